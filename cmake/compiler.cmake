@@ -1,0 +1,28 @@
+# Flags every target is built with.
+
+add_compile_options(
+  -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
+  -Werror -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options(-Wthread-safety)
+endif()
+
+# Assertions and full optimisation together: a database that goes on with a broken invariant is worse than one that stops.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+if(STATOR_SANITIZE)
+  add_compile_options(-fsanitize=${STATOR_SANITIZE} -O1 -g1)
+  add_link_options(-fsanitize=${STATOR_SANITIZE})
+  if(STATOR_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=all)
+    add_link_options(-fno-sanitize-recover=all)
+  endif()
+  if(STATOR_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,51 @@
+# stator_layer(value PUBLIC base): one folder of src/ as one library, with the layers it may use.
+#
+# Every layer has an include root of its own that holds a single link, stator/<folder> -> that folder, so a header of a
+# layer that was not declared is not found.  PUBLIC is for layers whose types appear in our headers, EXTERNAL for
+# third-party targets (PUBLIC_EXTERNAL when our headers include theirs).
+#
+# *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use.
+
+set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
+
+function(stator_layer name)
+  cmake_parse_arguments(L "" "" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS" ${ARGN})
+  list(TRANSFORM L_PUBLIC PREPEND stator_)
+  list(TRANSFORM L_PRIVATE PREPEND stator_)
+  list(TRANSFORM L_TEST_LAYERS PREPEND stator_)
+
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(benches ${sources})
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+
+  file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  set(root ${CMAKE_BINARY_DIR}/inc/${name})
+  get_filename_component(parent ${root}/stator/${folder} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/stator/${folder} SYMBOLIC)
+
+  add_library(stator_${name} STATIC ${sources})
+  target_include_directories(stator_${name} PUBLIC ${root})
+  target_link_libraries(stator_${name}
+    PUBLIC ${L_PUBLIC} ${L_PUBLIC_EXTERNAL}
+    PRIVATE ${L_PRIVATE} ${L_EXTERNAL})
+
+  # Links the whole archive by itself, so that a symbol taken from a layer above is an error here.
+  add_executable(link_${name} ${CMAKE_SOURCE_DIR}/cmake/empty_main.cc)
+  target_link_libraries(link_${name} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,stator_${name}>)
+
+  if(STATOR_TESTS AND tests)
+    add_executable(test_${name} ${tests} ${CMAKE_SOURCE_DIR}/cmake/test_main.cc)
+    target_link_libraries(test_${name} PRIVATE
+      stator_${name} ${L_PRIVATE} ${L_EXTERNAL} ${L_TEST_LAYERS} ext::gtest)
+    add_test(NAME ${name} COMMAND test_${name})
+  endif()
+  if(STATOR_BENCHMARKS AND benches)
+    add_executable(bench_${name} ${benches})
+    target_link_libraries(bench_${name} PRIVATE
+      stator_${name} ${L_PRIVATE} ${L_EXTERNAL} ${L_TEST_LAYERS} ext::benchmark)
+  endif()
+endfunction()

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "stator/base/assert.h"
+#include "stator/base/error.h"
+
+namespace stator {
+
+// A T, or the Error that stands in its place.  Dropping one unread is a compile error; ignore_error() says why it is fine.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  template <typename U>
+    requires std::is_convertible_v<U&&, T> && (!std::is_same_v<std::remove_cvref_t<U>, T>) &&
+             (!std::is_same_v<std::remove_cvref_t<U>, Error>) && (!std::is_same_v<std::remove_cvref_t<U>, Result>)
+  Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+
+  explicit operator bool() const { return state_.index() == 0; }
+  bool ok() const { return state_.index() == 0; }
+
+  T& value() & { return checked(), std::get<0>(state_); }
+  const T& value() const& { return checked(), std::get<0>(state_); }
+  T&& value() && { return checked(), std::get<0>(std::move(state_)); }
+
+  const Error& error() const& { return std::get<1>(state_); }
+  Error&& error() && { return std::get<1>(std::move(state_)); }
+
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+ private:
+  void checked() const { STATOR_ASSERT(state_.index() == 0, "value() of a Result that holds an error"); }
+
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::move(error)), ok_(false) {}
+
+  explicit operator bool() const { return ok_; }
+  bool ok() const { return ok_; }
+  void value() const { STATOR_ASSERT(ok_, "value() of a Result that holds an error"); }
+  const Error& error() const& { return error_; }
+  Error&& error() && { return std::move(error_); }
+
+ private:
+  Error error_;
+  bool ok_ = true;
+};
+
+// Drops a result on purpose; the reason is for the reader.
+template <typename T>
+void ignore_error(const Result<T>&, std::string_view /*reason*/) {}
+
+}  // namespace stator
+
+#define STATOR_CONCAT_INNER(a, b) a##b
+#define STATOR_CONCAT(a, b) STATOR_CONCAT_INNER(a, b)
+#define STATOR_TRY(name, ...)                                                       \
+  __extension__({                                                                   \
+    auto&& name = (__VA_ARGS__);                                                    \
+    if (!name) [[unlikely]]                                                         \
+      return ::stator::Error(std::move(name).error());                              \
+    std::move(name).value();                                                        \
+  })
+
+// The value of a Result, or return its error to the caller.
+#define TRY(...) STATOR_TRY(STATOR_CONCAT(try_result_, __COUNTER__), __VA_ARGS__)
