@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/bytes.h"
+#include "stator/base/result.h"
+
+namespace stator::storage {
+
+// Numbers commits in the order in which they took effect; the first is 1.
+struct CommitSequence {
+  std::uint64_t value = 0;
+  friend auto operator<=>(const CommitSequence&, const CommitSequence&) = default;
+};
+
+// Keys from `begin` up to, not including, `end`; an empty `end` means no upper bound.
+struct KeyRange {
+  Bytes begin;
+  Bytes end;
+  static KeyRange prefix(BytesView prefix) { return {Bytes(prefix), prefix_end(prefix)}; }
+};
+
+enum class Direction : std::uint8_t { Forward, Backward };
+
+// Walks a range of a snapshot in key order, or against it.  Starts at the first entry of its direction.
+// Belongs to the thread that opened it; its snapshot outlives it.
+class Cursor {
+ public:
+  virtual ~Cursor() = default;
+  // False at the end of the range, and after an error: ask status().
+  virtual bool valid() const = 0;
+  virtual void next() = 0;
+  // Views into the store, valid until next() or destruction.
+  virtual BytesView key() const = 0;
+  virtual BytesView value() const = 0;
+  // Errors: Storage.
+  virtual Result<void> status() const = 0;
+};
+
+// The store as it was at one moment.  Thread-safe.
+class Snapshot {
+ public:
+  virtual ~Snapshot() = default;
+  virtual Result<std::optional<Bytes>> get(BytesView key) const = 0;
+  virtual std::unique_ptr<Cursor> cursor(const KeyRange& range, Direction direction) const = 0;
+};
+
+// Changes that take effect together, in the order in which they were added, and what they were computed from.
+class Batch {
+ public:
+  enum class Kind : std::uint8_t { Put, PutSequenced, Erase, EraseRange, Add };
+  struct Operation {
+    Kind kind;
+    Bytes key;                      // EraseRange: its begin
+    Bytes value;                    // EraseRange: its end
+    std::int64_t delta = 0;         // Add
+    std::size_t sequence_at = 0;    // PutSequenced: where in the key the sequence goes
+  };
+
+  void put(Bytes key, Bytes value) { operations_.push_back({Kind::Put, std::move(key), std::move(value)}); }
+  void erase(Bytes key) { operations_.push_back({Kind::Erase, std::move(key), {}}); }
+  void erase_range(KeyRange range) { operations_.push_back({Kind::EraseRange, std::move(range.begin), std::move(range.end)}); }
+  // Adds to a counter (see encode_counter); a missing one is zero.  Adds commute, so they never conflict.
+  void add(Bytes key, std::int64_t delta) { operations_.push_back({Kind::Add, std::move(key), {}, delta}); }
+  // A put whose key holds the commit's own sequence: the eight bytes at `sequence_at` are replaced by it, big-endian.
+  void put_sequenced(Bytes key, std::size_t sequence_at, Bytes value) {
+    operations_.push_back({Kind::PutSequenced, std::move(key), std::move(value), 0, sequence_at});
+  }
+
+  // What the author read, as of which commit.  A shared store answers Conflict if any of it has changed since; a store
+  // that only this process writes to need not look, because its one writer knows.
+  void depends_on(Bytes key) { keys_read_.push_back(std::move(key)); }
+  void depends_on(KeyRange range) { ranges_read_.push_back(std::move(range)); }
+  void read_at(CommitSequence sequence) { read_at_ = sequence; }
+
+  bool empty() const { return operations_.empty(); }
+  std::vector<Operation>& operations() { return operations_; }
+  const std::vector<Operation>& operations() const { return operations_; }
+  const std::vector<Bytes>& keys_read() const { return keys_read_; }
+  const std::vector<KeyRange>& ranges_read() const { return ranges_read_; }
+  CommitSequence read_at() const { return read_at_; }
+
+ private:
+  std::vector<Operation> operations_;
+  std::vector<Bytes> keys_read_;
+  std::vector<KeyRange> ranges_read_;
+  CommitSequence read_at_;
+};
+
+// A counter as a stored value: a signed 64-bit integer, little-endian.
+Bytes encode_counter(std::int64_t value);
+Result<std::int64_t> decode_counter(BytesView bytes);  // Errors: Corruption
+
+// What a backend can do beyond the contract; the engine asks, and never assumes.
+struct Capabilities {
+  bool shared = false;   // other processes write to it, so batches must say what they read and commits can conflict
+  bool durable = false;  // what is committed survives the process
+};
+
+struct StoreStatistics {
+  std::uint64_t commits = 0;
+  std::uint64_t syncs = 0;           // times the disk was asked to keep what was written
+  std::uint64_t bytes_written = 0;   // keys and values handed to commit()
+  std::uint64_t size_bytes = 0;      // approximate size, on disk or in memory
+};
+
+// An ordered map from bytes to bytes with snapshots and atomic batches.
+//
+// Order is unsigned byte order.  A Snapshot sees every batch committed before it was taken and none after.
+// Thread-safe; a Cursor belongs to the thread that opened it.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // The bytes at `key`, or nullopt.  Errors: Storage.
+  virtual Result<std::optional<Bytes>> get(BytesView key) const = 0;
+  // Valid while the store is; destroy its cursors first.
+  virtual std::unique_ptr<Snapshot> snapshot() const = 0;
+
+  // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the store
+  // was opened relaxed.  Errors: Storage, Conflict.
+  virtual Result<CommitSequence> commit(Batch batch) = 0;
+  // The newest commit that a reader can see; survives a restart when the store does.
+  virtual CommitSequence last_commit() const = 0;
+  // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
+  virtual Result<void> sync() = 0;
+  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there.
+  virtual Result<void> recover() = 0;
+
+  virtual Capabilities capabilities() const = 0;
+  virtual StoreStatistics statistics() const = 0;
+};
+
+}  // namespace stator::storage

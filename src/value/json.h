@@ -1,0 +1,84 @@
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "stator/value/attribute_value.h"
+
+// DynamoDB's JSON: the one codec for the wire, the disk, streams and exports.  Nobody else parses or prints it.
+namespace stator::value {
+
+using JsonElement = simdjson::dom::element;
+using JsonObject = simdjson::dom::object;
+using JsonArray = simdjson::dom::array;
+
+// Bytes that must be readable (not meaningful) behind any text handed to JsonParser::parse_padded.
+inline constexpr std::size_t kJsonPadding = 64;
+
+// Turns text into a JSON tree.  The tree lives in the parser until its next parse.  One per thread; reuse it.
+// Bounded: text up to `kMaxJsonBytes`, nesting up to `kMaxJsonDepth`.  Errors: Serialization.
+class JsonParser {
+ public:
+  static constexpr std::size_t kMaxJsonBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kMaxJsonDepth = 256;
+
+  JsonParser();
+  Result<JsonElement> parse(std::string_view text);         // copies the text to pad it
+  Result<JsonElement> parse_padded(std::string_view text);  // text is followed by kJsonPadding readable bytes
+
+ private:
+  simdjson::dom::parser parser_;
+};
+
+// Reads {"S": "..."} and the like into a value, or an object of them into an item.
+//
+// Expects the JSON types to be right already (the api layer checks them against the operation's shape and answers
+// SerializationException); anything else that is wrong is Validation with DynamoDB's text: an empty or doubly typed value,
+// a bad number, an empty set or one with duplicates, nesting deeper than kMaxNesting.
+Result<AttributeValue> decode_value(JsonElement json);
+Result<AttributeMap> decode_item(JsonElement json);
+
+// Canonical: one spelling for equal values.  Attributes in name order, set members in order, numbers as Number prints them,
+// padded base64, and the shortest JSON escapes.
+void append_json(std::string& out, const AttributeValue& value);
+void append_json(std::string& out, const AttributeMap& item);
+
+// "text" with quotes and escapes.
+void append_json_string(std::string& out, std::string_view text);
+
+void append_base64(std::string& out, std::string_view bytes);
+// Strict: padded, no white space, no stray bits.  False when it is not base64.
+bool decode_base64(std::string_view text, std::string& out);
+
+// Writes one JSON document front to back.  The caller keeps objects and arrays balanced.
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(out) {}
+
+  JsonWriter& begin_object() { return open('{'); }
+  JsonWriter& end_object() { return close('}'); }
+  JsonWriter& begin_array() { return open('['); }
+  JsonWriter& end_array() { return close(']'); }
+  JsonWriter& key(std::string_view name);
+  JsonWriter& string(std::string_view text);
+  JsonWriter& integer(std::int64_t number);
+  JsonWriter& real(double number);  // shortest form that reads back as the same
+  JsonWriter& boolean(bool value);
+  JsonWriter& null();
+  JsonWriter& raw(std::string_view json);  // already JSON
+  JsonWriter& attribute(const AttributeValue& value);
+  JsonWriter& item(const AttributeMap& item);
+
+ private:
+  JsonWriter& open(char bracket);
+  JsonWriter& close(char bracket);
+  void separate();
+
+  std::string& out_;
+  bool first_ = true;  // nothing has been written since the last opening bracket or key
+};
+
+}  // namespace stator::value
