@@ -35,7 +35,7 @@ std::string show_members(const std::vector<std::string>& members, Append append)
   constexpr std::size_t kMaxShownBytes = 4096;
   std::string shown = "[";
   for (const auto& member : members) {
-    if (shown.size() > 1) shown += ", ";
+    if (&member != &members.front()) shown += ", ";
     if (shown.size() + member.size() > kMaxShownBytes) {
       shown += "...";
       break;

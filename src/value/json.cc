@@ -257,7 +257,7 @@ class Decoder {
     }
     if (json.is_array()) return serialization_error("Unrecognized collection type class java.lang.Boolean");
     if (json.is_object()) return serialization_error("Start of structure or map found where not expected");
-    return serialization_error(json.is_double() ? "DECIMAL_VALUE cannot be converted to Boolean"
+    return serialization_error(json.type() == simdjson::dom::element_type::DOUBLE ? "DECIMAL_VALUE cannot be converted to Boolean"
                                                 : "NUMBER_VALUE cannot be converted to Boolean");
   }
 
