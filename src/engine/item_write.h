@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "stator/base/unique_function.h"
 #include "stator/engine/catalog.h"
 #include "stator/engine/change_log.h"
 #include "stator/engine/committer.h"
@@ -68,7 +69,7 @@ struct WriteOutcome {
   std::vector<ActionOutcome> actions;
 };
 
-using WriteCallback = std::function<void(Result<WriteOutcome>)>;
+using WriteCallback = UniqueFunction<void(Result<WriteOutcome>)>;
 
 // What one action does, given the item it found: a pure function of the two, so that it can be worked out ahead of the
 // commit and again if the item has changed in between.

@@ -2,12 +2,13 @@
 
 #include <functional>
 
+#include "stator/base/unique_function.h"
 #include "stator/engine/catalog.h"
 #include "stator/engine/committer.h"
 
 namespace stator::engine {
 
-using TableCallback = std::function<void(Result<TablePtr>)>;
+using TableCallback = UniqueFunction<void(Result<TablePtr>)>;
 
 // Creates, changes or deletes a table, in a commit of its own; publishes it to the catalog before the next one.
 // Answers with the table as it is afterwards, or as it was when it is deleted.
