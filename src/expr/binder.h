@@ -41,13 +41,14 @@ class Binder {
   Result<void> check_all_used() const;
 
  private:
-  Result<std::shared_ptr<const Tree>> parse(Kind kind, std::string_view text);
   Result<std::shared_ptr<const Bindings>> bind(Kind kind, std::string_view text);
 
   std::shared_ptr<const Placeholders> placeholders_;
   bool has_names_;
   bool has_values_;
-  std::vector<std::string_view> used_;  // placeholders, maybe more than once
+  // What expressions refer to: of placeholders_, and names written out among them.
+  std::vector<const std::string*> used_names_;
+  std::vector<const value::AttributeValue*> used_values_;
   Cache& cache_;
 };
 

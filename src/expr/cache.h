@@ -41,6 +41,8 @@ class Cache {
     std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key GUARDED_BY(mutex);
   };
 
+  Shard& shard_of(std::string_view key);
+
   const std::size_t max_per_shard_;
   std::array<Shard, kShards> shards_;
 };

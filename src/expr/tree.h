@@ -97,7 +97,11 @@ struct Tree {
   std::vector<Action> actions;      // of an update
   std::vector<NodeIndex> paths;     // of a projection
 
-  std::span<const NodeIndex> operands(const Node& node) const { return {children.data() + node.range.begin, node.range.count}; }
+  // None of a path or a value.
+  std::span<const NodeIndex> operands(const Node& node) const {
+    if (node.op == Op::Path || node.op == Op::Value) return {};
+    return {children.data() + node.range.begin, node.range.count};
+  }
   std::span<const Step> steps_of(const Node& path) const { return {steps.data() + path.range.begin, path.range.count}; }
 };
 
@@ -122,6 +126,8 @@ class TreeBuilder {
   std::shared_ptr<const Tree> finish() { return std::make_shared<const Tree>(std::move(tree_)); }
 
  private:
+  void add_step(NodeIndex path, Step step);
+
   Tree tree_;
 };
 

@@ -33,8 +33,7 @@ class Update {
 
  private:
   friend class Binder;
-  Update(std::shared_ptr<const Bindings> bindings, std::shared_ptr<const std::vector<Path>> paths)
-      : bindings_(std::move(bindings)), paths_(std::move(paths)) {}
+  Update(std::shared_ptr<const Bindings> bindings, std::vector<Path> paths);
 
   std::shared_ptr<const Bindings> bindings_;
   std::shared_ptr<const std::vector<Path>> paths_;  // one for each action
