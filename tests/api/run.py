@@ -124,9 +124,9 @@ class Run:
             self.env = env
             return None
         error = dynamo.ApiError(status, answer)
-        expected = f"{s.status} {s.type}: {s.message}"
+        expected = f"{s.status} {s.type}: " + "\n                  or ".join(s.messages)
         if status == 200 or (status, error.type) != (s.status, s.type) or \
-                not ddb.match_message(ddb.substitute(s.message, self.env), error.message):
+                not any(ddb.match_message(ddb.substitute(m, self.env), error.message) for m in s.messages):
             actual = f"200 {ddb.show(answer)}" if status == 200 else f"{status} {error.type}: {error.message}"
             return f"\n  expected error {expected}\n  actual   {'ok' if status == 200 else 'error'} {actual}"
         rest = {k: v for k, v in answer.items() if k not in ("__type", "message", "Message")}

@@ -275,7 +275,11 @@ def match_unordered(expected, actual, env, path):
 
 
 def match_message(expected, actual):
-    """`<any>` in a message stands for any text; several violations are one message, in no particular order."""
+    """`<any>` in a message stands for any text; several violations are one message, in no particular order.
+
+    The service puts the same sentence bare or behind "1 validation error detected: ", by operation and region.
+    """
+    expected, actual = (re.sub(r"\A1 validation error detected: (?!Value )", "", m) for m in (expected, actual))
     split = re.compile(r"\d+ validation errors detected: (.*)\Z", re.S)
     one, two = split.match(expected), split.match(actual)
     if one and two:
@@ -324,7 +328,7 @@ class Request(Statement):
     def __init__(self, line, operation, body, until, loop):
         super().__init__(line)
         self.operation, self.body, self.until, self.loop = operation, body, until, loop
-        self.status, self.answer, self.type, self.message = 200, None, None, None
+        self.status, self.answer, self.type, self.messages = 200, None, None, []
 
 
 def parse(text, where="script"):
@@ -346,9 +350,12 @@ def parse(text, where="script"):
             request.answer = Any_("any") if p.take(r"(?=\n|\Z|#)") else p.value()
         elif m := p.take(r"error (\d+) ([\w.]+)(?::[ \t]?([^\n]*))?"):
             request = pending(p, statements)
-            request.status, request.type, request.message = int(m.group(1)), m.group(2), (m.group(3) or "").rstrip()
+            request.status, request.type, request.messages = int(m.group(1)), m.group(2), [(m.group(3) or "").rstrip()]
             request.answer = Object([])
             p.space()
+            while other := p.take(r"or ([^\n]+)"):
+                request.messages.append(other.group(1).rstrip())
+                p.space()
             if p.take(r"with\b"):
                 request.answer = p.value()
         else:
