@@ -24,7 +24,8 @@ class ApiError(Exception):
 class Connection:
     """One keep-alive connection to an endpoint.  Not thread-safe: each thread opens its own."""
 
-    def __init__(self, endpoint, timeout=60):
+    def __init__(self, endpoint, timeout=60, reopen=True):
+        self.reopen = reopen  # False: a connection that breaks is an error, and nothing is ever sent twice
         url = urllib.parse.urlparse(endpoint if "//" in endpoint else "http://" + endpoint)
         self.host, self.path = url.hostname, url.path or "/"
         self.port = url.port or (443 if url.scheme == "https" else 80)
@@ -51,7 +52,7 @@ class Connection:
             return answer.status, answer.read()
         except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
             self.http.close()
-            if fresh:
+            if fresh or not self.reopen:
                 raise
             return self.send(operation, body)
         except Exception:
