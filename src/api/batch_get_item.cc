@@ -35,7 +35,7 @@ Result<TableKeys> read_table(Call& call, std::string_view name, Request request)
     keys.projection = TRY(binder.projection(*text));
     TRY(binder.check_all_used());
   }
-  for (const auto json : *request.array("Keys")) keys.keys.push_back(TRY(value::decode_item(json)));
+  for (const auto& json : request.elements("Keys")) keys.keys.push_back(TRY(value::decode_item(json)));
   return keys;
 }
 

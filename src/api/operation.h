@@ -58,7 +58,7 @@ void immediate(Call call) {
 }
 
 // The operation by its name, or nullptr.
-OperationFunction find_operation(std::string_view name);
+OperationFunction function_of(std::string_view name);
 
 void batch_get_item(Call call);
 void batch_write_item(Call call);

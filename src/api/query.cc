@@ -51,12 +51,12 @@ Result<std::string> run_query(Call& call) {
                 .legacy = {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}}));
   TRY(refuse_legacy(request, {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}));
   const auto start = TRY(exclusive_start_key(request));
-  if (!request.has("KeyConditionExpression")) {
+  auto expressions = TRY(read_expressions(call));
+  if (!expressions.key_condition) {
     return validation_error(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
-  auto expressions = TRY(read_expressions(call));
-  const auto condition = std::move(*expressions.key_condition);
+  const expr::KeyCondition condition = *expressions.key_condition;
   auto read = TRY(open_page(call, std::move(expressions)));
   read.range.range = TRY(engine::query_range(read.target, condition));
   if (!request.boolean("ScanIndexForward").value_or(true)) read.range.direction = storage::Direction::Backward;

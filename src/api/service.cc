@@ -48,17 +48,17 @@ Service::Service(engine::Engine& engine, ServiceOptions options)
 
 Service::~Service() = default;
 
-OperationFunction find_operation(std::string_view name) {
+OperationFunction function_of(std::string_view name) {
   const auto found = std::lower_bound(kOperations.begin(), kOperations.end(), name,
                                       [](const auto& operation, auto wanted) { return operation.name < wanted; });
   return found != kOperations.end() && found->name == name ? found->run : nullptr;
 }
 
-bool Service::knows(std::string_view operation) { return find_operation(operation) != nullptr; }
+bool Service::knows(std::string_view operation) { return function_of(operation) != nullptr; }
 
 void Service::call(std::string_view operation, std::string_view padded_body, ReplyCallback reply) {
   const auto fail = [&](const Error& error) { reply({.outcome = to_fault(error), .table = {}}); };
-  const auto run = find_operation(operation);
+  const auto run = function_of(operation);
   const auto* shape = input_shape(operation);
   if (run == nullptr || shape == nullptr) return fail({ErrorCode::UnknownOperation, ""});
 
