@@ -110,15 +110,15 @@ test("queries and their pages", async () => {
   const query = {
     TableName: "Orders", KeyConditionExpression: "pk = :p AND begins_with(sk, :s)", ExpressionAttributeValues: { ":p": "batch", ":s": "0" },
   };
-  const pages = await all(lib.paginateQuery({ client: documents, pageSize: 9 }, query));
+  const pages = await all(lib.paginateQuery({ client: documents, pageSize: 9 }, { ...query }));
   assert.deepEqual(pages.flatMap((p) => p.Items.map((i) => i.total)), [...Array(100).keys()]);
   assert.equal(pages.length, 12);
   const back = await documents.send(new lib.QueryCommand({ ...query, ScanIndexForward: false, Limit: 3 }));
   assert.deepEqual(back.Items.map((i) => i.sk), ["099", "098", "097"]);
   assert.deepEqual(back.LastEvaluatedKey, { pk: "batch", sk: "097" });
   const index = await documents.send(new lib.QueryCommand({
-    TableName: "Orders", IndexName: "ByStatus", KeyConditionExpression: "#s = :s AND sk > :k", FilterExpression: "total < :t",
-    ExpressionAttributeNames: { "#s": "status" }, ExpressionAttributeValues: { ":s": "closed", ":k": "010", ":t": 50 },
+    TableName: "Orders", IndexName: "ByStatus", KeyConditionExpression: "#s = :s AND sk > :k", FilterExpression: "#t < :t",
+    ExpressionAttributeNames: { "#s": "status", "#t": "total" }, ExpressionAttributeValues: { ":s": "closed", ":k": "010", ":t": 50 },
   }));
   assert.deepEqual(index.Items.map((i) => i.total), [20, 30, 40]);
   assert.deepEqual([index.Count, index.ScannedCount], [3, 8]);
