@@ -96,6 +96,15 @@ class Batch {
 // A counter as a stored value: a signed 64-bit integer, little-endian.
 Bytes encode_counter(std::int64_t value);
 Result<std::int64_t> decode_counter(BytesView bytes);  // Errors: Corruption
+std::int64_t add_to_counter(std::int64_t value, std::int64_t delta);  // wraps around
+
+// Keys that backends keep for themselves: the empty one and those that start with 0x00.  No batch may hold one, no reader
+// sees one, and a range that begins before them begins behind them.
+inline bool is_reserved_key(BytesView key) { return key.empty() || key.front() == '\0'; }
+
+// For backends: puts the sequence into a sequenced key, and what an operation counts in bytes_written.
+void write_sequence(Bytes& key, std::size_t at, CommitSequence sequence);
+std::uint64_t size_of(const Batch::Operation& operation);
 
 // What a backend can do beyond the contract; the engine asks, and never assumes.
 struct Capabilities {

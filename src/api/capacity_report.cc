@@ -1,0 +1,50 @@
+#include "stator/api/capacity_report.h"
+
+#include <algorithm>
+
+namespace stator::api {
+
+CapacityDetail capacity_detail(const Request& request) {
+  const auto text = request.string("ReturnConsumedCapacity").value_or("NONE");
+  if (text == "TOTAL") return CapacityDetail::Total;
+  if (text == "INDEXES") return CapacityDetail::Indexes;
+  return CapacityDetail::None;
+}
+
+void CapacityReport::add(const engine::WriteUnits& units) {
+  add_table(units.table);
+  for (const auto& [index, index_units] : units.indexes) add_index(index, index_units);
+}
+
+void CapacityReport::write(value::JsonWriter& json, CapacityDetail detail) const {
+  double total = units_;
+  for (const auto& [index, units] : indexes_) total += units;
+  json.begin_object();
+  json.key("TableName").string(table_->name);
+  json.key("CapacityUnits").real(total);
+  if (detail == CapacityDetail::Indexes) {
+    json.key("Table").begin_object().key("CapacityUnits").real(units_).end_object();
+    const auto write_arm = [&](std::string_view name, engine::IndexKind kind) {
+      bool any = false;
+      for (const auto& index : table_->indexes) {
+        const auto found = indexes_.find(index.id);
+        if (index.kind != kind || found == indexes_.end()) continue;
+        if (!any) json.key(name).begin_object();
+        any = true;
+        json.key(index.name).begin_object().key("CapacityUnits").real(found->second).end_object();
+      }
+      if (any) json.end_object();
+    };
+    write_arm("LocalSecondaryIndexes", engine::IndexKind::Local);
+    write_arm("GlobalSecondaryIndexes", engine::IndexKind::Global);
+  }
+  json.end_object();
+}
+
+void write_capacity(value::JsonWriter& json, const CapacityReport& report, CapacityDetail detail) {
+  if (detail == CapacityDetail::None) return;
+  json.key("ConsumedCapacity");
+  report.write(json, detail);
+}
+
+}  // namespace stator::api

@@ -1,0 +1,42 @@
+#include "stator/api/request.h"
+
+namespace stator::api {
+namespace {
+
+template <typename T>
+std::optional<T> member(const value::JsonObject& object, std::string_view name) {
+  T found;
+  if (object.at_key(name).get(found) != simdjson::SUCCESS) return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+std::optional<value::JsonElement> Request::element(std::string_view name) const {
+  auto found = member<value::JsonElement>(object_, name);
+  if (found && found->is_null()) return std::nullopt;
+  return found;
+}
+
+bool Request::has(std::string_view name) const { return element(name).has_value(); }
+std::optional<std::string_view> Request::string(std::string_view name) const {
+  return member<std::string_view>(object_, name);
+}
+std::optional<bool> Request::boolean(std::string_view name) const { return member<bool>(object_, name); }
+std::optional<value::JsonArray> Request::array(std::string_view name) const {
+  return member<value::JsonArray>(object_, name);
+}
+
+std::optional<std::int64_t> Request::integer(std::string_view name) const {
+  if (const auto number = member<std::int64_t>(object_, name)) return number;
+  // 5.0 is an integer to the service.
+  if (const auto real = member<double>(object_, name)) return static_cast<std::int64_t>(*real);
+  return std::nullopt;
+}
+
+std::optional<Request> Request::object(std::string_view name) const {
+  if (const auto found = member<value::JsonObject>(object_, name)) return Request(*found);
+  return std::nullopt;
+}
+
+}  // namespace stator::api

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Runs .ddb scripts: tests/api/run.py [--endpoint URL] [script or folder ...]
+
+Without --endpoint a Stator is started for the run (see tests/tools/server.py for the variables that choose it).  Each
+script has tables of its own, so scripts run side by side; what they created is deleted afterwards.
+"""
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import re
+import sys
+import threading
+import time
+import uuid
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import dynamo  # noqa: E402
+import script as ddb  # noqa: E402
+import server as stator  # noqa: E402
+
+
+class Names:
+    """The script's table names and the unique names that the endpoint sees."""
+
+    def __init__(self):
+        self.unique = {}
+
+    def add(self, name):
+        self.unique.setdefault(name, f"{name}-{uuid.uuid4().hex[:8]}")
+
+    def out(self, text):
+        """Requests: every whole word that is one of the script's table names."""
+        return self.replace(text, self.unique)
+
+    def back(self, text):
+        """Answers: the script's own names again."""
+        for name, unique in self.unique.items():
+            text = text.replace(unique, name)
+        return text
+
+    @staticmethod
+    def replace(text, mapping):
+        if not mapping:
+            return text
+        words = "|".join(map(re.escape, sorted(mapping, key=len, reverse=True)))
+        return re.sub(rf"(?<![\w.-])(?:{words})(?![\w.-])", lambda m: mapping[m.group(0)], text)
+
+
+class Run:
+    """One script against one endpoint."""
+
+    def __init__(self, path, connection, patience, eventual):
+        self.path, self.connection, self.patience, self.eventual = path, connection, patience, eventual
+        self.names, self.env = Names(), {}
+
+    def call(self, operation, body):
+        status, answer = self.connection.send(operation, self.names.out(json.dumps(body)).encode())
+        try:
+            return status, json.loads(self.names.back(answer.decode()) or "{}")
+        except ValueError:
+            return status, {"__type": "NotJson", "message": answer[:200].decode("utf-8", "replace")}
+
+    def execute(self):
+        """None, or what failed as file:line with expected and actual."""
+        try:
+            shown = self.path.relative_to(pathlib.Path.cwd())
+        except ValueError:
+            shown = self.path
+        line = 0
+        try:
+            for statement in ddb.parse(self.path.read_text(), shown):
+                line = statement.line
+                problem = self.step(statement)
+                if problem:
+                    return f"{shown}:{line}: {problem}"
+        except ddb.ScriptError as e:
+            return str(e)
+        except Exception as e:  # the endpoint went away, or answered no HTTP
+            return f"{shown}:{line}: {type(e).__name__}: {e}"
+        finally:
+            self.clean()
+        return None
+
+    def step(self, s):
+        if isinstance(s, ddb.Table):
+            self.names.add(s.name)
+            status, answer = self.call("CreateTable", s.request)
+            return f"CreateTable {s.name}: {status} {ddb.show(answer)}" if status != 200 else self.wait_active(s.name)
+        if isinstance(s, ddb.Name):
+            self.names.add(s.name)
+            return None
+        if not s.loop:
+            return self.request(s)
+        name, first, last = s.loop
+        for i in range(first, last + 1):
+            self.env[name] = i
+            if problem := self.request(s):
+                return f"{name} = {i}: {problem}"
+        return None
+
+    def request(self, s):
+        body = ddb.fill(s.body, self.env)
+        reads_index = s.operation in ("Query", "Scan") and "IndexName" in body
+        patience = self.patience if s.until else self.eventual if reads_index else 0
+        deadline, pause = time.monotonic() + patience, 0.01
+        while True:
+            problem = self.outcome(s, *self.call(s.operation, body))
+            if not problem or time.monotonic() > deadline:
+                return f"{s.operation} {problem}" if problem else None
+            time.sleep(pause)
+            pause = min(pause * 2, 1)
+
+    def outcome(self, s, status, answer):
+        if s.status == 200:
+            if status != 200:
+                return f"\n  expected ok\n  actual   {status} {ddb.show(answer)}"
+            env = dict(self.env)
+            expected = ddb.fill(s.answer, env)
+            problem = ddb.match(expected, answer, env)
+            if problem:
+                return f"differs at {problem}\n  expected {ddb.show(expected)}\n  actual   {ddb.show(answer)}"
+            self.env = env
+            return None
+        error = dynamo.ApiError(status, answer)
+        expected = f"{s.status} {s.type}: " + "\n                  or ".join(s.messages)
+        if status == 200 or (status, error.type) != (s.status, s.type) or \
+                not any(ddb.match_message(ddb.substitute(m, self.env), error.message) for m in s.messages):
+            actual = f"200 {ddb.show(answer)}" if status == 200 else f"{status} {error.type}: {error.message}"
+            return f"\n  expected error {expected}\n  actual   {'ok' if status == 200 else 'error'} {actual}"
+        rest = {k: v for k, v in answer.items() if k not in ("__type", "message", "Message")}
+        problem = ddb.match(ddb.fill(s.answer, self.env), rest, self.env)
+        return f"error {s.type} differs beside its message at {problem}" if problem else None
+
+    def wait_active(self, name):
+        deadline, pause = time.monotonic() + self.patience, 0.005
+        while True:
+            status, answer = self.call("DescribeTable", {"TableName": name})
+            states = [answer.get("Table", {}).get("TableStatus")] + [
+                g.get("IndexStatus") for g in answer.get("Table", {}).get("GlobalSecondaryIndexes", [])]
+            if status == 200 and set(states) == {"ACTIVE"}:
+                return None
+            if time.monotonic() > deadline:
+                return f"table {name} is not active after {self.patience} s: {status} {ddb.show(answer)}"
+            time.sleep(pause)
+            pause = min(pause * 2, 1)
+
+    def clean(self):
+        try:
+            for name in self.names.unique:
+                deadline = time.monotonic() + self.patience
+                while time.monotonic() < deadline:
+                    status, answer = self.call("DeleteTable", {"TableName": name})
+                    if "deletion" in str(answer).lower() and "protect" in str(answer).lower():
+                        self.call("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": False})
+                    elif "ResourceInUse" not in str(answer.get("__type")):
+                        break
+                    time.sleep(0.1)
+        except Exception:
+            pass  # the failure that led here has been reported
+
+
+def find(arguments):
+    paths = []
+    for argument in arguments or [HERE]:
+        path = pathlib.Path(argument).absolute()
+        paths += sorted(path.rglob("*.ddb")) if path.is_dir() else [path]
+    return paths or sys.exit("no .ddb script there")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scripts", nargs="*", help="scripts or folders of scripts (default: all)")
+    parser.add_argument("--endpoint", help="any DynamoDB endpoint instead of a Stator of our own")
+    parser.add_argument("--threads", type=int, default=8)
+    parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a table state (20)")
+    parser.add_argument("--eventual", type=float, default=0, help="seconds in which an index may catch up (0: none)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name every script")
+    a = parser.parse_args()
+    report = stator.Report("api")
+    paths, lock = find(a.scripts), threading.Lock()
+    local = threading.local()
+
+    def run_all(endpoint, alive):
+        def one(path):
+            if not hasattr(local, "connection"):
+                local.connection = dynamo.Connection(endpoint)
+            problem = Run(path, local.connection, a.patience * stator.slowness(), a.eventual).execute()
+            with lock:
+                report.fail(problem) if problem else report.ok()
+                if a.verbose and not problem:
+                    print(f"ok   {path.relative_to(HERE) if path.is_relative_to(HERE) else path}", flush=True)
+            if not alive():
+                raise RuntimeError(f"the server ended during {path}")
+
+        with concurrent.futures.ThreadPoolExecutor(a.threads) as pool:
+            for future in [pool.submit(one, path) for path in paths]:
+                future.result()
+
+    if a.endpoint:
+        run_all(a.endpoint, lambda: True)
+    else:
+        try:
+            with stator.Server() as s:
+                try:
+                    run_all(s.endpoint, s.alive)
+                except RuntimeError as e:
+                    report.fail(f"{e}\n{s.log()}")
+        except RuntimeError as e:
+            report.fail(str(e))
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""What the service says about sizes and index entries, computed independently: the yardstick of the black-box suites."""
+import base64
+import math
+
+
+def number_bytes(text):
+    """One byte, one per two significant digits on each side of the point, one for a negative sign."""
+    negative = text.startswith("-")
+    whole, _, fraction = text.lstrip("+-").partition(".")
+    whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
+    if not fraction:
+        whole = whole.rstrip("0")
+    if not whole:
+        fraction = fraction.lstrip("0")
+    return 1 + math.ceil(len(whole) / 2) + math.ceil(len(fraction) / 2) + (1 if negative else 0)
+
+
+def value_bytes(value):
+    ((kind, v),) = value.items()
+    if kind == "S":
+        return len(v.encode())
+    if kind == "N":
+        return number_bytes(v)
+    if kind == "B":
+        return len(base64.b64decode(v))
+    if kind in ("SS", "NS", "BS"):
+        return sum(value_bytes({kind[0]: member}) for member in v)
+    if kind == "L":
+        return 3 + sum(1 + value_bytes(member) for member in v)
+    if kind == "M":
+        return 3 + sum(1 + len(name.encode()) + value_bytes(member) for name, member in v.items())
+    return 1  # BOOL, NULL
+
+
+def item_bytes(item):
+    return sum(len(name.encode()) + value_bytes(value) for name, value in item.items())
+
+
+def canonical(item):
+    """The item with its sets in one order, so that two items compare with ==."""
+    def value(v):
+        ((kind, x),) = v.items()
+        if kind in ("SS", "NS", "BS"):
+            return {kind: sorted(x)}
+        if kind == "L":
+            return {kind: [value(m) for m in x]}
+        if kind == "M":
+            return {kind: {name: value(m) for name, m in x.items()}}
+        return v
+    return {name: value(v) for name, v in item.items()}
+
+
+def key_of(table, item):
+    return tuple(tuple(item[k["AttributeName"]].items())[0] for k in table["KeySchema"])
+
+
+def indexes(table):
+    return table.get("GlobalSecondaryIndexes", []) + table.get("LocalSecondaryIndexes", [])
+
+
+def index_entries(table, index, items):
+    """The entries that `index` must hold when the table holds `items`, by primary key."""
+    keys = [k["AttributeName"] for k in index["KeySchema"]]
+    projection = index["Projection"]
+    kept = set(keys) | {k["AttributeName"] for k in table["KeySchema"]} | set(projection.get("NonKeyAttributes", []))
+    entries = {}
+    for item in items:
+        if all(k in item for k in keys):
+            entries[key_of(table, item)] = canonical(item) if projection["ProjectionType"] == "ALL" else \
+                canonical({name: v for name, v in item.items() if name in kept})
+    return entries
+
+
+def check_table(connection, name):
+    """Whether every index and every statistic of the table agrees with its items.  Returns (items by key, problems)."""
+    table = connection.ok("DescribeTable", TableName=name)["Table"]
+    items = connection.items("Scan", TableName=name, ConsistentRead=True)
+    by_key = {key_of(table, item): canonical(item) for item in items}
+    problems = []
+    if len(by_key) != len(items):
+        problems.append(f"{name}: the scan returned {len(items) - len(by_key)} items twice")
+    size = sum(map(item_bytes, items))
+    for what, said, true in (("ItemCount", table["ItemCount"], len(items)), ("TableSizeBytes", table["TableSizeBytes"], size)):
+        if said != true:
+            problems.append(f"{name}: DescribeTable says {what} {said}, and it is {true}")
+    for index in indexes(table):
+        expected = index_entries(table, index, items)
+        actual, count = {}, 0
+        for entry in connection.items("Scan", TableName=name, IndexName=index["IndexName"]):
+            actual[key_of(table, entry)] = canonical(entry)
+            count += 1
+        where = f"{name}/{index['IndexName']}"
+        if count != len(actual):
+            problems.append(f"{where}: {count - len(actual)} entries are there twice")
+        for key in expected.keys() - actual.keys():
+            problems.append(f"{where}: no entry for {key}: {expected[key]}")
+        for key in actual.keys() - expected.keys():
+            problems.append(f"{where}: an entry without its item: {actual[key]}")
+        for key in expected.keys() & actual.keys():
+            if expected[key] != actual[key]:
+                problems.append(f"{where}: {key} is {actual[key]} and should be {expected[key]}")
+        if index["ItemCount"] != len(expected):
+            problems.append(f"{where}: DescribeTable says ItemCount {index['ItemCount']}, and it is {len(expected)}")
+    return by_key, problems
