@@ -55,15 +55,17 @@ class Batch {
   enum class Kind : std::uint8_t { Put, PutSequenced, Erase, EraseRange, Add };
   struct Operation {
     Kind kind;
-    Bytes key;                      // EraseRange: its begin
-    Bytes value;                    // EraseRange: its end
-    std::int64_t delta = 0;         // Add
-    std::size_t sequence_at = 0;    // PutSequenced: where in the key the sequence goes
+    Bytes key;                    // EraseRange: its begin
+    Bytes value;                  // EraseRange: its end
+    std::int64_t delta = 0;       // Add
+    std::size_t sequence_at = 0;  // PutSequenced: where in the key the sequence goes
   };
 
   void put(Bytes key, Bytes value) { operations_.push_back({Kind::Put, std::move(key), std::move(value)}); }
   void erase(Bytes key) { operations_.push_back({Kind::Erase, std::move(key), {}}); }
-  void erase_range(KeyRange range) { operations_.push_back({Kind::EraseRange, std::move(range.begin), std::move(range.end)}); }
+  void erase_range(KeyRange range) {
+    operations_.push_back({Kind::EraseRange, std::move(range.begin), std::move(range.end)});
+  }
   // Adds to a counter (see encode_counter); a missing one is zero.  Adds commute, so they never conflict.
   void add(Bytes key, std::int64_t delta) { operations_.push_back({Kind::Add, std::move(key), {}, delta}); }
   // A put whose key holds the commit's own sequence: the eight bytes at `sequence_at` are replaced by it, big-endian.
@@ -112,9 +114,9 @@ struct Capabilities {
 
 struct StoreStatistics {
   std::uint64_t commits = 0;
-  std::uint64_t syncs = 0;           // times the disk was asked to keep what was written
-  std::uint64_t bytes_written = 0;   // keys and values handed to commit()
-  std::uint64_t size_bytes = 0;      // approximate size, on disk or in memory
+  std::uint64_t syncs = 0;          // times the disk was asked to keep what was written
+  std::uint64_t bytes_written = 0;  // keys and values handed to commit()
+  std::uint64_t size_bytes = 0;     // approximate size, on disk or in memory
 };
 
 // An ordered map from bytes to bytes with snapshots and atomic batches.

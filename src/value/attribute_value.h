@@ -80,7 +80,8 @@ struct Null {
 class AttributeValue {
  public:
   // In the order of Type.
-  using Variant = std::variant<std::string, Number, Binary, StringSet, NumberSet, BinarySet, AttributeMap, List, Null, bool>;
+  using Variant =
+      std::variant<std::string, Number, Binary, StringSet, NumberSet, BinarySet, AttributeMap, List, Null, bool>;
 
   AttributeValue() : variant_(Null{}) {}
   template <typename T>
