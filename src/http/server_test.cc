@@ -4,8 +4,7 @@
 
 #include <atomic>
 #include <cstring>
-#include <future>
-#include <mutex>
+#include <map>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -484,15 +483,13 @@ TEST(HttpServer, SaysThatAHostIsUnknown) {
   EXPECT_EQ(nonsense.error().message, "cannot find the host no such host");
 }
 
-TEST(HttpServer, ServesManyConnectionsOnAllItsLoops) {
+TEST(HttpServer, SpreadsItsConnectionsEvenly) {
   Mutex mutex;
-  std::vector<std::thread::id> seen;
+  std::map<std::thread::id, int> connections;
   FunctionHandler handler([&](const Request& request, Responder responder) {
     {
       MutexLock lock(mutex);
-      if (std::find(seen.begin(), seen.end(), std::this_thread::get_id()) == seen.end()) {
-        seen.push_back(std::this_thread::get_id());
-      }
+      ++connections[std::this_thread::get_id()];
     }
     echo(request, std::move(responder));
   });
@@ -507,7 +504,9 @@ TEST(HttpServer, ServesManyConnectionsOnAllItsLoops) {
   }
   EXPECT_EQ(server->statistics().connections_open, 500U);
   MutexLock lock(mutex);
-  EXPECT_EQ(seen.size(), 2U);
+  ASSERT_EQ(connections.size(), 2U);
+  // Two loops that accept at the same moment may both see the same balance.
+  EXPECT_NEAR(connections.begin()->second, 250, 10);
 }
 
 // Whatever comes in, the server answers or closes, and goes on.
