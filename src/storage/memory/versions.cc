@@ -116,7 +116,7 @@ bool Versions::reclaim_some(bool in_background) {
       sort_out(garbage, inheritor_, freed);
     }
     if (!done) break;
-    Version* dead = dead_.load(std::memory_order_relaxed);
+    Version* dead = dead_.load(std::memory_order_acquire);
     while (dead != nullptr && !dead_.compare_exchange_weak(dead, dead->next_dead)) {
     }
     if (dead == nullptr) break;
