@@ -51,13 +51,17 @@ bool begins_with(const AttributeValue* value, const AttributeValue* prefix) {
 bool contains(const AttributeValue* value, const AttributeValue* part) {
   if (value == nullptr || part == nullptr) return false;
   switch (value->type()) {
-    case Type::S: return part->as_string() != nullptr && value->as_string()->find(*part->as_string()) != std::string::npos;
+    case Type::S:
+      return part->as_string() != nullptr && value->as_string()->find(*part->as_string()) != std::string::npos;
     case Type::B:
-      return part->as_binary() != nullptr && value->as_binary()->bytes.find(part->as_binary()->bytes) != std::string::npos;
+      return part->as_binary() != nullptr &&
+             value->as_binary()->bytes.find(part->as_binary()->bytes) != std::string::npos;
     case Type::SS:
-      return part->as_string() != nullptr && std::ranges::binary_search(value->as_string_set()->members, *part->as_string());
+      return part->as_string() != nullptr &&
+             std::ranges::binary_search(value->as_string_set()->members, *part->as_string());
     case Type::NS:
-      return part->as_number() != nullptr && std::ranges::binary_search(value->as_number_set()->members, *part->as_number());
+      return part->as_number() != nullptr &&
+             std::ranges::binary_search(value->as_number_set()->members, *part->as_number());
     case Type::BS:
       return part->as_binary() != nullptr &&
              std::ranges::binary_search(value->as_binary_set()->members, part->as_binary()->bytes);
@@ -106,7 +110,8 @@ class Evaluation {
       }
       case Op::In: {
         const Operand value = get(0);
-        return std::ranges::any_of(operands.subspan(1), [&](NodeIndex i) { return equal(value.get(), operand(i).get()); });
+        return std::ranges::any_of(operands.subspan(1),
+                                   [&](NodeIndex i) { return equal(value.get(), operand(i).get()); });
       }
       case Op::AttributeExists: return get(0).get() != nullptr;
       case Op::AttributeNotExists: return get(0).get() == nullptr;

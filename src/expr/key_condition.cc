@@ -41,7 +41,8 @@ class Reader {
   Result<void> read(NodeIndex index) {
     const Node& node = bindings_.node(index);
     static constexpr std::array kRefused = {
-        Op::Or, Op::Not, Op::In, Op::NotEqual, Op::AttributeExists, Op::AttributeNotExists, Op::AttributeType, Op::Contains};
+        Op::Or,      Op::Not, Op::In, Op::NotEqual, Op::AttributeExists, Op::AttributeNotExists, Op::AttributeType,
+        Op::Contains};
     if (std::ranges::find(kRefused, node.op) != kRefused.end()) {
       return validation_error(fmt::format("Invalid operator used in KeyConditionExpression: {}", op_name(node.op)));
     }
@@ -71,7 +72,8 @@ class Reader {
         continue;
       }
       if (attribute != nullptr) {
-        return validation_error("Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
+        return validation_error(
+            "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
       }
       if (operand.range.count > 1) {
         return validation_error("KeyConditionExpressions cannot have conditions on nested attributes");
