@@ -74,6 +74,17 @@ TEST_F(BinderTest, ChecksConditions) {
           Case{"size(size(a)) = :n",
                "Incorrect operand type for operator or function; operator or function: size, operand type: N"},
           Case{"size(:l) = :n", "ok"},
+          Case{"attribute_not_exists(size(:n))",
+               "Incorrect operand type for operator or function; operator or function: size, operand type: N"},
+          Case{"begins_with(:x, #x, #y)",
+               "An expression attribute value used in expression is not defined; attribute value: :x"},
+          Case{"begins_with(a, size(b), c)",
+               "Incorrect number of operands for operator or function; operator or function: begins_with, number of "
+               "operands: 3"},
+          Case{
+              "attribute_type(c.d[1].#a, c.d[1].a)",
+              "The first operand must be distinct from the remaining operands for this operator or function; operator: "
+              "attribute_type, first operand: [c, d, [1], a]"},
           Case{"a < :l", "Incorrect operand type for operator or function; operator or function: <, operand type: L"},
           Case{":null >= a",
                "Incorrect operand type for operator or function; operator or function: >=, operand type: NULL"},

@@ -70,10 +70,22 @@ bool contains(const AttributeValue* value, const AttributeValue* part) {
   }
 }
 
+// The service counts the length of a string in UTF-16 code units: a character that takes four bytes in UTF-8 takes two
+// of them, every other character one.
+std::size_t utf16_units(std::string_view text) {
+  std::size_t units = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool continues = (byte & 0xC0) == 0x80;
+    units += continues ? 0U : byte >= 0xF0 ? 2U : 1U;
+  }
+  return units;
+}
+
 Operand size_of(const AttributeValue* value) {
   if (value == nullptr) return nullptr;
   switch (value->type()) {
-    case Type::S: return Operand(value->as_string()->size());
+    case Type::S: return Operand(utf16_units(*value->as_string()));
     case Type::B: return Operand(value->as_binary()->bytes.size());
     case Type::SS: return Operand(value->as_string_set()->members.size());
     case Type::NS: return Operand(value->as_number_set()->members.size());

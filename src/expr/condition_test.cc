@@ -13,7 +13,7 @@ using testing::values;
 constexpr std::string_view kItem =
     R"({"s":{"S":"hello"},"n":{"N":"42"},"b":{"B":"f4A="},"t":{"BOOL":true},"nul":{"NULL":true},"ss":{"SS":["x","y"]},)"
     R"("ns":{"NS":["1","2.50"]},"bs":{"BS":["AQ=="]},"l":{"L":[{"N":"1"},{"S":"two"},{"M":{"deep":{"S":"yes"}}}]},)"
-    R"("m":{"M":{"k":{"N":"7"},"l":{"L":[]}}},"n2":{"N":"42.0"},"e":{"S":""}})";
+    R"("m":{"M":{"k":{"N":"7"},"l":{"L":[]}}},"n2":{"N":"42.0"},"e":{"S":""},"u":{"S":"\u00e9\ud834\udd1e"}})";
 constexpr std::string_view kValues =
     R"({":hello":{"S":"hello"},":hell":{"S":"hell"},":z":{"S":"z"},":42":{"N":"4.2E1"},":0":{"N":"0"},":1":{"N":"1"},)"
     R"(":2":{"N":"2"},":3":{"N":"3"},":5":{"N":"5"},":100":{"N":"100"},":b":{"B":"f4A="},":b7f":{"B":"fw=="},":b80":{"B":"gA=="},)"
@@ -81,6 +81,7 @@ TEST(Condition, HoldsWhereDynamoDbSaysSo) {
            "contains(l, :deep)",
            "contains(:yx, :x)",
            "size(s) = :5",
+           "size(u) = :3",  // one and two UTF-16 units
            "size(b) = :2",
            "size(ss) = :2",
            "size(ns) = :2",

@@ -66,7 +66,9 @@ class Reader {
     std::vector<const value::AttributeValue*> values;
     for (const NodeIndex index : operands) {
       const Node& operand = bindings_.node(index);
-      if (operand.op == Op::Size) return validation_error("KeyConditionExpressions cannot contain nested operations");
+      if (operand.op == Op::Size)
+        return validation_error(
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot contain nested operations");
       if (operand.op == Op::Value) {
         values.push_back(&bindings_.value(operand));
         continue;
@@ -76,7 +78,8 @@ class Reader {
             "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
       }
       if (operand.range.count > 1) {
-        return validation_error("KeyConditionExpressions cannot have conditions on nested attributes");
+        return validation_error(
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes");
       }
       attribute = &operand;
     }
@@ -85,7 +88,8 @@ class Reader {
     }
     const std::string_view name = bindings_.attribute(*attribute);
     if (std::ranges::find(condition_.terms, name, &KeyTerm::attribute) != condition_.terms.end()) {
-      return validation_error("KeyConditionExpressions must only contain one condition per key");
+      return validation_error(
+          "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key");
     }
     const KeyTerm::Op op = key_op(node.op);
     condition_.terms.push_back({.attribute = std::string(name),

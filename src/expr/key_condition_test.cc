@@ -44,15 +44,25 @@ TEST(KeyCondition, RefusesOtherConditions) {
   EXPECT_EQ(shown("pk = :a AND sk IN (:b)"), "Invalid operator used in KeyConditionExpression: IN");
   EXPECT_EQ(shown("attribute_exists(pk)"), "Invalid operator used in KeyConditionExpression: attribute_exists");
   EXPECT_EQ(shown("contains(pk, :a)"), "Invalid operator used in KeyConditionExpression: contains");
-  EXPECT_EQ(shown("size(pk) = :n"), "KeyConditionExpressions cannot contain nested operations");
-  EXPECT_EQ(shown("pk = :a AND pk = :a"), "KeyConditionExpressions must only contain one condition per key");
-  EXPECT_EQ(shown("pk.a = :a"), "KeyConditionExpressions cannot have conditions on nested attributes");
+  EXPECT_EQ(shown("size(pk) = :n"),
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot contain nested operations");
+  EXPECT_EQ(shown("pk = :a AND pk = :a"),
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key");
+  EXPECT_EQ(shown("pk.a = :a"),
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes");
   EXPECT_EQ(shown("pk = sk"),
             "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
   EXPECT_EQ(shown(":a = :b"), "Invalid condition in KeyConditionExpression: No key attribute specified");
   EXPECT_EQ(
       shown(":a BETWEEN sk AND :b"),
       "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as its first operand");
+  // The first mistake in reading order counts.
+  EXPECT_EQ(shown("pk > sk.a"),
+            "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
+  EXPECT_EQ(shown("pk.a > sk"),
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes");
+  EXPECT_EQ(shown("pk BETWEEN sk AND size(a)"),
+            "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
   EXPECT_EQ(shown("begins_with(:a, sk)"),
             "Invalid condition in KeyConditionExpression: begins_with operator must have the key attribute as its "
             "first operand");

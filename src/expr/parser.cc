@@ -319,7 +319,7 @@ class Parser {
     const auto elements = builder_.tree().nodes[path].range.count;
     if (elements > kMaxPathElements) {
       Findings::note(findings_.path_limit,
-                     fmt::format("The document path has too many nesting elements; nesting levels: {}", elements));
+                     fmt::format("The document path has too many nesting levels; nesting levels: {}", elements));
     }
     return {};
   }
@@ -473,8 +473,10 @@ Result<std::shared_ptr<const Tree>> parse(Kind kind, std::string_view text) {
     return validation_error(fmt::format("Invalid {}: {}", parameter_name(kind), message));
   };
   if (text.size() > kMaxTextBytes) {
-    return invalid(
-        fmt::format("Expression size has exceeded the maximum allowed size; expression size: {}", text.size()));
+    // The service tells the size for two of the five kinds.
+    const bool tells_size = kind == Kind::Condition || kind == Kind::Filter;
+    return invalid(fmt::format("Expression size has exceeded the maximum allowed size;{}",
+                               tells_size ? fmt::format(" expression size: {}", text.size()) : ""));
   }
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return invalid("The expression can not be empty;");
   return Parser(kind, text).run();

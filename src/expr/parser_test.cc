@@ -85,6 +85,8 @@ TEST(ParseCondition, AllowsOnePairOfParentheses) {
                                   {"((a)) = b", "The expression has redundant parentheses;"},
                                   {"a = ((b))", "The expression has redundant parentheses;"},
                                   {"a = b AND ((c = d OR e = f))", "The expression has redundant parentheses;"},
+                                  {"(a) between (((b.c)).d) and (c)", "The expression has redundant parentheses;"},
+                                  {"a > whatever((:b), ((c)))", "The expression has redundant parentheses;"},
                               });
 }
 
@@ -119,6 +121,7 @@ TEST(ParseCondition, ShowsTheTokenOfASyntaxErrorAndItsNeighbours) {
                                   {"a[] = :b", R"(Syntax error; token: "]", near: "[] =")"},
                                   {"a[-1] = :b", R"(Syntax error; token: "-", near: "[-1")"},
                                   {"a..b = :b", R"(Syntax error; token: ".", near: "..b")"},
+                                  {"(size(a)).b > c", R"~(Syntax error; token: ".", near: ").b")~"},
                                   {"a + b = :c", R"(Syntax error; token: "+", near: "a + b")"},
                                   {"a = \"b\"", "Syntax error; token: \"\"\", near: \"= \"b\""},
                                   {"a = \xC3\xA9", "Syntax error; token: \"\xC3\xA9\", near: \"= \xC3\xA9\""},
@@ -196,7 +199,7 @@ TEST(ParseUpdate, ReadsSections) {
           {"REMOVE a SET b = a + :c", "REMOVE a SET b = a + :c"},
           {"SET a = b-:c", "SET a = b - :c"},
           {"SET a = (b + :c)", "SET a = b + :c"},
-          {"SET a = (b) + (:c)", "SET a = b + :c"},
+          {"SET a = ((b) + (:c))", "SET a = b + :c"},
           {"SET a = if_not_exists(a, :z) + :o", "SET a = if_not_exists(a, :z) + :o"},
           {"SET a = list_append(if_not_exists(a, :e), :v)", "SET a = list_append(if_not_exists(a, :e), :v)"},
           {"SET a = if_not_exists(b, if_not_exists(c, :d))", "SET a = if_not_exists(b, if_not_exists(c, :d))"},
@@ -215,6 +218,8 @@ TEST(ParseUpdate, RefusesWhatDynamoDbRefuses) {
                  {"SET MyStr = myNum + 1", R"(Syntax error; token: "1", near: "+ 1")"},
                  {"SET a = b Mystr2 c", R"(Syntax error; token: "Mystr2", near: "b Mystr2 c")"},
                  {"ADD hits : incr", R"(Syntax error; token: ":", near: "hits : incr")"},
+                 {"SET a = (b.c).d + e", R"~(Syntax error; token: ".", near: ").d")~"},
+                 {"SET (a = b)", R"~(Syntax error; token: "(", near: "SET (a")~"},
                  {"SET a = b + c + d", R"(Syntax error; token: "+", near: "c + d")"},
                  {"SET a = (b + c) + d", R"(Syntax error; token: "+", near: ") + d")"},
                  {"SET a = if_not_exists(a, :b + :c)", R"(Syntax error; token: "+", near: ":b + :c")"},
@@ -237,8 +242,13 @@ TEST(Parse, LimitsTheText) {
   EXPECT_EQ(parsed(Kind::Filter, ""), "The expression can not be empty;");
   EXPECT_EQ(parsed(Kind::Filter, " \n"), "The expression can not be empty;");
   EXPECT_EQ(parsed(Kind::Projection, std::string(4096, 'x')), std::string(4096, 'x'));
-  EXPECT_EQ(parsed(Kind::Projection, std::string(4097, 'x')),
-            "Expression size has exceeded the maximum allowed size; expression size: 4097");
+  for (const Kind kind : {Kind::Projection, Kind::Update, Kind::KeyCondition}) {
+    EXPECT_EQ(parsed(kind, std::string(4097, 'x')), "Expression size has exceeded the maximum allowed size;");
+  }
+  for (const Kind kind : {Kind::Condition, Kind::Filter}) {
+    EXPECT_EQ(parsed(kind, std::string(4097, 'x')),
+              "Expression size has exceeded the maximum allowed size; expression size: 4097");
+  }
 }
 
 TEST(Parse, LimitsOperators) {
@@ -254,9 +264,9 @@ TEST(Parse, LimitsOperators) {
 TEST(Parse, LimitsPaths) {
   EXPECT_EQ(parsed(Kind::Projection, "a" + repeated(".b", 31)), "a" + repeated(".b", 31));
   EXPECT_EQ(parsed(Kind::Projection, "a" + repeated(".b", 32)),
-            "The document path has too many nesting elements; nesting levels: 33");
+            "The document path has too many nesting levels; nesting levels: 33");
   EXPECT_EQ(parsed(Kind::Update, "REMOVE a" + repeated("[0]", 40)),
-            "The document path has too many nesting elements; nesting levels: 41");
+            "The document path has too many nesting levels; nesting levels: 41");
 }
 
 TEST(Parse, SurvivesDeepNesting) {
