@@ -54,7 +54,8 @@ bool name_less(const AttributeMap::Entry& entry, std::string_view name) { return
 }  // namespace
 
 std::string_view type_name(Type type) {
-  static constexpr std::array<std::string_view, 10> kNames = {"S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL"};
+  static constexpr std::array<std::string_view, 10> kNames = {"S",  "N", "B", "SS",   "NS",
+                                                              "BS", "M", "L", "NULL", "BOOL"};
   return kNames[static_cast<std::size_t>(type)];
 }
 

@@ -74,12 +74,14 @@ TEST(AttributeMap, ErasesOne) {
 }
 
 TEST(AttributeMap, OfUnsortedEntriesKeepsTheLaterOfTwo) {
-  const auto map = AttributeMap::from_unsorted({{"b", text("1")}, {"a", text("2")}, {"b", text("3")}, {"a", text("4")}});
+  const auto map =
+      AttributeMap::from_unsorted({{"b", text("1")}, {"a", text("2")}, {"b", text("3")}, {"a", text("4")}});
   EXPECT_EQ(map, (AttributeMap{{"a", text("4")}, {"b", text("3")}}));
 }
 
 TEST(Sets, HoldTheirMembersInOrder) {
-  EXPECT_EQ(make_string_set({"b", "é", "a", ""})->as_string_set()->members, (std::vector<std::string>{"", "a", "b", "é"}));
+  EXPECT_EQ(make_string_set({"b", "é", "a", ""})->as_string_set()->members,
+            (std::vector<std::string>{"", "a", "b", "é"}));
   EXPECT_EQ(make_binary_set({"\xff", "\x7f"})->as_binary_set()->members, (std::vector<std::string>{"\x7f", "\xff"}));
   const auto numbers = make_number_set({Number::from_int(10), Number::from_int(-3), Number::from_int(9)});
   EXPECT_EQ(numbers->as_number_set()->members,
@@ -87,9 +89,12 @@ TEST(Sets, HoldTheirMembersInOrder) {
 }
 
 TEST(Sets, AreNeverEmpty) {
-  EXPECT_EQ(error_of(make_string_set({})), "One or more parameter values were invalid: An string set  may not be empty");
-  EXPECT_EQ(error_of(make_number_set({})), "One or more parameter values were invalid: An number set  may not be empty");
-  EXPECT_EQ(error_of(make_binary_set({})), "One or more parameter values were invalid: Binary sets should not be empty");
+  EXPECT_EQ(error_of(make_string_set({})),
+            "One or more parameter values were invalid: An string set  may not be empty");
+  EXPECT_EQ(error_of(make_number_set({})),
+            "One or more parameter values were invalid: An number set  may not be empty");
+  EXPECT_EQ(error_of(make_binary_set({})),
+            "One or more parameter values were invalid: Binary sets should not be empty");
 }
 
 TEST(Sets, HoldNothingTwice) {
@@ -99,8 +104,9 @@ TEST(Sets, HoldNothingTwice) {
             "One or more parameter values were invalid: Input collection [, ] contains duplicates.");
   EXPECT_EQ(error_of(make_number_set({Number::from_int(1), Number::parse("1.0").value()})),
             "Input collection contains duplicates");
-  EXPECT_EQ(error_of(make_binary_set({"b", "a", "b"})),
-            "One or more parameter values were invalid: Input collection [Yg==, YQ==, Yg==]of type BS contains duplicates.");
+  EXPECT_EQ(
+      error_of(make_binary_set({"b", "a", "b"})),
+      "One or more parameter values were invalid: Input collection [Yg==, YQ==, Yg==]of type BS contains duplicates.");
 }
 
 TEST(Sets, ShowOnlyTheBeginningOfALongCollection) {

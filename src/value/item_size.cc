@@ -67,7 +67,8 @@ std::size_t item_size_bytes(const AttributeMap& item) {
 
 Error nesting_error() {
   return validation_error(
-      "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit");
+      "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported "
+      "limit");
 }
 
 Result<void> check_nesting(const AttributeMap& item) {

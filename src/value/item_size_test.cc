@@ -52,7 +52,8 @@ TEST(Nesting, Reaches32LevelsIncludingTheValueInTheMiddle) {
   const auto refused = check_nesting(nested_in_maps(32));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message,
-            "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit");
+            "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported "
+            "limit");
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ Error serialization_error(std::string message) { return {ErrorCode::Serializatio
 
 // ---------------------------------------------------------------------------------------------------------- parsing
 
-// True when an escape names half a character: \udc00 without the \ud800 that makes it whole.  simdjson, which has accepted
-// `text`, refuses the first half alone but writes the second half out as bytes that are not UTF-8.
+// True when an escape names half a character: \udc00 without the \ud800 that makes it whole.  simdjson, which has
+// accepted `text`, refuses the first half alone but writes the second half out as bytes that are not UTF-8.
 bool has_lone_surrogate(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -105,8 +105,8 @@ class Decoder {
     }
   }
 
-  // `decoded` is of type `type`; looks at the members that follow it.  A second type is refused, after what it holds has
-  // been found to be valid; of one type given twice the later stays, as in any JSON object.
+  // `decoded` is of type `type`; looks at the members that follow it.  A second type is refused, after what it holds
+  // has been found to be valid; of one type given twice the later stays, as in any JSON object.
   Result<AttributeValue> only_type(Type type, Result<AttributeValue> decoded, JsonObject::iterator member,
                                    JsonObject::iterator end, int level) const {
     bool several = false;
@@ -119,7 +119,8 @@ class Decoder {
     }
     if (several) {
       return validation_error(
-          "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes");
+          "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
+          "datatypes");
     }
     return decoded;
   }
@@ -257,8 +258,9 @@ class Decoder {
     }
     if (json.is_array()) return serialization_error("Unrecognized collection type class java.lang.Boolean");
     if (json.is_object()) return serialization_error("Start of structure or map found where not expected");
-    return serialization_error(json.type() == simdjson::dom::element_type::DOUBLE ? "DECIMAL_VALUE cannot be converted to Boolean"
-                                                : "NUMBER_VALUE cannot be converted to Boolean");
+    return serialization_error(json.type() == simdjson::dom::element_type::DOUBLE
+                                   ? "DECIMAL_VALUE cannot be converted to Boolean"
+                                   : "NUMBER_VALUE cannot be converted to Boolean");
   }
 
   const int max_levels_;
@@ -290,8 +292,8 @@ constexpr auto kEscapes = [] {
   return escapes;
 }();
 
-// How many bytes from `at` need no escape.  Eight at a time: subtracting borrows from the high bit of exactly those bytes
-// that are below the subtrahend (or of one behind such a byte, which the look at single bytes then sorts out).
+// How many bytes from `at` need no escape.  Eight at a time: subtracting borrows from the high bit of exactly those
+// bytes that are below the subtrahend (or of one behind such a byte, which the look at single bytes then sorts out).
 std::size_t plain_length(const char* at, std::size_t size) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHighBits = kOnes * 0x80;

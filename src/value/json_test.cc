@@ -43,11 +43,13 @@ std::string json_string(std::string_view text) {
   return json;
 }
 
-// -------------------------------------------------------------------------------------------------------------- parsing
+// --------------------------------------------------------------------------------------------------------------
+// parsing
 
 TEST(JsonParser, RefusesWhatIsNotJson) {
-  for (const auto text : {""sv, " "sv, "{"sv, "}"sv, "{}x"sv, "{\"a\":}"sv, "{'a':1}"sv, "[1,]"sv, "nul"sv, "\"a"sv, "\"\n\""sv,
-                          "{\"a\":1}{\"b\":2}"sv, "\"\\x\""sv, "\"\xff\""sv, "\"\xc3\""sv, "\"\xed\xa0\x80\""sv, "\0"sv}) {
+  for (const auto text :
+       {""sv, " "sv, "{"sv, "}"sv, "{}x"sv, "{\"a\":}"sv, "{'a':1}"sv, "[1,]"sv, "nul"sv, "\"a"sv, "\"\n\""sv,
+        "{\"a\":1}{\"b\":2}"sv, "\"\\x\""sv, "\"\xff\""sv, "\"\xc3\""sv, "\"\xed\xa0\x80\""sv, "\0"sv}) {
     JsonParser parser;
     const auto result = parser.parse(text);
     ASSERT_FALSE(result.ok()) << text;
@@ -56,8 +58,8 @@ TEST(JsonParser, RefusesWhatIsNotJson) {
 }
 
 TEST(JsonParser, RefusesHalvesOfSurrogatePairs) {
-  for (const auto text : {R"("\ud800")"sv, R"("\udc00")"sv, R"("\uDFFF")"sv, R"("x\udc00\ud800")"sv, R"("\ud800\ud800")"sv,
-                          R"("\ud800x")"sv, R"("\ud83d\ude00\ude00")"sv, R"({"\udead":1})"sv}) {
+  for (const auto text : {R"("\ud800")"sv, R"("\udc00")"sv, R"("\uDFFF")"sv, R"("x\udc00\ud800")"sv,
+                          R"("\ud800\ud800")"sv, R"("\ud800x")"sv, R"("\ud83d\ude00\ude00")"sv, R"({"\udead":1})"sv}) {
     JsonParser parser;
     const auto result = parser.parse(text);
     ASSERT_FALSE(result.ok()) << text;
@@ -95,7 +97,8 @@ TEST(JsonParser, IsReusedAcrossSizes) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------- decoding
+// -------------------------------------------------------------------------------------------------------------
+// decoding
 
 TEST(DecodeValue, ReadsEveryType) {
   struct Case {
@@ -112,8 +115,10 @@ TEST(DecodeValue, ReadsEveryType) {
            Case{R"({"NS":["10","9.50","-1"]})", R"({"NS":["-1","9.5","10"]})"},
            Case{R"({"BS":["/w==","AA==",""]})", R"({"BS":["","AA==","/w=="]})"},
            Case{R"({"M":{}})", R"({"M":{}})"},
-           Case{R"({"M":{"b":{"S":"1"},"a":{"M":{"c":{"L":[]}}}}})", R"({"M":{"a":{"M":{"c":{"L":[]}}},"b":{"S":"1"}}})"},
-           Case{R"({"L":[{"S":"b"},{"S":"a"},{"L":[{"NULL":true}]}]})", R"({"L":[{"S":"b"},{"S":"a"},{"L":[{"NULL":true}]}]})"},
+           Case{R"({"M":{"b":{"S":"1"},"a":{"M":{"c":{"L":[]}}}}})",
+                R"({"M":{"a":{"M":{"c":{"L":[]}}},"b":{"S":"1"}}})"},
+           Case{R"({"L":[{"S":"b"},{"S":"a"},{"L":[{"NULL":true}]}]})",
+                R"({"L":[{"S":"b"},{"S":"a"},{"L":[{"NULL":true}]}]})"},
            Case{R"({"NULL":true})", R"({"NULL":true})"},
            Case{R"({"BOOL":true})", R"({"BOOL":true})"},
            Case{R"({"BOOL":false})", R"({"BOOL":false})"},
@@ -162,7 +167,8 @@ TEST(DecodeValue, RefusesInTheServicesWords) {
                 "One or more parameter values were invalid: Input collection [a, a] contains duplicates."},
            Case{R"({"NS":["1","1.0"]})", "Input collection contains duplicates"},
            Case{R"({"BS":["Yg==","Yg=="]})",
-                "One or more parameter values were invalid: Input collection [Yg==, Yg==]of type BS contains duplicates."},
+                "One or more parameter values were invalid: Input collection [Yg==, Yg==]of type BS contains "
+                "duplicates."},
        }) {
     const auto result = decode(json);
     EXPECT_EQ(error_of(result), message) << json;
@@ -248,7 +254,8 @@ TEST(DecodeItem, RefusesWhatIsNoObject) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------- encoding
+// -------------------------------------------------------------------------------------------------------------
+// encoding
 
 TEST(Json, IsCanonicalForRandomItems) {
   JsonParser parser;
@@ -304,8 +311,8 @@ TEST(Base64, ReadsBackEveryLength) {
 
 TEST(Base64, IsStrict) {
   std::string bytes;
-  for (const auto text : {"A", "AA", "AAA", "AA=", "A===", "====", "=", "AA==AA==", "AAA=AAAA", "A=AA", "AB==", "AAB=", "AA A",
-                          "AAA\n", "AA-_", "AA\xff\xff", "AAA=\n", "AAAA="}) {
+  for (const auto text : {"A", "AA", "AAA", "AA=", "A===", "====", "=", "AA==AA==", "AAA=AAAA", "A=AA",
+                          "AB==", "AAB=", "AA A", "AAA\n", "AA-_", "AA\xff\xff", "AAA=\n", "AAAA="}) {
     EXPECT_FALSE(decode_base64(text, bytes)) << text;
     EXPECT_TRUE(bytes.empty()) << text;
   }
@@ -318,12 +325,19 @@ TEST(JsonWriter, WritesADocumentFrontToBack) {
   JsonWriter writer(json);
   writer.begin_object();
   writer.key("a\"b").string("x\ny").key("i").integer(-7).key("r").real(0.5).key("t").boolean(true).key("n").null();
-  writer.key("list").begin_array().integer(1).begin_array().end_array().begin_object().end_object().integer(2).end_array();
+  writer.key("list")
+      .begin_array()
+      .integer(1)
+      .begin_array()
+      .end_array()
+      .begin_object()
+      .end_object()
+      .integer(2)
+      .end_array();
   writer.key("value").attribute(AttributeValue::number(1)).key("item").item({{"k", AttributeValue::string("v")}});
   writer.key("raw").raw("[1,2]").end_object();
-  EXPECT_EQ(json,
-            R"({"a\"b":"x\ny","i":-7,"r":0.5,"t":true,"n":null,"list":[1,[],{},2],"value":{"N":"1"},)"
-            R"("item":{"k":{"S":"v"}},"raw":[1,2]})");
+  EXPECT_EQ(json, R"({"a\"b":"x\ny","i":-7,"r":0.5,"t":true,"n":null,"list":[1,[],{},2],"value":{"N":"1"},)"
+                  R"("item":{"k":{"S":"v"}},"raw":[1,2]})");
 }
 
 TEST(JsonWriter, WritesRealsThatReadBackAsTheSame) {

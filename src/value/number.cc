@@ -12,7 +12,7 @@ namespace {
 using Coefficient = unsigned __int128;
 
 constexpr int kMaxDigits = 38;
-constexpr int kMaxMagnitude = 125;   // the decimal exponent of the first digit
+constexpr int kMaxMagnitude = 125;  // the decimal exponent of the first digit
 constexpr int kMinMagnitude = -130;
 
 // A message repeats what the client sent, but not all of 16 MB of it.
@@ -33,7 +33,8 @@ int count_digits(Coefficient coefficient) {
   const auto low = static_cast<std::uint64_t>(coefficient);
   const int bits = high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(low | 1);
   const int at_least = bits * 1233 >> 12;  // 1233 / 4096 is log10(2), close enough for 128 bits
-  return at_least + (at_least <= kMaxDigits && coefficient >= power_of_ten(at_least) ? 1 : 0) + (coefficient == 0 ? 1 : 0);
+  return at_least + (at_least <= kMaxDigits && coefficient >= power_of_ten(at_least) ? 1 : 0) +
+         (coefficient == 0 ? 1 : 0);
 }
 
 // Writes the digits of `coefficient` and returns how many.
@@ -208,8 +209,9 @@ Result<Number> Number::add(const Number& other) const {
   const Number& lower = exponent_ >= other.exponent_ ? other : *this;
 
   // Brought to the exponent of `lower`, `upper` has `digits` digits.  The sum needs all places down to the last one of
-  // `lower`, which is not zero, so it can fit into 38 digits only when `upper` nearly does: 1E38 - 1 is 38 nines, but what
-  // starts at 2E38 stays above 1E38 whatever is subtracted.  The service calls a sum that does not fit an overflow.
+  // `lower`, which is not zero, so it can fit into 38 digits only when `upper` nearly does: 1E38 - 1 is 38 nines, but
+  // what starts at 2E38 stays above 1E38 whatever is subtracted.  The service calls a sum that does not fit an
+  // overflow.
   const int shift = upper.exponent_ - lower.exponent_;
   const int upper_digits = count_digits(upper.coefficient_);
   const int digits = upper_digits + shift;
@@ -272,9 +274,10 @@ std::size_t Number::size_bytes() const {
 //   exponent:u8  pair:u8 ...
 //
 // The number is written as pairs of digits, paired from the decimal point outwards, without zero pairs at either end.
-// `exponent` is 0xC1 plus the power of 100 that the first pair stands for: 0x80 (100^-65) to 0xFF (100^62), which is the
-// range of a Number exactly.  A pair p (0 to 99) that another follows is 2p + 1, the last one is 2p: so the bytes end
-// themselves, and what ends early sorts before what goes on.  Of a negative number every byte is inverted.  Zero is 80 00.
+// `exponent` is 0xC1 plus the power of 100 that the first pair stands for: 0x80 (100^-65) to 0xFF (100^62), which is
+// the range of a Number exactly.  A pair p (0 to 99) that another follows is 2p + 1, the last one is 2p: so the bytes
+// end themselves, and what ends early sorts before what goes on.  Of a negative number every byte is inverted.  Zero is
+// 80 00.
 //
 // On disk, inside keys: this layout keeps its meaning.
 void Number::append_ordered(Bytes& out) const {
@@ -355,7 +358,8 @@ std::strong_ordering operator<=>(const Number& a, const Number& b) {
   const Number& larger = a.negative_ ? a : b;
   const int smaller_digits = count_digits(smaller.coefficient_);
   const int larger_digits = count_digits(larger.coefficient_);
-  if (const auto order = smaller_digits + smaller.exponent_ <=> larger_digits + larger.exponent_; order != 0) return order;
+  if (const auto order = smaller_digits + smaller.exponent_ <=> larger_digits + larger.exponent_; order != 0)
+    return order;
   const int digits = std::max(smaller_digits, larger_digits);
   const Coefficient left = smaller.coefficient_ * power_of_ten(digits - smaller_digits);
   const Coefficient right = larger.coefficient_ * power_of_ten(digits - larger_digits);

@@ -26,7 +26,8 @@ std::string ordered(const Number& value) {
 }
 
 constexpr auto kOverflow = "Number overflow. Attempting to store a number with magnitude larger than supported range";
-constexpr auto kUnderflow = "Number underflow. Attempting to store a number with magnitude smaller than supported range";
+constexpr auto kUnderflow =
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range";
 constexpr auto kTooPrecise = "Attempting to store more than 38 significant digits in a Number";
 
 const std::string k38Nines(38, '9');
@@ -155,7 +156,8 @@ std::vector<std::uint64_t> seeds(std::uint64_t count) {
   return all;
 }
 
-// ------------------------------------------------------------------------------------------------------ parse and print
+// ------------------------------------------------------------------------------------------------------ parse and
+// print
 
 TEST(NumberParse, PrintsPlainDecimals) {
   struct Case {
@@ -210,29 +212,22 @@ TEST(NumberParse, RefusesWhatTheServiceRefusesInItsWords) {
     std::string text, message;
   };
   for (const auto& [text, message] : {
-           Case{"", kNotNumeric},
-           Case{"e126", std::string(kNotNumeric) + ": e126"},
-           Case{"1e126", kOverflow},
-           Case{"-1e126", kOverflow},
-           Case{"11e125", kOverflow},
-           Case{"1" + std::string(126, '0'), kOverflow},
-           Case{"1.0e100000000", kOverflow},
-           Case{"1e99999999999999999999999999999", kOverflow},
-           Case{"1e-131", kUnderflow},
-           Case{"0.9e-130", kUnderflow},
+           Case{"", kNotNumeric}, Case{"e126", std::string(kNotNumeric) + ": e126"}, Case{"1e126", kOverflow},
+           Case{"-1e126", kOverflow}, Case{"11e125", kOverflow}, Case{"1" + std::string(126, '0'), kOverflow},
+           Case{"1.0e100000000", kOverflow}, Case{"1e99999999999999999999999999999", kOverflow},
+           Case{"1e-131", kUnderflow}, Case{"0.9e-130", kUnderflow},
            Case{"1e-99999999999999999999999999999", kUnderflow},
-           Case{"3.14159265358979323846264338327950288419", kTooPrecise},
-           Case{k38Nines + "9", kTooPrecise},
-           Case{"1" + std::string(37, '0') + ".1", kTooPrecise},
-           Case{std::string(1'000, '1') + "e-1000", kTooPrecise},
+           Case{"3.14159265358979323846264338327950288419", kTooPrecise}, Case{k38Nines + "9", kTooPrecise},
+           Case{"1" + std::string(37, '0') + ".1", kTooPrecise}, Case{std::string(1'000, '1') + "e-1000", kTooPrecise},
            Case{std::string(1'000, '1'), kOverflow},  // magnitude before precision
        }) {
     const auto result = Number::parse(text);
     EXPECT_EQ(error_of(result), message) << text.substr(0, 100);
     EXPECT_TRUE(!result.ok() && result.error().code == ErrorCode::Validation) << text.substr(0, 100);
   }
-  for (const std::string text : {"-", "+", ".", "-.", "dog", "-dog", "NaN", "Infinity", "-Infinity", " 1", "1 ", "1 2", "1,5", "--1",
-                                 "+-1", "1.2.3", "1e", "1e+", "1e-", "1e5.5", "1e5e5", "e5", ".e5", "0x10", "1_000", "１"}) {
+  for (const std::string text :
+       {"-",   "+",   ".",     "-.", "dog", "-dog", "NaN",   "Infinity", "-Infinity", " 1",  "1 ",   "1 2",   "1,5",
+        "--1", "+-1", "1.2.3", "1e", "1e+", "1e-",  "1e5.5", "1e5e5",    "e5",        ".e5", "0x10", "1_000", "１"}) {
     EXPECT_EQ(error_of(Number::parse(text)), std::string(kNotNumeric) + ": " + text);
   }
 }
@@ -261,8 +256,9 @@ TEST(NumberParse, AgreesWithTheReferenceOnRandomNumbers) {
 }
 
 TEST(NumberFromInt, CoversTheWholeRange) {
-  for (const std::int64_t value : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{1000}, std::int64_t{-120},
-                                   std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+  for (const std::int64_t value :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{1000}, std::int64_t{-120},
+        std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
     EXPECT_EQ(Number::from_int(value), number(std::to_string(value)));
     EXPECT_EQ(Number::from_int(value).to_string(), std::to_string(value));
     EXPECT_EQ(Number::from_int(value).to_int64(), value);
@@ -270,13 +266,15 @@ TEST(NumberFromInt, CoversTheWholeRange) {
 }
 
 TEST(NumberToInt64, IsNothingForOtherNumbers) {
-  for (const auto* text : {"0.5", "1.5", "9223372036854775808", "-9223372036854775809", "1e19", "1e125", "1e-130", "99e18"}) {
+  for (const auto* text :
+       {"0.5", "1.5", "9223372036854775808", "-9223372036854775809", "1e19", "1e125", "1e-130", "99e18"}) {
     EXPECT_EQ(number(text).to_int64(), std::nullopt) << text;
   }
   EXPECT_EQ(number("9e18").to_int64(), 9'000'000'000'000'000'000);
 }
 
-// ----------------------------------------------------------------------------------------------------------- arithmetic
+// -----------------------------------------------------------------------------------------------------------
+// arithmetic
 
 TEST(NumberAdd, IsExact) {
   struct Case {
@@ -297,13 +295,15 @@ TEST(NumberAdd, IsExact) {
            Case{"9e125", "9e124", "99" + std::string(124, '0')},
            Case{"9e125", "9e125", kOverflow},
            Case{"-9e125", "-9e125", kOverflow},
-           Case{"1e38", "1", kOverflow},   // 39 digits: the service speaks of an overflow
+           Case{"1e38", "1", kOverflow},  // 39 digits: the service speaks of an overflow
            Case{"1e50", "-1", kOverflow},
            Case{"2e38", "-1", kOverflow},
            Case{"1e125", "1e-130", kOverflow},
            Case{"1.1e-130", "-1e-130", kUnderflow},
        }) {
-    const auto show = [](const Result<Number>& result) { return result.ok() ? result->to_string() : result.error().message; };
+    const auto show = [](const Result<Number>& result) {
+      return result.ok() ? result->to_string() : result.error().message;
+    };
     EXPECT_EQ(show(number(a).add(number(b))), sum) << a << " + " << b;
     EXPECT_EQ(show(number(b).add(number(a))), sum) << b << " + " << a;
     EXPECT_EQ(show(number(a).subtract(Number().subtract(number(b)).value())), sum) << a << " - -" << b;
@@ -323,7 +323,8 @@ TEST(NumberAdd, AgreesWithTheReferenceOnRandomNumbers) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- order
+// ----------------------------------------------------------------------------------------------------------------
+// order
 
 TEST(NumberOrder, AgreesWithTheReferenceAndWithItsBytes) {
   for (const auto seed : seeds(20'000)) {
@@ -334,23 +335,41 @@ TEST(NumberOrder, AgreesWithTheReferenceAndWithItsBytes) {
     const Sample b = near ? random_sample(random, around, std::min(125, around + 1)) : random_sample(random, -130, 125);
     const int expected = Places::compare(a.places, b.places);
     const auto sign = [](auto order) { return order < 0 ? -1 : order > 0 ? 1 : 0; };
-    ASSERT_EQ(sign(number(a.text) <=> number(b.text)), expected) << "seed " << seed << ": " << a.text << " ? " << b.text;
+    ASSERT_EQ(sign(number(a.text) <=> number(b.text)), expected)
+        << "seed " << seed << ": " << a.text << " ? " << b.text;
     ASSERT_EQ(sign(ordered(number(a.text)).compare(ordered(number(b.text)))), expected) << "seed " << seed;
   }
 }
 
 TEST(NumberOrder, HoldsBetweenAllExtremes) {
-  std::vector<std::string> ascending = {
-      "-9." + k38Nines.substr(1) + "e125", "-1e125", "-101", "-100.5", "-100", "-99", "-10", "-9", "-2", "-1.5", "-1.01", "-1",
-      "-0.99", "-0.1", "-0.01", "-1e-129", "-1." + k38Nines.substr(1) + "e-130", "-1e-130"};
+  std::vector<std::string> ascending = {"-9." + k38Nines.substr(1) + "e125",
+                                        "-1e125",
+                                        "-101",
+                                        "-100.5",
+                                        "-100",
+                                        "-99",
+                                        "-10",
+                                        "-9",
+                                        "-2",
+                                        "-1.5",
+                                        "-1.01",
+                                        "-1",
+                                        "-0.99",
+                                        "-0.1",
+                                        "-0.01",
+                                        "-1e-129",
+                                        "-1." + k38Nines.substr(1) + "e-130",
+                                        "-1e-130"};
   std::vector<std::string> positive;
-  for (auto negative = ascending.rbegin(); negative != ascending.rend(); ++negative) positive.push_back(negative->substr(1));
+  for (auto negative = ascending.rbegin(); negative != ascending.rend(); ++negative)
+    positive.push_back(negative->substr(1));
   ascending.push_back("0");
   ascending.insert(ascending.end(), positive.begin(), positive.end());
   for (std::size_t i = 0; i < ascending.size(); ++i) {
     for (std::size_t j = 0; j < ascending.size(); ++j) {
       EXPECT_EQ(number(ascending[i]) < number(ascending[j]), i < j) << ascending[i] << " < " << ascending[j];
-      EXPECT_EQ(ordered(number(ascending[i])) < ordered(number(ascending[j])), i < j) << ascending[i] << " < " << ascending[j];
+      EXPECT_EQ(ordered(number(ascending[i])) < ordered(number(ascending[j])), i < j)
+          << ascending[i] << " < " << ascending[j];
     }
   }
 }
@@ -401,8 +420,8 @@ TEST(NumberOrdered, IsTakenOffTheFrontOfWhatFollows) {
 TEST(NumberOrdered, ReportsBytesThatItWouldNotWrite) {
   using namespace std::literals;
   const Bytes too_many = "\xc1"s + Bytes(19, '\x0b') + "\x0a"s;  // 5 05 05 ... in 39 digits
-  for (const Bytes& bytes : {""s, "\x80"s, "\xc1"s, "\xc1\x03"s, "\xc1\x00"s, "\xc1\x01\x02"s, "\xc1\x03\x00"s, "\xc1\xc8"s,
-                             "\xc1\xff"s, "\x3e\xff"s, "\x3e"s, "\xc1"s + Bytes(30, '\x03'), too_many}) {
+  for (const Bytes& bytes : {""s, "\x80"s, "\xc1"s, "\xc1\x03"s, "\xc1\x00"s, "\xc1\x01\x02"s, "\xc1\x03\x00"s,
+                             "\xc1\xc8"s, "\xc1\xff"s, "\x3e\xff"s, "\x3e"s, "\xc1"s + Bytes(30, '\x03'), too_many}) {
     BytesView view = bytes;
     const auto taken = Number::take_ordered(view);
     ASSERT_FALSE(taken.ok()) << hex(bytes);
@@ -414,7 +433,8 @@ TEST(NumberOrdered, AcceptsOnlyWhatItWouldWrite) {
   for (const auto seed : seeds(50'000)) {
     Random random(seed);
     Bytes bytes;
-    for (std::uint64_t i = random.below(24); i > 0; --i) bytes.push_back(static_cast<char>(random.below(random.below(2) == 0 ? 256 : 200)));
+    for (std::uint64_t i = random.below(24); i > 0; --i)
+      bytes.push_back(static_cast<char>(random.below(random.below(2) == 0 ? 256 : 200)));
     BytesView view = bytes;
     const auto taken = Number::take_ordered(view);
     if (!taken.ok()) continue;
@@ -422,7 +442,8 @@ TEST(NumberOrdered, AcceptsOnlyWhatItWouldWrite) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------- size
+// -----------------------------------------------------------------------------------------------------------------
+// size
 
 TEST(NumberSize, CountsPairsOfDigitsFromTheDecimalPoint) {
   struct Case {
@@ -438,7 +459,7 @@ TEST(NumberSize, CountsPairsOfDigitsFromTheDecimalPoint) {
            Case{"100", 2},
            Case{"123", 3},
            Case{"1234", 3},
-           Case{"1.5", 3},    // 01 . 50
+           Case{"1.5", 3},  // 01 . 50
            Case{"12.34", 3},
            Case{"1.234", 4},  // 01 . 23 40
            Case{"-1.234", 5},

@@ -7,12 +7,14 @@
 #include "stator/base/random.h"
 #include "stator/value/attribute_value.h"
 
-// Random values for tests and benchmarks: all ten types, nested, with the strings and numbers that are likely to break things.
+// Random values for tests and benchmarks: all ten types, nested, with the strings and numbers that are likely to break
+// things.
 namespace stator::value {
 
 inline std::string random_text(Random& random) {
-  static constexpr std::string_view kPieces[] = {"a", "B", "7", " ", "\"", "\\", "/", "\n", "\t", "\b", "\f", "\r", "\x1f",
-                                                 "\x7f", "é", "€", "😀", "plain text", "{\"S\":", std::string_view("\0", 1)};
+  static constexpr std::string_view kPieces[] = {
+      "a",  "B",  "7",    " ",    "\"", "\\", "/",  "\n",         "\t",      "\b",
+      "\f", "\r", "\x1f", "\x7f", "é",  "€",  "😀", "plain text", "{\"S\":", std::string_view("\0", 1)};
   std::string text;
   for (std::uint64_t pieces = random.below(12); pieces > 0; --pieces) text += kPieces[random.below(std::size(kPieces))];
   return text;
@@ -29,7 +31,8 @@ inline Number random_number(Random& random) {
   text += static_cast<char>('1' + random.below(9));
   text += '.';
   for (std::uint64_t digits = random.below(38); digits > 0; --digits) text += static_cast<char>('0' + random.below(10));
-  const auto exponent = random.below(2) == 0 ? static_cast<int>(random.below(12)) : static_cast<int>(random.below(256)) - 130;
+  const auto exponent =
+      random.below(2) == 0 ? static_cast<int>(random.below(12)) : static_cast<int>(random.below(256)) - 130;
   text += 'e';
   text += std::to_string(exponent);
   return random.below(20) == 0 ? Number() : Number::parse(text).value();

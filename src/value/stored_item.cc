@@ -18,7 +18,7 @@ constexpr unsigned char kVersion = 1;
 std::size_t expected_json_bytes(const AttributeMap& map);
 
 std::size_t expected_json_bytes(const AttributeValue& value) {
-  constexpr std::size_t kFrame = 10;      // {"SS":[""]}
+  constexpr std::size_t kFrame = 10;       // {"SS":[""]}
   constexpr std::size_t kMemberFrame = 3;  // "",
   const auto base64 = [](const std::string& bytes) { return (bytes.size() + 2) / 3 * 4; };
   const auto number = [](const Number& n) { return 2 * n.size_bytes() + 2; };
@@ -67,7 +67,8 @@ Result<Header> read_header(BytesView bytes) {
   BytesView rest = bytes.substr(1);
   std::uint64_t item_size = 0;
   if (!take_varint(rest, item_size)) return corrupt("a stored item ends inside its header");
-  if (rest.size() < 2 || rest.front() != '{' || rest.back() != '}') return corrupt("a stored item holds no JSON object");
+  if (rest.size() < 2 || rest.front() != '{' || rest.back() != '}')
+    return corrupt("a stored item holds no JSON object");
   return Header{bytes.size() - rest.size(), static_cast<std::size_t>(item_size)};
 }
 

@@ -58,13 +58,15 @@ TEST(StoredItem, RefusesANewerVersionInOneLine) {
 }
 
 TEST(StoredItem, ReportsDamageAsCorruption) {
-  for (const auto& bytes : {""s, "\x00\x00{}"s, "\x01"s, "\x01\x80"s, "\x01\x05"s, "\x01\x05{"s, "\x01\x05[]"s, "\x01\x05{}x"s}) {
+  for (const auto& bytes :
+       {""s, "\x00\x00{}"s, "\x01"s, "\x01\x80"s, "\x01\x05"s, "\x01\x05{"s, "\x01\x05[]"s, "\x01\x05{}x"s}) {
     const auto loaded = StoredItem::from_bytes(bytes);
     EXPECT_TRUE(!loaded.ok() && loaded.error().code == ErrorCode::Corruption) << hex(bytes);
     const auto view = StoredItemView::from(bytes);
     EXPECT_TRUE(!view.ok() && view.error().code == ErrorCode::Corruption) << hex(bytes);
   }
-  for (const auto& bytes : {"\x01\x05{\"a\"}"s, "\x01\x05{\"a\":1}"s, "\x01\x05{\"a\":{\"N\":\"x\"}}"s, "\x01\x05{\"a\":{}}"s}) {
+  for (const auto& bytes :
+       {"\x01\x05{\"a\"}"s, "\x01\x05{\"a\":1}"s, "\x01\x05{\"a\":{\"N\":\"x\"}}"s, "\x01\x05{\"a\":{}}"s}) {
     const auto item = StoredItem::from_bytes(bytes)->parse();
     EXPECT_TRUE(!item.ok() && item.error().code == ErrorCode::Corruption) << hex(bytes);
   }
