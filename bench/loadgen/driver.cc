@@ -39,9 +39,12 @@ class File {
  public:
   explicit File(int fd) : fd_(fd) {}
   File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  File& operator=(File&&) = delete;
   ~File() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -133,7 +136,6 @@ class Connection {
       : socket_(connect_to(endpoint)), client_(std::move(client)), endpoint_(endpoint) {}
 
   int fd() const { return socket_.get(); }
-  bool under_way() const { return under_way_; }
   Time sent_at() const { return sent_at_; }
   Client& client() { return *client_; }
   const std::string& body() const { return body_; }
@@ -152,12 +154,15 @@ class Connection {
     request_ += std::to_string(body_.size());
     request_ += "\r\n\r\n";
     request_ += body_;
-    written_ = 0;
-    received_.clear();
     sent_at_ = std::chrono::steady_clock::now();
-    under_way_ = true;
-    write_more();
+    send();
     return true;
+  }
+
+  // Opens the connection again and repeats the request under way.
+  void reopen() {
+    socket_ = connect_to(endpoint_);
+    send();
   }
 
   // Goes on writing; true while something is left, so that the loop asks for writability.
@@ -165,6 +170,7 @@ class Connection {
     while (written_ < request_.size()) {
       const auto n = ::send(fd(), request_.data() + written_, request_.size() - written_, MSG_NOSIGNAL);
       if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+      if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;  // reading finds out that it is closed
       if (n < 0) fail("send");
       written_ += static_cast<std::size_t>(n);
     }
@@ -172,31 +178,41 @@ class Connection {
   }
   bool writing() const { return written_ < request_.size(); }
 
-  // Reads what is there; the answer once it is whole.
+  // Reads what is there; the answer once it is whole.  Sets closed() when there will be none.
   std::optional<Answer> read_more() {
     while (true) {
       const auto old = received_.size();
       received_.resize(old + (64 << 10));
       const auto n = ::recv(fd(), received_.data() + old, received_.size() - old, 0);
       received_.resize(old + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-      if (n == 0) throw Failure("the server closed the connection");
+      if (n == 0 || (n < 0 && errno == ECONNRESET)) {
+        closed_ = true;
+        return std::nullopt;
+      }
       if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
       if (n < 0) fail("recv");
       if (static_cast<std::size_t>(n) < (64 << 10)) break;
     }
     auto answer = parse(received_);
-    if (answer) under_way_ = false;
     return answer;
   }
+  bool closed() const { return closed_; }
 
  private:
+  void send() {
+    written_ = 0;
+    closed_ = false;
+    received_.clear();
+    write_more();
+  }
+
   File socket_;
   std::unique_ptr<Client> client_;
   const Endpoint& endpoint_;
   std::string body_, request_, received_;
   std::size_t written_ = 0;
   Time sent_at_;
-  bool under_way_ = false;
+  bool closed_ = false;
 };
 
 class Loop {
@@ -263,6 +279,11 @@ class Loop {
     if ((events & EPOLLOUT) != 0 && !c.write_more()) watch(c, EPOLL_CTL_MOD);
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
     const auto answer = c.read_more();
+    if (c.closed()) {
+      if (++outcome_.reconnects > 1000) throw Failure("the server closed the connection, again and again");
+      c.reopen();
+      watch(c, EPOLL_CTL_ADD);
+    }
     if (!answer) return;
     const auto now = std::chrono::steady_clock::now();
     --under_way_;

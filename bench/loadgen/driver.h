@@ -27,13 +27,14 @@ struct Plan {
 
 struct Outcome {
   Histogram latency;
-  std::uint64_t operations = 0, items = 0, bytes_received = 0, errors = 0;
+  std::uint64_t operations = 0, items = 0, bytes_received = 0, errors = 0, reconnects = 0;
   std::string first_error;  // what was asked and what came
   double seconds = 0, server_cpu_seconds = 0, client_cpu_seconds = 0;
 };
 
 // Runs the workload on `plan.connections` keep-alive connections, one request under way on each, in one epoll loop.
-// Every answer is checked; a wrong one counts as an error, a broken connection ends the run.
+// Every answer is checked; a wrong one counts as an error.  A connection that the server closes instead of answering is
+// opened again and its request repeated (a server may close what it takes for idle); any other failure ends the run.
 Outcome run(const Plan& plan, Workload& workload);
 
 }  // namespace stator::bench

@@ -183,6 +183,10 @@ void Connection::refuse(int status, std::string_view reason) {
     response.status = status;
   }
   closing_ = linger_ = true;
+  if (!reading_) {
+    begin_ = end_ = 0;
+    in_.shrink(0);  // now, and not when the client has gone: somebody else may need the room
+  }
   append_response(response, {.date_line = loop_->date_line(), .close = true, .head_request = parser_.head_request()});
 }
 

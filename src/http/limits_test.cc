@@ -162,6 +162,18 @@ TEST_F(HttpLimits, GivesUpOnAClientThatDoesNotReadItsAnswer) {
   EXPECT_FALSE(client.read()) << "the answer is cut short";
 }
 
+TEST_F(HttpLimits, CutsOffAnAnswerThatIsNotTakenWhenMemoryIsShort) {
+  FunctionHandler large([](const Request& request, Responder responder) {
+    responder.send(text(std::string(request.path == "/large" ? 64 << 20 : 10, 'x')));
+  });
+  const auto server = start(large, {.buffered_bytes = 1 << 20});
+  TestClient client(server->port(), 4096);
+  client.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_FALSE(client.read());
+  EXPECT_EQ(server->statistics().buffered_bytes, 0U);
+  EXPECT_EQ(TestClient(server->port()).ask(post(""))->status, 200);
+}
+
 TEST_F(HttpLimits, WaitsForAClientThatReadsSlowlyButSteadily) {
   FunctionHandler large([](const Request&, Responder responder) { responder.send(text(std::string(8 << 20, 'x'))); });
   const auto server = start(large, {.write_timeout = 2s, .tick = 10ms});

@@ -411,13 +411,17 @@ TEST(HttpServer, AnswersAClientThatHasFinishedSending) {
 
 TEST(HttpServer, FinishesRequestsInFlightWhenStopped) {
   HeldHandler handler;
-  const auto server = start(handler);
+  const auto server = start(handler, {.threads = 1});
   TestClient busy(server->port()), idle(server->port()), half(server->port());
-  busy.send(post("x"));
-  half.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Le");
+  const std::string whole_request = post("x"), half_request = whole_request.substr(0, 20);
+  busy.send(whole_request);
+  half.send(half_request);
   auto responder = handler.take();
-  while (server->statistics().connections_accepted < 3) std::this_thread::yield();
-  std::thread stopping([&] { server->stop(10s); });
+  while (server->statistics().connections_accepted < 3 ||
+         server->statistics().bytes_received < whole_request.size() + half_request.size()) {
+    std::this_thread::yield();
+  }
+  const std::jthread stopping([&] { server->stop(10s); });
   EXPECT_TRUE(idle.ended());
   responder.send(text("finished"));
   const auto answer = busy.read();
@@ -425,10 +429,18 @@ TEST(HttpServer, FinishesRequestsInFlightWhenStopped) {
   EXPECT_EQ(answer->body, "finished");
   EXPECT_EQ(answer->headers.at("Connection"), "close");
   EXPECT_TRUE(busy.ended());
-  half.send("ngth: 0\r\n\r\n");
+  half.send(whole_request.substr(half_request.size()));
   handler.take().send(text("also finished"));
   EXPECT_EQ(half.read()->body, "also finished");
-  stopping.join();
+}
+
+TEST(HttpServer, IsGoneOnceStopped) {
+  FunctionHandler handler(echo);
+  const auto server = start(handler);
+  TestClient client(server->port());
+  client.ask(post(""));
+  server->stop(1s);
+  EXPECT_TRUE(client.ended());
   EXPECT_FALSE(TestClient(server->port()).connected());
   EXPECT_EQ(server->statistics().connections_open, 0U);
 }

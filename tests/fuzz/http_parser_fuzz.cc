@@ -1,8 +1,5 @@
 // The HTTP request parser on any bytes: it stays inside its buffer, keeps its limits, and reads the same requests
 // whether the bytes come in one piece or in many.
-//
-//   clang++-19 -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Ibuild/release/inc/http
-//       tests/fuzz/http_parser_fuzz.cc src/http/parser.cc src/http/message.cc -o http_parser_fuzz
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

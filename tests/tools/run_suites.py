@@ -8,8 +8,9 @@ A suite is one of two things:
   <name>         the executable tests/<name>/suite.  Runs on the release build.  One comment line near its top can
                  say more:  # suite: asan tsan timeout=900 nobuild
 
-A suite finds in its environment STATOR_BIN (the program to test), STATOR_PRESET (release, asan or tsan), TMPDIR (its
-own, removed afterwards) and STATOR_RESULT, the file to which it writes {"passed": n, "failed": n, "failures": ["..."]}.
+A suite finds in its environment STATOR_BIN (the program to test), STATOR_PRESET (release, asan or tsan), STATOR_STORE
+(`memory` when it must not use RocksDB), TMPDIR (its own, removed afterwards) and STATOR_RESULT, the file to which it
+writes {"passed": n, "failed": n, "failures": ["..."]}.
 It starts in the top folder, and whatever it leaves running is killed.  A suite that exits with an error, is too slow, or
 writes no result has failed, and so has one whose program a sanitizer complained about.
 """
@@ -186,7 +187,8 @@ class Runner:
     def environment(self, suite, result_path, sanitizer_path, temp):
         # Settings for Stator in the caller's environment are not for the Stators under test.
         clean = {name: value for name, value in os.environ.items() if not name.startswith("STATOR_")}
-        return clean | {
+        store = {"STATOR_STORE": "memory"} if suite.preset == "tsan" else {}
+        return clean | store | {
             "STATOR_BIN": str(self.top / "build" / suite.preset / "stator"),
             "STATOR_PRESET": suite.preset,
             "STATOR_RESULT": str(result_path),
