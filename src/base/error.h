@@ -19,6 +19,8 @@ enum class ErrorCode : std::uint8_t {
   LimitExceeded,            // LimitExceededException
   ConditionalCheckFailed,   // ConditionalCheckFailedException
   ItemCollectionSizeLimit,  // ItemCollectionSizeLimitExceededException
+  ExpiredIterator,          // ExpiredIteratorException
+  TrimmedData,              // TrimmedDataAccessException
   Unsupported,              // a real parameter that Stator refuses rather than ignores
 
   // Ours.

@@ -42,6 +42,7 @@ struct WriteAction {
   value::Item item;  // Put: the whole item; otherwise the key
   std::optional<expr::Condition> condition;
   std::optional<expr::Update> update;  // Update; without one an update makes sure that the item exists
+  std::optional<std::uint64_t> expired;  // Delete by time to live: only of an item that still expires then
 };
 
 // Capacity of one action: what the table and each index it touched were charged.
@@ -91,6 +92,7 @@ struct ActionPlan {
   std::vector<IndexChange> indexes;
   std::int64_t collection_bytes = 0;
   std::optional<Bytes> change_record;
+  std::optional<std::uint64_t> expiry_before, expiry_after;  // see expiry_of()
   double table_units = 0;
   std::optional<value::Item> after;
 };
