@@ -204,7 +204,7 @@ class Application {
   // Paths never overlap, so no write moves another's place, but for elements that are appended: those go in the order
   // of the positions named, after all others.
   void write() {
-    std::ranges::stable_sort(writes_, [](const Write& a, const Write& b) {
+    std::ranges::sort(writes_, [](const Write& a, const Write& b) {
       if (a.appends != b.appends) return b.appends;
       return a.appends &&
              std::get<std::uint32_t>(a.path->elements.back()) < std::get<std::uint32_t>(b.path->elements.back());
