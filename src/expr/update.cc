@@ -267,6 +267,10 @@ Update Update::from_tree(std::shared_ptr<const Tree> tree, std::shared_ptr<const
   return Update(std::move(bindings), std::move(paths));
 }
 
+std::vector<std::string_view> Update::nested_attributes() const {
+  return bindings_->attributes(Bindings::Depth::Nested);
+}
+
 Result<Item> Update::apply(const Item& old) const { return Application(*bindings_, *paths_, old, true).run(); }
 Result<Item> Update::create(const Item& key) const { return Application(*bindings_, *paths_, key, false).run(); }
 
