@@ -25,6 +25,7 @@ Result<engine::WriteAction> read_delete(Call& call) {
   }
   action.table = TRY(find_table(call));
   TRY(engine::check_key(*action.table, action.item));
+  if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
   return action;
 }
 

@@ -14,7 +14,12 @@ Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cach
     names.emplace();
     for (const auto [placeholder, json] : object->json()) {
       std::string_view name;
-      if (json.get(name) == simdjson::SUCCESS) names->insert_or_assign(std::string(placeholder), std::string(name));
+      if (json.get(name) != simdjson::SUCCESS) continue;
+      if (name.empty()) {
+        return validation_error(
+            fmt::format("ExpressionAttributeNames contains invalid value: Empty attribute name for key {}", placeholder));
+      }
+      names->insert_or_assign(std::string(placeholder), std::string(name));
     }
   }
   std::optional<expr::Values> values;

@@ -9,6 +9,7 @@
 #include "stator/api/table_name.h"
 #include "stator/engine/capacity.h"
 #include "stator/engine/index_entry.h"
+#include "stator/engine/item_rules.h"
 
 namespace stator::api {
 namespace {
@@ -60,6 +61,14 @@ Result<bool> needs_table(const engine::ReadTarget& target, const Request& reques
   if (missing.empty()) return false;
   if (index.kind == IndexKind::Local) return true;
   return invalid(fmt::format("Global secondary index {} does not project [{}]", index.name, fmt::join(missing, ", ")));
+}
+
+Result<void> check_projected_keys(const engine::Table& table, const expr::Projection& projection) {
+  std::vector<std::string_view> nested;
+  for (const auto& path : projection.paths()) {
+    if (path.is_nested()) nested.push_back(path.attribute);
+  }
+  return engine::check_scalar_keys(table, nested);
 }
 
 // Writes the items of a page and counts them.
@@ -144,6 +153,10 @@ Result<PageRead> open_page(Call& call, ReadExpressions expressions) {
       return validation_error("Consistent reads are not supported on global secondary indexes");
     }
   }
+  if (expressions.filter) {
+    TRY(engine::check_scalar_keys(*read.target.table, expressions.filter->nested_attributes()));
+  }
+  if (expressions.projection) TRY(check_projected_keys(*read.target.table, *expressions.projection));
   read.fetch_from_table = TRY(needs_table(read.target, request, expressions.projection));
   read.count_only = request.string("Select") == "COUNT";
   read.filter = std::move(expressions.filter);

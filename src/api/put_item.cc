@@ -28,6 +28,7 @@ Result<engine::WriteAction> read_put(Call& call) {
   }
   action.table = TRY(find_table(call));
   TRY(engine::check_item(*action.table, action.item));
+  if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
   return action;
 }
 

@@ -29,6 +29,8 @@ Result<engine::WriteAction> read_update(Call& call) {
   }
   action.table = TRY(find_table(call));
   TRY(engine::check_key(*action.table, action.item));
+  if (action.update) TRY(engine::check_scalar_keys(*action.table, action.update->nested_attributes()));
+  if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
   if (action.update) TRY(check_keys_untouched(*action.table, *action.update));
   return action;
 }

@@ -40,7 +40,22 @@ Result<void> check_sizes(const KeySchema& keys, const value::Item& item) {
 
 std::size_t key_value_size(const value::AttributeValue& value) { return value::value_size_bytes(value); }
 
+Result<void> check_scalar_keys(const Table& table, const std::vector<std::string_view>& nested_attributes) {
+  static constexpr std::string_view kText =
+      "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ";
+  for (const auto attribute : nested_attributes) {
+    if (table.keys.contains(attribute)) return validation_error(fmt::format("{}Key: {}", kText, attribute));
+    if (table.key_attribute(attribute) != nullptr) {
+      return validation_error(fmt::format("{}IndexKey: {}", kText, attribute));
+    }
+  }
+  return {};
+}
+
 Result<void> check_item(const Table& table, const value::Item& item) {
+  if (item.find("") != nullptr) {
+    return validation_error("One or more parameter values were invalid: Empty attribute name");
+  }
   Result<void> result;
   const auto check = [&](const KeyAttribute& attribute) {
     if (!result) return;
@@ -117,7 +132,8 @@ Result<void> check_updated_item(const Table& table, const value::Item& item) {
             "The update expression attempted to update the secondary index key to unsupported type");
       } else if (is_empty(*field)) {
         result = validation_error(fmt::format(
-            "The update expression attempted to update a secondary index key to a value that is not supported. The "
+            "One or more parameter values are not valid. The update expression attempted to update a secondary index key to "
+            "a value that is not supported. The "
             "AttributeValue for a key attribute cannot contain an empty {} value.",
             empty_kind(*field)));
       }

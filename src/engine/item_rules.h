@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "stator/base/result.h"
 #include "stator/engine/schema.h"
@@ -18,6 +19,9 @@ Result<void> check_item(const Table& table, const value::Item& item);
 Result<void> check_key(const Table& table, const value::Item& key);
 // An item that an update made: index key attributes still fit their indexes.
 Result<void> check_updated_item(const Table& table, const value::Item& item);
+
+// Attributes that an expression looks inside of are not keys.
+Result<void> check_scalar_keys(const Table& table, const std::vector<std::string_view>& nested_attributes);
 
 // The size of a key value alone, in bytes.
 std::size_t key_value_size(const value::AttributeValue& value);
