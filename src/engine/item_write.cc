@@ -102,7 +102,7 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   } else if (action.kind == WriteAction::Kind::Update) {
     const value::Item& base = before.exists() ? *TRY(before.item()) : action.item;
     if (action.update) {
-      auto updated = action.update->apply(base);
+      auto updated = before.exists() ? action.update->apply(base) : action.update->create(base);
       if (!updated) return action.legacy ? validation_error("Type mismatch for attribute to update") : updated.error();
       plan.after = std::move(*updated);
     } else {
@@ -118,7 +118,7 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
     if (value::item_size_bytes(*after) > value::kMaxItemSizeBytes) {
       return validation_error("Item size to update has exceeded the maximum allowed size");
     }
-    TRY(check_updated_item(table, *after));
+    TRY(check_updated_item(table, base, *after));
   }
 
   std::optional<value::StoredItem> stored;
