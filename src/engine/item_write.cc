@@ -100,8 +100,12 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   if (action.kind == WriteAction::Kind::Put) {
     after = &action.item;
   } else if (action.kind == WriteAction::Kind::Update) {
-    const value::Item& base = before.exists() ? *TRY(before.item()) : action.item;
-    plan.after = action.update ? TRY(action.update->apply(base)) : base;
+    if (before.exists()) {
+      const value::Item& base = *TRY(before.item());
+      plan.after = action.update ? TRY(action.update->apply(base)) : base;
+    } else {
+      plan.after = action.update ? TRY(action.update->create(action.item)) : action.item;
+    }
     after = &*plan.after;
     if (value::item_size_bytes(*after) > value::kMaxItemSizeBytes) {
       return validation_error("Item size to update has exceeded the maximum allowed size");
@@ -187,10 +191,9 @@ bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
   const auto growth = (*step.plan)->collection_bytes;
   if (growth <= 0 || !table.has_local_indexes()) return true;
   const auto& partition = *step.action.item.find(table.keys.partition[0].name);
-  const auto bytes = commit.get(collection_size_key(table.id, partition));
-  if (!bytes || !*bytes) return true;
-  const auto size = storage::decode_counter(**bytes);
-  if (!size || *size + growth <= kMaxCollectionBytes) return true;
+  const auto size = commit.counter(collection_size_key(table.id, partition));
+  if (!size) return error_ = size.error(), false;
+  if (*size + growth <= kMaxCollectionBytes) return true;
   error_ = Error{ErrorCode::ItemCollectionSizeLimit, "Collection size exceeded."};
   return false;
 }
