@@ -32,7 +32,8 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
     : store_(store),
       clock_(clock),
       random_(random),
-      committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline) {}
+      committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
+                 [this] { return catalog_.load(store_); }) {}
 
 Engine::~Engine() = default;
 

@@ -199,10 +199,9 @@ bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
   const auto growth = *step.plan ? (*step.plan)->collection_bytes : 0;
   if (growth <= 0 || !table.has_local_indexes()) return true;
   const auto& partition = *step.action.item.find(table.keys.partition[0].name);
-  const auto bytes = commit.get(collection_size_key(table.id, partition));
-  if (!bytes || !*bytes) return true;
-  const auto size = storage::decode_counter(**bytes);
-  if (!size || *size + growth <= kMaxCollectionBytes) return true;
+  const auto size = commit.counter(collection_size_key(table.id, partition));
+  if (!size) return error_ = size.error(), false;
+  if (*size + growth <= kMaxCollectionBytes) return true;
   error_ = Error{ErrorCode::ItemCollectionSizeLimit, "Collection size exceeded."};
   return false;
 }
