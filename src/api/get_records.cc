@@ -64,17 +64,6 @@ void write_record(value::JsonWriter& json, const Environment& environment, const
   json.end_object();
 }
 
-// Where an open shard that was read to its end goes on.  Not simply behind the last record: the iterator of a shard without
-// traffic would stay behind until it points at what has been trimmed.
-engine::ChangePosition after_end(const engine::ShardPage& page, engine::ChangePosition from, storage::CommitSequence seen) {
-  auto next = std::max(from, engine::ChangePosition{{seen.value + 1}, 0});
-  if (!page.records.empty()) {
-    const auto& last = page.records.back().at;
-    next = std::max(next, {last.sequence, last.ordinal + 1});
-  }
-  return next;
-}
-
 Result<std::string> run_get(Call& call) {
   const auto& request = call.request();
   auto iterator = TRY(ShardIterator::decode(request.string("ShardIterator").value_or("")));
@@ -95,15 +84,15 @@ Result<std::string> run_get(Call& call) {
     return Error{ErrorCode::TrimmedData, "The operation attempted to read past the oldest stream record in a shard."};
   }
   const auto limit = static_cast<std::size_t>(request.integer("Limit").value_or(kMaxRecords));
-  const auto page = TRY(engine::read_shard(*snapshot, stream.table.id, *shard, iterator.at, limit));
+  const auto page = TRY(engine::read_shard(*snapshot, seen, stream.table.id, *shard, iterator.at, limit));
 
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Records").begin_array();
   for (const auto& record : page.records) write_record(json, call.environment(), stream.table, record);
   json.end_array();
-  if (page.next || !shard->end) {
-    iterator.at = page.next ? *page.next : after_end(page, iterator.at, seen);
+  if (page.next) {
+    iterator.at = *page.next;
     iterator.issued = now;
     json.key("NextShardIterator").string(iterator.encode());
   }

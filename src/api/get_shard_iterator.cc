@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stator/api/shard_iterator.h"
 #include "stator/api/stream_name.h"
 
@@ -16,11 +18,7 @@ Result<engine::ChangePosition> numbered_position(const engine::Shard& shard, std
   if (at->sequence < horizon) {
     return Error{ErrorCode::TrimmedData, "The operation attempted to read past the oldest stream record in a shard."};
   }
-  if (after) {
-    *at = at->ordinal == UINT32_MAX ? engine::ChangePosition{{at->sequence.value + 1}, 0}
-                                    : engine::ChangePosition{at->sequence, at->ordinal + 1};
-  }
-  return *at;
+  return after ? engine::after(*at) : *at;
 }
 
 Result<std::string> run_get(Call& call) {

@@ -19,6 +19,7 @@ enum class ErrorCode : std::uint8_t {
   LimitExceeded,            // LimitExceededException
   ConditionalCheckFailed,   // ConditionalCheckFailedException
   ItemCollectionSizeLimit,  // ItemCollectionSizeLimitExceededException
+  IdempotentMismatch,       // IdempotentParameterMismatchException
   ExpiredIterator,          // ExpiredIteratorException
   TrimmedData,              // TrimmedDataAccessException
   Unsupported,              // a real parameter that Stator refuses rather than ignores

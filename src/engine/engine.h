@@ -53,10 +53,12 @@ class Engine {
   // The newest commit that a snapshot taken from now on sees.
   storage::CommitSequence last_commit() const { return store_.last_commit(); }
 
-  // Forgets changes older than a day, and the streams that ended before.  Also runs by itself once a minute.
+  // Forgets changes older than a day, and the streams that ended before.  Also runs by itself once a minute, as the next two.
   void trim_change_log();
-  // Lets child shards follow those that have had their time.  Also runs by itself once a minute.
+  // Lets child shards follow those that have had their time.
   void roll_stream_shards();
+  // Forgets the tokens of transactions older than ten minutes.
+  void forget_request_tokens();
 
   // For what works in the background: its part in a commit, and whether what it has read ahead still is true.
   void submit(std::unique_ptr<Work> work) { committer_.submit(std::move(work)); }

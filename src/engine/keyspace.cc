@@ -228,6 +228,9 @@ storage::KeyRange stream_markers(std::string_view table_name, std::string_view l
   return storage::KeyRange::prefix(prefix);
 }
 
+KeyBytes request_token_key(std::string_view token) { return KeyBytes("t").append(token); }
+storage::KeyRange all_request_tokens() { return storage::KeyRange::prefix("t"); }
+
 KeyBytes commit_time_key(storage::CommitSequence sequence) {
   KeyBytes key = commit_time_prefix();
   append_u64be(key, sequence.value);

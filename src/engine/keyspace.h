@@ -22,6 +22,7 @@
 //   'r' 'd' table_name:field label:field                                -> stream: its table's record when it was enabled
 //   'r' 'm' table_name:field label:field sequence:u64be                 -> stream marker: shards begin, or the stream ends
 //   's' table:u32be index:u16be 'n' | 'b'                               -> counter: items, bytes
+//   't' client request token                                            -> what a transaction was, see idempotency.h
 //   'x' 'e' table:u32be expiry:u64be item_key (after its index id)      -> expiry entry
 //   'x' 'p' table:u32be                                                 -> progress of filling the expiry entries
 //
@@ -98,6 +99,9 @@ storage::KeyRange all_streams();
 KeyBytes stream_marker_key(std::string_view table_name, std::string_view label);
 KeyBytes stream_marker_key(std::string_view table_name, std::string_view label, storage::CommitSequence sequence);
 storage::KeyRange stream_markers(std::string_view table_name, std::string_view label);
+
+KeyBytes request_token_key(std::string_view token);
+storage::KeyRange all_request_tokens();
 
 inline constexpr std::size_t kCommitTimeSequenceAt = 1;
 KeyBytes commit_time_key(storage::CommitSequence sequence);

@@ -84,7 +84,7 @@ struct Stream {
   bool enabled = false;
   StreamView view = StreamView::KeysOnly;
   std::string label;  // when it was enabled, to the millisecond; part of its ARN; the engine gives it
-  std::optional<WallTime> since;
+  std::optional<WallTime> since = std::nullopt;
 };
 
 // Everything about a table but its items.  Immutable once published: a change makes a new one, so a reader that holds

@@ -187,8 +187,8 @@ storage::CommitSequence trim_horizon(const storage::Snapshot& snapshot) {
   return {read_u64be(times->key().data() + kCommitTimeSequenceAt)};
 }
 
-Result<ShardPage> read_shard(const storage::Snapshot& snapshot, TableId table, const Shard& shard, ChangePosition from,
-                             std::size_t limit) {
+Result<ShardPage> read_shard(const storage::Snapshot& snapshot, storage::CommitSequence seen, TableId table,
+                             const Shard& shard, ChangePosition from, std::size_t limit) {
   if (from.sequence < trim_horizon(snapshot)) {
     return Error{ErrorCode::TrimmedData, "The operation attempted to read past the oldest stream record in a shard."};
   }
@@ -197,7 +197,7 @@ Result<ShardPage> read_shard(const storage::Snapshot& snapshot, TableId table, c
       change_key_at(table, shard.lane, from.sequence, from.ordinal),
       shard.end ? change_key_at(table, shard.lane, *shard.end) : prefix_end(change_lane_prefix(table, shard.lane))};
   ShardPage page;
-  if (range.begin >= range.end) return page;
+  if (range.begin >= range.end) return page;  // behind the end of a closed shard
   std::size_t bytes = 0;
   const auto cursor = snapshot.cursor(range, storage::Direction::Forward);
   for (; cursor->valid(); cursor->next()) {
@@ -212,7 +212,17 @@ Result<ShardPage> read_shard(const storage::Snapshot& snapshot, TableId table, c
     page.records.push_back({*at, std::move(change)});
   }
   TRY(cursor->status());
+  if (!shard.end) {
+    // Not simply behind the last record: in a shard without traffic that would be trimmed one day.
+    page.next = std::max(from, {{seen.value + 1}, 0});
+    if (!page.records.empty()) page.next = std::max(*page.next, after(page.records.back().at));
+  }
   return page;
+}
+
+ChangePosition after(ChangePosition position) {
+  if (position.ordinal == UINT32_MAX) return {{position.sequence.value + 1}, 0};
+  return {position.sequence, position.ordinal + 1};
 }
 
 // '1', so that no digit is lost as a number, then the sequence and the ordinal.

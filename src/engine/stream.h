@@ -81,12 +81,14 @@ struct StreamRecord {
 };
 struct ShardPage {
   std::vector<StreamRecord> records;
-  std::optional<ChangePosition> next;  // where to go on; nullopt when the shard was read to where the snapshot ends
+  std::optional<ChangePosition> next;  // where to go on; nullopt when the shard is closed and was read to its end
 };
-// The records of a shard from `from` on, at most `limit` and 1 MB (but at least one).
-// Errors: TrimmedData, Storage, Corruption.
-Result<ShardPage> read_shard(const storage::Snapshot& snapshot, TableId table, const Shard& shard, ChangePosition from,
-                             std::size_t limit);
+// The records of a shard from `from` on, at most `limit` and 1 MB (but at least one).  `seen` is a commit that the snapshot
+// is known to see.  Errors: TrimmedData, Storage, Corruption.
+Result<ShardPage> read_shard(const storage::Snapshot& snapshot, storage::CommitSequence seen, TableId table,
+                             const Shard& shard, ChangePosition from, std::size_t limit);
+
+ChangePosition after(ChangePosition position);
 
 // A position as a SequenceNumber: 31 decimal digits that sort as the positions do, also as text.
 std::string to_sequence_number(ChangePosition position);
