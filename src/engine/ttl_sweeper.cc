@@ -110,7 +110,8 @@ Result<void> TtlSweeper::expire(const TablePtr& table, const std::stop_token& st
   const auto now = clock_.now();
   auto range = expiries_between(table->id, seconds_of(now - kOldestExpiry), seconds_of(now));
   for (bool more = true; more && !stop.stop_requested();) {
-    WriteRequest request{.actions = {}, .atomic = false};
+    WriteRequest request;
+    request.atomic = false;
     {
       const auto snapshot = engine_.snapshot();
       const auto cursor = snapshot->cursor(range, storage::Direction::Forward);
