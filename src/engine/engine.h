@@ -9,6 +9,7 @@
 #include "stator/base/random.h"
 #include "stator/engine/catalog.h"
 #include "stator/engine/committer.h"
+#include "stator/engine/index_builder.h"
 #include "stator/engine/item_write.h"
 #include "stator/engine/range_read.h"
 #include "stator/engine/table_change.h"
@@ -55,6 +56,9 @@ class Engine {
   // Forgets the tokens of transactions older than ten minutes.
   void forget_request_tokens();
 
+  // Fills the indexes of this table that are being built, in the background.
+  void build_indexes(TableId table) { index_builder_.build(table); }
+
   CommitterStatistics commit_statistics() const { return committer_.statistics(); }
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }
 
@@ -67,6 +71,7 @@ class Engine {
   Random& random_;
   Catalog catalog_;
   Committer committer_;
+  IndexBuilder index_builder_;
   std::mutex maintenance_mutex_;
   std::condition_variable_any maintenance_wake_;
   std::jthread maintenance_;  // last: joined before anything it reads is destroyed
