@@ -5,6 +5,7 @@
 # third-party targets (PUBLIC_EXTERNAL when our headers include theirs).
 #
 # *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use.
+# A main.cc belongs to a program, not to the layer.
 
 set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 
@@ -19,7 +20,11 @@ function(stator_layer name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(benches ${sources})
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_(test|bench)|/main)\\.cc$")
+  if(NOT sources)
+    message(STATUS "Layer ${name} has headers only so far and is not built")
+    return()
+  endif()
 
   file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
   set(root ${CMAKE_BINARY_DIR}/inc/${name})

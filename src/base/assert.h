@@ -8,8 +8,8 @@ namespace stator {
 
 // For what no input can cause.  Stays on in release and stops the process: a database that goes on with a broken
 // invariant destroys data.
-#define STATOR_ASSERT(condition, why)                                          \
-  do {                                                                         \
-    if (!(condition)) [[unlikely]]                                             \
-      ::stator::assertion_failed(#condition, why, __FILE__, __LINE__);         \
+#define STATOR_ASSERT(condition, why)                                  \
+  do {                                                                 \
+    if (!(condition)) [[unlikely]]                                     \
+      ::stator::assertion_failed(#condition, why, __FILE__, __LINE__); \
   } while (false)

@@ -22,7 +22,8 @@ class SystemClock final : public Clock {
 // A clock that stands still until it is told to move.
 class ManualClock final : public Clock {
  public:
-  explicit ManualClock(WallTime start = WallTime{std::chrono::seconds{1'700'000'000}}) : now_(start.time_since_epoch().count()) {}
+  explicit ManualClock(WallTime start = WallTime{std::chrono::seconds{1'700'000'000}})
+      : now_(start.time_since_epoch().count()) {}
   WallTime now() const override { return WallTime{std::chrono::microseconds{now_.load()}}; }
   void advance(std::chrono::microseconds by) { now_ += by.count(); }
 

@@ -10,16 +10,17 @@ namespace stator {
 // in its text shares a code.  The api layer maps codes to DynamoDB's exception names.
 enum class ErrorCode : std::uint8_t {
   // The client's mistakes, in DynamoDB's words.
-  Validation,                  // ValidationException
-  Serialization,               // SerializationException: the body is not what the operation's shape says
-  UnknownOperation,            // UnknownOperationException
-  ResourceNotFound,            // ResourceNotFoundException
-  ResourceInUse,               // ResourceInUseException
-  TableNotFound,               // TableNotFoundException
-  LimitExceeded,               // LimitExceededException
-  ConditionalCheckFailed,      // ConditionalCheckFailedException
-  ItemCollectionSizeLimit,     // ItemCollectionSizeLimitExceededException
-  Unsupported,                 // a real parameter that Stator refuses rather than ignores
+  Validation,               // ValidationException
+  Serialization,            // SerializationException: the body is not what the operation's shape says
+  UnknownOperation,         // UnknownOperationException
+  ResourceNotFound,         // ResourceNotFoundException
+  ResourceInUse,            // ResourceInUseException
+  TableNotFound,            // TableNotFoundException
+  LimitExceeded,            // LimitExceededException
+  ConditionalCheckFailed,   // ConditionalCheckFailedException
+  ItemCollectionSizeLimit, // ItemCollectionSizeLimitExceededException
+  IdempotentMismatch,  // IdempotentParameterMismatchException
+  Unsupported,              // a real parameter that Stator refuses rather than ignores
 
   // Ours.
   Conflict,    // something a commit depends on has changed; the engine retries

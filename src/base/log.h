@@ -35,9 +35,17 @@ bool parse_level(std::string_view text, Level& level);
 
 void write(Level level, std::string_view event, std::initializer_list<Field> fields);
 
-inline void debug(std::string_view event, std::initializer_list<Field> fields = {}) { write(Level::Debug, event, fields); }
-inline void info(std::string_view event, std::initializer_list<Field> fields = {}) { write(Level::Info, event, fields); }
-inline void warning(std::string_view event, std::initializer_list<Field> fields = {}) { write(Level::Warning, event, fields); }
-inline void error(std::string_view event, std::initializer_list<Field> fields = {}) { write(Level::Error, event, fields); }
+inline void debug(std::string_view event, std::initializer_list<Field> fields = {}) {
+  write(Level::Debug, event, fields);
+}
+inline void info(std::string_view event, std::initializer_list<Field> fields = {}) {
+  write(Level::Info, event, fields);
+}
+inline void warning(std::string_view event, std::initializer_list<Field> fields = {}) {
+  write(Level::Warning, event, fields);
+}
+inline void error(std::string_view event, std::initializer_list<Field> fields = {}) {
+  write(Level::Error, event, fields);
+}
 
 }  // namespace stator::log

@@ -67,12 +67,12 @@ void ignore_error(const Result<T>&, std::string_view /*reason*/) {}
 
 #define STATOR_CONCAT_INNER(a, b) a##b
 #define STATOR_CONCAT(a, b) STATOR_CONCAT_INNER(a, b)
-#define STATOR_TRY(name, ...)                                                       \
-  __extension__({                                                                   \
-    auto&& name = (__VA_ARGS__);                                                    \
-    if (!name) [[unlikely]]                                                         \
-      return ::stator::Error(std::move(name).error());                              \
-    std::move(name).value();                                                        \
+#define STATOR_TRY(name, ...)                          \
+  __extension__({                                      \
+    auto&& name = (__VA_ARGS__);                       \
+    if (!name) [[unlikely]]                            \
+      return ::stator::Error(std::move(name).error()); \
+    std::move(name).value();                           \
   })
 
 // The value of a Result, or return its error to the caller.

@@ -37,7 +37,7 @@ class Cursor {
   // Views into the store, valid until next() or destruction.
   virtual BytesView key() const = 0;
   virtual BytesView value() const = 0;
-  // Errors: Storage.
+  // Errors: Storage, Corruption.
   virtual Result<void> status() const = 0;
 };
 
@@ -55,15 +55,17 @@ class Batch {
   enum class Kind : std::uint8_t { Put, PutSequenced, Erase, EraseRange, Add };
   struct Operation {
     Kind kind;
-    Bytes key;                      // EraseRange: its begin
-    Bytes value;                    // EraseRange: its end
-    std::int64_t delta = 0;         // Add
-    std::size_t sequence_at = 0;    // PutSequenced: where in the key the sequence goes
+    Bytes key;                    // EraseRange: its begin
+    Bytes value;                  // EraseRange: its end
+    std::int64_t delta = 0;       // Add
+    std::size_t sequence_at = 0;  // PutSequenced: where in the key the sequence goes
   };
 
   void put(Bytes key, Bytes value) { operations_.push_back({Kind::Put, std::move(key), std::move(value)}); }
   void erase(Bytes key) { operations_.push_back({Kind::Erase, std::move(key), {}}); }
-  void erase_range(KeyRange range) { operations_.push_back({Kind::EraseRange, std::move(range.begin), std::move(range.end)}); }
+  void erase_range(KeyRange range) {
+    operations_.push_back({Kind::EraseRange, std::move(range.begin), std::move(range.end)});
+  }
   // Adds to a counter (see encode_counter); a missing one is zero.  Adds commute, so they never conflict.
   void add(Bytes key, std::int64_t delta) { operations_.push_back({Kind::Add, std::move(key), {}, delta}); }
   // A put whose key holds the commit's own sequence: the eight bytes at `sequence_at` are replaced by it, big-endian.
@@ -94,6 +96,15 @@ class Batch {
 // A counter as a stored value: a signed 64-bit integer, little-endian.
 Bytes encode_counter(std::int64_t value);
 Result<std::int64_t> decode_counter(BytesView bytes);  // Errors: Corruption
+std::int64_t add_to_counter(std::int64_t value, std::int64_t delta);  // wraps around
+
+// Keys that backends keep for themselves: the empty one and those that start with 0x00.  No batch may hold one, no reader
+// sees one, and a range that begins before them begins behind them.
+inline bool is_reserved_key(BytesView key) { return key.empty() || key.front() == '\0'; }
+
+// For backends: puts the sequence into a sequenced key, and what an operation counts in bytes_written.
+void write_sequence(Bytes& key, std::size_t at, CommitSequence sequence);
+std::uint64_t size_of(const Batch::Operation& operation);
 
 // What a backend can do beyond the contract; the engine asks, and never assumes.
 struct Capabilities {
@@ -103,9 +114,9 @@ struct Capabilities {
 
 struct StoreStatistics {
   std::uint64_t commits = 0;
-  std::uint64_t syncs = 0;           // times the disk was asked to keep what was written
-  std::uint64_t bytes_written = 0;   // keys and values handed to commit()
-  std::uint64_t size_bytes = 0;      // approximate size, on disk or in memory
+  std::uint64_t syncs = 0;          // times the disk was asked to keep what was written
+  std::uint64_t bytes_written = 0;  // keys and values handed to commit()
+  std::uint64_t size_bytes = 0;     // approximate size, on disk or in memory
 };
 
 // An ordered map from bytes to bytes with snapshots and atomic batches.
@@ -116,19 +127,22 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // The bytes at `key`, or nullopt.  Errors: Storage.
+  // The bytes at `key`, or nullopt.  Errors: Storage, Corruption.
   virtual Result<std::optional<Bytes>> get(BytesView key) const = 0;
   // Valid while the store is; destroy its cursors first.
   virtual std::unique_ptr<Snapshot> snapshot() const = 0;
 
   // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the store
-  // was opened relaxed.  Errors: Storage, Conflict.
+  // was opened relaxed.  An empty batch is a commit, too.  Errors: Conflict: nothing was applied.  Storage: no reader sees
+  // it, and further commits may fail until recover(); whether it is there after recover(), last_commit() tells.
+  // Corruption: it adds to a value that is no counter (a store may find that out later, and answer it to the reader).
   virtual Result<CommitSequence> commit(Batch batch) = 0;
   // The newest commit that a reader can see; survives a restart when the store does.
   virtual CommitSequence last_commit() const = 0;
   // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
   virtual Result<void> sync() = 0;
-  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there.
+  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store has
+  // to be opened again, while a snapshot is open.  When it succeeds, last_commit() may have grown by the commit that failed.
   virtual Result<void> recover() = 0;
 
   virtual Capabilities capabilities() const = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,13 +25,18 @@ class AttributeMap {
   struct Entry;
   using const_iterator = std::vector<Entry>::const_iterator;
 
-  AttributeMap() = default;
+  AttributeMap();
   AttributeMap(std::initializer_list<Entry> entries);
+  AttributeMap(const AttributeMap&);
+  AttributeMap(AttributeMap&&) noexcept;
+  AttributeMap& operator=(const AttributeMap&);
+  AttributeMap& operator=(AttributeMap&&) noexcept;
+  ~AttributeMap();
 
-  bool empty() const { return entries_.empty(); }
-  std::size_t size() const { return entries_.size(); }
-  const_iterator begin() const { return entries_.begin(); }
-  const_iterator end() const { return entries_.end(); }
+  bool empty() const;
+  std::size_t size() const;
+  const_iterator begin() const;
+  const_iterator end() const;
 
   const AttributeValue* find(std::string_view name) const;
   AttributeValue* find(std::string_view name);
@@ -74,7 +80,8 @@ struct Null {
 class AttributeValue {
  public:
   // In the order of Type.
-  using Variant = std::variant<std::string, Number, Binary, StringSet, NumberSet, BinarySet, AttributeMap, List, Null, bool>;
+  using Variant =
+      std::variant<std::string, Number, Binary, StringSet, NumberSet, BinarySet, AttributeMap, List, Null, bool>;
 
   AttributeValue() : variant_(Null{}) {}
   template <typename T>
@@ -115,6 +122,18 @@ struct AttributeMap::Entry {
   AttributeValue value;
   friend bool operator==(const Entry&, const Entry&) = default;
 };
+
+// Here, because they need to know how large an Entry is.
+inline AttributeMap::AttributeMap() = default;
+inline AttributeMap::AttributeMap(const AttributeMap&) = default;
+inline AttributeMap::AttributeMap(AttributeMap&&) noexcept = default;
+inline AttributeMap& AttributeMap::operator=(const AttributeMap&) = default;
+inline AttributeMap& AttributeMap::operator=(AttributeMap&&) noexcept = default;
+inline AttributeMap::~AttributeMap() = default;
+inline bool AttributeMap::empty() const { return entries_.empty(); }
+inline std::size_t AttributeMap::size() const { return entries_.size(); }
+inline AttributeMap::const_iterator AttributeMap::begin() const { return entries_.begin(); }
+inline AttributeMap::const_iterator AttributeMap::end() const { return entries_.end(); }
 
 // Sorts the members; errors: Validation, with DynamoDB's texts, for an empty set or a member given twice.
 Result<AttributeValue> make_string_set(std::vector<std::string> members);

@@ -14,4 +14,10 @@ std::size_t value_size_bytes(const AttributeValue& value);
 std::size_t attribute_size_bytes(std::string_view name, const AttributeValue& value);
 std::size_t item_size_bytes(const AttributeMap& item);
 
+// DynamoDB's answer to a document nested too deep.
+Error nesting_error();
+// A value of an item is at level 1, what is in a list or map at one more than that.  Decoding checks this already; an
+// update can put a value that is fine on its own too deep.  Errors: Validation, nesting_error().
+Result<void> check_nesting(const AttributeMap& item);
+
 }  // namespace stator::value

@@ -19,7 +19,8 @@ using JsonArray = simdjson::dom::array;
 inline constexpr std::size_t kJsonPadding = 64;
 
 // Turns text into a JSON tree.  The tree lives in the parser until its next parse.  One per thread; reuse it.
-// Bounded: text up to `kMaxJsonBytes`, nesting up to `kMaxJsonDepth`.  Errors: Serialization.
+// Bounded: text up to `kMaxJsonBytes`, nesting up to `kMaxJsonDepth`; the memory that a large document took is given back
+// with the next small one.  Strings come out as valid UTF-8.  Errors: Serialization, or Busy when there is no memory.
 class JsonParser {
  public:
   static constexpr std::size_t kMaxJsonBytes = std::size_t{16} << 20;
@@ -30,7 +31,11 @@ class JsonParser {
   Result<JsonElement> parse_padded(std::string_view text);  // text is followed by kJsonPadding readable bytes
 
  private:
+  static constexpr std::size_t kKeptBytes = std::size_t{1} << 20;  // documents above this take memory that is not kept
+  static constexpr std::size_t kSmallestCapacity = 4096;
+
   simdjson::dom::parser parser_;
+  std::string padded_;  // the text that parse() copied
 };
 
 // Reads {"S": "..."} and the like into a value, or an object of them into an item.
@@ -40,6 +45,8 @@ class JsonParser {
 // a bad number, an empty set or one with duplicates, nesting deeper than kMaxNesting.
 Result<AttributeValue> decode_value(JsonElement json);
 Result<AttributeMap> decode_item(JsonElement json);
+// The same for an item that append_json wrote: no limit on nesting but the parser's.
+Result<AttributeMap> decode_stored_item(JsonElement json);
 
 // Canonical: one spelling for equal values.  Attributes in name order, set members in order, numbers as Number prints them,
 // padded base64, and the shortest JSON escapes.

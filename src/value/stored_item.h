@@ -32,7 +32,7 @@ class StoredItem {
   StoredItem(Bytes bytes, std::size_t json_at, std::size_t item_size)
       : bytes_(std::move(bytes)), json_at_(json_at), item_size_(item_size) {}
 
-  Bytes bytes_;  // its capacity leaves kJsonPadding readable bytes behind the text
+  Bytes bytes_;  // from() leaves room for kJsonPadding bytes behind the text, so that parse() need not copy it
   std::size_t json_at_;
   std::size_t item_size_;
 };

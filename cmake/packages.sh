@@ -1,0 +1,45 @@
+# Debian packages that Stator needs, and how ./run and ./test install them.  Sourced by both; docs/dependencies.md says
+# what each library is for.  An entry `package:command` is satisfied by a command of that name from anywhere, so that
+# a newer Node.js or CMake installed by hand is left alone.
+
+# shellcheck shell=bash disable=SC2034  # the lists are read by the scripts that source this file
+run_packages=(
+  g++:g++ cmake:cmake ninja-build:ninja python3:python3
+  libboost1.81-dev libcli11-dev libfmt-dev libsimdjson-dev libxxhash-dev libyaml-cpp-dev
+  librocksdb-dev libsnappy-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev
+)
+test_packages=(
+  libgtest-dev python3-boto3 awscli nodejs:node npm:npm
+  clang-format-19 git:git util-linux:setarch
+)
+
+# Says why it stops, in one line.
+die() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+# install_missing PACKAGE...: asks dpkg which are missing, and apt for those.  Silent when nothing is.
+install_missing() {
+  local entry package missing=()
+  for entry in "$@"; do
+    package=${entry%%:*}
+    [[ $entry == *:* ]] && command -v "${entry#*:}" >/dev/null && continue
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == 'install ok installed' ]] && continue
+    missing+=("$package")
+  done
+  [[ ${#missing[@]} -eq 0 ]] && return
+  [[ $(command -v apt-get) ]] ||
+    die "this is not Debian: install the equivalents of Debian 12's ${missing[*]} and build with cmake --preset release"
+  local as_root=()
+  if [[ $(id -u) -ne 0 ]]; then
+    command -v sudo >/dev/null ||
+      die "neither root nor sudo: ask an administrator for apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  echo "Installing ${#missing[@]} packages: ${missing[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+  "${apt[@]}" update || die 'apt-get update failed; its message is above'
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null ||
+    die "apt-get could not install ${missing[*]}; Stator is built on Debian 12, and the message above says what is wrong"
+}

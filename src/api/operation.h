@@ -1,0 +1,79 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "stator/api/reply.h"
+#include "stator/api/request.h"
+#include "stator/engine/engine.h"
+#include "stator/expr/cache.h"
+
+// What every operation is made of.  Internal to the layer.
+namespace stator::api {
+
+struct Environment {
+  engine::Engine& engine;
+  expr::Cache& expressions;
+  std::string region;      // what ARNs say
+  std::string account_id;
+};
+
+// One request on its way through an operation: what it needs, and the way to answer.  Answered exactly once.
+class Call {
+ public:
+  Call(Environment& environment, Request request, ReplyCallback reply)
+      : environment_(&environment), request_(request), reply_(std::move(reply)) {}
+
+  engine::Engine& engine() const { return environment_->engine; }
+  expr::Cache& expressions() const { return environment_->expressions; }
+  const Environment& environment() const { return *environment_; }
+  // Valid until the operation's function returns: a callback that runs later must have taken what it needs.
+  const Request& request() const { return request_; }
+
+  void about_table(std::string_view name) { table_ = name; }
+
+  void succeed(std::string body) { reply_({.outcome = std::move(body), .table = std::move(table_)}); }
+  void fail(const Error& error) { fail(to_fault(error)); }
+  void fail(Fault fault) { reply_({.outcome = std::move(fault), .table = std::move(table_)}); }
+
+ private:
+  Environment* environment_;
+  Request request_;
+  ReplyCallback reply_;
+  std::string table_;
+};
+
+using OperationFunction = void (*)(Call call);
+
+// For operations that answer at once: turns a Result<std::string> into the answer.
+template <Result<std::string> (*run)(Call&)>
+void immediate(Call call) {
+  auto body = run(call);
+  if (body) {
+    call.succeed(std::move(*body));
+  } else {
+    call.fail(body.error());
+  }
+}
+
+// The operation by its name, or nullptr.
+OperationFunction function_of(std::string_view name);
+
+void batch_get_item(Call call);
+void batch_write_item(Call call);
+void create_table(Call call);
+void delete_item(Call call);
+void delete_table(Call call);
+void describe_table(Call call);
+void get_item(Call call);
+void list_tables(Call call);
+void put_item(Call call);
+void query(Call call);
+void scan(Call call);
+void transact_get_items(Call call);
+void transact_write_items(Call call);
+void update_item(Call call);
+void update_table(Call call);
+
+}  // namespace stator::api

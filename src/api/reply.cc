@@ -1,0 +1,60 @@
+#include "stator/api/reply.h"
+
+#include "stator/value/json.h"
+
+namespace stator::api {
+namespace {
+
+#define DYNAMODB(name) "com.amazonaws.dynamodb.v20120810#" name
+#define CORAL_VALIDATE(name) "com.amazon.coral.validate#" name
+#define CORAL_SERVICE(name) "com.amazon.coral.service#" name
+
+std::string_view type_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::Validation: return CORAL_VALIDATE("ValidationException");
+    case ErrorCode::Unsupported: return CORAL_VALIDATE("ValidationException");
+    case ErrorCode::Serialization: return CORAL_SERVICE("SerializationException");
+    case ErrorCode::UnknownOperation: return CORAL_SERVICE("UnknownOperationException");
+    case ErrorCode::ResourceNotFound: return DYNAMODB("ResourceNotFoundException");
+    case ErrorCode::ResourceInUse: return DYNAMODB("ResourceInUseException");
+    case ErrorCode::TableNotFound: return DYNAMODB("TableNotFoundException");
+    case ErrorCode::LimitExceeded: return DYNAMODB("LimitExceededException");
+    case ErrorCode::ConditionalCheckFailed: return DYNAMODB("ConditionalCheckFailedException");
+    case ErrorCode::ItemCollectionSizeLimit: return DYNAMODB("ItemCollectionSizeLimitExceededException");
+    case ErrorCode::IdempotentMismatch:
+      return DYNAMODB("IdempotentParameterMismatchException");
+    case ErrorCode::Busy: return DYNAMODB("ProvisionedThroughputExceededException");
+    case ErrorCode::Conflict:
+    case ErrorCode::Storage:
+    case ErrorCode::ReadOnly:
+    case ErrorCode::Corruption:
+    case ErrorCode::Usage:
+    case ErrorCode::Internal: return DYNAMODB("InternalServerError");
+  }
+  return DYNAMODB("InternalServerError");
+}
+
+bool is_server_side(ErrorCode code) {
+  return code >= ErrorCode::Conflict && code != ErrorCode::Busy;
+}
+
+}  // namespace
+
+std::string Fault::body() const {
+  std::string body = "{\"__type\":";
+  value::append_json_string(body, type);
+  // The service spells it with a capital letter where the request never reached an operation.
+  body += type == CORAL_SERVICE("SerializationException") ? ",\"Message\":" : ",\"message\":";
+  value::append_json_string(body, message);
+  body += members;
+  body += '}';
+  return body;
+}
+
+std::string_view Fault::name() const { return type.substr(type.find('#') + 1); }
+
+Fault to_fault(const Error& error) {
+  return {.type = type_of(error.code), .message = error.message, .members = {}, .server_side = is_server_side(error.code)};
+}
+
+}  // namespace stator::api

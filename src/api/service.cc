@@ -1,0 +1,78 @@
+#include "stator/api/service.h"
+
+#include <algorithm>
+#include <array>
+
+#include "stator/api/operation.h"
+#include "stator/api/request_check.h"
+#include "stator/api/shape.h"
+
+namespace stator::api {
+namespace {
+
+struct NamedOperation {
+  std::string_view name;
+  OperationFunction run;
+};
+
+constexpr std::array kOperations = {
+    NamedOperation{"BatchGetItem", batch_get_item},
+    NamedOperation{"BatchWriteItem", batch_write_item},
+    NamedOperation{"CreateTable", create_table},
+    NamedOperation{"DeleteItem", delete_item},
+    NamedOperation{"DeleteTable", delete_table},
+    NamedOperation{"DescribeTable", describe_table},
+    NamedOperation{"GetItem", get_item},
+    NamedOperation{"ListTables", list_tables},
+    NamedOperation{"PutItem", put_item},
+    NamedOperation{"Query", query},
+    NamedOperation{"Scan", scan},
+    NamedOperation{"TransactGetItems", transact_get_items},
+    NamedOperation{"TransactWriteItems", transact_write_items},
+    NamedOperation{"UpdateItem", update_item},
+    NamedOperation{"UpdateTable", update_table},
+};
+static_assert(std::is_sorted(kOperations.begin(), kOperations.end(),
+                             [](const auto& a, const auto& b) { return a.name < b.name; }));
+
+}  // namespace
+
+struct Service::State {
+  State(engine::Engine& engine, ServiceOptions options)
+      : environment{engine, expressions, std::move(options.region), std::move(options.account_id)} {}
+
+  expr::Cache expressions;
+  Environment environment;
+};
+
+Service::Service(engine::Engine& engine, ServiceOptions options)
+    : state_(std::make_unique<State>(engine, std::move(options))) {}
+
+Service::~Service() = default;
+
+OperationFunction function_of(std::string_view name) {
+  const auto found = std::lower_bound(kOperations.begin(), kOperations.end(), name,
+                                      [](const auto& operation, auto wanted) { return operation.name < wanted; });
+  return found != kOperations.end() && found->name == name ? found->run : nullptr;
+}
+
+bool Service::knows(std::string_view operation) { return function_of(operation) != nullptr; }
+
+void Service::call(std::string_view operation, std::string_view padded_body, ReplyCallback reply) {
+  const auto fail = [&](const Error& error) { reply({.outcome = to_fault(error), .table = {}}); };
+  const auto run = function_of(operation);
+  const auto* shape = input_shape(operation);
+  if (run == nullptr || shape == nullptr) return fail({ErrorCode::UnknownOperation, ""});
+
+  thread_local value::JsonParser parser;
+  const auto json = parser.parse_padded(padded_body);
+  if (!json) return fail(json.error());
+  value::JsonObject object;
+  if (json->get(object) != simdjson::SUCCESS) {
+    return fail({ErrorCode::Serialization, "Start of structure or map found where not expected."});
+  }
+  if (const auto checked = check_request(*shape, *json); !checked) return fail(checked.error());
+  run(Call(state_->environment, Request(object), std::move(reply)));
+}
+
+}  // namespace stator::api

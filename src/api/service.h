@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stator/api/reply.h"
+
+namespace stator::engine {
+class Engine;
+}
+
+namespace stator::api {
+
+struct ServiceOptions {
+  std::string region = "us-east-1";
+  std::string account_id = "000000000000";
+};
+
+// The DynamoDB API: an operation's name and a JSON body in, a JSON body or a fault out.  Thread-safe.
+class Service {
+ public:
+  explicit Service(engine::Engine& engine, ServiceOptions options = {});  // the engine outlives the service
+  ~Service();
+
+  // `body` is read before the call returns and must be followed by value::kJsonPadding readable bytes.
+  // The reply may come before the call returns, or later from another thread.
+  void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply);
+
+  // Whether there is an operation of that name.
+  static bool knows(std::string_view operation);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stator::api

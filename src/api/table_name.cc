@@ -1,0 +1,53 @@
+#include "stator/api/table_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stator::api {
+namespace {
+
+constexpr std::size_t kMinNameLength = 3;
+constexpr std::size_t kMaxNameLength = 255;
+
+bool is_name(std::string_view text) {
+  return text.size() >= kMinNameLength && text.size() <= kMaxNameLength &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+                  c == '.';
+         });
+}
+
+}  // namespace
+
+Result<std::string_view> table_name(std::string_view name_or_arn) {
+  std::string_view name = name_or_arn;
+  if (name.starts_with("arn:")) {
+    const auto at = name.find(":table/");
+    if (at == std::string_view::npos) {
+      return validation_error(fmt::format("Invalid table ARN: {}", name_or_arn));
+    }
+    name.remove_prefix(at + 7);
+    name = name.substr(0, name.find('/'));
+  }
+  if (!is_name(name)) {
+    return validation_error(
+        "Invalid table/index name.  Table/index names must be between 3 and 255 characters long, and may contain only the "
+        "characters a-z, A-Z, 0-9, '_', '-', and '.'");
+  }
+  return name;
+}
+
+Result<engine::TablePtr> find_table(Call& call, std::string_view name_or_arn) {
+  auto table = TRY(call.engine().find_table(TRY(table_name(name_or_arn))));
+  call.about_table(table->name);
+  return table;
+}
+
+Result<engine::TablePtr> find_table(Call& call) { return find_table(call, call.request().string("TableName").value_or("")); }
+
+std::string table_arn(const Environment& environment, std::string_view name) {
+  return fmt::format("arn:aws:dynamodb:{}:{}:table/{}", environment.region, environment.account_id, name);
+}
+
+}  // namespace stator::api

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include "stator/api/expressions.h"
+#include "stator/api/item_writes.h"
+#include "stator/api/legacy.h"
+#include "stator/api/table_name.h"
+#include "stator/engine/item_rules.h"
+
+namespace stator::api {
+namespace {
+
+Result<engine::WriteAction> read_update(Call& call) {
+  const auto& request = call.request();
+  TRY(check_expression_parameters(request, {.expressions = {"UpdateExpression", "ConditionExpression"},
+                                            .legacy = {"AttributeUpdates", "Expected"}}));
+  engine::WriteAction action{
+      .kind = engine::WriteAction::Kind::Update, .table = {}, .item = {}, .condition = {}, .update = {}};
+  action.item = TRY(value::decode_item(*request.element("Key")));
+  action.update = TRY(legacy_updates(request));
+  action.legacy = action.update.has_value();
+  action.condition = TRY(legacy_expected(request));
+  const auto update = request.string("UpdateExpression");
+  const auto condition = request.string("ConditionExpression");
+  if (update || condition) {
+    auto binder = TRY(read_placeholders(request, call.expressions()));
+    if (update) action.update = TRY(binder.update(*update));
+    if (condition) action.condition = TRY(binder.condition(expr::Kind::Condition, *condition));
+    TRY(binder.check_all_used());
+  }
+  action.table = TRY(find_table(call));
+  TRY(engine::check_key(*action.table, action.item));
+  if (action.update) TRY(check_keys_untouched(*action.table, *action.update));
+  return action;
+}
+
+}  // namespace
+
+void update_item(Call call) {
+  auto action = read_update(call);
+  if (!action) return call.fail(action.error());
+  const auto answer = WriteAnswer::from(call.request());
+  run_write(std::move(call), std::move(*action), answer);
+}
+
+}  // namespace stator::api

@@ -1,0 +1,213 @@
+#include "stator/cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/log.h"
+#include "stator/base/suggest.h"
+#include "stator/server/config.h"
+#include "stator/server/run.h"
+#include "stator/server/version.h"
+
+namespace stator::cli {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongArguments = 2;
+
+constexpr std::string_view kHelp =
+    R"(Stator is a database that speaks DynamoDB's API: any AWS SDK and the AWS CLI work with it as they are.
+
+Usage: stator COMMAND [OPTIONS]
+
+Commands:
+  up         Start everything: the DynamoDB API on port 8000, the console on port 8001
+  serve      Start the database alone
+  config     Print every setting, its meaning and its value, in the form of a stator.yaml
+  version    Print the version, how it was built, and the data formats it knows
+
+`stator COMMAND --help` tells more about each.
+
+First steps, with the server running in another terminal (`stator up`; Ctrl-C stops it):
+  export AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any AWS_DEFAULT_REGION=us-east-1
+  aws dynamodb create-table --endpoint-url http://127.0.0.1:8000 --table-name Music \
+      --attribute-definitions AttributeName=Artist,AttributeType=S \
+      --key-schema AttributeName=Artist,KeyType=HASH --billing-mode PAY_PER_REQUEST
+  aws dynamodb put-item --endpoint-url http://127.0.0.1:8000 --table-name Music --item '{"Artist":{"S":"Can"}}'
+  aws dynamodb scan --endpoint-url http://127.0.0.1:8000 --table-name Music
+)";
+
+constexpr std::string_view kUpHelp =
+    R"(Start everything: the DynamoDB API, and the console on a port of its own.  Ctrl-C, or SIGTERM, stops it.
+
+Usage: stator up [OPTIONS]
+
+)";
+constexpr std::string_view kServeHelp =
+    R"(Start the database alone.  Ctrl-C, or SIGTERM, stops it.
+
+Usage: stator serve [OPTIONS]
+
+)";
+constexpr std::string_view kConfigHelp =
+    R"(Print every setting, its meaning and its value, in the form of a stator.yaml.  Without options, environment and file
+that is a file to start from:  stator config >stator.yaml
+
+Usage: stator config [OPTIONS]
+
+)";
+constexpr std::string_view kVersionHelp =
+    R"(Print the version, how it was built, and the data formats it knows.
+
+Usage: stator version
+)";
+
+int fail(int status, std::string_view message) {
+  fmt::print(stderr, "stator: {}\n", message);
+  return status;
+}
+
+// What is wrong with the words that a command did not understand, or nothing.
+std::string objection_to_rest(const CLI::App& command, std::span<const std::string_view> flags) {
+  if (command.remaining_size() == 0) return {};
+  const auto word = command.remaining().front();
+  if (!word.starts_with("-")) return fmt::format("{} takes only options, not {}", command.get_name(), word);
+  const auto flag = word.substr(0, word.find('='));
+  const auto suggestion = did_you_mean(flag, flags);
+  return fmt::format("{} has no option {}{}", command.get_name(), flag,
+                     suggestion.empty() ? fmt::format("; see stator {} --help", command.get_name()) : suggestion);
+}
+
+CLI::App* add_command(CLI::App& app, const std::string& name, std::string help) {
+  auto* command = app.add_subcommand(name);
+  command->allow_extras();  // so that we, not the library, say what is wrong with them
+  command->formatter_fn([help = std::move(help)](const auto*, const auto&, auto) { return help; });
+  return command;
+}
+
+// A command that takes settings as flags.
+class SettingsCommand {
+ public:
+  SettingsCommand(CLI::App& app, const std::string& name, server::Mode mode, std::string_view help)
+      : app_(add_command(app, name, fmt::format("{}Options:\n{}", help, server::settings_help(mode)))) {
+    for (const auto& setting : server::settings()) {
+      if (setting.only_up && mode != server::Mode::Up) continue;
+      auto* option = setting.is_switch() ? app_->add_flag(setting.flag())
+                                         : app_->add_option(setting.flag())
+                                               ->type_name(std::string(setting.placeholder))
+                                               ->expected(1)
+                                               ->allow_extra_args(false);
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);  // load_config objects to duplicates
+      options_.push_back({&setting, option});
+    }
+    file_ = app_->add_option("--config")->type_name("FILE")->expected(1);
+  }
+
+  explicit operator bool() const { return app_->parsed(); }
+
+  Result<server::LoadedConfig> load() const {
+    std::vector<std::string> flags = {"--config"};
+    for (const auto& [setting, option] : options_) flags.push_back(setting->flag());
+    const std::vector<std::string_view> known(flags.begin(), flags.end());
+    if (auto wrong = objection_to_rest(*app_, known); !wrong.empty()) return Error{ErrorCode::Usage, std::move(wrong)};
+
+    server::ConfigSources sources{.environment = server::stator_environment()};
+    if (file_->count() > 0) sources.file = file_->results().back();
+    for (const auto& [setting, option] : options_) {
+      for (const auto& text : option->results()) sources.flags.emplace_back(setting->name, text);
+    }
+    return server::load_config(sources);
+  }
+
+ private:
+  struct SettingOption {
+    const server::Setting* setting;
+    const CLI::Option* option;
+  };
+
+  CLI::App* app_;
+  const CLI::Option* file_ = nullptr;
+  std::vector<SettingOption> options_;
+};
+
+int start(const SettingsCommand& command, server::Mode mode) {
+  const auto loaded = command.load();
+  if (!loaded) return fail(kWrongArguments, loaded.error().message);
+  const auto& config = loaded->config;
+  const auto format = config.log_format == server::LogFormat::Auto   ? log::default_format()
+                      : config.log_format == server::LogFormat::Text ? log::Format::Text
+                                                                     : log::Format::Json;
+  log::configure(config.log_level, format);
+  for (const auto& warning : loaded->warnings) log::warning("unknown variable", {{"message", warning}});
+  if (const auto checked = server::check_config(config, mode); !checked)
+    return fail(kWrongArguments, checked.error().message);
+  const auto ran = server::run_server(config, mode);
+  return ran ? kDone : fail(kFailed, ran.error().message);
+}
+
+int print_config(const SettingsCommand& command) {
+  const auto loaded = command.load();
+  if (!loaded) return fail(kWrongArguments, loaded.error().message);
+  for (const auto& warning : loaded->warnings) fmt::print(stderr, "stator: warning: {}\n", warning);
+  fmt::print("{}", server::config_as_yaml(*loaded));
+  return kDone;
+}
+
+// What stands where a command was expected.
+int unknown_command(const std::string& word) {
+  if (word == "help") return fmt::print("{}", kHelp), kDone;
+  if (word.starts_with("-")) {
+    for (const auto& setting : server::settings()) {
+      if (word.substr(0, word.find('=')) == setting.flag()) {
+        return fail(kWrongArguments, fmt::format("{0} belongs behind a command: stator up {0} ...", setting.flag()));
+      }
+    }
+    return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
+  }
+  constexpr std::string_view commands[] = {"up", "serve", "config", "version", "help"};
+  const auto suggestion = did_you_mean(word, commands);
+  return fail(kWrongArguments,
+              fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  CLI::App app;
+  app.name("stator");
+  app.allow_extras();
+  app.formatter_fn([](const auto*, const auto&, auto) { return std::string(kHelp); });
+  const auto* version_flag = app.add_flag("--version");
+  app.require_subcommand(0, 1);
+  using server::Mode;
+  const SettingsCommand up(app, "up", Mode::Up, kUpHelp);
+  const SettingsCommand serve(app, "serve", Mode::Serve, kServeHelp);
+  const SettingsCommand config(app, "config", Mode::Up, kConfigHelp);
+  const auto* version = add_command(app, "version", std::string(kVersionHelp));
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return fail(kWrongArguments, error.what());
+  }
+
+  if (const auto words = app.remaining(); !words.empty()) return unknown_command(words.front());
+  if (const auto wrong = objection_to_rest(*version, {}); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (up) return start(up, Mode::Up);
+  if (serve) return start(serve, Mode::Serve);
+  if (config) return print_config(config);
+  if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text()), kDone;
+  fmt::print(stderr, "{}", kHelp);
+  return kWrongArguments;
+}
+
+}  // namespace stator::cli

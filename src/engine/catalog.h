@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "stator/base/mutex.h"
+#include "stator/engine/schema.h"
+#include "stator/storage/store.h"
+
+namespace stator::engine {
+
+using TablePtr = std::shared_ptr<const Table>;
+
+// The tables there are.  Thread-safe.  Changes come from the committer alone, after they are committed (see TableChange).
+class Catalog {
+ public:
+  // Reads all tables of a store.  Errors: Storage, Corruption.
+  Result<void> load(const storage::Store& store);
+
+  // nullptr when there is none.
+  TablePtr find(std::string_view name) const;
+  TablePtr find(TableId id) const;
+  // Names after `after` in order, at most `limit`.
+  std::vector<std::string> names_after(std::string_view after, std::size_t limit) const;
+  std::vector<TablePtr> all() const;
+  std::size_t size() const;
+
+  void publish(TablePtr table);  // adds, or replaces the one with the same id
+  void remove(const Table& table);
+
+ private:
+  mutable Mutex mutex_;
+  std::map<std::string, TablePtr, std::less<>> by_name_ GUARDED_BY(mutex_);
+  std::unordered_map<std::uint32_t, TablePtr> by_id_ GUARDED_BY(mutex_);
+};
+
+}  // namespace stator::engine

@@ -1,0 +1,239 @@
+#include "stator/engine/committer.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <fmt/format.h>
+
+#include "stator/base/log.h"
+
+namespace stator::engine {
+
+// -- FreshnessMap
+
+std::atomic<std::uint64_t>& FreshnessMap::slot(BytesView key) {
+  return written_[XXH3_64bits(key.data(), key.size()) % kSlots];
+}
+
+// -- PendingCommit
+
+PendingCommit::PendingCommit(storage::Store& store, FreshnessMap& freshness, std::uint64_t number, WallTime time)
+    : store_(store), freshness_(freshness), number_(number), time_(time), shared_(store.capabilities().shared) {
+  if (shared_) batch_.read_at(store.last_commit());
+}
+
+bool PendingCommit::is_fresh(BytesView key, std::uint64_t seen) const {
+  // Other processes write to a shared store: nothing read ahead counts, and every read is declared.
+  return !shared_ && freshness_.slot(key).load(std::memory_order_relaxed) <= seen;
+}
+
+Result<std::optional<Bytes>> PendingCommit::get(BytesView key) {
+  if (freshness_.slot(key).load(std::memory_order_relaxed) == number_) {
+    // This commit wrote here.  From the back, because a key that is read again was most likely written just now.
+    const auto& operations = batch_.operations();
+    for (auto operation = operations.rbegin(); operation != operations.rend(); ++operation) {
+      if (operation->key != key) continue;
+      if (operation->kind == storage::Batch::Kind::Put) return std::optional<Bytes>(operation->value);
+      if (operation->kind == storage::Batch::Kind::Erase) return std::optional<Bytes>();
+    }
+  }
+  if (shared_) batch_.depends_on(Bytes(key));
+  return store_.get(key);
+}
+
+void PendingCommit::put(KeyBytes key, Bytes value) {
+  freshness_.slot(key).store(number_, std::memory_order_relaxed);
+  size_bytes_ += key.size() + value.size();
+  batch_.put(std::move(key), std::move(value));
+}
+
+void PendingCommit::erase(KeyBytes key) {
+  freshness_.slot(key).store(number_, std::memory_order_relaxed);
+  size_bytes_ += key.size();
+  batch_.erase(std::move(key));
+}
+
+void PendingCommit::erase_range(storage::KeyRange range) { batch_.erase_range(std::move(range)); }
+
+void PendingCommit::add(KeyBytes counter, std::int64_t delta) {
+  if (delta != 0) batch_.add(std::move(counter), delta);
+}
+
+void PendingCommit::add_statistics(TableId table, IndexId index, std::int64_t items, std::int64_t bytes) {
+  for (auto& delta : statistics_) {
+    if (delta.table == table && delta.index == index) {
+      delta.items += items;
+      delta.bytes += bytes;
+      return;
+    }
+  }
+  statistics_.push_back({table, index, items, bytes});
+}
+
+void PendingCommit::append_change(TableId table, std::uint8_t lane, Bytes record) {
+  size_bytes_ += record.size();
+  put_sequenced(change_key(table, lane, next_ordinal_++), kChangeSequenceAt, std::move(record));
+}
+
+void PendingCommit::put_sequenced(KeyBytes key, std::size_t sequence_at, Bytes value) {
+  batch_.put_sequenced(std::move(key), sequence_at, std::move(value));
+}
+
+storage::Batch PendingCommit::take_batch() {
+  for (const auto& delta : statistics_) {
+    add(statistic_key(delta.table, delta.index, Statistic::Items), delta.items);
+    add(statistic_key(delta.table, delta.index, Statistic::Bytes), delta.bytes);
+  }
+  statistics_.clear();
+  return std::move(batch_);
+}
+
+// -- Committer
+
+Committer::Committer(storage::Store& store, const Clock& clock, Mode mode) : store_(store), clock_(clock), mode_(mode) {
+  if (mode_ == Mode::OwnThread) thread_ = std::thread([this] { run(); });
+}
+
+Committer::~Committer() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  waiting_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Committer::submit(std::unique_ptr<Work> work) {
+  {
+    MutexLock lock(mutex_);
+    queue_.push_back(std::move(work));
+    if (committing_) return;  // whoever commits now takes it next
+    if (mode_ == Mode::Inline) committing_ = true;
+  }
+  if (mode_ == Mode::OwnThread) {
+    waiting_.notify_one();
+    return;
+  }
+  for (;;) {
+    Works works;
+    {
+      MutexLock lock(mutex_);
+      if (queue_.empty()) {
+        committing_ = false;
+        return;
+      }
+      works.swap(queue_);
+    }
+    commit_all(std::move(works));
+  }
+}
+
+void Committer::run() {
+  for (;;) {
+    Works works;
+    {
+      MutexLock lock(mutex_);
+      committing_ = false;
+      while (queue_.empty() && !stopping_) {
+        if (read_only_) {
+          waiting_.wait_for(mutex_, kRecoveryInterval);
+          break;
+        }
+        waiting_.wait(mutex_);
+      }
+      if (queue_.empty() && stopping_) return;
+      works.swap(queue_);
+      committing_ = true;
+    }
+    if (read_only_) try_recover();
+    commit_all(std::move(works));
+  }
+}
+
+void Committer::commit_all(Works works) {
+  for (std::size_t done = 0; done < works.size();) done += commit_group(works, done);
+}
+
+std::size_t Committer::commit_group(Works& works, std::size_t first) {
+  std::size_t taken = 0;
+  auto committed = commit_once(works, first, taken);
+  for (int retry = 0; !committed && committed.error().code == ErrorCode::Conflict && retry < kMaxConflictRetries; ++retry) {
+    ++conflicts_;
+    committed = commit_once(works, first, taken);
+  }
+  works_ += taken;
+  for (std::size_t i = first; i < first + taken; ++i) {
+    works[i]->finish(committed);
+    works[i].reset();
+  }
+  return taken;
+}
+
+Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t first, std::size_t& taken) {
+  const auto number = next_number_++;
+  PendingCommit pending(store_, freshness_, number, clock_.now());
+  taken = 0;
+  const bool alone = works[first]->alone();
+  do {
+    works[first + taken]->execute(pending);
+    ++taken;
+  } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < kMaxGroupWorks &&
+           pending.size_bytes() < kMaxGroupBytes);
+
+  if (pending.empty()) return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep
+  if (auto writable = ensure_writable(); !writable) return std::move(writable).error();
+  note_commit_time(pending);
+  auto committed = store_.commit(pending.take_batch());
+  if (committed) {
+    ++commits_;
+    freshness_.visible_.store(number, std::memory_order_release);
+  } else if (committed.error().code != ErrorCode::Conflict) {
+    fail_store(committed.error());
+    return Error{ErrorCode::ReadOnly, fmt::format("The database could not write and is read-only until it can: {}",
+                                                  committed.error().message)};
+  }
+  return committed;
+}
+
+// Once a second, so that "the state at that time" can be found as "the state at that sequence".
+void Committer::note_commit_time(PendingCommit& commit) {
+  if (commit.time() - last_commit_time_noted_ < kCommitTimeInterval) return;
+  last_commit_time_noted_ = commit.time();
+  Bytes time;
+  append_u64be(time, static_cast<std::uint64_t>(commit.time().time_since_epoch().count()));
+  commit.put_sequenced(commit_time_key({}), kCommitTimeSequenceAt, std::move(time));
+}
+
+Result<void> Committer::ensure_writable() {
+  if (!read_only_) return {};
+  try_recover();
+  if (!read_only_) return {};
+  return Error{ErrorCode::ReadOnly,
+               fmt::format("The database is read-only because it could not write: {}", failure_.message)};
+}
+
+void Committer::fail_store(const Error& error) {
+  ++failures_;
+  if (!read_only_) log::error("store failed; the database is read-only until it recovers", {{"cause", error.message}});
+  failure_ = error;
+  read_only_ = true;
+  next_recovery_ = clock_.now() + kRecoveryInterval;
+}
+
+void Committer::try_recover() {
+  const auto now = clock_.now();
+  if (now < next_recovery_) return;
+  next_recovery_ = now + kRecoveryInterval;
+  if (auto recovered = store_.recover(); !recovered) {
+    failure_ = std::move(recovered).error();
+    return;
+  }
+  read_only_ = false;
+  log::info("store recovered; writes are accepted again");
+}
+
+CommitterStatistics Committer::statistics() const {
+  return {.commits = commits_, .works = works_, .conflicts = conflicts_, .failures = failures_, .read_only = read_only_};
+}
+
+}  // namespace stator::engine

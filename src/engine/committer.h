@@ -1,0 +1,168 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "stator/base/clock.h"
+#include "stator/base/mutex.h"
+#include "stator/base/result.h"
+#include "stator/engine/keyspace.h"
+#include "stator/storage/store.h"
+
+namespace stator::engine {
+
+class FreshnessMap;
+
+// The commit being put together: what the works before this one in the group did, on top of the store.
+// Used by one thread at a time.
+class PendingCommit {
+ public:
+  PendingCommit(storage::Store& store, FreshnessMap& freshness, std::uint64_t number, WallTime time);
+
+  WallTime time() const { return time_; }
+  bool empty() const { return batch_.empty() && statistics_.empty(); }
+  std::size_t size_bytes() const { return size_bytes_; }
+
+  // Whether `key` still is what it was when FreshnessMap::now() answered `seen`.
+  bool is_fresh(BytesView key, std::uint64_t seen) const;
+  // The value at `key` as this commit will leave it.
+  Result<std::optional<Bytes>> get(BytesView key);
+
+  void put(KeyBytes key, Bytes value);
+  void erase(KeyBytes key);
+  void erase_range(storage::KeyRange range);  // for what no later work in the group reads: catalog changes, trimming
+  void add(KeyBytes counter, std::int64_t delta);
+  void add_statistics(TableId table, IndexId index, std::int64_t items, std::int64_t bytes);
+  // Appends to the change log of a table.
+  void append_change(TableId table, std::uint8_t lane, Bytes record);
+  void put_sequenced(KeyBytes key, std::size_t sequence_at, Bytes value);
+
+  // Everything, as one batch for the store.
+  storage::Batch take_batch();
+
+ private:
+  storage::Store& store_;
+  FreshnessMap& freshness_;
+  const std::uint64_t number_;
+  const WallTime time_;
+  const bool shared_;
+
+  storage::Batch batch_;
+  struct Delta {
+    TableId table;
+    IndexId index;
+    std::int64_t items, bytes;
+  };
+  std::vector<Delta> statistics_;
+  std::uint32_t next_ordinal_ = 0;
+  std::size_t size_bytes_ = 0;
+};
+
+// Tells whether something read ahead is still true, without reading it again: for each slot of key hashes, the number of
+// the last commit that wrote there.  Bounded; two keys in one slot only cost a second read.  Thread-safe.
+class FreshnessMap {
+ public:
+  // Ask before reading; hand the answer to PendingCommit::is_fresh together with what was read.
+  std::uint64_t now() const { return visible_.load(std::memory_order_acquire); }
+
+ private:
+  friend class PendingCommit;
+  friend class Committer;
+  static constexpr std::size_t kSlots = 1 << 14;
+  std::atomic<std::uint64_t>& slot(BytesView key);
+
+  std::atomic<std::uint64_t> visible_{0};
+  std::array<std::atomic<std::uint64_t>, kSlots> written_{};
+};
+
+// Something that wants to be part of a commit.
+class Work {
+ public:
+  virtual ~Work() = default;
+  // Adds its effects to the commit, all or none.  Runs again, on a new PendingCommit, when a shared store answers Conflict.
+  virtual void execute(PendingCommit& commit) = 0;
+  // The commit is done, or failed.  Called once.  Must not block: it answers a client, or wakes somebody.
+  virtual void finish(const Result<storage::CommitSequence>& committed) = 0;
+  // A work that changes what others plan by (the catalog) has a commit of its own, and is finished before the next starts.
+  virtual bool alone() const { return false; }
+};
+
+struct CommitterStatistics {
+  std::uint64_t commits = 0;
+  std::uint64_t works = 0;
+  std::uint64_t conflicts = 0;
+  std::uint64_t failures = 0;
+  bool read_only = false;
+};
+
+// Serialises all writes: takes everything that is waiting, lets each work add to one commit, commits it, answers them all.
+//
+// Serialisable by construction, and the more clients wait, the more share one fsync.  Works are planned before they are
+// queued, on the thread their request came in on (see ItemWrites), so while one group is in its fsync the next is being
+// prepared, and the committer itself does little more than append.
+//
+// Where a commit need not wait for a disk, there is no thread: whoever submits while nobody commits, commits.
+//
+// When the store fails, the committer refuses writes with ReadOnly and tries to recover once a second.  Thread-safe.
+class Committer {
+ public:
+  enum class Mode : std::uint8_t { OwnThread, Inline };
+
+  Committer(storage::Store& store, const Clock& clock, Mode mode);
+  ~Committer();  // finishes what was submitted
+
+  void submit(std::unique_ptr<Work> work);
+  const FreshnessMap& freshness() const { return freshness_; }
+  CommitterStatistics statistics() const;
+
+ private:
+  static constexpr std::size_t kMaxGroupWorks = 1024;
+  static constexpr std::size_t kMaxGroupBytes = std::size_t{8} << 20;
+  static constexpr int kMaxConflictRetries = 100;
+  static constexpr std::chrono::seconds kRecoveryInterval{1};
+  static constexpr std::chrono::seconds kCommitTimeInterval{1};
+
+  using Works = std::vector<std::unique_ptr<Work>>;
+
+  void run();
+  void commit_all(Works works);
+  // Executes and commits works[first..]; returns how many it took.
+  std::size_t commit_group(Works& works, std::size_t first);
+  Result<storage::CommitSequence> commit_once(Works& works, std::size_t first, std::size_t& taken);
+  void note_commit_time(PendingCommit& commit);
+  Result<void> ensure_writable();
+  void fail_store(const Error& error);
+  void try_recover();
+
+  // Constant after construction.
+  storage::Store& store_;
+  const Clock& clock_;
+  const Mode mode_;
+
+  FreshnessMap freshness_;
+
+  // Only the thread that commits touches these.
+  WallTime last_commit_time_noted_{};
+  std::uint64_t next_number_ = 1;
+  WallTime next_recovery_{};
+  Error failure_;
+
+  std::atomic<bool> read_only_{false};
+  std::atomic<std::uint64_t> commits_{0}, works_{0}, conflicts_{0}, failures_{0};
+
+  Mutex mutex_;
+  CondVar waiting_;
+  Works queue_ GUARDED_BY(mutex_);
+  bool committing_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+
+  std::thread thread_;  // last: joined before anything it reads is destroyed
+};
+
+}  // namespace stator::engine

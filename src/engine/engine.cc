@@ -1,0 +1,134 @@
+#include "stator/engine/engine.h"
+
+#include "stator/base/log.h"
+
+namespace stator::engine {
+namespace {
+
+constexpr std::chrono::hours kChangeLogRetention{24};
+constexpr std::chrono::minutes kMaintenanceInterval{1};
+
+// Erases what has had its time.
+class EraseOld final : public Work {
+ public:
+  EraseOld(std::vector<storage::KeyRange> ranges, std::vector<KeyBytes> keys)
+      : ranges_(std::move(ranges)), keys_(std::move(keys)) {}
+  void execute(PendingCommit& commit) override {
+    for (const auto& range : ranges_) commit.erase_range(range);
+    for (const auto& key : keys_) commit.erase(key);
+  }
+  void finish(const Result<storage::CommitSequence>& committed) override {
+    if (!committed) log::warning("old records are still there", {{"cause", committed.error().message}});
+  }
+
+ private:
+  std::vector<storage::KeyRange> ranges_;
+  std::vector<KeyBytes> keys_;
+};
+
+}  // namespace
+
+Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
+    : store_(store),
+      clock_(clock),
+      random_(random),
+      committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline) {}
+
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock& clock, Random& random) {
+  std::unique_ptr<Engine> engine(new Engine(store, clock, random));
+  TRY(engine->catalog_.load(store));
+  engine->maintenance_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
+  return engine;
+}
+
+Result<TablePtr> Engine::find_table(std::string_view name) const {
+  auto table = catalog_.find(name);
+  if (table == nullptr) return Error{ErrorCode::ResourceNotFound, "Requested resource not found"};
+  return table;
+}
+
+void Engine::create_table(Table table, TableCallback done) {
+  committer_.submit(TableChange::create(std::move(table), catalog_, std::move(done)));
+}
+
+void Engine::update_table(std::string name, std::function<Result<Table>(Table)> change, TableCallback done) {
+  committer_.submit(TableChange::update(std::move(name), std::move(change), catalog_, std::move(done)));
+}
+
+void Engine::delete_table(std::string name, TableCallback done) {
+  committer_.submit(TableChange::remove(std::move(name), catalog_, std::move(done)));
+}
+
+Result<TableStatistics> Engine::statistics(TableId table, IndexId index) const {
+  // One snapshot, so that the two numbers belong together.
+  const auto snapshot = store_.snapshot();
+  const auto counter = [&](Statistic statistic) -> Result<std::int64_t> {
+    const auto bytes = TRY(snapshot->get(statistic_key(table, index, statistic)));
+    return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
+  };
+  return TableStatistics{.items = TRY(counter(Statistic::Items)), .bytes = TRY(counter(Statistic::Bytes))};
+}
+
+Result<std::int64_t> Engine::collection_bytes(const Table& table, const value::AttributeValue& partition) const {
+  const auto bytes = TRY(store_.get(collection_size_key(table.id, partition)));
+  return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
+}
+
+Result<ItemImage> Engine::get(const Table& table, const value::Item& key) const {
+  return ItemImage::from_bytes(TRY(store_.get(item_key(table, key))));
+}
+
+void Engine::write(WriteRequest request, WriteCallback done) {
+  committer_.submit(
+      std::make_unique<ItemWrite>(std::move(request), std::move(done), catalog_, store_, committer_.freshness()));
+}
+
+void Engine::trim_change_log() {
+  const auto cutoff = clock_.now() - kChangeLogRetention;
+  const auto snapshot = store_.snapshot();
+  storage::CommitSequence keep_from;
+  {
+    const auto times = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
+    for (; times->valid() && times->key().size() == kCommitTimeSequenceAt + 8 && times->value().size() == 8; times->next()) {
+      const auto micros = static_cast<std::int64_t>(read_u64be(times->value().data()));
+      if (WallTime{std::chrono::microseconds{micros}} > cutoff) break;
+      keep_from = {read_u64be(times->key().data() + kCommitTimeSequenceAt)};
+    }
+  }
+  if (keep_from.value == 0) return;
+
+  std::vector<storage::KeyRange> ranges;
+  ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
+  // From table to table: the first record of each says which lanes to cut, also of tables that are gone.
+  storage::KeyRange rest = storage::KeyRange::prefix(change_log_prefix());
+  for (;;) {
+    const auto first = snapshot->cursor(rest, storage::Direction::Forward);
+    if (!first->valid() || first->key().size() < kChangeSequenceAt) break;
+    const TableId table{read_u32be(first->key().data() + 1)};
+    for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
+      ranges.push_back({change_lane_prefix(table, lane), change_key_at(table, lane, keep_from)});
+    }
+    rest.begin = prefix_end(change_lane_prefix(table, kChangeLanes - 1));
+    if (rest.begin >= rest.end) break;
+  }
+  committer_.submit(std::make_unique<EraseOld>(std::move(ranges), std::vector<KeyBytes>()));
+}
+
+void Engine::forget_request_tokens() {
+  auto keys = expired_request_tokens(*store_.snapshot(), clock_.now());
+  if (!keys.empty()) committer_.submit(std::make_unique<EraseOld>(std::vector<storage::KeyRange>(), std::move(keys)));
+}
+
+void Engine::run_maintenance(const std::stop_token& stop) {
+  std::unique_lock lock(maintenance_mutex_);
+  while (!stop.stop_requested()) {
+    maintenance_wake_.wait_for(lock, stop, kMaintenanceInterval, [] { return false; });
+    if (stop.stop_requested()) return;
+    trim_change_log();
+    forget_request_tokens();
+  }
+}
+
+}  // namespace stator::engine

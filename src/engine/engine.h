@@ -1,0 +1,75 @@
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <string_view>
+#include <thread>
+
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/engine/catalog.h"
+#include "stator/engine/committer.h"
+#include "stator/engine/item_write.h"
+#include "stator/engine/range_read.h"
+#include "stator/engine/table_change.h"
+#include "stator/storage/store.h"
+
+namespace stator::engine {
+
+struct TableStatistics {
+  std::int64_t items = 0;
+  std::int64_t bytes = 0;
+};
+
+// Tables and their items on top of a store.
+//
+// Reads run on the calling thread.  Writes are queued; their callback runs on the thread that commits, must not block, and
+// may come before the call returns.  Thread-safe.
+class Engine {
+ public:
+  // Store, clock and random outlive the engine.  Errors: Storage, Corruption.
+  static Result<std::unique_ptr<Engine>> open(storage::Store& store, const Clock& clock, Random& random);
+  ~Engine();
+
+  const Clock& clock() const { return clock_; }
+  Random& random() { return random_; }
+
+  const Catalog& catalog() const { return catalog_; }
+  // Errors: ResourceNotFound.
+  Result<TablePtr> find_table(std::string_view name) const;
+  void create_table(Table table, TableCallback done);
+  void update_table(std::string name, std::function<Result<Table>(Table)> change, TableCallback done);
+  void delete_table(std::string name, TableCallback done);
+  // Exact.  Errors: Storage.
+  Result<TableStatistics> statistics(TableId table, IndexId index) const;
+  // Bytes of the items that share a partition key value, in the table and its local indexes.  Errors: Storage.
+  Result<std::int64_t> collection_bytes(const Table& table, const value::AttributeValue& partition) const;
+
+  // `key` has passed check_key().
+  Result<ItemImage> get(const Table& table, const value::Item& key) const;
+  std::unique_ptr<storage::Snapshot> snapshot() const { return store_.snapshot(); }
+  void write(WriteRequest request, WriteCallback done);
+
+  // Forgets changes older than a day.  Also runs by itself once a minute, as the next one.
+  void trim_change_log();
+  // Forgets the tokens of transactions older than ten minutes.
+  void forget_request_tokens();
+
+  CommitterStatistics commit_statistics() const { return committer_.statistics(); }
+  storage::StoreStatistics store_statistics() const { return store_.statistics(); }
+
+ private:
+  Engine(storage::Store& store, const Clock& clock, Random& random);
+  void run_maintenance(const std::stop_token& stop);
+
+  storage::Store& store_;
+  const Clock& clock_;
+  Random& random_;
+  Catalog catalog_;
+  Committer committer_;
+  std::mutex maintenance_mutex_;
+  std::condition_variable_any maintenance_wake_;
+  std::jthread maintenance_;  // last: joined before anything it reads is destroyed
+};
+
+}  // namespace stator::engine

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+
+#include "stator/base/result.h"
+#include "stator/engine/schema.h"
+#include "stator/value/attribute_value.h"
+
+// What a table's keys demand of an item, with DynamoDB's texts.  All errors are Validation.
+namespace stator::engine {
+
+inline constexpr std::size_t kMaxPartitionKeyBytes = 2048;
+inline constexpr std::size_t kMaxSortKeyBytes = 1024;
+
+// An item to be put: has the table's key attributes with the right types and sizes, and nothing unfit for an index key.
+Result<void> check_item(const Table& table, const value::Item& item);
+// A Key parameter: exactly the table's key attributes.
+Result<void> check_key(const Table& table, const value::Item& key);
+// An item that an update made: index key attributes still fit their indexes.
+Result<void> check_updated_item(const Table& table, const value::Item& item);
+
+// The size of a key value alone, in bytes.
+std::size_t key_value_size(const value::AttributeValue& value);
+
+}  // namespace stator::engine

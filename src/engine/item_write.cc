@@ -1,0 +1,288 @@
+#include "stator/engine/item_write.h"
+
+#include <algorithm>
+
+#include "stator/engine/capacity.h"
+#include "stator/engine/index_entry.h"
+#include "stator/engine/item_rules.h"
+#include "stator/value/item_size.h"
+
+namespace stator::engine {
+namespace {
+
+constexpr std::int64_t kMaxCollectionBytes = std::int64_t{10} << 30;
+
+Error table_not_found() { return {ErrorCode::ResourceNotFound, "Requested resource not found"}; }
+
+// One side of a change: the item's attributes and its stored form; neither where there is no item.
+struct Side {
+  const value::Item* item = nullptr;
+  const value::StoredItem* stored = nullptr;
+
+  std::optional<IndexEntry> entry(const Table& table, const Index& index) const {
+    return item != nullptr ? index_entry(table, index, *item, *stored) : std::nullopt;
+  }
+};
+
+ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const Side& before, const Side& after) {
+  const auto old_entry = before.entry(table, index);
+  auto new_entry = after.entry(table, index);
+  ActionPlan::IndexChange change{.index = index.id, .erase = {}, .put = {}, .value = {},
+                                 .local = index.kind == IndexKind::Local};
+  if (old_entry) {
+    --change.items;
+    change.bytes -= static_cast<std::int64_t>(old_entry->item.item_size_bytes());
+  }
+  if (new_entry) {
+    ++change.items;
+    change.bytes += static_cast<std::int64_t>(new_entry->item.item_size_bytes());
+  }
+  const bool same_key = old_entry && new_entry && old_entry->key == new_entry->key;
+  if (same_key) {
+    if (old_entry->item.bytes() == new_entry->item.bytes()) return change;  // an entry that does not change costs nothing
+    change.units = write_units(std::max(old_entry->item.item_size_bytes(), new_entry->item.item_size_bytes()));
+  } else {
+    if (old_entry) change.units += write_units(old_entry->item.item_size_bytes());
+    if (new_entry) change.units += write_units(new_entry->item.item_size_bytes());
+    if (old_entry) change.erase = old_entry->key;
+  }
+  if (new_entry) {
+    change.put = std::move(new_entry->key);
+    change.value = std::move(new_entry->item).bytes();
+  }
+  return change;
+}
+
+Bytes plan_change_record(const Table& table, const ItemImage& before, const value::StoredItem* after,
+                         const value::Item& any_image) {
+  value::Item keys;
+  table.keys.for_each([&](const KeyAttribute& attribute) { keys.set(attribute.name, *any_image.find(attribute.name)); });
+  const auto kind = !before.exists() ? ChangeKind::Insert : after == nullptr ? ChangeKind::Remove : ChangeKind::Modify;
+  ChangeRecord record{.time = {}, .kind = kind, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
+  const auto view = table.stream.view;
+  if (after != nullptr && (view == StreamView::NewImage || view == StreamView::NewAndOldImages)) record.new_image = *after;
+  if (before.exists() && (view == StreamView::OldImage || view == StreamView::NewAndOldImages)) {
+    record.old_image = before.stored();
+  }
+  return record.encode();
+}
+
+}  // namespace
+
+// -- ItemImage
+
+Result<ItemImage> ItemImage::from_bytes(std::optional<Bytes> bytes) {
+  if (!bytes) return ItemImage();
+  return ItemImage(TRY(value::StoredItem::from_bytes(std::move(*bytes))));
+}
+
+Result<const value::Item*> ItemImage::item() const {
+  if (!parsed_) parsed_ = stored_ ? TRY(stored_->parse()) : value::Item();
+  return &*parsed_;
+}
+
+// -- planning
+
+Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& before) {
+  const Table& table = *action.table;
+  ActionPlan plan;
+  if (action.condition && !action.condition->matches(*TRY(before.item()))) {
+    plan.condition_failed = true;
+    plan.table_units = write_units(before.size_bytes());
+    return plan;
+  }
+  if (action.kind == WriteAction::Kind::Check) {
+    plan.table_units = write_units(before.size_bytes());
+    return plan;
+  }
+
+  const value::Item* after = nullptr;
+  if (action.kind == WriteAction::Kind::Put) {
+    after = &action.item;
+  } else if (action.kind == WriteAction::Kind::Update) {
+    const value::Item& base = before.exists() ? *TRY(before.item()) : action.item;
+    if (action.update) {
+      auto updated = action.update->apply(base);
+      if (!updated) return action.legacy ? validation_error("Type mismatch for attribute to update") : updated.error();
+      plan.after = std::move(*updated);
+    } else {
+      plan.after = base;
+    }
+    // An update that only takes away does not create an item to take it from.
+    if (!before.exists() && action.update && *plan.after == action.item) {
+      plan.after.reset();
+      plan.table_units = write_units(0);
+      return plan;
+    }
+    after = &*plan.after;
+    if (value::item_size_bytes(*after) > value::kMaxItemSizeBytes) {
+      return validation_error("Item size to update has exceeded the maximum allowed size");
+    }
+    TRY(check_updated_item(table, *after));
+  }
+
+  std::optional<value::StoredItem> stored;
+  if (after != nullptr) stored = value::StoredItem::from(*after);
+  const auto new_size = stored ? stored->item_size_bytes() : 0;
+  plan.table_units = write_units(std::max(before.size_bytes(), new_size));
+  if (!before.exists() && !stored) return plan;                                         // a delete of nothing
+  if (before.exists() && stored && before.stored().bytes() == stored->bytes()) return plan;  // a write without effect
+
+  plan.changes_table = true;
+  plan.items = (stored ? 1 : 0) - (before.exists() ? 1 : 0);
+  plan.bytes = static_cast<std::int64_t>(new_size) - static_cast<std::int64_t>(before.size_bytes());
+  plan.collection_bytes = plan.bytes;
+  if (!table.indexes.empty()) {
+    const Side old_side = before.exists() ? Side{TRY(before.item()), &before.stored()} : Side{};
+    const Side new_side = stored ? Side{after, &*stored} : Side{};
+    plan.indexes.reserve(table.indexes.size());
+    for (const auto& index : table.indexes) {
+      plan.indexes.push_back(plan_index(table, index, old_side, new_side));
+      if (plan.indexes.back().local) plan.collection_bytes += plan.indexes.back().bytes;
+    }
+  }
+  if (table.stream.enabled) {
+    const value::Item& any_image = after != nullptr ? *after : *TRY(before.item());
+    plan.change_record = plan_change_record(table, before, stored ? &*stored : nullptr, any_image);
+  }
+  if (stored) plan.put = std::move(*stored).bytes();
+  return plan;
+}
+
+// -- ItemWrite
+
+ItemWrite::ItemWrite(WriteRequest request, WriteCallback done, const Catalog& catalog, const storage::Store& store,
+                     const FreshnessMap& freshness)
+    : catalog_(catalog), done_(std::move(done)), atomic_(request.atomic), token_(std::move(request.token)) {
+  steps_.reserve(request.actions.size());
+  for (auto& action : request.actions) {
+    Step step;
+    step.key = item_key(*action.table, action.item);
+    step.action = std::move(action);
+    prepare(step, store, freshness);
+    steps_.push_back(std::move(step));
+  }
+}
+
+void ItemWrite::prepare(Step& step, const storage::Store& store, const FreshnessMap& freshness) {
+  step.seen = freshness.now();
+  auto bytes = store.get(step.key);
+  if (!bytes) return;  // no plan: the committer reads again, and reports what it finds
+  auto before = ItemImage::from_bytes(std::move(*bytes));
+  if (!before) return;
+  step.before = std::move(*before);
+  step.plan = plan_action(step.action, step.before);
+}
+
+bool ItemWrite::refresh(Step& step, PendingCommit& commit) {
+  auto current = catalog_.find(step.action.table->id);
+  if (current == nullptr) {
+    error_ = table_not_found();
+    return false;
+  }
+  const bool same_table = current == step.action.table;
+  if (!step.plan || !same_table || !commit.is_fresh(step.key, step.seen)) {
+    step.action.table = std::move(current);
+    auto bytes = commit.get(step.key);
+    if (!bytes) return error_ = std::move(bytes).error(), false;
+    auto before = ItemImage::from_bytes(std::move(*bytes));
+    if (!before) return error_ = std::move(before).error(), false;
+    step.before = std::move(*before);
+    step.plan = plan_action(step.action, step.before);
+  }
+  if (!*step.plan && step.plan->error().code != ErrorCode::Validation) return error_ = step.plan->error(), false;
+  return true;
+}
+
+bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
+  const auto& table = *step.action.table;
+  const auto growth = *step.plan ? (*step.plan)->collection_bytes : 0;
+  if (growth <= 0 || !table.has_local_indexes()) return true;
+  const auto& partition = *step.action.item.find(table.keys.partition[0].name);
+  const auto bytes = commit.get(collection_size_key(table.id, partition));
+  if (!bytes || !*bytes) return true;
+  const auto size = storage::decode_counter(**bytes);
+  if (!size || *size + growth <= kMaxCollectionBytes) return true;
+  error_ = Error{ErrorCode::ItemCollectionSizeLimit, "Collection size exceeded."};
+  return false;
+}
+
+void ItemWrite::apply(Step& step, PendingCommit& commit) {
+  const auto& table = *step.action.table;
+  auto& plan = **step.plan;
+  if (!plan.changes_table) return;
+  if (plan.put) {
+    commit.put(step.key, std::move(*plan.put));
+  } else {
+    commit.erase(step.key);
+  }
+  commit.add_statistics(table.id, kBaseIndex, plan.items, plan.bytes);
+  for (auto& change : plan.indexes) {
+    if (change.erase) commit.erase(std::move(*change.erase));
+    if (change.put) commit.put(std::move(*change.put), std::move(change.value));
+    if (change.items != 0 || change.bytes != 0) commit.add_statistics(table.id, change.index, change.items, change.bytes);
+  }
+  if (plan.collection_bytes != 0 && table.has_local_indexes()) {
+    const auto& partition = *step.action.item.find(table.keys.partition[0].name);
+    commit.add(collection_size_key(table.id, partition), plan.collection_bytes);
+  }
+  if (plan.change_record) {
+    set_change_time(*plan.change_record, commit.time());
+    commit.append_change(table.id, change_lane(hash_of_key(step.key)), std::move(*plan.change_record));
+  }
+}
+
+void ItemWrite::execute(PendingCommit& commit) {
+  error_.reset();
+  written_ = false;
+  repeated_ = false;
+  if (token_) {
+    const auto seen = token_->seen_before(commit);
+    if (!seen) return error_ = seen.error(), void();
+    repeated_ = *seen;
+  }
+  if (atomic_) {
+    for (auto& step : steps_) {
+      if (!refresh(step, commit) || !check_collection_size(step, commit)) return;
+    }
+    if (repeated_) return;
+    const bool failed = std::any_of(steps_.begin(), steps_.end(),
+                                    [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
+    if (failed) return;
+    for (auto& step : steps_) apply(step, commit);
+  } else {
+    for (auto& step : steps_) {
+      if (!refresh(step, commit) || !check_collection_size(step, commit)) return;
+      if (*step.plan) apply(step, commit);
+    }
+  }
+  if (token_) token_->remember(commit);
+  written_ = true;
+}
+
+void ItemWrite::finish(const Result<storage::CommitSequence>& committed) {
+  if (error_) return done_(std::move(*error_));
+  if (!committed) return done_(Error(committed.error()));
+  WriteOutcome outcome{.written = written_ || repeated_, .repeated = repeated_, .actions = {}};
+  outcome.actions.reserve(steps_.size());
+  for (auto& step : steps_) {
+    ActionOutcome action{
+        .before = std::move(step.before), .after = {}, .condition_failed = false, .error = {}, .units = {}};
+    if (!*step.plan) {
+      action.error = step.plan->error();
+      outcome.actions.push_back(std::move(action));
+      continue;
+    }
+    auto& plan = **step.plan;
+    action.after = std::move(plan.after);
+    action.condition_failed = plan.condition_failed;
+    action.units.table = plan.table_units;
+    for (const auto& change : plan.indexes) {
+      if (change.units > 0) action.units.indexes.emplace_back(change.index, change.units);
+    }
+    outcome.actions.push_back(std::move(action));
+  }
+  done_(std::move(outcome));
+}
+
+}  // namespace stator::engine

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "stator/base/unique_function.h"
+#include "stator/engine/catalog.h"
+#include "stator/engine/change_log.h"
+#include "stator/engine/committer.h"
+#include "stator/engine/idempotency.h"
+#include "stator/engine/keyspace.h"
+#include "stator/expr/condition.h"
+#include "stator/expr/update.h"
+#include "stator/value/stored_item.h"
+
+namespace stator::engine {
+
+// An item as it was read, or its absence.  Parsed at most once, when somebody looks inside.  Confined to one request.
+class ItemImage {
+ public:
+  ItemImage() = default;
+  explicit ItemImage(value::StoredItem stored) : stored_(std::move(stored)) {}
+  static Result<ItemImage> from_bytes(std::optional<Bytes> bytes);
+
+  bool exists() const { return stored_.has_value(); }
+  const value::StoredItem& stored() const { return *stored_; }
+  std::size_t size_bytes() const { return stored_ ? stored_->item_size_bytes() : 0; }
+  // The attributes; none when it does not exist.  Errors: Corruption.
+  Result<const value::Item*> item() const;
+
+ private:
+  std::optional<value::StoredItem> stored_;
+  mutable std::optional<value::Item> parsed_;
+};
+
+// One item to write, or to check.  The api layer has validated it: the key fits the table, the item its limits.
+struct WriteAction {
+  enum class Kind : std::uint8_t { Put, Update, Delete, Check };
+  Kind kind = Kind::Put;
+  TablePtr table;
+  value::Item item;  // Put: the whole item; otherwise the key
+  std::optional<expr::Condition> condition;
+  std::optional<expr::Update> update;  // Update; without one an update makes sure that the item exists
+  bool legacy = false;                 // the update came as AttributeUpdates, whose error has a text of its own
+};
+
+// Capacity of one action: what the table and each index it touched were charged.
+struct WriteUnits {
+  double table = 0;
+  std::vector<std::pair<IndexId, double>> indexes;
+};
+
+struct ActionOutcome {
+  ItemImage before;
+  std::optional<value::Item> after;  // Update only
+  bool condition_failed = false;
+  std::optional<Error> error;  // why this action could not be carried out: Validation
+  WriteUnits units;
+};
+
+// Several items written as one: all of them, or none when a condition fails or an action is in error.
+struct WriteRequest {
+  std::vector<WriteAction> actions;
+  // False: the actions have nothing to do with each other (BatchWriteItem); each is done or fails by itself.
+  bool atomic = true;
+  std::optional<RequestToken> token;  // makes a repetition harmless
+};
+
+struct WriteOutcome {
+  bool written = false;   // false: a condition failed or an action was in error, and nothing was changed
+  bool repeated = false;  // the token was seen before: it was written then, and not again
+  std::vector<ActionOutcome> actions;
+};
+
+using WriteCallback = UniqueFunction<void(Result<WriteOutcome>)>;
+
+// What one action does, given the item it found: a pure function of the two, so that it can be worked out ahead of the
+// commit and again if the item has changed in between.
+struct ActionPlan {
+  struct IndexChange {
+    IndexId index;
+    std::optional<KeyBytes> erase;
+    std::optional<KeyBytes> put;
+    Bytes value;
+    std::int64_t items = 0, bytes = 0;
+    double units = 0;
+    bool local = false;
+  };
+
+  bool condition_failed = false;
+  bool changes_table = false;
+  std::optional<Bytes> put;  // neither put nor unchanged: erase
+  std::int64_t items = 0, bytes = 0;
+  std::vector<IndexChange> indexes;
+  std::int64_t collection_bytes = 0;
+  std::optional<Bytes> change_record;
+  double table_units = 0;
+  std::optional<value::Item> after;
+};
+// Errors: Validation, when an update cannot be applied; Corruption.
+Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& before);
+
+// A write request on its way through the committer.
+class ItemWrite final : public Work {
+ public:
+  // Reads the items and plans, on the calling thread.  All three outlive the work.
+  ItemWrite(WriteRequest request, WriteCallback done, const Catalog& catalog, const storage::Store& store,
+            const FreshnessMap& freshness);
+
+  void execute(PendingCommit& commit) override;
+  void finish(const Result<storage::CommitSequence>& committed) override;
+
+ private:
+  struct Step {
+    WriteAction action;
+    KeyBytes key;
+    std::uint64_t seen = 0;
+    ItemImage before;
+    std::optional<Result<ActionPlan>> plan;
+  };
+  void prepare(Step& step, const storage::Store& store, const FreshnessMap& freshness);
+  // Brings a step up to date with the commit; false when it failed and error_ says why.  A plan that is in error by itself
+  // is no such failure: execute() looks at it.
+  bool refresh(Step& step, PendingCommit& commit);
+  void apply(Step& step, PendingCommit& commit);
+  bool check_collection_size(const Step& step, PendingCommit& commit);
+
+  const Catalog& catalog_;
+  WriteCallback done_;
+  bool atomic_;
+  std::optional<RequestToken> token_;
+  std::vector<Step> steps_;
+  std::optional<Error> error_;
+  bool written_ = false;
+  bool repeated_ = false;
+};
+
+}  // namespace stator::engine

@@ -1,0 +1,197 @@
+#include "stator/engine/keyspace.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstring>
+
+namespace stator::engine {
+namespace {
+
+constexpr std::size_t kPrefixBytes = 1 + 4 + 2;
+constexpr std::size_t kHashBytes = 8;
+
+void append_escaped(KeyBytes& out, BytesView bytes) {
+  std::size_t start = 0;
+  for (;;) {
+    const auto zero = bytes.find('\0', start);
+    if (zero == BytesView::npos) break;
+    out.append(bytes.substr(start, zero - start));
+    out.append("\x00\xFF", 2);
+    start = zero + 1;
+  }
+  out.append(bytes.substr(start));
+  out.append("\x00\x01", 2);
+}
+
+void append_prefix(KeyBytes& out, TableId table, IndexId index) {
+  out.push_back('i');
+  append_u32be(out, table.value);
+  append_u16be(out, index.value);
+}
+
+KeyBytes table_prefix(char space, TableId table) {
+  KeyBytes key(1, space);
+  append_u32be(key, table.value);
+  return key;
+}
+
+// The value of a key attribute, or nullptr where the item lacks it or has it with another type.
+const value::AttributeValue* key_value(const KeyAttribute& attribute, const value::AttributeMap& item) {
+  const auto* found = item.find(attribute.name);
+  return found != nullptr && found->type() == attribute.type ? found : nullptr;
+}
+
+// DynamoDB refuses empty key values in a table and leaves such items out of an index.
+bool is_empty_key(const value::AttributeValue& value) {
+  if (const auto* text = value.as_string()) return text->empty();
+  if (const auto* binary = value.as_binary()) return binary->bytes.empty();
+  return false;
+}
+
+// Appends the fields; false when one is missing.
+bool append_fields(KeyBytes& out, const std::vector<KeyAttribute>& attributes, const value::AttributeMap& item) {
+  for (const auto& attribute : attributes) {
+    const auto* field = key_value(attribute, item);
+    if (field == nullptr || is_empty_key(*field)) return false;
+    append_field(out, *field);
+  }
+  return true;
+}
+
+// Puts the hash of the partition fields, which begin at kPrefixBytes + kHashBytes, into the place left for it.
+void fill_hash(KeyBytes& key) {
+  const auto hash = partition_hash(BytesView(key).substr(kPrefixBytes + kHashBytes));
+  KeyBytes encoded;
+  append_u64be(encoded, hash);
+  std::memcpy(key.data() + kPrefixBytes, encoded.data(), kHashBytes);
+}
+
+}  // namespace
+
+void append_field(KeyBytes& out, const value::AttributeValue& value) {
+  if (const auto* text = value.as_string()) {
+    append_escaped(out, *text);
+  } else if (const auto* number = value.as_number()) {
+    number->append_ordered(out);
+  } else if (const auto* binary = value.as_binary()) {
+    append_escaped(out, binary->bytes);
+  } else {
+    STATOR_ASSERT(false, "a key value is S, N or B");
+  }
+}
+
+std::uint64_t partition_hash(BytesView partition_fields) {
+  return XXH3_64bits(partition_fields.data(), partition_fields.size());
+}
+
+std::uint8_t change_lane(std::uint64_t hash) { return static_cast<std::uint8_t>(hash >> 62); }
+static_assert(kChangeLanes == 4);
+
+KeyBytes item_key(const Table& table, const value::AttributeMap& item) {
+  KeyBytes key;
+  key.reserve(96);
+  append_prefix(key, table.id, kBaseIndex);
+  key.append(kHashBytes, '\0');
+  STATOR_ASSERT(append_fields(key, table.keys.partition, item), "the partition key was checked");
+  fill_hash(key);
+  STATOR_ASSERT(append_fields(key, table.keys.sort, item), "the sort key was checked");
+  return key;
+}
+
+std::optional<KeyBytes> index_key(const Table& table, const Index& index, const value::AttributeMap& item) {
+  KeyBytes key;
+  key.reserve(128);
+  append_prefix(key, table.id, index.id);
+  key.append(kHashBytes, '\0');
+  if (!append_fields(key, index.keys.partition, item)) return std::nullopt;
+  fill_hash(key);
+  if (!append_fields(key, index.keys.sort, item)) return std::nullopt;
+  if (!append_fields(key, table.keys.partition, item) || !append_fields(key, table.keys.sort, item)) return std::nullopt;
+  return key;
+}
+
+KeyBytes index_prefix(TableId table, IndexId index) {
+  KeyBytes key;
+  append_prefix(key, table, index);
+  return key;
+}
+
+KeyBytes partition_prefix(TableId table, IndexId index, const std::vector<const value::AttributeValue*>& partition) {
+  KeyBytes key;
+  key.reserve(96);
+  append_prefix(key, table, index);
+  key.append(kHashBytes, '\0');
+  for (const auto* field : partition) append_field(key, *field);
+  fill_hash(key);
+  return key;
+}
+
+storage::KeyRange segment_range(TableId table, IndexId index, std::uint32_t segment, std::uint32_t total) {
+  const auto boundary = [&](std::uint32_t at) {
+    KeyBytes key = index_prefix(table, index);
+    const auto hash = (static_cast<unsigned __int128>(at) << 64) / total;
+    append_u64be(key, static_cast<std::uint64_t>(hash));
+    return key;
+  };
+  return {boundary(segment), segment + 1 == total ? prefix_end(index_prefix(table, index)) : boundary(segment + 1)};
+}
+
+std::uint64_t hash_of_key(BytesView key) {
+  STATOR_ASSERT(key.size() >= kPrefixBytes + kHashBytes, "an item key holds a hash");
+  return read_u64be(key.data() + kPrefixBytes);
+}
+
+storage::KeyRange table_items(TableId table) { return storage::KeyRange::prefix(table_prefix('i', table)); }
+
+KeyBytes table_record_key(std::string_view name) { return KeyBytes("ct").append(name); }
+storage::KeyRange all_table_records() { return storage::KeyRange::prefix("ct"); }
+KeyBytes last_table_id_key() { return "cn"; }
+
+KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic) {
+  KeyBytes key = table_prefix('s', table);
+  append_u16be(key, index.value);
+  key.push_back(static_cast<char>(statistic));
+  return key;
+}
+storage::KeyRange table_statistics(TableId table) { return storage::KeyRange::prefix(table_prefix('s', table)); }
+
+KeyBytes collection_size_key(TableId table, const value::AttributeValue& partition) {
+  KeyBytes key = table_prefix('p', table);
+  append_field(key, partition);
+  return key;
+}
+storage::KeyRange table_collection_sizes(TableId table) { return storage::KeyRange::prefix(table_prefix('p', table)); }
+
+KeyBytes change_lane_prefix(TableId table, std::uint8_t lane) {
+  KeyBytes key = table_prefix('l', table);
+  key.push_back(static_cast<char>(lane));
+  return key;
+}
+
+KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal) {
+  KeyBytes key = change_lane_prefix(table, lane);
+  key.append(8, '\0');
+  append_u32be(key, ordinal);
+  return key;
+}
+
+KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence) {
+  KeyBytes key = change_lane_prefix(table, lane);
+  append_u64be(key, sequence.value);
+  return key;
+}
+
+KeyBytes change_log_prefix() { return "l"; }
+
+KeyBytes request_token_key(std::string_view token) { return KeyBytes("t").append(token); }
+storage::KeyRange all_request_tokens() { return storage::KeyRange::prefix("t"); }
+
+KeyBytes commit_time_key(storage::CommitSequence sequence) {
+  KeyBytes key = commit_time_prefix();
+  append_u64be(key, sequence.value);
+  return key;
+}
+KeyBytes commit_time_prefix() { return "q"; }
+
+}  // namespace stator::engine

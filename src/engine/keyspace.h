@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "stator/base/bytes.h"
+#include "stator/base/result.h"
+#include "stator/engine/schema.h"
+#include "stator/storage/store.h"
+#include "stator/value/attribute_value.h"
+
+// Every key the engine writes is built here, and nowhere else.  docs/formats/keys.md shows an example of each.
+//
+//   'c' 't' name                                                        -> table record
+//   'c' 'n'                                                             -> counter: the last table id given out
+//   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields -> item            (index 0: the table)
+//   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields base_partition:field base_sort:field
+//                                                                       -> projected item  (other indexes)
+//   'l' table:u32be lane:u8 sequence:u64be ordinal:u32be                -> change record
+//   'p' table:u32be partition:field                                     -> counter: bytes of one item collection
+//   'q' sequence:u64be                                                  -> time of that commit, u64be microseconds
+//   's' table:u32be index:u16be 'n' | 'b'                               -> counter: items, bytes
+//   't' client request token                                            -> what a transaction was, see idempotency.h
+//
+//   field  S and B: 0x00 is written 0x00 0xFF, and 0x00 0x01 ends it, so a prefix sorts before what it prefixes.
+//          N: Number::append_ordered.
+//
+// One partition is contiguous and sorted, so a Query is one range scan; the hash in front scatters partitions, so a
+// segment of a parallel scan is a range of hashes.  Keys never start with 0x00, which belongs to the store.
+//
+// On disk: a new layout takes a new leading byte; these keep their meaning.
+namespace stator::engine {
+
+using KeyBytes = Bytes;
+
+// Change records of one item all go to one lane; lanes are what the shards of a stream are made of.
+inline constexpr std::uint8_t kChangeLanes = 4;
+
+// Appends one key value.  `value` has the type S, N or B.
+void append_field(KeyBytes& out, const value::AttributeValue& value);
+
+std::uint64_t partition_hash(BytesView partition_fields);
+std::uint8_t change_lane(std::uint64_t hash);
+
+// The key of an item in its table; `item` holds the key attributes with the right types (check_key() saw to it).
+KeyBytes item_key(const Table& table, const value::AttributeMap& item);
+
+// The key of an item's entry in an index, or nullopt when the item lacks one of the index's key attributes, or has it with
+// another type: then the index does not hold the item.
+std::optional<KeyBytes> index_key(const Table& table, const Index& index, const value::AttributeMap& item);
+
+// 'i' table index: everything one index holds.
+KeyBytes index_prefix(TableId table, IndexId index);
+// ... of one partition.  `partition` holds the values of the partition attributes in schema order.
+KeyBytes partition_prefix(TableId table, IndexId index, const std::vector<const value::AttributeValue*>& partition);
+// The hashes of segment `segment` of `total` equal parts.
+storage::KeyRange segment_range(TableId table, IndexId index, std::uint32_t segment, std::uint32_t total);
+// The hash inside an item or index key.
+std::uint64_t hash_of_key(BytesView key);
+// All items and entries of a table.
+storage::KeyRange table_items(TableId table);
+
+KeyBytes table_record_key(std::string_view name);
+storage::KeyRange all_table_records();
+KeyBytes last_table_id_key();
+
+enum class Statistic : char { Items = 'n', Bytes = 'b' };
+KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic);
+storage::KeyRange table_statistics(TableId table);
+
+KeyBytes collection_size_key(TableId table, const value::AttributeValue& partition);
+storage::KeyRange table_collection_sizes(TableId table);
+
+// The sequence is left blank at kChangeSequenceAt, for Batch::put_sequenced.
+inline constexpr std::size_t kChangeSequenceAt = 6;
+KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal);
+KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence);
+KeyBytes change_log_prefix();
+KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);
+
+KeyBytes request_token_key(std::string_view token);
+storage::KeyRange all_request_tokens();
+
+inline constexpr std::size_t kCommitTimeSequenceAt = 1;
+KeyBytes commit_time_key(storage::CommitSequence sequence);
+KeyBytes commit_time_prefix();
+
+}  // namespace stator::engine

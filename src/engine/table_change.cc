@@ -1,0 +1,78 @@
+#include "stator/engine/table_change.h"
+
+#include <fmt/format.h>
+
+namespace stator::engine {
+namespace {
+
+Error not_found(std::string_view name) {
+  return {ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", name)};
+}
+
+}  // namespace
+
+std::unique_ptr<TableChange> TableChange::create(Table table, Catalog& catalog, TableCallback done) {
+  std::unique_ptr<TableChange> work(new TableChange(catalog, std::move(done)));
+  work->effect_ = [&catalog, table = std::move(table)](PendingCommit& commit) mutable -> Result<TablePtr> {
+    if (catalog.find(table.name) != nullptr) {
+      return Error{ErrorCode::ResourceInUse, fmt::format("Table already exists: {}", table.name)};
+    }
+    const auto last = TRY(commit.get(last_table_id_key()));
+    const auto last_id = last ? TRY(storage::decode_counter(*last)) : 0;
+    table.id = TableId{static_cast<std::uint32_t>(last_id + 1)};
+    commit.put(last_table_id_key(), storage::encode_counter(last_id + 1));
+    commit.put(table_record_key(table.name), encode_table(table));
+    return std::make_shared<const Table>(table);
+  };
+  return work;
+}
+
+std::unique_ptr<TableChange> TableChange::update(std::string name, std::function<Result<Table>(Table)> change,
+                                                 Catalog& catalog, TableCallback done) {
+  std::unique_ptr<TableChange> work(new TableChange(catalog, std::move(done)));
+  work->effect_ = [&catalog, name = std::move(name),
+                   change = std::move(change)](PendingCommit& commit) -> Result<TablePtr> {
+    const auto current = catalog.find(name);
+    if (current == nullptr) return not_found(name);
+    auto changed = TRY(change(*current));
+    commit.put(table_record_key(changed.name), encode_table(changed));
+    return std::make_shared<const Table>(std::move(changed));
+  };
+  return work;
+}
+
+std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& catalog, TableCallback done) {
+  std::unique_ptr<TableChange> work(new TableChange(catalog, std::move(done)));
+  work->removes_ = true;
+  work->effect_ = [&catalog, name = std::move(name)](PendingCommit& commit) -> Result<TablePtr> {
+    auto current = catalog.find(name);
+    if (current == nullptr) return not_found(name);
+    if (current->deletion_protection) {
+      return validation_error(fmt::format(
+          "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first."));
+    }
+    commit.erase(table_record_key(name));
+    // The change log stays: a stream can be read for a day after its table is gone.
+    commit.erase_range(table_items(current->id));
+    commit.erase_range(table_statistics(current->id));
+    commit.erase_range(table_collection_sizes(current->id));
+    return current;
+  };
+  return work;
+}
+
+void TableChange::execute(PendingCommit& commit) { outcome_ = effect_(commit); }
+
+void TableChange::finish(const Result<storage::CommitSequence>& committed) {
+  if (!committed) return done_(Error(committed.error()));
+  if (outcome_) {
+    if (removes_) {
+      catalog_.remove(**outcome_);
+    } else {
+      catalog_.publish(*outcome_);
+    }
+  }
+  done_(std::move(outcome_));
+}
+
+}  // namespace stator::engine

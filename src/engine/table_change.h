@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+
+#include "stator/base/unique_function.h"
+#include "stator/engine/catalog.h"
+#include "stator/engine/committer.h"
+
+namespace stator::engine {
+
+using TableCallback = UniqueFunction<void(Result<TablePtr>)>;
+
+// Creates, changes or deletes a table, in a commit of its own; publishes it to the catalog before the next one.
+// Answers with the table as it is afterwards, or as it was when it is deleted.
+class TableChange final : public Work {
+ public:
+  // `table` is complete but for its id.
+  static std::unique_ptr<TableChange> create(Table table, Catalog& catalog, TableCallback done);
+  // `change` gets the table as it is and returns it as it shall be.
+  static std::unique_ptr<TableChange> update(std::string name, std::function<Result<Table>(Table)> change, Catalog& catalog,
+                                             TableCallback done);
+  static std::unique_ptr<TableChange> remove(std::string name, Catalog& catalog, TableCallback done);
+
+  void execute(PendingCommit& commit) override;
+  void finish(const Result<storage::CommitSequence>& committed) override;
+  bool alone() const override { return true; }
+
+ private:
+  using Effect = std::function<Result<TablePtr>(PendingCommit&)>;
+  TableChange(Catalog& catalog, TableCallback done) : catalog_(catalog), done_(std::move(done)) {}
+
+  Catalog& catalog_;
+  TableCallback done_;
+  Effect effect_;
+  bool removes_ = false;
+  Result<TablePtr> outcome_ = TablePtr();
+};
+
+}  // namespace stator::engine

@@ -1,0 +1,175 @@
+#include "stator/expr/condition.h"
+
+#include <algorithm>
+#include <compare>
+
+#include "stator/base/assert.h"
+#include "stator/expr/bindings.h"
+
+namespace stator::expr {
+
+using value::AttributeValue;
+using value::Type;
+
+namespace {
+
+// A value to compare: one that lives elsewhere, the result of size(), or nothing.
+class Operand {
+ public:
+  Operand(const AttributeValue* value) : value_(value) {}
+  explicit Operand(std::size_t size) : size_(AttributeValue::number(static_cast<std::int64_t>(size))), is_size_(true) {}
+
+  const AttributeValue* get() const { return is_size_ ? &size_ : value_; }
+
+ private:
+  const AttributeValue* value_ = nullptr;
+  AttributeValue size_;
+  bool is_size_ = false;
+};
+
+// Strings, numbers and binaries have an order, each among themselves.
+std::partial_ordering compare(const AttributeValue* a, const AttributeValue* b) {
+  if (a == nullptr || b == nullptr || a->type() != b->type()) return std::partial_ordering::unordered;
+  switch (a->type()) {
+    case Type::S: return *a->as_string() <=> *b->as_string();
+    case Type::N: return *a->as_number() <=> *b->as_number();
+    case Type::B: return *a->as_binary() <=> *b->as_binary();
+    default: return std::partial_ordering::unordered;
+  }
+}
+
+bool equal(const AttributeValue* a, const AttributeValue* b) { return a != nullptr && b != nullptr && *a == *b; }
+
+bool begins_with(const AttributeValue* value, const AttributeValue* prefix) {
+  if (value == nullptr || prefix == nullptr || value->type() != prefix->type()) return false;
+  if (const auto* text = value->as_string()) return text->starts_with(*prefix->as_string());
+  if (const auto* binary = value->as_binary()) return binary->bytes.starts_with(prefix->as_binary()->bytes);
+  return false;
+}
+
+// A substring of a string or binary, a member of a set, an element of a list.
+bool contains(const AttributeValue* value, const AttributeValue* part) {
+  if (value == nullptr || part == nullptr) return false;
+  switch (value->type()) {
+    case Type::S:
+      return part->as_string() != nullptr && value->as_string()->find(*part->as_string()) != std::string::npos;
+    case Type::B:
+      return part->as_binary() != nullptr &&
+             value->as_binary()->bytes.find(part->as_binary()->bytes) != std::string::npos;
+    case Type::SS:
+      return part->as_string() != nullptr &&
+             std::ranges::binary_search(value->as_string_set()->members, *part->as_string());
+    case Type::NS:
+      return part->as_number() != nullptr &&
+             std::ranges::binary_search(value->as_number_set()->members, *part->as_number());
+    case Type::BS:
+      return part->as_binary() != nullptr &&
+             std::ranges::binary_search(value->as_binary_set()->members, part->as_binary()->bytes);
+    case Type::L: return std::ranges::find(*value->as_list(), *part) != value->as_list()->end();
+    default: return false;
+  }
+}
+
+// The service counts the length of a string in UTF-16 code units: a character that takes four bytes in UTF-8 takes two
+// of them, every other character one.
+std::size_t utf16_units(std::string_view text) {
+  std::size_t units = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool continues = (byte & 0xC0) == 0x80;
+    units += continues ? 0U : byte >= 0xF0 ? 2U : 1U;
+  }
+  return units;
+}
+
+Operand size_of(const AttributeValue* value) {
+  if (value == nullptr) return nullptr;
+  switch (value->type()) {
+    case Type::S: return Operand(utf16_units(*value->as_string()));
+    case Type::B: return Operand(value->as_binary()->bytes.size());
+    case Type::SS: return Operand(value->as_string_set()->members.size());
+    case Type::NS: return Operand(value->as_number_set()->members.size());
+    case Type::BS: return Operand(value->as_binary_set()->members.size());
+    case Type::M: return Operand(value->as_map()->size());
+    case Type::L: return Operand(value->as_list()->size());
+    default: return nullptr;
+  }
+}
+
+// One condition against one item.  Recursion is as deep as the tree, which the parser bounds.
+class Evaluation {
+ public:
+  Evaluation(const Bindings& bindings, const value::Item& item) : bindings_(bindings), item_(item) {}
+
+  bool holds(NodeIndex index) const {
+    const Node& node = bindings_.node(index);
+    const auto operands = bindings_.tree->operands(node);
+    const auto get = [&](std::size_t i) { return operand(operands[i]); };
+    switch (node.op) {
+      case Op::And: return std::ranges::all_of(operands, [&](NodeIndex i) { return holds(i); });
+      case Op::Or: return std::ranges::any_of(operands, [&](NodeIndex i) { return holds(i); });
+      case Op::Not: return !holds(operands[0]);
+      case Op::Equal: return equal(get(0).get(), get(1).get());
+      // Not the same as "not equal to something that is there": what is missing differs from everything.
+      case Op::NotEqual: return !equal(get(0).get(), get(1).get());
+      case Op::Less: return compare(get(0).get(), get(1).get()) < 0;
+      case Op::LessEqual: return compare(get(0).get(), get(1).get()) <= 0;
+      case Op::Greater: return compare(get(0).get(), get(1).get()) > 0;
+      case Op::GreaterEqual: return compare(get(0).get(), get(1).get()) >= 0;
+      case Op::Between: {
+        const Operand value = get(0);
+        return compare(get(1).get(), value.get()) <= 0 && compare(value.get(), get(2).get()) <= 0;
+      }
+      case Op::In: {
+        const Operand value = get(0);
+        return std::ranges::any_of(operands.subspan(1),
+                                   [&](NodeIndex i) { return equal(value.get(), operand(i).get()); });
+      }
+      case Op::AttributeExists: return get(0).get() != nullptr;
+      case Op::AttributeNotExists: return get(0).get() == nullptr;
+      case Op::AttributeType: {
+        const Operand value = get(0);
+        const Operand type = get(1);
+        return value.get() != nullptr && type.get() != nullptr && type.get()->as_string() != nullptr &&
+               value::type_name(value.get()->type()) == *type.get()->as_string();
+      }
+      case Op::BeginsWith: return begins_with(get(0).get(), get(1).get());
+      case Op::Contains: return contains(get(0).get(), get(1).get());
+      default: break;
+    }
+    STATOR_ASSERT(false, "only conditions stand where conditions do");
+  }
+
+ private:
+  Operand operand(NodeIndex index) const {
+    const Node& node = bindings_.node(index);
+    switch (node.op) {
+      case Op::Path: return bindings_.find(node, item_);
+      case Op::Value: return &bindings_.value(node);
+      case Op::Size: return size_of(operand(bindings_.tree->operands(node)[0]).get());
+      default: break;
+    }
+    STATOR_ASSERT(false, "only operands stand where operands do");
+  }
+
+  const Bindings& bindings_;
+  const value::Item& item_;
+};
+
+}  // namespace
+
+Condition Condition::from_tree(std::shared_ptr<const Tree> tree, std::shared_ptr<const Placeholders> placeholders) {
+  auto bindings = bind(std::move(tree), std::move(placeholders));
+  STATOR_ASSERT(bindings->is_complete(), "a tree from a program has all its names and values");
+  return Condition(std::move(bindings));
+}
+
+bool Condition::matches(const value::Item& item) const { return Evaluation(*bindings_, item).holds(bindings_->root()); }
+
+std::vector<std::string_view> Condition::attributes() const { return bindings_->attributes(Bindings::Depth::Any); }
+
+std::vector<std::string_view> Condition::nested_attributes() const {
+  return bindings_->attributes(Bindings::Depth::Nested);
+}
+
+}  // namespace stator::expr

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "stator/value/attribute_value.h"
+
+namespace stator::expr {
+
+using Names = std::map<std::string, std::string, std::less<>>;             // "#n" -> "name"
+using Values = std::map<std::string, value::AttributeValue, std::less<>>;  // ":v" -> value
+
+// What a request's ExpressionAttributeNames and ExpressionAttributeValues hold; bound expressions share it.
+struct Placeholders {
+  Names names;
+  Values values;
+};
+
+}  // namespace stator::expr

@@ -1,0 +1,326 @@
+#include "stator/http/connection.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <cstring>
+#include <exception>
+
+#include "stator/base/assert.h"
+#include "stator/base/log.h"
+#include "stator/http/loop.h"
+
+namespace stator::http {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr std::size_t kCopiedBodyBytes = 16 << 10;  // a smaller body is copied behind its head, a larger one gathered
+constexpr std::size_t kCoalescedBytes = 64 << 10;   // answers to pipelined requests are written when they reach this
+constexpr std::size_t kRetainedOutBytes = 4 << 10;  // an idle connection keeps no more than this
+constexpr std::size_t kPacedBytes = 64 << 10;       // what a client must take within each write timeout
+constexpr std::size_t kLingerBytes = 64 << 20;      // what is dropped at most behind a refused request
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr SteadyTime kNever = SteadyTime::max();
+
+// The connection whose handler is being called by this thread.
+constinit thread_local Connection* handling = nullptr;
+
+ParserLimits parser_limits(const ServerOptions& options) {
+  return {.header_bytes = options.header_bytes,
+          .header_count = options.header_count,
+          .target_bytes = options.target_bytes,
+          .body_bytes = options.body_bytes};
+}
+
+}  // namespace
+
+struct Connection::OnRead {
+  ConnectionRef connection;
+  void operator()(const error_code& error, std::size_t bytes) const { connection->on_read(error, bytes); }
+};
+
+struct Connection::OnWrite {
+  ConnectionRef connection;
+  void operator()(const error_code& error, std::size_t bytes) const { connection->on_write(error, bytes); }
+};
+
+Connection::Connection(std::shared_ptr<Loop> loop, Socket socket)
+    : loop_(std::move(loop)),
+      socket_(std::move(socket)),
+      in_(loop_->shared().budget),
+      parser_(parser_limits(loop_->options())) {}
+
+void Connection::start(Admission admission) {
+  over_limit_ = admission == Admission::OverLimit;
+  error_code error;
+  socket_.non_blocking(true, error);
+  if (!error) socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  if (error) return close();
+  if (over_limit_) refuse(503, "too many connections");
+  settle();
+}
+
+// Handles what has been received, as far as it goes.  A loop, because a handler may answer before it returns.
+void Connection::process() {
+  while (!closed_ && !closing_ && !writing_) {
+    if (in_flight_) {
+      if (!answer_) break;
+      finish_request();
+    } else if (out_.size() >= kCoalescedBytes || !large_body_.empty()) {
+      flush();
+    } else if (!next_request()) {
+      break;
+    }
+  }
+  settle();
+}
+
+// Writes what there is to write, and then waits for what comes next.
+void Connection::settle() {
+  if (closed_ || writing_ || !flush()) return;
+  if (closing_) {
+    finish_closing();
+  } else if (in_flight_) {
+    deadline_ = kNever;
+  } else {
+    read_more();
+  }
+}
+
+// False when no whole request is there.
+bool Connection::next_request() {
+  if (begin_ == end_) return false;
+  std::size_t size = end_ - begin_;
+  const auto status = parser_.parse(in_.data() + begin_, size);
+  end_ = begin_ + size;
+  switch (status) {
+    case Parser::Status::Complete: dispatch(); return true;
+    case Parser::Status::Failed: refuse(parser_.refusal().status, parser_.refusal().reason); return false;
+    case Parser::Status::NeedMore: break;
+  }
+  if (parser_.expects_continue() && !continue_sent_) {
+    continue_sent_ = true;
+    out_ += kContinue;
+  }
+  return false;
+}
+
+void Connection::dispatch() {
+  loop_->counters().requests.add(1);
+  parser_.request(in_.data() + begin_, request_);
+  in_flight_ = true;
+  retain();  // for the Responder
+  handling = this;
+  try {
+    loop_->handler().handle(request_, Responder(this));
+  } catch (const std::exception& e) {
+    log::error("http_handler_failed", {{"what", e.what()}});
+  }
+  handling = nullptr;
+}
+
+void Connection::answer(Response response) {
+  if (handling == this) {
+    answer_ = std::move(response);
+    release();
+    return;
+  }
+  const auto loop = loop_;  // once delivered, the connection may be gone at any moment
+  loop->deliver(ConnectionRef::adopt(*this), std::move(response));
+}
+
+void Connection::on_answer(Response response) {
+  if (closed_) return;
+  answer_ = std::move(response);
+  process();
+}
+
+void Connection::finish_request() {
+  const bool client_closes = !request_.keep_alive;
+  closing_ = client_closes || answer_->close || loop_->draining();
+  linger_ = closing_ && !client_closes;
+  append_response(*answer_, {.date_line = loop_->date_line(),
+                             .http_1_0 = parser_.http_1_0(),
+                             .close = closing_,
+                             .head_request = parser_.head_request()});
+  answer_.reset();
+  in_flight_ = false;
+  request_begun_ = false;
+  continue_sent_ = false;
+  begin_ += parser_.consumed();
+  parser_.reset();
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (in_.capacity() > ReadBuffer::kIdleBytes) {
+    std::memmove(in_.data(), in_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    in_.shrink(end_);
+  }
+}
+
+void Connection::append_response(Response& response, const ResponseContext& context) {
+  append_head(out_, response, context);
+  if (!sends_body(response, context)) return;
+  if (response.body.size() <= kCopiedBodyBytes) {
+    out_ += response.body;
+  } else {
+    large_body_ = std::move(response.body);
+  }
+}
+
+// Answers what is not a request, and closes.
+void Connection::refuse(int status, std::string_view reason) {
+  STATOR_ASSERT(!writing_ && !in_flight_, "a refusal takes its turn behind earlier answers");
+  loop_->counters().requests_refused.add(1);
+  Response response;
+  try {
+    response = loop_->handler().refuse(status, reason);
+  } catch (const std::exception& e) {
+    log::error("http_handler_failed", {{"what", e.what()}});
+    response.status = status;
+  }
+  closing_ = linger_ = true;
+  if (!reading_) {
+    begin_ = end_ = 0;
+    in_.shrink(0);  // now, and not when the client has gone: somebody else may need the room
+  }
+  append_response(response, {.date_line = loop_->date_line(), .close = true, .head_request = parser_.head_request()});
+}
+
+// Waits for the rest of a request, or for the next one.
+void Connection::read_more() {
+  if (reading_) return;
+  if (begin_ > 0) {
+    std::memmove(in_.data(), in_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ == in_.capacity() && !in_.grow(parser_.expected_bytes())) {
+    refuse(503, "too many large requests at once");
+    if (flush()) finish_closing();
+    return;
+  }
+  if (end_ == 0) {
+    deadline_ = loop_->deadline_in(loop_->options().idle_timeout);
+  } else if (!request_begun_) {
+    request_begun_ = true;
+    deadline_ = loop_->deadline_in(loop_->options().request_timeout);
+  }
+  start_read();
+}
+
+void Connection::start_read() {
+  reading_ = true;
+  socket_.async_read_some(asio::buffer(in_.data() + end_, in_.capacity() - end_), OnRead{ConnectionRef(*this)});
+}
+
+void Connection::on_read(const error_code& error, std::size_t bytes) {
+  reading_ = false;
+  if (closed_) return;
+  if (error) return close();
+  loop_->counters().bytes_received.add(bytes);
+  if (lingering_) {
+    lingered_bytes_ += bytes;
+    if (lingered_bytes_ > kLingerBytes) return close();
+    start_read();
+    return;
+  }
+  end_ += bytes;
+  process();
+}
+
+// Writes without waiting, as far as the client takes it.  True when nothing is left; otherwise a write is pending that
+// goes on with it, or the connection is closed.
+bool Connection::flush() {
+  const std::size_t total = out_.size() + large_body_.size();
+  while (written_ < total) {
+    const std::size_t of_out = std::min(written_, out_.size());
+    const std::array buffers = {asio::buffer(out_) + of_out, asio::buffer(large_body_) + (written_ - of_out)};
+    error_code error;
+    const std::size_t bytes = large_body_.empty() ? socket_.write_some(buffers[0], error)  //
+                                                  : socket_.write_some(buffers, error);
+    if (error == asio::error::would_block) {
+      if (stalled_bytes_ == 0) {
+        if (!loop_->shared().budget.take(total - written_)) {
+          close();
+          return false;
+        }
+        stalled_bytes_ = total - written_;
+        paced_bytes_ = kPacedBytes;
+      }
+      if (paced_bytes_ >= kPacedBytes) {
+        paced_bytes_ = 0;
+        deadline_ = loop_->deadline_in(loop_->options().write_timeout);
+      }
+      writing_ = true;
+      socket_.async_write_some(buffers, OnWrite{ConnectionRef(*this)});
+      return false;
+    }
+    if (error) {
+      close();
+      return false;
+    }
+    loop_->counters().bytes_sent.add(bytes);
+    written_ += bytes;
+    paced_bytes_ += bytes;
+  }
+  written_ = 0;
+  end_stall();
+  large_body_ = {};
+  if (out_.capacity() > kRetainedOutBytes) out_ = {};
+  out_.clear();
+  return true;
+}
+
+void Connection::end_stall() {
+  if (stalled_bytes_ > 0) loop_->shared().budget.give_back(std::exchange(stalled_bytes_, 0));
+}
+
+void Connection::on_write(const error_code& error, std::size_t bytes) {
+  writing_ = false;
+  if (closed_) return;
+  if (error) return close();
+  loop_->counters().bytes_sent.add(bytes);
+  written_ += bytes;
+  paced_bytes_ += bytes;
+  if (flush()) process();
+}
+
+void Connection::finish_closing() {
+  if (!linger_ || loop_->draining()) return close();
+  error_code error;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, error);
+  if (error) return close();
+  lingering_ = true;
+  deadline_ = loop_->deadline_in(loop_->options().linger_timeout);
+  if (reading_) return;
+  begin_ = end_ = 0;
+  start_read();
+}
+
+void Connection::sweep(SteadyTime now) {
+  if (now < deadline_) return;
+  loop_->counters().timeouts.add(1);
+  if (writing_ || lingering_ || !request_begun_) return close();
+  refuse(408, "the request took too long to arrive");
+  settle();
+}
+
+void Connection::drain() {
+  const bool idle = !in_flight_ && !writing_ && begin_ == end_;
+  if (idle || lingering_) close();
+}
+
+void Connection::close() {
+  if (closed_) return;
+  closed_ = true;
+  end_stall();
+  error_code error;
+  socket_.close(error);  // NOLINT: nothing can be done about it, and nothing needs to
+  loop_->remove(*this);
+}
+
+}  // namespace stator::http

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "stator/http/message.h"
+#include "stator/http/parser.h"
+#include "stator/http/read_buffer.h"
+#include "stator/http/server.h"
+
+namespace stator::http {
+
+class Loop;
+
+// The concrete executor: the type-erased default costs more than the parser.
+using Executor = boost::asio::io_context::executor_type;
+using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// One client.  A round of process() parses and handles what has been received, collects the answers, writes them, and
+// reads on.
+//
+// Confined to its loop's thread, except for answer() and the reference count.  References are held by the loop's list
+// until close(), by each pending read or write, and by the Responder of a request in flight.
+class Connection {
+ public:
+  enum class Admission : std::uint8_t { Accepted, OverLimit };
+
+  Connection(std::shared_ptr<Loop> loop, Socket socket);  // with one reference
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  void start(Admission admission);
+  // The answer to the request in flight has arrived on the loop's thread.
+  void on_answer(Response response);
+  // The deadline may have passed.
+  void sweep(SteadyTime now);
+  // The server stops: closes if no request has begun.
+  void drain();
+  void close();
+
+  // From any thread; takes over the Responder's reference.
+  void answer(Response response);
+
+  bool over_limit() const { return over_limit_; }
+
+ private:
+  friend class Loop;
+  struct OnRead;
+  struct OnWrite;
+
+  void process();
+  void settle();
+  bool next_request();
+  void dispatch();
+  void finish_request();
+  void refuse(int status, std::string_view reason);
+  void append_response(Response& response, const ResponseContext& context);
+
+  void read_more();
+  void start_read();
+  void on_read(const boost::system::error_code& error, std::size_t bytes);
+  bool flush();
+  void end_stall();
+  void on_write(const boost::system::error_code& error, std::size_t bytes);
+  void finish_closing();
+
+  std::atomic<int> references_ = 1;
+  bool over_limit_ = false;
+
+  const std::shared_ptr<Loop> loop_;  // declared before the socket, which lives in the loop's io_context
+  Socket socket_;
+  SteadyTime deadline_ = SteadyTime::max();
+
+  // Received.  [begin_, end_) of the buffer is not yet answered.
+  ReadBuffer in_;
+  std::size_t begin_ = 0, end_ = 0;
+  Parser parser_;
+  Request request_;
+  bool reading_ = false;        // a read is pending and owns the buffer
+  bool request_begun_ = false;  // the deadline for receiving it is running
+  bool continue_sent_ = false;
+  bool in_flight_ = false;  // the handler has the request
+  std::optional<Response> answer_;
+
+  // To be sent: out_ and then large_body_, written_ bytes of which are gone.
+  std::string out_;
+  std::string large_body_;
+  std::size_t written_ = 0;
+  bool writing_ = false;           // a write is pending and owns both
+  std::size_t stalled_bytes_ = 0;  // on the budget, because the client has made us wait
+  std::size_t paced_bytes_ = 0;    // taken by the client since the deadline was set
+
+  bool closing_ = false;  // nothing more is handled; close when all is written
+  bool linger_ = false;   // and drop what the client still sends first, lest a reset destroys the answer
+  bool lingering_ = false;
+  std::size_t lingered_bytes_ = 0;
+  bool closed_ = false;
+
+  // The loop's list.
+  Connection* previous_ = nullptr;
+  Connection* next_ = nullptr;
+};
+
+// A counted reference.
+class ConnectionRef {
+ public:
+  explicit ConnectionRef(Connection& connection) : connection_(&connection) { connection.retain(); }
+  static ConnectionRef adopt(Connection& connection) { return ConnectionRef(&connection); }
+  ConnectionRef(ConnectionRef&& other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
+  ConnectionRef& operator=(ConnectionRef&& other) noexcept {
+    std::swap(connection_, other.connection_);
+    return *this;
+  }
+  ~ConnectionRef() {
+    if (connection_ != nullptr) connection_->release();
+  }
+  Connection* operator->() const { return connection_; }
+
+ private:
+  explicit ConnectionRef(Connection* connection) : connection_(connection) {}
+  Connection* connection_;
+};
+
+}  // namespace stator::http

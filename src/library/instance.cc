@@ -1,0 +1,28 @@
+#include "stator/library/instance.h"
+
+#include "stator/storage/memory/memory_store.h"
+#include "stator/storage/rocksdb/rocksdb_store.h"
+
+namespace stator::library {
+namespace {
+
+Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& options) {
+  if (options.in_memory) return storage::open_memory_store();
+  using storage::Durability;
+  return storage::open_rocksdb_store(
+      {.path = options.data_folder, .durability = options.relaxed_durability ? Durability::Relaxed : Durability::Sync});
+}
+
+}  // namespace
+
+Instance::Instance() : random_(Random::from_system()) {}
+
+Result<std::unique_ptr<Instance>> Instance::open(const InstanceOptions& options) {
+  std::unique_ptr<Instance> instance(new Instance());
+  instance->store_ = TRY(open_store(options));
+  instance->engine_ = TRY(engine::Engine::open(*instance->store_, instance->clock_, instance->random_));
+  instance->service_ = std::make_unique<api::Service>(*instance->engine_, api::ServiceOptions{.region = options.region});
+  return instance;
+}
+
+}  // namespace stator::library

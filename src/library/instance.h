@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "stator/api/service.h"
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/base/result.h"
+#include "stator/engine/engine.h"
+#include "stator/storage/store.h"
+
+namespace stator::library {
+
+struct InstanceOptions {
+  std::string data_folder;
+  bool in_memory = false;
+  bool relaxed_durability = false;
+  std::string region = "us-east-1";
+};
+
+// A database put together: a store, the engine on it, and the API on that.  Thread-safe.
+class Instance {
+ public:
+  // Errors: Usage, Storage, Corruption.
+  static Result<std::unique_ptr<Instance>> open(const InstanceOptions& options);
+
+  api::Service& service() { return *service_; }
+  engine::Engine& engine() { return *engine_; }
+
+ private:
+  Instance();
+
+  SystemClock clock_;
+  Random random_;
+  std::unique_ptr<storage::Store> store_;
+  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<api::Service> service_;
+};
+
+}  // namespace stator::library

@@ -1,0 +1,487 @@
+#include "stator/server/config.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <type_traits>
+
+#include "stator/base/suggest.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves its declaration to us
+
+namespace stator::server {
+namespace {
+
+constexpr std::string_view kVariablePrefix = "STATOR_";
+constexpr std::string_view kFileVariable = "STATOR_CONFIG";
+constexpr std::string_view kDefaultFile = "stator.yaml";
+constexpr std::size_t kMaxFileBytes = 1024 * 1024;
+constexpr std::uint32_t kMaxPort = 65535;
+constexpr std::size_t kHelpColumns = 100;
+
+// Credentials are not checked yet, so whoever can connect owns the data; only this machine may connect.
+std::string objection_to_host(const Config& config) {
+  in_addr v4{};
+  in6_addr v6{};
+  const auto& host = config.host;
+  const bool is_v4 = inet_pton(AF_INET, host.c_str(), &v4) == 1;
+  const bool is_v6 = inet_pton(AF_INET6, host.c_str(), &v6) == 1;
+  if (host == "localhost" || (is_v4 && (ntohl(v4.s_addr) >> 24U) == 127) || (is_v6 && IN6_IS_ADDR_LOOPBACK(&v6)))
+    return {};
+  if (!is_v4 && !is_v6) return fmt::format("expects 127.0.0.1, ::1 or localhost, not {}", host);
+  return fmt::format(
+      "refuses {}: keys and signatures are not verified yet, so other machines must not reach the server; "
+      "listen on 127.0.0.1, and let an SSH tunnel or an authenticating proxy bring others in",
+      host);
+}
+
+std::string objection_to_origins(const Config& config) {
+  for (const auto& origin : config.cors_origins) {
+    const auto scheme_end = origin.find("://");
+    const bool looks_like_one = scheme_end != std::string::npos && scheme_end > 0 && scheme_end + 3 < origin.size() &&
+                                origin.find_first_of("/ ", scheme_end + 3) == std::string::npos;
+    if (origin != "*" && !looks_like_one) {
+      return fmt::format("expects origins such as https://example.org or http://localhost:3000, or *, not \"{}\"",
+                         origin);
+    }
+  }
+  return {};
+}
+
+std::string objection_to_data(const Config& config) {
+  return config.data.empty() ? "expects a folder, not an empty name" : "";
+}
+
+constexpr auto kSettings = std::to_array<Setting>({
+    {.name = "host",
+     .member = &Config::host,
+     .placeholder = "ADDRESS",
+     .help = "Address to listen on.  Only this machine's own, 127.0.0.1, ::1 or localhost, for as long as keys and "
+             "signatures are not verified.",
+     .objection = objection_to_host},
+    {.name = "port",
+     .member = &Config::port,
+     .placeholder = "PORT",
+     .help = "Port of the DynamoDB API; 0 takes a free one.",
+     .maximum = kMaxPort},
+    {.name = "console_port",
+     .member = &Config::console_port,
+     .placeholder = "PORT",
+     .help = "Port of the console; 0 takes a free one.",
+     .maximum = kMaxPort,
+     .only_up = true},
+    {.name = "data",
+     .member = &Config::data,
+     .placeholder = "FOLDER",
+     .help = "Folder that holds the database; made when it is not there.  One server uses it at a time.",
+     .objection = objection_to_data},
+    {.name = "in_memory",
+     .member = &Config::in_memory,
+     .placeholder = "true|false",
+     .help = "Keep everything in memory and nothing on disk; the data folder is not touched."},
+    {.name = "durability",
+     .member = &Config::durability,
+     .placeholder = "sync|relaxed",
+     .help = "sync answers a write when it is on disk.  relaxed lets the disk follow a few milliseconds later: faster, "
+             "and the last writes are lost when the machine fails."},
+    {.name = "threads",
+     .member = &Config::threads,
+     .placeholder = "N",
+     .help = "Threads that serve requests; 0 means one per core.",
+     .maximum = 1024},
+    {.name = "cors_origins",
+     .member = &Config::cors_origins,
+     .placeholder = "ORIGIN,...",
+     .help = "Web pages of these origins may call the API from a browser; * means every page.  None by default.",
+     .objection = objection_to_origins},
+    {.name = "log_level",
+     .member = &Config::log_level,
+     .placeholder = "debug|info|warning|error",
+     .help = "The least important events to log."},
+    {.name = "log_format",
+     .member = &Config::log_format,
+     .placeholder = "auto|text|json",
+     .help = "How to log, on standard error; auto means text on a terminal and JSON elsewhere."},
+    {.name = "max_connections",
+     .member = &Config::max_connections,
+     .placeholder = "N",
+     .help = "Connections open at the same time; one more is closed immediately.",
+     .minimum = 1,
+     .maximum = 1'000'000},
+    {.name = "max_header_bytes",
+     .member = &Config::max_header_bytes,
+     .placeholder = "BYTES",
+     .help = "Size of a request's head; a longer one is refused.",
+     .minimum = 4096,
+     .maximum = 1024 * 1024},
+    {.name = "max_body_bytes",
+     .member = &Config::max_body_bytes,
+     .placeholder = "BYTES",
+     .help = "Size of a request's body; a longer one is refused.  DynamoDB's largest is 16 MB.",
+     .minimum = 1024,
+     .maximum = 1024 * 1024 * 1024},
+    {.name = "idle_timeout_seconds",
+     .member = &Config::idle_timeout_seconds,
+     .placeholder = "SECONDS",
+     .help = "A connection without a request for this long is closed.",
+     .minimum = 1,
+     .maximum = 24 * 3600},
+    {.name = "request_timeout_seconds",
+     .member = &Config::request_timeout_seconds,
+     .placeholder = "SECONDS",
+     .help = "A request that takes longer than this to arrive is dropped with its connection.",
+     .minimum = 1,
+     .maximum = 3600},
+});
+
+Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
+
+const Setting* find_setting(std::string_view name) {
+  const auto* found = std::ranges::find(kSettings, name, &Setting::name);
+  return found == kSettings.end() ? nullptr : found;
+}
+
+std::vector<std::string_view> setting_names() {
+  std::vector<std::string_view> names;
+  for (const auto& setting : kSettings) names.push_back(setting.name);
+  return names;
+}
+
+// The enumerators of a choice, in the order in which its placeholder spells them.
+template <typename T>
+T enumerator(std::size_t index) {
+  return static_cast<T>(index);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// Reads the text of one setting into a config.  The answer is empty, or what is wrong: "expects ..., not ...".
+std::string assign(const Setting& setting, std::string_view text, Config& config) {
+  const auto wrong = std::visit(
+      [&](auto member) -> std::string {
+        auto& value = config.*member;
+        using T = std::remove_reference_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::string>) {
+          value = text;
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          value.clear();
+          for (const auto part : split(text, ',')) {
+            if (!trimmed(part).empty()) value.emplace_back(trimmed(part));
+          }
+        } else if constexpr (std::is_same_v<T, bool>) {
+          if (text != "true" && text != "false") return fmt::format("expects true or false, not \"{}\"", text);
+          value = text == "true";
+        } else if constexpr (std::is_enum_v<T>) {
+          const auto choices = split(setting.placeholder, '|');
+          const auto chosen = std::ranges::find(choices, text);
+          if (chosen == choices.end()) {
+            return fmt::format("expects one of {}, not \"{}\"{}", fmt::join(choices, ", "), text,
+                               did_you_mean(text, choices));
+          }
+          value = enumerator<T>(static_cast<std::size_t>(chosen - choices.begin()));
+        } else {
+          std::uint32_t number = 0;
+          const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+          if (error != std::errc() || end != text.data() + text.size() || number < setting.minimum ||
+              number > setting.maximum) {
+            return fmt::format("expects a whole number from {} to {}, not \"{}\"", setting.minimum, setting.maximum,
+                               text);
+          }
+          value = static_cast<T>(number);
+        }
+        return {};
+      },
+      setting.member);
+  if (!wrong.empty()) return wrong;
+  return setting.objection ? setting.objection(config) : std::string();
+}
+
+std::string value_as_yaml(const Setting& setting, const Config& config) {
+  return std::visit(
+      [&](auto member) -> std::string {
+        const auto& value = config.*member;
+        using T = std::remove_cvref_t<decltype(value)>;
+        const auto quoted = [](std::string_view text) {
+          YAML::Emitter emitter;
+          emitter << std::string(text);
+          return std::string(emitter.c_str());
+        };
+        if constexpr (std::is_same_v<T, std::string>) {
+          return quoted(value);
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          std::vector<std::string> parts;
+          for (const auto& part : value) parts.push_back(quoted(part));
+          return fmt::format("[{}]", fmt::join(parts, ", "));
+        } else if constexpr (std::is_enum_v<T>) {
+          return std::string(split(setting.placeholder, '|')[static_cast<std::size_t>(value)]);
+        } else {
+          return fmt::format("{}", value);
+        }
+      },
+      setting.member);
+}
+
+// "stator.yaml:3:7", counting from one as editors do.
+std::string place(std::string_view file, const YAML::Mark& mark) {
+  return mark.is_null() ? std::string(file) : fmt::format("{}:{}:{}", file, mark.line + 1, mark.column + 1);
+}
+
+std::string_view kind_of(const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Sequence: return "a list";
+    case YAML::NodeType::Map: return "a map";
+    case YAML::NodeType::Null:
+    case YAML::NodeType::Undefined: return "nothing";
+    case YAML::NodeType::Scalar: return "a text";
+  }
+  return "something else";
+}
+
+// The text of a value in the form that assign() reads, or what is wrong with its type.
+Result<std::string> text_of(const Setting& setting, const YAML::Node& node) {
+  if (std::holds_alternative<std::vector<std::string> Config::*>(setting.member)) {
+    if (!node.IsSequence()) return usage(fmt::format("expects a list, not {}", kind_of(node)));
+    std::vector<std::string> parts;
+    for (const auto& part : node) {
+      if (!part.IsScalar()) return usage(fmt::format("expects a list of texts, not of {}", kind_of(part).substr(2)));
+      parts.push_back(part.Scalar());
+    }
+    return fmt::format("{}", fmt::join(parts, ","));
+  }
+  if (!node.IsScalar()) return usage(fmt::format("expects a single value, not {}", kind_of(node)));
+  const bool expects_text = std::holds_alternative<std::string Config::*>(setting.member);
+  const bool expects_word = !expects_text && setting.maximum == 0 && !setting.is_switch();
+  if (node.Tag() == "!" && !expects_text && !expects_word) {  // "!" is how yaml-cpp marks quotes
+    return usage(fmt::format("expects {}, not the text \"{}\"; write it without quotes",
+                             setting.is_switch() ? "true or false" : "a number", node.Scalar()));
+  }
+  return node.Scalar();
+}
+
+Result<void> apply_yaml(const YAML::Node& root, const std::string& file, LoadedConfig& loaded) {
+  if (root.IsNull()) return {};  // only comments
+  if (!root.IsMap())
+    return usage(
+        fmt::format("{}: expects settings such as `port: 8000`, not {}", place(file, root.Mark()), kind_of(root)));
+  for (const auto& entry : root) {
+    if (!entry.first.IsScalar())
+      return usage(
+          fmt::format("{}: a setting's name is a word, not {}", place(file, entry.first.Mark()), kind_of(entry.first)));
+    const auto& name = entry.first.Scalar();
+    const auto* setting = find_setting(name);
+    if (setting == nullptr) {
+      return usage(fmt::format("{}: no setting is called {}{}", place(file, entry.first.Mark()), name,
+                               did_you_mean(name, setting_names())));
+    }
+    if (!loaded.origins.emplace(name, Origin::File).second) {
+      return usage(fmt::format("{}: {} is set a second time", place(file, entry.first.Mark()), name));
+    }
+    const auto text = text_of(*setting, entry.second);
+    const auto wrong = text ? assign(*setting, *text, loaded.config) : text.error().message;
+    if (!wrong.empty()) {
+      // Nothing has no place of its own.
+      const auto& where = entry.second.IsNull() ? entry.first : entry.second;
+      return usage(fmt::format("{}: {} {}", place(file, where.Mark()), name, wrong));
+    }
+  }
+  return {};
+}
+
+Result<std::string> read_file(const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    return usage(fmt::format("{}: is a folder, not a file of settings", file));
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return usage(fmt::format("{}: cannot be read", file));
+  std::string text(kMaxFileBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMaxFileBytes) return usage(fmt::format("{}: is longer than {} bytes", file, kMaxFileBytes));
+  return text;
+}
+
+Result<void> apply_file(const std::string& file, LoadedConfig& loaded) {
+  const auto text = TRY(read_file(file));
+  loaded.file = file;
+  try {
+    return apply_yaml(YAML::Load(text), file, loaded);
+  } catch (const YAML::Exception& exception) {
+    // The library's only way to say where a file is not YAML; here that is a person's mistake, not ours.
+    return usage(fmt::format("{}: is not YAML: {}", place(file, exception.mark), exception.msg));
+  }
+}
+
+Result<void> apply_environment(const std::map<std::string, std::string>& environment, LoadedConfig& loaded) {
+  for (const auto& [variable, text] : environment) {
+    if (!variable.starts_with(kVariablePrefix) || variable == kFileVariable || text.empty()) continue;
+    std::string name = variable.substr(kVariablePrefix.size());
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto* setting = find_setting(name);
+    if (setting == nullptr || setting->variable() != variable) {
+      if (const auto meant = closest(name, setting_names())) {
+        loaded.warnings.push_back(
+            fmt::format("{} is not a setting; did you mean {}?", variable, find_setting(*meant)->variable()));
+      }
+      continue;
+    }
+    if (const auto wrong = assign(*setting, text, loaded.config); !wrong.empty()) {
+      return usage(fmt::format("{} {}", variable, wrong));
+    }
+    loaded.origins.insert_or_assign(std::string(setting->name), Origin::Environment);
+  }
+  return {};
+}
+
+Result<void> apply_flags(const std::vector<std::pair<std::string, std::string>>& flags, LoadedConfig& loaded) {
+  for (const auto& [name, text] : flags) {
+    const auto* setting = find_setting(name);
+    if (setting == nullptr)
+      return usage(fmt::format("no setting is called {}{}", name, did_you_mean(name, setting_names())));
+    const auto before = loaded.origins.find(name);
+    if (before != loaded.origins.end() && before->second == Origin::Flag) {
+      return usage(fmt::format("{} is given twice", setting->flag()));
+    }
+    if (const auto wrong = assign(*setting, text, loaded.config); !wrong.empty()) {
+      return usage(fmt::format("{} {}", setting->flag(), wrong));
+    }
+    loaded.origins.insert_or_assign(name, Origin::Flag);
+  }
+  return {};
+}
+
+// Breaks text at spaces; every line begins with `indent`.
+std::string wrapped(std::string_view text, std::string_view indent) {
+  std::string out;
+  std::string line(indent);
+  for (const auto word : split(text, ' ')) {
+    if (line.size() > indent.size() && line.size() + 1 + word.size() > kHelpColumns) {
+      line.erase(line.find_last_not_of(' ') + 1);
+      out += line + "\n";
+      line = indent;
+    }
+    if (line.size() > indent.size()) line += ' ';
+    line += word;  // an empty word is the second space behind a full stop
+  }
+  return out + line + "\n";
+}
+
+std::string_view origin_text(Origin origin) {
+  switch (origin) {
+    case Origin::Default: return "the default";
+    case Origin::File: return "the file";
+    case Origin::Environment: return "the environment";
+    case Origin::Flag: return "a flag";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Setting::flag() const {
+  auto text = fmt::format("--{}", name);
+  std::ranges::replace(text, '_', '-');
+  return text;
+}
+
+std::string Setting::variable() const {
+  auto text = fmt::format("{}{}", kVariablePrefix, name);
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::span<const Setting> settings() { return kSettings; }
+
+std::map<std::string, std::string> stator_environment() {
+  std::map<std::string, std::string> found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (text.starts_with(kVariablePrefix) && equals != std::string_view::npos) {
+      found.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return found;
+}
+
+Result<LoadedConfig> load_config(const ConfigSources& sources) {
+  LoadedConfig loaded;
+  const auto variable = sources.environment.find(std::string(kFileVariable));
+  std::error_code error;
+  if (sources.file) {
+    TRY(apply_file(*sources.file, loaded));
+  } else if (variable != sources.environment.end() && !variable->second.empty()) {
+    TRY(apply_file(variable->second, loaded));
+  } else if (std::filesystem::exists(kDefaultFile, error)) {
+    TRY(apply_file(std::string(kDefaultFile), loaded));
+  }
+  TRY(apply_environment(sources.environment, loaded));
+  TRY(apply_flags(sources.flags, loaded));
+  return loaded;
+}
+
+Result<void> check_config(const Config& config, Mode mode) {
+  if (mode == Mode::Up && config.port != 0 && config.port == config.console_port) {
+    return usage(fmt::format("port and console_port are both {}; each needs its own", config.port));
+  }
+  return {};
+}
+
+std::string config_as_yaml(const LoadedConfig& loaded) {
+  std::string out =
+      "# Settings of Stator.  What is commented out has the value shown.\n"
+      "# A flag wins over an environment variable, and that over this file.\n";
+  for (const auto& setting : kSettings) {
+    out += "\n" + wrapped(setting.help, "# ");
+    out += fmt::format("# {}, {}\n", setting.flag(), setting.variable());
+    const auto origin = loaded.origins.find(setting.name);
+    const auto value = value_as_yaml(setting, loaded.config);
+    out += origin == loaded.origins.end()
+               ? fmt::format("#{}: {}\n", setting.name, value)
+               : fmt::format("{}: {}  # from {}\n", setting.name, value, origin_text(origin->second));
+  }
+  return out;
+}
+
+std::string settings_help(Mode mode) {
+  const Config defaults;
+  std::string out;
+  for (const auto& setting : kSettings) {
+    if (setting.only_up && mode != Mode::Up) continue;
+    out += fmt::format("  {}{}\n", setting.flag(), setting.is_switch() ? "" : fmt::format(" {}", setting.placeholder));
+    const auto value = value_as_yaml(setting, defaults);
+    const bool unset = setting.is_switch() || value == "[]";
+    out += wrapped(unset ? std::string(setting.help) : fmt::format("{}  Default {}.", setting.help, value), "      ");
+  }
+  out += "  --config FILE\n";
+  out += wrapped(fmt::format("Read settings from this file; else from $STATOR_CONFIG, else from ./{} if it is there.",
+                             kDefaultFile),
+                 "      ");
+  out +=
+      "\nEvery setting is also an environment variable (--log-level is STATOR_LOG_LEVEL) and a line in stator.yaml\n";
+  out += "(log_level: info); a flag wins over a variable, and that over the file.  `stator config` prints them all.\n";
+  return out;
+}
+
+}  // namespace stator::server

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stator/base/log.h"
+#include "stator/base/result.h"
+
+namespace stator::server {
+
+enum class Mode : std::uint8_t {
+  Serve,  // the database alone
+  Up,     // everything
+};
+enum class Durability : std::uint8_t {
+  Sync,     // a write is answered when it is on disk
+  Relaxed,  // the disk is asked every few milliseconds; a crash of the machine can lose those
+};
+enum class LogFormat : std::uint8_t { Auto, Text, Json };  // Auto: text on a terminal, JSON elsewhere
+
+// Everything a person can set, with its default.  What each means to that person is in settings().  A value type.
+struct Config {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8000;
+  std::uint16_t console_port = 8001;
+  std::string data = "./stator-data";
+  bool in_memory = false;
+  Durability durability = Durability::Sync;
+  std::uint32_t threads = 0;  // 0: one per core
+  std::vector<std::string> cors_origins;
+  log::Level log_level = log::Level::Info;
+  LogFormat log_format = LogFormat::Auto;
+  std::uint32_t max_connections = 10'000;
+  std::uint32_t max_header_bytes = 64 * 1024;
+  std::uint32_t max_body_bytes = 16 * 1024 * 1024;
+  std::uint32_t idle_timeout_seconds = 300;
+  std::uint32_t request_timeout_seconds = 30;
+
+  friend bool operator==(const Config&, const Config&) = default;
+};
+
+// One setting.  The table of them is the only place that knows a setting's name: from it come the key in stator.yaml
+// (log_level), the flag (--log-level), the environment variable (STATOR_LOG_LEVEL), their checks and their help.
+struct Setting {
+  using Member =
+      std::variant<std::string Config::*, bool Config::*, std::uint16_t Config::*, std::uint32_t Config::*,
+                   Durability Config::*, log::Level Config::*, LogFormat Config::*, std::vector<std::string> Config::*>;
+
+  std::string_view name;
+  Member member;
+  std::string_view placeholder;  // what to write there: PORT, or the choices
+  std::string_view help;
+  std::uint32_t minimum = 0;  // of a number
+  std::uint32_t maximum = 0;
+  bool only_up = false;  // of no use to `stator serve`
+  std::string (*objection)(const Config&) =
+      nullptr;  // what is wrong with the value beyond its type; empty if nothing is
+
+  std::string flag() const;
+  std::string variable() const;
+  bool is_switch() const { return std::holds_alternative<bool Config::*>(member); }
+};
+std::span<const Setting> settings();
+
+// Where settings come from, handed over rather than looked up, so that a test can be any terminal.
+struct ConfigSources {
+  std::vector<std::pair<std::string, std::string>> flags = {};  // a setting's name, and its text
+  std::optional<std::string> file = {};                         // --config
+  std::map<std::string, std::string> environment = {};
+};
+
+// The STATOR_* variables of this process.
+std::map<std::string, std::string> stator_environment();
+
+// Who decided a setting, weakest first.
+enum class Origin : std::uint8_t { Default, File, Environment, Flag };
+
+struct LoadedConfig {
+  Config config;
+  std::map<std::string, Origin, std::less<>> origins;  // by name; a setting that is not there has its default
+  std::string file;                                    // the one that was read, or empty
+  std::vector<std::string> warnings;                   // a line each
+};
+
+// Flags win over STATOR_* variables, and those over a file: --config, else STATOR_CONFIG, else ./stator.yaml if it is
+// there.  An unknown key, a wrong type, a duplicate or a value out of range is an error that names its place
+// ("stator.yaml:3:7") and the word that was probably meant.  An unknown STATOR_* variable may belong to somebody else,
+// so it is a warning at most, and only when it looks like a slip.  Errors: Usage.
+Result<LoadedConfig> load_config(const ConfigSources& sources);
+
+// What only matters to one mode: two servers cannot share a port.  Errors: Usage.
+Result<void> check_config(const Config& config, Mode mode);
+
+// Every setting with its explanation, as a stator.yaml; those at their default are commented out.
+std::string config_as_yaml(const LoadedConfig& loaded);
+
+// The settings as the lines of a command's --help.
+std::string settings_help(Mode mode);
+
+}  // namespace stator::server

@@ -1,0 +1,154 @@
+#include "stator/server/endpoint.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "stator/base/random.h"
+
+namespace stator::server {
+namespace {
+
+constexpr std::string_view kJson10 = "application/x-amz-json-1.0";
+constexpr std::string_view kJson11 = "application/x-amz-json-1.1";
+constexpr std::string_view kTargetPrefix = "DynamoDB_20120810.";
+
+// 52 characters of the alphabet that the service's ids are made of.
+std::string request_id() {
+  static constexpr char kAlphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
+  thread_local Random random = Random::from_system();
+  std::string id;
+  id.reserve(52);
+  while (id.size() < 52) {
+    std::uint64_t bits = random.next();
+    for (int i = 0; i < 12 && id.size() < 52; ++i, bits >>= 5) id.push_back(kAlphabet[bits & 31]);
+  }
+  return id;
+}
+
+int status_of(const api::Fault& fault) { return fault.server_side ? 500 : 400; }
+
+std::string answer_headers(std::string_view body, std::string_view cors) {
+  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+  return fmt::format("x-amzn-RequestId: {}\r\nx-amz-crc32: {}\r\n{}", request_id(), crc, cors);
+}
+
+http::Response dynamodb_response(int status, std::string_view content_type, std::string body, std::string_view cors) {
+  http::Response response{.status = status, .content_type = content_type, .headers = {}, .body = std::move(body)};
+  response.headers = answer_headers(response.body, cors);
+  return response;
+}
+
+}  // namespace
+
+DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions options)
+    : instance_(instance), options_(std::move(options)) {}
+
+void DynamoDbEndpoint::handle(const http::Request& request, http::Responder responder) {
+  if (request.method == "POST") return call(request, std::move(responder));
+  if (request.method == "OPTIONS") return responder.send(preflight(request));
+  if (request.method == "GET" || request.method == "HEAD") {
+    if (request.path == "/health") return responder.send(health());
+    if (request.path == "/metrics") return responder.send(metrics());
+    if (request.path == "/") {
+      const auto host = request.header("Host");
+      return responder.send({.status = 200, .content_type = "text/plain", .headers = {}, .body = fmt::format("healthy: {} ", host)});
+    }
+    return responder.send({.status = 404, .content_type = "text/plain", .headers = {}, .body = "Not found\n"});
+  }
+  responder.send({.status = 405, .content_type = "text/plain", .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = "Method not allowed\n"});
+}
+
+void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {
+  const auto start = std::chrono::steady_clock::now();
+  auto operation = request.header("X-Amz-Target");
+  operation = operation.starts_with(kTargetPrefix) ? operation.substr(kTargetPrefix.size()) : std::string_view();
+  const auto content_type = request.header("Content-Type").starts_with(kJson11) ? kJson11 : kJson10;
+  auto cors = options_.cors_origins.empty() ? std::string() : cors_headers(request.header("Origin"));
+  // Only names that exist become labels, or a client could fill the memory with them.
+  std::string label(api::Service::knows(operation) ? operation : "unknown");
+  instance_.service().call(
+      operation, request.body,
+      [this, start, content_type, cors = std::move(cors), label = std::move(label),
+       responder = std::move(responder)](api::Reply reply) mutable {
+        const auto latency = std::chrono::steady_clock::now() - start;
+        if (auto* body = std::get_if<std::string>(&reply.outcome)) {
+          requests_.record(label, reply.table, {}, latency);
+          return responder.send(dynamodb_response(200, content_type, std::move(*body), cors));
+        }
+        const auto& fault = std::get<api::Fault>(reply.outcome);
+        requests_.record(label, reply.table, fault.name(), latency);
+        responder.send(dynamodb_response(status_of(fault), content_type, fault.body(), cors));
+      });
+}
+
+http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
+  // A client that speaks DynamoDB gets the envelope it can read.
+  const auto fault = api::to_fault({status >= 500 ? ErrorCode::Internal : ErrorCode::Serialization, std::string(reason)});
+  return dynamodb_response(status, kJson10, fault.body(), {});
+}
+
+http::Response DynamoDbEndpoint::health() const {
+  const bool read_only = instance_.engine().commit_statistics().read_only;
+  return {.status = read_only ? 503 : 200,
+          .content_type = "application/json",
+          .headers = {},
+          .body = read_only ? "{\"status\":\"read-only\"}\n" : "{\"status\":\"ok\"}\n"};
+}
+
+http::Response DynamoDbEndpoint::metrics() const {
+  std::string body;
+  requests_.print(body);
+  const auto& engine = instance_.engine();
+  const auto commits = engine.commit_statistics();
+  const auto store = engine.store_statistics();
+  const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    print_metric(body, name, "counter", help, static_cast<double>(value));
+  };
+  const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    print_metric(body, name, "gauge", help, static_cast<double>(value));
+  };
+  counter("stator_commits_total", "Commits; each may hold many writes.", commits.commits);
+  counter("stator_writes_total", "Writes handed to the committer.", commits.works);
+  counter("stator_commit_conflicts_total", "Commits retried because a shared store had changed.", commits.conflicts);
+  counter("stator_commit_failures_total", "Commits that the store could not keep.", commits.failures);
+  gauge("stator_read_only", "1 while the store cannot be written to.", commits.read_only ? 1 : 0);
+  counter("stator_store_syncs_total", "Times the disk was asked to keep what was written.", store.syncs);
+  counter("stator_store_written_bytes_total", "Bytes of keys and values committed.", store.bytes_written);
+  gauge("stator_store_size_bytes", "Approximate size of the store.", store.size_bytes);
+  gauge("stator_tables", "Tables.", engine.catalog().size());
+  if (server_ != nullptr) {
+    const auto http = server_->statistics();
+    gauge("stator_connections", "Open connections.", http.connections_open);
+    counter("stator_connections_total", "Connections accepted.", http.connections_accepted);
+    counter("stator_connections_refused_total", "Connections over the limit.", http.connections_refused);
+    counter("stator_requests_refused_total", "Malformed, oversized or late requests.", http.requests_refused);
+    counter("stator_received_bytes_total", "Bytes received.", http.bytes_received);
+    counter("stator_sent_bytes_total", "Bytes sent.", http.bytes_sent);
+  }
+  return {.status = 200, .content_type = "text/plain; version=0.0.4", .headers = {}, .body = std::move(body)};
+}
+
+http::Response DynamoDbEndpoint::preflight(const http::Request& request) const {
+  auto headers = cors_headers(request.header("Origin"));
+  if (headers.empty()) return {.status = 200, .content_type = {}, .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = {}};
+  headers += fmt::format("Access-Control-Allow-Methods: POST, GET, OPTIONS\r\nAccess-Control-Max-Age: 172800\r\n");
+  if (const auto wanted = request.header("Access-Control-Request-Headers"); !wanted.empty()) {
+    headers += fmt::format("Access-Control-Allow-Headers: {}\r\n", wanted);
+  }
+  return {.status = 200, .content_type = {}, .headers = std::move(headers), .body = {}};
+}
+
+std::string DynamoDbEndpoint::cors_headers(std::string_view origin) const {
+  if (origin.empty() || options_.cors_origins.empty()) return {};
+  const auto& allowed = options_.cors_origins;
+  const bool any = std::find(allowed.begin(), allowed.end(), "*") != allowed.end();
+  if (!any && std::find(allowed.begin(), allowed.end(), origin) == allowed.end()) return {};
+  return fmt::format(
+      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32\r\nVary: Origin\r\n",
+      any ? std::string_view("*") : origin);
+}
+
+}  // namespace stator::server

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "stator/base/result.h"
+#include "stator/server/config.h"
+
+namespace stator::server {
+
+// Opens the database, serves it until SIGINT or SIGTERM, and closes it.  Call it once, from the main thread, before
+// there are others.  Errors: Usage for what the person can mend (a port in use, a data folder in use), Storage,
+// Corruption.
+Result<void> run_server(const Config& config, Mode mode);
+
+}  // namespace stator::server

@@ -1,0 +1,158 @@
+#include "stator/storage/memory/memory_store.h"
+
+#include <atomic>
+#include <utility>
+
+#include "stator/base/mutex.h"
+#include "stator/storage/memory/tree.h"
+#include "stator/storage/memory/versions.h"
+
+namespace stator::storage {
+namespace {
+
+using memory::Blob;
+using memory::Edit;
+using memory::TreeCursor;
+using memory::Version;
+using memory::Versions;
+
+class MemoryCursor final : public Cursor {
+ public:
+  MemoryCursor(const Version& version, const KeyRange& range, Direction direction)
+      : cursor_(version.root),
+        direction_(direction),
+        bound_(direction == Direction::Forward ? range.end : range.begin) {
+    if (!range.end.empty() && range.end <= range.begin) return;
+    if (direction == Direction::Forward) {
+      cursor_.seek_not_below(range.begin);
+    } else if (range.end.empty()) {
+      cursor_.seek_last();
+    } else {
+      cursor_.seek_below(range.end);
+    }
+    load();
+  }
+
+  bool valid() const override { return entry_ != nullptr; }
+  void next() override {
+    if (direction_ == Direction::Forward) {
+      cursor_.next();
+    } else {
+      cursor_.previous();
+    }
+    load();
+  }
+  BytesView key() const override { return entry_->key(); }
+  BytesView value() const override { return entry_->value(); }
+  Result<void> status() const override { return {}; }
+
+ private:
+  void load() {
+    entry_ = cursor_.valid() ? cursor_.entry() : nullptr;
+    if (entry_ == nullptr || bound_.empty()) return;
+    const bool inside = direction_ == Direction::Forward ? entry_->key() < bound_ : entry_->key() >= bound_;
+    if (!inside) entry_ = nullptr;
+  }
+
+  TreeCursor cursor_;
+  const Direction direction_;
+  const Bytes bound_;  // where the walk ends; empty: at the end of the tree
+  const Blob* entry_ = nullptr;
+};
+
+std::optional<Bytes> read(const Version& version, BytesView key) {
+  const Blob* entry = memory::find(version.root, key);
+  if (entry == nullptr) return std::nullopt;
+  return Bytes(entry->value());
+}
+
+class MemorySnapshot final : public Snapshot {
+ public:
+  explicit MemorySnapshot(Versions& versions) : versions_(versions), version_(versions.pin()) {}
+  ~MemorySnapshot() override { versions_.unpin(version_); }
+  MemorySnapshot(const MemorySnapshot&) = delete;
+  MemorySnapshot& operator=(const MemorySnapshot&) = delete;
+
+  Result<std::optional<Bytes>> get(BytesView key) const override { return read(*version_, key); }
+  std::unique_ptr<Cursor> cursor(const KeyRange& range, Direction direction) const override {
+    return std::make_unique<MemoryCursor>(*version_, range, direction);
+  }
+
+ private:
+  Versions& versions_;
+  const Version* version_;
+};
+
+class MemoryStore final : public Store {
+ public:
+  Result<std::optional<Bytes>> get(BytesView key) const override {
+    const Version* version = versions_.pin();
+    auto value = read(*version, key);
+    versions_.unpin(version);
+    return value;
+  }
+
+  std::unique_ptr<Snapshot> snapshot() const override { return std::make_unique<MemorySnapshot>(versions_); }
+
+  Result<CommitSequence> commit(Batch batch) override {
+    MutexLock lock(commit_mutex_);
+    const CommitSequence sequence{versions_.newest()->sequence + 1};
+    Edit edit(versions_.newest()->root, sequence.value);
+    std::uint64_t bytes = 0;
+    for (auto& operation : batch.operations()) {
+      bytes += size_of(operation);
+      TRY(apply(edit, operation, sequence));
+    }
+    versions_.publish(sequence.value, edit.take());
+    last_commit_.store(sequence.value, std::memory_order_release);
+    commits_.fetch_add(1, std::memory_order_relaxed);
+    bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
+    return sequence;
+  }
+
+  CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
+  Result<void> sync() override { return {}; }
+  Result<void> recover() override { return {}; }
+  Capabilities capabilities() const override { return {}; }
+
+  StoreStatistics statistics() const override {
+    return {.commits = commits_.load(std::memory_order_relaxed),
+            .syncs = 0,
+            .bytes_written = bytes_written_.load(std::memory_order_relaxed),
+            .size_bytes = versions_.allocated_bytes()};
+  }
+
+ private:
+  static Result<void> apply(Edit& edit, Batch::Operation& operation, CommitSequence sequence) {
+    if (operation.kind == Batch::Kind::EraseRange) {
+      edit.erase_range(operation.key, operation.value);
+      return {};
+    }
+    STATOR_ASSERT(!is_reserved_key(operation.key), "reserved keys belong to the backends");
+    switch (operation.kind) {
+      case Batch::Kind::PutSequenced: write_sequence(operation.key, operation.sequence_at, sequence); [[fallthrough]];
+      case Batch::Kind::Put: edit.put(operation.key, operation.value); break;
+      case Batch::Kind::Erase: edit.erase(operation.key); break;
+      case Batch::Kind::Add: {
+        const Blob* entry = edit.find(operation.key);
+        const auto value = entry == nullptr ? 0 : TRY(decode_counter(entry->value()));
+        edit.put(operation.key, encode_counter(add_to_counter(value, operation.delta)));
+        break;
+      }
+      case Batch::Kind::EraseRange: break;
+    }
+    return {};
+  }
+
+  mutable Versions versions_;
+  Mutex commit_mutex_;
+  std::atomic<std::uint64_t> last_commit_{0};
+  std::atomic<std::uint64_t> commits_{0};
+  std::atomic<std::uint64_t> bytes_written_{0};
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_memory_store() { return std::make_unique<MemoryStore>(); }
+
+}  // namespace stator::storage

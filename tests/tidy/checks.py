@@ -1,0 +1,280 @@
+"""The lines that the build cannot keep clean.  Each check takes a Tree and yields "path:line: what is wrong"."""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+NOT_OURS = {".git", "build", "node_modules", "stator-data", "__pycache__"}
+CODE = {".h", ".cc"}
+WRITTEN = CODE | {"", ".py", ".sh", ".js", ".mjs", ".ts", ".md", ".cmake", ".txt", ".yaml", ".yml", ".ddb", ".css", ".html"}
+PUBLIC_HOSTS = {"registry.npmjs.org", "deb.debian.org", "security.debian.org", "ftp.debian.org"}
+
+
+class Tree:
+    """The files of a checkout, without what builds and package managers put beside them."""
+
+    def __init__(self, top):
+        self.top = pathlib.Path(top)
+        self.paths = []
+        for folder, folders, names in os.walk(self.top):
+            folders[:] = sorted(name for name in folders if name not in NOT_OURS)
+            for name in sorted(names):
+                path = pathlib.Path(folder) / name
+                if path.is_file() and not path.is_symlink() and name != ".git":  # .git is a file in a second work tree
+                    self.paths.append(path.relative_to(self.top))
+        self._texts = {}
+
+    def text(self, path):
+        """The text of a file; empty for one that is not text."""
+        if path not in self._texts:
+            data = (self.top / path).read_bytes()
+            try:
+                self._texts[path] = "" if b"\0" in data else data.decode()
+            except UnicodeDecodeError:
+                self._texts[path] = ""
+        return self._texts[path]
+
+    def code(self):
+        return [path for path in self.paths if path.suffix in CODE]
+
+    def headers(self):
+        return [path for path in self.paths if path.suffix == ".h" and path.parts[0] in ("src", "include")]
+
+    def grep(self, paths, pattern, message):
+        compiled = re.compile(pattern)
+        for path in paths:
+            for number, line in enumerate(self.text(path).splitlines(), 1):
+                if found := compiled.search(line):
+                    yield f"{path}:{number}: {message.format(found[0].strip())}"
+
+
+def within(path, *folders):
+    return any(str(path).startswith(folder + "/") for folder in folders)
+
+
+def is_test(path):
+    return path.stem.endswith(("_test", "_bench"))
+
+
+# --- who may include what
+
+
+def rocksdb_stays_in_its_backend(tree):
+    paths = [path for path in tree.code() if not within(path, "src/storage/rocksdb")]
+    return tree.grep(paths, r'#\s*include\s*[<"]rocksdb/', "{} outside src/storage/rocksdb")
+
+
+def libpq_stays_in_its_backend(tree):
+    paths = [path for path in tree.code() if not within(path, "src/storage/postgres")]
+    return tree.grep(paths, r'#\s*include\s*[<"](libpq|postgresql/|pg_config)', "{} outside src/storage/postgres")
+
+
+def simdjson_stays_in_value(tree):
+    paths = [path for path in tree.code() if not within(path, "src/value")]
+    return tree.grep(paths, r'#\s*include\s*[<"]simdjson', "{} outside src/value, which has the one codec")
+
+
+def backends_are_chosen_above_the_engine(tree):
+    # Tests bring a backend along; the layers themselves know only the contract.
+    allowed = ("src/storage", "src/library", "src/server")
+    paths = [path for path in tree.code() if not within(path, *allowed) and not is_test(path)]
+    return tree.grep(paths, r'#\s*include\s*"stator/storage/(memory|rocksdb|postgres)/', "{} names a backend")
+
+
+def time_comes_from_a_clock(tree):
+    paths = [path for path in tree.code() if not within(path, "src/base")]
+    return tree.grep(paths, r"system_clock::now", "{} outside src/base; take a Clock")
+
+
+def includes_start_at_a_root(tree):
+    paths = [path for path in tree.code() if within(path, "src", "include", "bench")]
+    return tree.grep(paths, r'#\s*include\s*"(?!stator/)', "{} is not of the form \"stator/<layer>/<file>\"")
+
+
+# --- headers
+
+
+def headers_have_pragma_once(tree):
+    for path in tree.headers():
+        first = re.search(r"^\s*#.*$", tree.text(path), re.MULTILINE)
+        if not first or first[0].strip() != "#pragma once":
+            yield f"{path}:1: the first directive is not #pragma once"
+
+
+def headers_compile_alone(tree, cache=None):
+    """Includes each header in an otherwise empty file.  `cache` is a folder that remembers the ones that did."""
+    with tempfile.TemporaryDirectory() as root:
+        os.symlink(tree.top.resolve() / "src", pathlib.Path(root) / "stator")
+        command = ["g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-I", root, "-I", str(tree.top.resolve() / "include"), "-"]
+        version = subprocess.run(["g++", "--version"], capture_output=True, check=True).stdout
+
+        def compile_one(header):
+            mark = pathlib.Path(cache) / _fingerprint(tree, header, version) if cache else None
+            if mark and mark.exists():
+                return None
+            name = str(header).replace("src/", "stator/", 1).replace("include/", "", 1)
+            ran = subprocess.run(command, input=f'#include "{name}"\n', text=True, capture_output=True, check=False)
+            if ran.returncode == 0:
+                if mark:
+                    mark.parent.mkdir(parents=True, exist_ok=True)
+                    mark.touch()
+                return None
+            errors = re.findall(r"error: .*", ran.stderr)
+            return f"{header}:1: does not compile alone: {errors[0] if errors else ran.stderr[:200]}"
+
+        with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+            yield from filter(None, pool.map(compile_one, tree.headers()))
+
+
+def _fingerprint(tree, header, version):
+    """Of a header and all of ours that it includes."""
+    seen, waiting = {}, [header]
+    while waiting:
+        path = waiting.pop()
+        if path in seen or not (tree.top / path).is_file():
+            continue
+        seen[path] = tree.text(path)
+        for name in re.findall(r'#\s*include\s*"stator/([^"]+)"', seen[path]):
+            waiting += [pathlib.Path("src") / name, pathlib.Path("include/stator") / name]
+    parts = [version.decode(), *(f"{path}\n{text}" for path, text in sorted(seen.items()))]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+# --- text
+
+
+def nothing_is_left_to_do(tree):
+    paths = [path for path in tree.paths if path.suffix in WRITTEN and not within(path, "tests/tidy")]
+    return tree.grep(paths, r"\b(TODO|FIXME|XXX|HACK)\b", "{}: finish it, or open an issue")
+
+
+def files_end_with_a_newline(tree):
+    for path in tree.paths:
+        text = tree.text(path)
+        if text and not text.endswith("\n"):
+            yield f"{path}:{len(text.splitlines())}: no newline at the end"
+        if text.endswith("\n\n"):
+            yield f"{path}:{len(text.splitlines())}: blank lines at the end"
+
+
+def lines_end_with_a_newline_only(tree):
+    paths = [path for path in tree.paths if path.suffix in WRITTEN]
+    for path in paths:
+        for number, line in enumerate(tree.text(path).split("\n"), 1):
+            if line.endswith("\r"):
+                yield f"{path}:{number}: carriage return"
+            elif line.endswith((" ", "\t")) and path.suffix != ".ddb":
+                yield f"{path}:{number}: space at the end of the line"
+
+
+def code_is_formatted(tree):
+    paths = [str(path) for path in tree.code()]
+    if not paths:
+        return
+    ran = subprocess.run(["clang-format-19", "--dry-run", "-Werror", *paths], cwd=tree.top, capture_output=True, text=True,
+                         check=False)  # fmt: skip
+    crooked = dict.fromkeys(re.findall(r"^(\S+?):\d+:\d+: error:", ran.stderr, re.MULTILINE))
+    for path in crooked:
+        yield f"{path}:1: not as clang-format-19 has it; tests/tidy/suite --fix"
+    if ran.returncode != 0 and not crooked:
+        yield f".clang-format:1: {ran.stderr.strip()[:200]}"
+
+
+# --- documents
+
+
+def links_lead_somewhere(tree):
+    for path in tree.paths:
+        if path.suffix != ".md":
+            continue
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", line):
+                if "://" not in target and not (tree.top / path.parent / target).exists():
+                    yield f"{path}:{number}: {target} is not there"
+
+
+def comments_name_pages_that_exist(tree):
+    paths = [path for path in tree.paths if path.suffix in CODE | {".cmake", ".py", ".txt"} and not within(path, "tests/tidy")]
+    for path in paths:
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            for page in re.findall(r"\bdocs/[\w./-]+\.md\b", line):
+                if not (tree.top / page).exists():
+                    yield f"{path}:{number}: {page} is not there"
+
+
+def the_map_shows_every_layer(tree):
+    page = pathlib.Path("docs/architecture.md")
+    drawn = tree.text(page) if page in tree.paths else ""
+    for path in tree.paths:
+        if path.name == "CMakeLists.txt" and within(path, "src") and "stator_layer(" in tree.text(path):
+            if f"{path.parent}/" not in drawn:
+                yield f"{page}:1: the map lacks {path.parent}/"
+
+
+# --- what belongs to one machine
+
+
+def lock_files_name_the_public_registry(tree):
+    for path in tree.paths:
+        if path.name not in ("package-lock.json", "npm-shrinkwrap.json"):
+            continue
+        for name, package in json.loads(tree.text(path)).get("packages", {}).items():
+            resolved = package.get("resolved", "")
+            host = re.match(r"https?://([^/]+)/", resolved)
+            if resolved and not package.get("link") and (not host or host[1] != "registry.npmjs.org"):
+                yield f"{path}:1: {name} is resolved to a place of its own; drop the line, npm does without"
+            if host and not package.get("integrity"):
+                yield f"{path}:1: {name} has no integrity hash"
+
+
+def no_machine_is_named(tree, words=None):
+    """Paths and package hosts of the machine at hand, asked of the machine so that none has to be listed here."""
+    words = machine_words(tree.top) if words is None else words
+    pattern = "|".join([r"(?<![\w.$})\"'-])/(?:home/[a-z]\w*|root)/", *(rf"(?<![\w.$}})-]){re.escape(word)}" for word in words)])
+    paths = [path for path in tree.paths if not within(path, "tests/tidy")]
+    return tree.grep(paths, pattern, "{} belongs to one machine")
+
+
+def machine_words(top):
+    words = {f"{top.resolve()}/"}
+    parent = top.resolve().parent
+    if str(parent) not in ("/", "/src", "/tmp", "/usr", "/opt", "/home", "/mnt", "/var"):
+        words.add(f"{parent}/")
+    home = os.environ.get("HOME", "")
+    if home.count("/") > 0 and len(home) > 1:
+        words.add(f"{home.rstrip('/')}/")
+    sources = [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*")]
+    texts = [path.read_text(errors="replace") for path in sources if path.is_file()]
+    try:
+        texts.append(subprocess.run(["npm", "config", "get", "registry"], capture_output=True, text=True, check=False).stdout)
+    except OSError:
+        pass  # without npm there is no registry to leak
+    for text in texts:
+        words |= set(re.findall(r"^(?!\s*#).*?https?://(?:[^/@\s]*@)?([\w.-]+)", text, re.MULTILINE)) - PUBLIC_HOSTS
+    return sorted(words)
+
+
+ALL = [
+    rocksdb_stays_in_its_backend,
+    libpq_stays_in_its_backend,
+    simdjson_stays_in_value,
+    backends_are_chosen_above_the_engine,
+    time_comes_from_a_clock,
+    includes_start_at_a_root,
+    headers_have_pragma_once,
+    headers_compile_alone,
+    nothing_is_left_to_do,
+    files_end_with_a_newline,
+    lines_end_with_a_newline_only,
+    code_is_formatted,
+    links_lead_somewhere,
+    comments_name_pages_that_exist,
+    the_map_shows_every_layer,
+    lock_files_name_the_public_registry,
+    no_machine_is_named,
+]
