@@ -32,10 +32,7 @@ struct KeyElement {
 
 std::vector<KeyElement> key_elements(const Request& owner) {
   std::vector<KeyElement> elements;
-  for (const auto json : *owner.array("KeySchema")) {
-    value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) continue;
-    const Request element(object);
+  for (const auto& element : owner.objects("KeySchema")) {
     elements.push_back({element.string("AttributeName").value_or(""), element.string("KeyType") == "HASH"});
   }
   return elements;
@@ -45,10 +42,7 @@ std::vector<KeyElement> key_elements(const Request& owner) {
 class SchemaReader {
  public:
   Result<void> read_definitions(const Request& request) {
-    for (const auto json : *request.array("AttributeDefinitions")) {
-      value::JsonObject object;
-      if (json.get(object) != simdjson::SUCCESS) continue;
-      const Request definition(object);
+    for (const auto& definition : request.objects("AttributeDefinitions")) {
       const auto type = definition.string("AttributeType").value_or("S");
       const std::string name(definition.string("AttributeName").value_or(""));
       if (find(name) != nullptr) {
@@ -111,23 +105,21 @@ class SchemaReader {
     const auto type = object ? object->string("ProjectionType") : std::nullopt;
     if (!type) return invalid("Unknown ProjectionType: null");
     projection.kind = static_cast<engine::ProjectionKind>(std::find(std::begin(kNames), std::end(kNames), *type) - kNames);
-    const auto attributes = object->array("NonKeyAttributes");
+    const bool attributes = object->has("NonKeyAttributes");
     if (attributes && projection.kind != engine::ProjectionKind::Include) {
       return invalid(fmt::format("ProjectionType is {}, but NonKeyAttributes is specified", *type));
     }
     if (!attributes && projection.kind == engine::ProjectionKind::Include) {
       return invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
     }
-    if (attributes) {
-      for (const auto json : *attributes) {
-        std::string_view name;
-        if (json.get(name) != simdjson::SUCCESS) continue;
-        auto& names = projection.non_key_attributes;
-        if (std::find(names.begin(), names.end(), name) != names.end()) {
-          return invalid(fmt::format("Duplicate value in NonKeyAttributes: {}", name));
-        }
-        names.emplace_back(name);
+    for (const auto& json : object->elements("NonKeyAttributes")) {
+      std::string_view name;
+      if (json.get(name) != simdjson::SUCCESS) continue;
+      auto& names = projection.non_key_attributes;
+      if (std::find(names.begin(), names.end(), name) != names.end()) {
+        return invalid(fmt::format("Duplicate value in NonKeyAttributes: {}", name));
       }
+      names.emplace_back(name);
     }
     included_ += projection.non_key_attributes.size();
     if (included_ > kMaxIncludedAttributes) {
@@ -177,17 +169,14 @@ Result<void> add_index(Table& table, Index index) {
 }
 
 Result<void> read_local_indexes(const Request& request, SchemaReader& schemas, Table& table) {
-  const auto list = request.array("LocalSecondaryIndexes");
-  if (!list) return {};
-  if (list->size() == 0) return invalid("List of LocalSecondaryIndexes is empty");
+  if (!request.has("LocalSecondaryIndexes")) return {};
+  const auto list = request.objects("LocalSecondaryIndexes");
+  if (list.empty()) return invalid("List of LocalSecondaryIndexes is empty");
   if (table.keys.sort.empty()) {
     return invalid(
         "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex");
   }
-  for (const auto json : *list) {
-    value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) continue;
-    const Request request_index(object);
+  for (const auto& request_index : list) {
     Index index;
     index.kind = IndexKind::Local;
     index.name = request_index.string("IndexName").value_or("");
@@ -204,20 +193,17 @@ Result<void> read_local_indexes(const Request& request, SchemaReader& schemas, T
     index.projection = TRY(schemas.read_projection(request_index));
     TRY(add_index(table, std::move(index)));
   }
-  if (list->size() > kMaxLocalIndexes) {
+  if (list.size() > kMaxLocalIndexes) {
     return invalid("Number of LocalSecondaryIndexes exceeds per-table limit of 5");
   }
   return {};
 }
 
 Result<void> read_global_indexes(const Request& request, SchemaReader& schemas, Table& table) {
-  const auto list = request.array("GlobalSecondaryIndexes");
-  if (!list) return {};
-  if (list->size() == 0) return invalid("List of GlobalSecondaryIndexes is empty");
-  for (const auto json : *list) {
-    value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) continue;
-    const Request request_index(object);
+  if (!request.has("GlobalSecondaryIndexes")) return {};
+  const auto list = request.objects("GlobalSecondaryIndexes");
+  if (list.empty()) return invalid("List of GlobalSecondaryIndexes is empty");
+  for (const auto& request_index : list) {
     Index index;
     index.kind = IndexKind::Global;
     index.name = request_index.string("IndexName").value_or("");
@@ -237,7 +223,7 @@ Result<void> read_global_indexes(const Request& request, SchemaReader& schemas, 
     index.warm = read_warm(request_index);
     TRY(add_index(table, std::move(index)));
   }
-  if (list->size() > kMaxGlobalIndexes) {
+  if (list.size() > kMaxGlobalIndexes) {
     return invalid("GlobalSecondaryIndex count exceeds the per-table limit of 20");
   }
   return {};
@@ -264,12 +250,7 @@ Result<void> read_billing(const Request& request, Table& table) {
 }
 
 void read_tags(const Request& request, Table& table) {
-  const auto tags = request.array("Tags");
-  if (!tags) return;
-  for (const auto json : *tags) {
-    value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) continue;
-    const Request tag(object);
+  for (const auto& tag : request.objects("Tags")) {
     table.tags.emplace_back(tag.string("Key").value_or(""), tag.string("Value").value_or(""));
   }
 }

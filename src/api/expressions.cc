@@ -43,7 +43,9 @@ Result<void> check_expression_parameters(const Request& request, const Expressio
     return found;
   };
   const auto expressions = present(parameters.expressions);
-  const auto legacy = present(parameters.legacy);
+  auto legacy = present(parameters.legacy);
+  // KeyConditions go with the other expressions, as long as it is not KeyConditionExpression.
+  if (!request.has("KeyConditionExpression")) std::erase(legacy, "KeyConditions");
   if (!expressions.empty() && !legacy.empty()) {
     return validation_error(
         fmt::format("Can not use both expression and non-expression parameters in the same request: Non-expression "

@@ -58,7 +58,7 @@ void immediate(Call call) {
 }
 
 // The operation by its name, or nullptr.
-OperationFunction find_operation(std::string_view name);
+OperationFunction function_of(std::string_view name);
 
 void batch_get_item(Call call);
 void batch_write_item(Call call);
@@ -71,6 +71,8 @@ void list_tables(Call call);
 void put_item(Call call);
 void query(Call call);
 void scan(Call call);
+void transact_get_items(Call call);
+void transact_write_items(Call call);
 void update_item(Call call);
 void update_table(Call call);
 

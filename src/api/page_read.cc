@@ -5,6 +5,7 @@
 
 #include "stator/api/capacity_report.h"
 #include "stator/api/expressions.h"
+#include "stator/api/legacy.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/capacity.h"
 #include "stator/engine/index_entry.h"
@@ -110,10 +111,13 @@ class PageWriter {
 
 }  // namespace
 
-Result<ReadExpressions> read_expressions(Call& call) {
+Result<ReadExpressions> read_expressions(Call& call, std::string_view legacy_filter_name) {
   const auto& request = call.request();
   TRY(check_select(request));
   ReadExpressions bound;
+  bound.key_condition = TRY(legacy_key_conditions(request));
+  bound.filter = TRY(legacy_filter(request, legacy_filter_name));
+  bound.projection = TRY(legacy_projection(request));
   const auto key_condition = request.string("KeyConditionExpression");
   const auto filter = request.string("FilterExpression");
   const auto projection = request.string("ProjectionExpression");

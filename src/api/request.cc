@@ -1,5 +1,7 @@
 #include "stator/api/request.h"
 
+#include "stator/api/request_check.h"
+
 namespace stator::api {
 namespace {
 
@@ -27,11 +29,27 @@ std::optional<value::JsonArray> Request::array(std::string_view name) const {
   return member<value::JsonArray>(object_, name);
 }
 
+std::vector<value::JsonElement> Request::elements(std::string_view name) const {
+  std::vector<value::JsonElement> found;
+  if (const auto list = array(name)) {
+    for (const value::JsonElement element : *list) found.push_back(element);
+  }
+  return found;
+}
+
+std::vector<Request> Request::objects(std::string_view name) const {
+  std::vector<Request> found;
+  for (const auto& element : elements(name)) {
+    value::JsonObject object;
+    if (element.get(object) == simdjson::SUCCESS) found.emplace_back(object);
+  }
+  return found;
+}
+
 std::optional<std::int64_t> Request::integer(std::string_view name) const {
-  if (const auto number = member<std::int64_t>(object_, name)) return number;
-  // 5.0 is an integer to the service.
-  if (const auto real = member<double>(object_, name)) return static_cast<std::int64_t>(*real);
-  return std::nullopt;
+  const auto found = element(name);
+  if (!found || !found->is_number()) return std::nullopt;
+  return integer_of(*found);
 }
 
 std::optional<Request> Request::object(std::string_view name) const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stator/value/json.h"
 
@@ -21,8 +22,11 @@ class Request {
   std::optional<bool> boolean(std::string_view name) const;
   std::optional<Request> object(std::string_view name) const;
   std::optional<value::JsonArray> array(std::string_view name) const;
+  // The members of a list; none when it is absent.
+  std::vector<value::JsonElement> elements(std::string_view name) const;
+  std::vector<Request> objects(std::string_view name) const;
   std::optional<value::JsonElement> element(std::string_view name) const;
-  const value::JsonObject& json() const { return object_; }
+  value::JsonObject json() const { return object_; }
 
  private:
   value::JsonObject object_;

@@ -27,6 +27,8 @@ constexpr std::array kOperations = {
     NamedOperation{"PutItem", put_item},
     NamedOperation{"Query", query},
     NamedOperation{"Scan", scan},
+    NamedOperation{"TransactGetItems", transact_get_items},
+    NamedOperation{"TransactWriteItems", transact_write_items},
     NamedOperation{"UpdateItem", update_item},
     NamedOperation{"UpdateTable", update_table},
 };
@@ -48,17 +50,17 @@ Service::Service(engine::Engine& engine, ServiceOptions options)
 
 Service::~Service() = default;
 
-OperationFunction find_operation(std::string_view name) {
+OperationFunction function_of(std::string_view name) {
   const auto found = std::lower_bound(kOperations.begin(), kOperations.end(), name,
                                       [](const auto& operation, auto wanted) { return operation.name < wanted; });
   return found != kOperations.end() && found->name == name ? found->run : nullptr;
 }
 
-bool Service::knows(std::string_view operation) { return find_operation(operation) != nullptr; }
+bool Service::knows(std::string_view operation) { return function_of(operation) != nullptr; }
 
 void Service::call(std::string_view operation, std::string_view padded_body, ReplyCallback reply) {
   const auto fail = [&](const Error& error) { reply({.outcome = to_fault(error), .table = {}}); };
-  const auto run = find_operation(operation);
+  const auto run = function_of(operation);
   const auto* shape = input_shape(operation);
   if (run == nullptr || shape == nullptr) return fail({ErrorCode::UnknownOperation, ""});
 

@@ -28,12 +28,7 @@ struct Changes {
 };
 
 Result<void> read_index_updates(const Request& request, Changes& changes) {
-  const auto updates = request.array("GlobalSecondaryIndexUpdates");
-  if (!updates) return {};
-  for (const auto json : *updates) {
-    value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) continue;
-    const Request update(object);
+  for (const auto& update : request.objects("GlobalSecondaryIndexUpdates")) {
     TRY(refuse_unsupported(update, {"Create", "Delete"}));
     const auto throughput_update = update.object("Update");
     if (!throughput_update) {

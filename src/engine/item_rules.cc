@@ -87,7 +87,7 @@ Result<void> check_item(const Table& table, const value::Item& item) {
 Result<void> check_key(const Table& table, const value::Item& key) {
   static constexpr std::string_view kMismatch = "The provided key element does not match the schema";
   const auto expected = table.keys.partition.size() + table.keys.sort.size();
-  if (key.size() != expected) return validation_error("The number of conditions on the keys is invalid");
+  if (key.size() != expected) return validation_error(std::string(kMismatch));
   Result<void> result;
   table.keys.for_each([&](const KeyAttribute& attribute) {
     if (!result) return;

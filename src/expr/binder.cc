@@ -15,7 +15,9 @@ namespace {
 
 // A sigil, then letters, digits and underscores.
 bool is_placeholder(std::string_view key, char sigil) {
-  const auto belongs = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  const auto belongs = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
   return key.size() > 1 && key[0] == sigil && std::ranges::all_of(key.substr(1), belongs);
 }
 
@@ -32,7 +34,8 @@ Result<void> check_keys(const Map& map, std::string_view parameter, char sigil) 
 
 // `used` points at the values of `map` that expressions refer to.
 template <typename Map>
-Result<void> check_used(const Map& map, std::string_view parameter, std::vector<const typename Map::mapped_type*> used) {
+Result<void> check_used(const Map& map, std::string_view parameter,
+                        std::vector<const typename Map::mapped_type*> used) {
   std::ranges::sort(used);
   std::vector<std::string_view> unused;
   for (const auto& [key, value] : map) {

@@ -19,22 +19,23 @@ namespace stator::expr {
 
 // A request's ExpressionAttributeNames and ExpressionAttributeValues, and the expressions that use them.
 //
-// Make one per request, call check_placeholders(), then bind each expression in the order DynamoDB looks at them (Update or
-// KeyCondition, Condition, Filter, Projection), then check_all_used().  Every error is Validation with DynamoDB's text.
-// Confined to one request; what it returns is not.
+// Make one per request, call check_placeholders(), then bind each expression in the order DynamoDB looks at them
+// (Update or KeyCondition, Condition, Filter, Projection), then check_all_used().  Every error is Validation with
+// DynamoDB's text. Confined to one request; what it returns is not.
 class Binder {
  public:
   Binder(std::optional<Names> names, std::optional<Values> values, Cache& cache);  // the cache outlives the binder
 
-  // "ExpressionAttributeNames must not be empty", "ExpressionAttributeValues contains invalid key: Syntax error; key: \"x\"".
+  // "ExpressionAttributeNames must not be empty", "ExpressionAttributeValues contains invalid key: Syntax error; key:
+  // \"x\"".
   Result<void> check_placeholders() const;
 
   // kind is Condition, Filter or KeyCondition.
   Result<Condition> condition(Kind kind, std::string_view text);
   Result<Projection> projection(std::string_view text);
   Result<Update> update(std::string_view text);
-  // condition() and to_key_condition() in one.  DynamoDB does the second only after check_all_used(), so a caller that wants
-  // its order of errors takes the two steps itself.
+  // condition() and to_key_condition() in one.  DynamoDB does the second only after check_all_used(), so a caller that
+  // wants its order of errors takes the two steps itself.
   Result<KeyCondition> key_condition(std::string_view text);
 
   // "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a, #b}", or ...Values.

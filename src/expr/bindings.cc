@@ -40,7 +40,8 @@ bool Bindings::is_complete() const {
   return std::ranges::find(names, nullptr) == names.end() && std::ranges::find(values, nullptr) == values.end();
 }
 
-std::shared_ptr<const Bindings> bind(std::shared_ptr<const Tree> tree, std::shared_ptr<const Placeholders> placeholders) {
+std::shared_ptr<const Bindings> bind(std::shared_ptr<const Tree> tree,
+                                     std::shared_ptr<const Placeholders> placeholders) {
   const auto look_up = [](const auto& map, const std::string& key) {
     const auto found = map.find(key);
     return found != map.end() ? &found->second : nullptr;

@@ -14,7 +14,7 @@ namespace stator::expr {
 struct Bindings {
   std::shared_ptr<const Tree> tree;
   std::shared_ptr<const Placeholders> placeholders;
-  std::vector<const std::string*> names;             // by slot of Tree::names; nullptr where the request defines no such name
+  std::vector<const std::string*> names;  // by slot of Tree::names; nullptr where the request defines no such name
   std::vector<const value::AttributeValue*> values;  // by slot of Tree::values; nullptr likewise
 
   const Node& node(NodeIndex index) const { return tree->nodes[index]; }
@@ -28,6 +28,7 @@ struct Bindings {
   Path path(const Node& path) const;
 };
 
-std::shared_ptr<const Bindings> bind(std::shared_ptr<const Tree> tree, std::shared_ptr<const Placeholders> placeholders);
+std::shared_ptr<const Bindings> bind(std::shared_ptr<const Tree> tree,
+                                     std::shared_ptr<const Placeholders> placeholders);
 
 }  // namespace stator::expr

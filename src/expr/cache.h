@@ -17,8 +17,8 @@ namespace stator::expr {
 
 // Parsed expressions by their text, so that a text an application repeats is parsed once.
 //
-// Trees are immutable and know nothing of a request's names and values, so everybody shares them.  Bounded: the least recently
-// used of a shard makes room.  Thread-safe; shards keep threads apart.
+// Trees are immutable and know nothing of a request's names and values, so everybody shares them.  Bounded: the least
+// recently used of a shard makes room.  Thread-safe; shards keep threads apart.
 class Cache {
  public:
   explicit Cache(std::size_t max_trees = 4096);

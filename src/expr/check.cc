@@ -31,12 +31,12 @@ std::string undefined_value(std::string_view name) {
 }
 std::string wrong_count(Op op, std::size_t count) {
   return fmt::format(
-      "Incorrect number of operands for operator or function; operator or function: {}, number of operands: {}", op_name(op),
-      count);
+      "Incorrect number of operands for operator or function; operator or function: {}, number of operands: {}",
+      op_name(op), count);
 }
 std::string wrong_type(Op op, std::string_view type) {
-  return fmt::format("Incorrect operand type for operator or function; operator or function: {}, operand type: {}", op_name(op),
-                     type);
+  return fmt::format("Incorrect operand type for operator or function; operator or function: {}, operand type: {}",
+                     op_name(op), type);
 }
 std::string needs_path(Op op) {
   return fmt::format("Operator or function requires a document path; operator or function: {}", op_name(op));
@@ -91,7 +91,8 @@ class NodeCheck {
     }
     if (node.op != Op::Path) return std::nullopt;
     for (const Step& step : tree_.steps_of(node)) {
-      if (!step.is_index && bindings_.names[step.number] == nullptr) return undefined_name(tree_.names[step.number].text);
+      if (!step.is_index && bindings_.names[step.number] == nullptr)
+        return undefined_name(tree_.names[step.number].text);
     }
     return std::nullopt;
   }
@@ -115,7 +116,8 @@ class NodeCheck {
     const Path path = bindings_.path(first);
     if (path != bindings_.path(second)) return std::nullopt;
     return fmt::format(
-        "The first operand must be distinct from the remaining operands for this operator or function; operator: {}, first "
+        "The first operand must be distinct from the remaining operands for this operator or function; operator: {}, "
+        "first "
         "operand: {}",
         op_name(node.op), path.to_string());
   }
@@ -206,11 +208,12 @@ class NodeCheck {
     const auto type = type_of(operand);
     if (!type) return wrong_type(node.op, "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
     if (*type != Type::S) return wrong_type(node.op, value::type_name(*type));
-    static constexpr std::array kTypes = {Type::S, Type::N, Type::B,    Type::SS,   Type::NS,
+    static constexpr std::array kTypes = {Type::S,  Type::N, Type::B, Type::SS,   Type::NS,
                                           Type::BS, Type::M, Type::L, Type::Null, Type::Bool};
     const std::string& name = *value_of(operand)->as_string();
     if (std::ranges::find(kTypes, name, value::type_name) != kTypes.end()) return std::nullopt;
-    return fmt::format("Invalid attribute type name found; type: {}, valid types: {{B,NULL,SS,BOOL,L,BS,N,NS,S,M}}", name);
+    return fmt::format("Invalid attribute type name found; type: {}, valid types: {{B,NULL,SS,BOOL,L,BS,N,NS,S,M}}",
+                       name);
   }
 
   const Bindings& bindings_;
@@ -248,8 +251,8 @@ Relation relation(const Path& a, const Path& b) {
   return Relation::Overlap;
 }
 
-// In this order a path comes right before what it leads into, and the two kinds of elements meet once, so that looking at
-// neighbours finds whether any two paths are related.
+// In this order a path comes right before what it leads into, and the two kinds of elements meet once, so that looking
+// at neighbours finds whether any two paths are related.
 bool any_related(std::span<const Path> paths) {
   std::vector<const Path*> sorted;
   sorted.reserve(paths.size());
@@ -257,9 +260,8 @@ bool any_related(std::span<const Path> paths) {
   std::ranges::sort(sorted, [](const Path* a, const Path* b) {
     return a->attribute != b->attribute ? a->attribute < b->attribute : a->elements < b->elements;
   });
-  return std::ranges::adjacent_find(sorted, [](const Path* a, const Path* b) {
-           return relation(*a, *b) != Relation::Apart;
-         }) != sorted.end();
+  return std::ranges::adjacent_find(
+             sorted, [](const Path* a, const Path* b) { return relation(*a, *b) != Relation::Apart; }) != sorted.end();
 }
 
 }  // namespace
@@ -272,8 +274,8 @@ Result<void> check_condition(const Bindings& bindings) {
   for (auto node = tree.nodes.begin(); node != tree.nodes.end(); ++node) {
     if (is_operand(node->op)) continue;
     if (!is_logical(node->op)) {
-      for (const auto step : {&NodeCheck::undefined, &NodeCheck::operand_count, &NodeCheck::same_operands,
-                              &NodeCheck::condition_types}) {
+      for (const auto step :
+           {&NodeCheck::undefined, &NodeCheck::operand_count, &NodeCheck::same_operands, &NodeCheck::condition_types}) {
         for (auto at = first; at <= node; ++at) {
           if (const auto finding = (check.*step)(*at)) return invalid(tree.kind, *finding);
         }
@@ -306,8 +308,9 @@ Result<void> check_update(const Bindings& bindings) {
     if (action.section != Action::Section::Add && action.section != Action::Section::Delete) continue;
     const Type type = bindings.value(tree.nodes[action.value]).type();
     if (is_set(type) || (action.section == Action::Section::Add && type == Type::N)) continue;
-    return invalid(tree.kind, fmt::format("Incorrect operand type for operator or function; operator: {}, operand type: {}",
-                                          section_name(action.section), long_type_name(type)));
+    return invalid(tree.kind,
+                   fmt::format("Incorrect operand type for operator or function; operator: {}, operand type: {}",
+                               section_name(action.section), long_type_name(type)));
   }
   const NodeCheck check(bindings);
   for (const Node& node : tree.nodes) {
@@ -320,13 +323,15 @@ Result<void> check_update(const Bindings& bindings) {
 Result<void> check_paths(Kind kind, std::span<const Path> paths) {
   if (!any_related(paths)) return {};
   // Rare, and the message names the first two in the order written: any overlap before any conflict.
-  for (const auto& [wanted, word] : {std::pair(Relation::Overlap, "overlap"), std::pair(Relation::Conflict, "conflict")}) {
+  for (const auto& [wanted, word] :
+       {std::pair(Relation::Overlap, "overlap"), std::pair(Relation::Conflict, "conflict")}) {
     for (std::size_t second = 1; second < paths.size(); ++second) {
       for (std::size_t first = 0; first < second; ++first) {
         if (relation(paths[first], paths[second]) != wanted) continue;
-        return invalid(kind, fmt::format("Two document paths {} with each other; must remove or rewrite one of these paths; "
-                                         "path one: {}, path two: {}",
-                                         word, paths[first].to_string(), paths[second].to_string()));
+        return invalid(kind,
+                       fmt::format("Two document paths {} with each other; must remove or rewrite one of these paths; "
+                                   "path one: {}, path two: {}",
+                                   word, paths[first].to_string(), paths[second].to_string()));
       }
     }
   }

@@ -6,8 +6,8 @@
 #include "stator/expr/bindings.h"
 #include "stator/expr/path.h"
 
-// What can only be checked once the placeholders are known.  Every error is Validation with DynamoDB's text, and each function
-// reports the mistake that DynamoDB would report first.
+// What can only be checked once the placeholders are known.  Every error is Validation with DynamoDB's text, and each
+// function reports the mistake that DynamoDB would report first.
 namespace stator::expr {
 
 // Undefined names and values, and operands that an operator cannot have, one comparison or function after the other.

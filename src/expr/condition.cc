@@ -51,13 +51,17 @@ bool begins_with(const AttributeValue* value, const AttributeValue* prefix) {
 bool contains(const AttributeValue* value, const AttributeValue* part) {
   if (value == nullptr || part == nullptr) return false;
   switch (value->type()) {
-    case Type::S: return part->as_string() != nullptr && value->as_string()->find(*part->as_string()) != std::string::npos;
+    case Type::S:
+      return part->as_string() != nullptr && value->as_string()->find(*part->as_string()) != std::string::npos;
     case Type::B:
-      return part->as_binary() != nullptr && value->as_binary()->bytes.find(part->as_binary()->bytes) != std::string::npos;
+      return part->as_binary() != nullptr &&
+             value->as_binary()->bytes.find(part->as_binary()->bytes) != std::string::npos;
     case Type::SS:
-      return part->as_string() != nullptr && std::ranges::binary_search(value->as_string_set()->members, *part->as_string());
+      return part->as_string() != nullptr &&
+             std::ranges::binary_search(value->as_string_set()->members, *part->as_string());
     case Type::NS:
-      return part->as_number() != nullptr && std::ranges::binary_search(value->as_number_set()->members, *part->as_number());
+      return part->as_number() != nullptr &&
+             std::ranges::binary_search(value->as_number_set()->members, *part->as_number());
     case Type::BS:
       return part->as_binary() != nullptr &&
              std::ranges::binary_search(value->as_binary_set()->members, part->as_binary()->bytes);
@@ -66,10 +70,22 @@ bool contains(const AttributeValue* value, const AttributeValue* part) {
   }
 }
 
+// The service counts the length of a string in UTF-16 code units: a character that takes four bytes in UTF-8 takes two
+// of them, every other character one.
+std::size_t utf16_units(std::string_view text) {
+  std::size_t units = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool continues = (byte & 0xC0) == 0x80;
+    units += continues ? 0U : byte >= 0xF0 ? 2U : 1U;
+  }
+  return units;
+}
+
 Operand size_of(const AttributeValue* value) {
   if (value == nullptr) return nullptr;
   switch (value->type()) {
-    case Type::S: return Operand(value->as_string()->size());
+    case Type::S: return Operand(utf16_units(*value->as_string()));
     case Type::B: return Operand(value->as_binary()->bytes.size());
     case Type::SS: return Operand(value->as_string_set()->members.size());
     case Type::NS: return Operand(value->as_number_set()->members.size());
@@ -106,7 +122,8 @@ class Evaluation {
       }
       case Op::In: {
         const Operand value = get(0);
-        return std::ranges::any_of(operands.subspan(1), [&](NodeIndex i) { return equal(value.get(), operand(i).get()); });
+        return std::ranges::any_of(operands.subspan(1),
+                                   [&](NodeIndex i) { return equal(value.get(), operand(i).get()); });
       }
       case Op::AttributeExists: return get(0).get() != nullptr;
       case Op::AttributeNotExists: return get(0).get() == nullptr;

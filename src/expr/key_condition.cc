@@ -41,7 +41,8 @@ class Reader {
   Result<void> read(NodeIndex index) {
     const Node& node = bindings_.node(index);
     static constexpr std::array kRefused = {
-        Op::Or, Op::Not, Op::In, Op::NotEqual, Op::AttributeExists, Op::AttributeNotExists, Op::AttributeType, Op::Contains};
+        Op::Or,      Op::Not, Op::In, Op::NotEqual, Op::AttributeExists, Op::AttributeNotExists, Op::AttributeType,
+        Op::Contains};
     if (std::ranges::find(kRefused, node.op) != kRefused.end()) {
       return validation_error(fmt::format("Invalid operator used in KeyConditionExpression: {}", op_name(node.op)));
     }
@@ -65,16 +66,20 @@ class Reader {
     std::vector<const value::AttributeValue*> values;
     for (const NodeIndex index : operands) {
       const Node& operand = bindings_.node(index);
-      if (operand.op == Op::Size) return validation_error("KeyConditionExpressions cannot contain nested operations");
+      if (operand.op == Op::Size)
+        return validation_error(
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot contain nested operations");
       if (operand.op == Op::Value) {
         values.push_back(&bindings_.value(operand));
         continue;
       }
       if (attribute != nullptr) {
-        return validation_error("Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
+        return validation_error(
+            "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
       }
       if (operand.range.count > 1) {
-        return validation_error("KeyConditionExpressions cannot have conditions on nested attributes");
+        return validation_error(
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes");
       }
       attribute = &operand;
     }
@@ -83,7 +88,8 @@ class Reader {
     }
     const std::string_view name = bindings_.attribute(*attribute);
     if (std::ranges::find(condition_.terms, name, &KeyTerm::attribute) != condition_.terms.end()) {
-      return validation_error("KeyConditionExpressions must only contain one condition per key");
+      return validation_error(
+          "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key");
     }
     const KeyTerm::Op op = key_op(node.op);
     condition_.terms.push_back({.attribute = std::string(name),

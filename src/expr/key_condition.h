@@ -20,13 +20,14 @@ struct KeyTerm {
   value::AttributeValue high;  // only of Between; Null otherwise
 };
 
-// A key condition expression: all of its terms hold.  No attribute appears twice.  Whether the terms fit a key schema is for
-// whoever knows the schema.
+// A key condition expression: all of its terms hold.  No attribute appears twice.  Whether the terms fit a key schema
+// is for whoever knows the schema.
 struct KeyCondition {
   std::vector<KeyTerm> terms;
 };
 
-// Reads a bound condition as a key condition.  Errors: Validation, with DynamoDB's texts for what a key condition cannot say.
+// Reads a bound condition as a key condition.  Errors: Validation, with DynamoDB's texts for what a key condition
+// cannot say.
 Result<KeyCondition> to_key_condition(const Condition& condition);
 
 }  // namespace stator::expr

@@ -19,7 +19,8 @@ namespace {
 using Section = Action::Section;
 
 bool same_word(std::string_view text, std::string_view upper) {
-  return std::ranges::equal(text, upper, [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; });
+  return std::ranges::equal(text, upper,
+                            [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; });
 }
 
 std::optional<Op> comparator_of(TokenKind kind) {
@@ -43,8 +44,8 @@ std::optional<Op> function_named(std::span<const Op> functions, std::string_view
   return found == functions.end() ? std::nullopt : std::optional(*found);
 }
 
-// Mistakes that do not stop the parser.  DynamoDB looks for one kind of mistake after another, each in the whole expression, so
-// the first of every kind is kept until the end.
+// Mistakes that do not stop the parser.  DynamoDB looks for one kind of mistake after another, each in the whole
+// expression, so the first of every kind is kept until the end.
 struct Findings {
   std::optional<std::string> redundant_parentheses;
   std::optional<std::string> unknown_function;
@@ -58,7 +59,8 @@ struct Findings {
   }
 };
 
-// Recursive descent with one function per rule of the grammar; every function is entered at the first token of what it reads.
+// Recursive descent with one function per rule of the grammar; every function is entered at the first token of what it
+// reads.
 //
 //   condition   or
 //   or          and { OR and }
@@ -98,7 +100,9 @@ class Parser {
 
   const Token& token() const { return tokens_[at_]; }
   std::string_view spelling() const { return text_.substr(token().begin, token().size); }
-  bool at_keyword(std::string_view upper) const { return token().kind == TokenKind::Word && same_word(spelling(), upper); }
+  bool at_keyword(std::string_view upper) const {
+    return token().kind == TokenKind::Word && same_word(spelling(), upper);
+  }
 
   bool accept(TokenKind kind) {
     if (token().kind != kind) return false;
@@ -127,7 +131,8 @@ class Parser {
     static constexpr std::array<std::string_view, 4> kInUpdates = {"SET", "REMOVE", "ADD", "DELETE"};
     const auto matches = [&](std::string_view word) { return same_word(spelling(), word); };
     if (kind_ == Kind::Projection) return false;
-    return kind_ == Kind::Update ? std::ranges::any_of(kInUpdates, matches) : std::ranges::any_of(kInConditions, matches);
+    return kind_ == Kind::Update ? std::ranges::any_of(kInUpdates, matches)
+                                 : std::ranges::any_of(kInConditions, matches);
   }
 
   // ---- conditions ----
@@ -145,7 +150,8 @@ class Parser {
     return chain("AND", Op::And, [this] { return not_condition(); });
   }
 
-  // One part, or several joined by the same word.  A lone operand is passed up: a comparator may follow its parenthesis.
+  // One part, or several joined by the same word.  A lone operand is passed up: a comparator may follow its
+  // parenthesis.
   template <typename Rule>
   Result<Part> chain(std::string_view word, Op op, Rule rule) {
     const std::size_t operands = pending_.size();
@@ -173,7 +179,8 @@ class Parser {
     NodeIndex node = as_condition(part);
     operators_ += negations;
     // A longer row of them is refused in the end, so the tree need not hold it.
-    for (std::size_t i = 0; i < std::min(negations, kMaxOperators); ++i) node = builder_.node(Op::Not, {{node}}, position);
+    for (std::size_t i = 0; i < std::min(negations, kMaxOperators); ++i)
+      node = builder_.node(Op::Not, {{node}}, position);
     return Part{node, Part::Shape::Condition};
   }
 
@@ -217,7 +224,8 @@ class Parser {
       ++at_;
       return Part{builder_.value(std::move(placeholder), position)};
     }
-    if (token().kind == TokenKind::Word && !at_any_keyword() && tokens_[at_ + 1].kind == TokenKind::OpenParen) return function();
+    if (token().kind == TokenKind::Word && !at_any_keyword() && tokens_[at_ + 1].kind == TokenKind::OpenParen)
+      return function();
     return Part{TRY(path())};
   }
 
@@ -229,9 +237,11 @@ class Parser {
     Part part = TRY(rule());
     TRY(expect(TokenKind::CloseParen));
     --depth_;
-    if (part.in_parentheses) Findings::note(findings_.redundant_parentheses, "The expression has redundant parentheses;");
+    if (part.in_parentheses)
+      Findings::note(findings_.redundant_parentheses, "The expression has redundant parentheses;");
     part.in_parentheses = true;
-    if (kind_ != Kind::Update && part.shape == Part::Shape::Operand && builder_.tree().nodes[part.node].op == Op::Path) {
+    if (kind_ != Kind::Update && part.shape == Part::Shape::Operand &&
+        builder_.tree().nodes[part.node].op == Op::Path) {
       const std::size_t before = at_;
       TRY(path_tail(part.node));
       if (at_ != before) part.in_parentheses = false;
@@ -256,7 +266,8 @@ class Parser {
   Result<Part> function() {
     const std::uint16_t position = token().begin;
     const std::string_view name = spelling();
-    const auto op = kind_ == Kind::Update ? function_named(kUpdateFunctions, name) : function_named(kConditionFunctions, name);
+    const auto op =
+        kind_ == Kind::Update ? function_named(kUpdateFunctions, name) : function_named(kConditionFunctions, name);
     if (!op) Findings::note(findings_.unknown_function, fmt::format("Invalid function name; function: {}", name));
     ++operators_;
     ++at_;
@@ -308,7 +319,7 @@ class Parser {
     const auto elements = builder_.tree().nodes[path].range.count;
     if (elements > kMaxPathElements) {
       Findings::note(findings_.path_limit,
-                     fmt::format("The document path has too many nesting elements; nesting levels: {}", elements));
+                     fmt::format("The document path has too many nesting levels; nesting levels: {}", elements));
     }
     return {};
   }
@@ -329,7 +340,8 @@ class Parser {
     const std::string_view digits = spelling();
     std::int32_t index = 0;
     if (std::from_chars(digits.data(), digits.data() + digits.size(), index).ec != std::errc()) {
-      Findings::note(findings_.path_limit, fmt::format("List index is not within the allowable range; index: [{}]", digits));
+      Findings::note(findings_.path_limit,
+                     fmt::format("List index is not within the allowable range; index: [{}]", digits));
     }
     ++at_;
     TRY(expect(TokenKind::CloseBracket));
@@ -352,8 +364,9 @@ class Parser {
       if (!section) return unexpected();
       bool& repeated = seen[static_cast<std::size_t>(*section)];
       if (repeated) {
-        Findings::note(findings_.repeated_section,
-                       fmt::format("The \"{}\" section can only be used once in an update expression;", section_name(*section)));
+        Findings::note(
+            findings_.repeated_section,
+            fmt::format("The \"{}\" section can only be used once in an update expression;", section_name(*section)));
       }
       repeated = true;
       ++at_;
@@ -386,7 +399,8 @@ class Parser {
   Result<Part> sum() {
     const std::size_t operands = pending_.size();
     const std::uint16_t position = token().begin;
-    const Part left = token().kind == TokenKind::OpenParen ? TRY(parentheses([this] { return sum(); })) : TRY(operand());
+    const Part left =
+        token().kind == TokenKind::OpenParen ? TRY(parentheses([this] { return sum(); })) : TRY(operand());
     const bool plus = token().kind == TokenKind::Plus;
     if (left.shape == Part::Shape::Condition || (!plus && token().kind != TokenKind::Minus)) return left;
     ++at_;
@@ -418,8 +432,9 @@ class Parser {
   }
 
   void note_misuse(Op op) {
-    Findings::note(findings_.misused_function,
-                   fmt::format("The function is not allowed to be used this way in an expression; function: {}", op_name(op)));
+    Findings::note(
+        findings_.misused_function,
+        fmt::format("The function is not allowed to be used this way in an expression; function: {}", op_name(op)));
   }
 
   // The service stops counting at the first one too many.
@@ -430,9 +445,9 @@ class Parser {
   Result<void> report() const {
     const auto& f = findings_;
     const auto operators = operators_ > kMaxOperators ? std::optional(too_many_operators()) : std::nullopt;
-    const std::array in_updates = {&f.redundant_parentheses, &f.reserved_word, &f.unknown_function, &operators,
+    const std::array in_updates = {&f.redundant_parentheses, &f.reserved_word,    &f.unknown_function, &operators,
                                    &f.misused_function,      &f.repeated_section, &f.path_limit};
-    const std::array in_others = {&f.redundant_parentheses, &f.unknown_function, &operators, &f.misused_function,
+    const std::array in_others = {&f.redundant_parentheses, &f.unknown_function, &operators,   &f.misused_function,
                                   &f.reserved_word,         &f.repeated_section, &f.path_limit};
     for (const auto* finding : kind_ == Kind::Update ? in_updates : in_others) {
       if (*finding) return invalid(**finding);
@@ -458,7 +473,10 @@ Result<std::shared_ptr<const Tree>> parse(Kind kind, std::string_view text) {
     return validation_error(fmt::format("Invalid {}: {}", parameter_name(kind), message));
   };
   if (text.size() > kMaxTextBytes) {
-    return invalid(fmt::format("Expression size has exceeded the maximum allowed size; expression size: {}", text.size()));
+    // The service tells the size for two of the five kinds.
+    const bool tells_size = kind == Kind::Condition || kind == Kind::Filter;
+    return invalid(fmt::format("Expression size has exceeded the maximum allowed size;{}",
+                               tells_size ? fmt::format(" expression size: {}", text.size()) : ""));
   }
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return invalid("The expression can not be empty;");
   return Parser(kind, text).run();

@@ -31,8 +31,10 @@ std::span<const Path* const> take_group(std::span<const Path* const>& paths, std
   return group;
 }
 
-// The part of `value` that `paths` select.  They are sorted, and agree on the way to `value`, which is `depth` elements long.
-std::optional<AttributeValue> select(const AttributeValue& value, std::span<const Path* const> paths, std::size_t depth) {
+// The part of `value` that `paths` select.  They are sorted, and agree on the way to `value`, which is `depth` elements
+// long.
+std::optional<AttributeValue> select(const AttributeValue& value, std::span<const Path* const> paths,
+                                     std::size_t depth) {
   if (paths[0]->elements.size() == depth) return value;
   std::vector<AttributeMap::Entry> entries;
   value::List list;

@@ -27,8 +27,8 @@ struct Path {
 // The value at `path`, or nullptr when the document has none there.
 const value::AttributeValue* find(const value::Item& item, const Path& path);
 
-// The parts of `item` at these paths, inside maps and lists of their own; list elements keep their order and close their gaps.
-// What a projection returns, and UPDATED_OLD and UPDATED_NEW.
+// The parts of `item` at these paths, inside maps and lists of their own; list elements keep their order and close
+// their gaps. What a projection returns, and UPDATED_OLD and UPDATED_NEW.
 value::Item project(const value::Item& item, std::span<const Path> paths);
 
 }  // namespace stator::expr

@@ -9,14 +9,29 @@ namespace stator::expr {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Op::ListAppend) + 1> kOpNames = {
-    "path",        "value",         "AND",
-    "OR",          "NOT",           "=",
-    "<>",          "<",             "<=",
-    ">",           ">=",            "BETWEEN",
-    "IN",          "attribute_exists", "attribute_not_exists",
-    "attribute_type", "begins_with", "contains",
-    "size",        "+",             "-",
-    "if_not_exists", "list_append",
+    "path",
+    "value",
+    "AND",
+    "OR",
+    "NOT",
+    "=",
+    "<>",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "BETWEEN",
+    "IN",
+    "attribute_exists",
+    "attribute_not_exists",
+    "attribute_type",
+    "begins_with",
+    "contains",
+    "size",
+    "+",
+    "-",
+    "if_not_exists",
+    "list_append",
 };
 
 // Writes a tree as text.  Recursion is as deep as the tree, which the parser bounds.
@@ -30,9 +45,7 @@ class Printer {
     switch (node.op) {
       case Op::Path: return path(node);
       case Op::Value: text_ += tree_.values[node.range.begin]; return;
-      case Op::Not:
-        text_ += "NOT ";
-        return grouped(operands[0]);
+      case Op::Not: text_ += "NOT "; return grouped(operands[0]);
       case Op::And:
       case Op::Or:
         for (std::size_t i = 0; i < operands.size(); ++i) {

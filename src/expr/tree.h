@@ -13,8 +13,8 @@
 // Parsed expressions before names and values are known.
 //
 // Nodes live in one vector, operands before their operators, and refer to each other by index: a tree is a handful of
-// allocations and most walks over it are loops.  Names and values are slots, one for each place where one is written: a node
-// says "name 3", "value 1", and a binding says what these are for one request.
+// allocations and most walks over it are loops.  Names and values are slots, one for each place where one is written: a
+// node says "name 3", "value 1", and a binding says what these are for one request.
 namespace stator::expr {
 
 using NodeIndex = std::uint32_t;
@@ -86,7 +86,8 @@ struct Action {
 
 std::string_view section_name(Action::Section section);
 
-// An expression.  Of `nodes`, a condition's root is the last; the actions of an update and the paths of a projection name theirs.
+// An expression.  Of `nodes`, a condition's root is the last; the actions of an update and the paths of a projection
+// name theirs.
 struct Tree {
   Kind kind = Kind::Condition;
   std::vector<Node> nodes;

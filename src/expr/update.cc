@@ -20,7 +20,9 @@ Error missing_attribute() {
   return validation_error("The provided expression refers to an attribute that does not exist in the item");
 }
 Error wrong_type() { return validation_error("An operand in the update expression has an incorrect data type"); }
-Error bad_path() { return validation_error("The document path provided in the update expression is invalid for update"); }
+Error bad_path() {
+  return validation_error("The document path provided in the update expression is invalid for update");
+}
 
 // The map or list that has, or could have, the last element of a nested path; nullptr when the path leads nowhere.
 template <typename Item>
@@ -116,9 +118,12 @@ class Application {
   static Result<AttributeValue> sum(const AttributeValue& a, const AttributeValue& b) {
     switch (a.type()) {
       case Type::N: return AttributeValue(TRY(a.as_number()->add(*b.as_number())));
-      case Type::SS: return AttributeValue(value::StringSet{united(a.as_string_set()->members, b.as_string_set()->members)});
-      case Type::NS: return AttributeValue(value::NumberSet{united(a.as_number_set()->members, b.as_number_set()->members)});
-      case Type::BS: return AttributeValue(value::BinarySet{united(a.as_binary_set()->members, b.as_binary_set()->members)});
+      case Type::SS:
+        return AttributeValue(value::StringSet{united(a.as_string_set()->members, b.as_string_set()->members)});
+      case Type::NS:
+        return AttributeValue(value::NumberSet{united(a.as_number_set()->members, b.as_number_set()->members)});
+      case Type::BS:
+        return AttributeValue(value::BinarySet{united(a.as_binary_set()->members, b.as_binary_set()->members)});
       default: return wrong_type();
     }
   }
@@ -130,11 +135,14 @@ class Application {
     if (present->type() != value.type()) return wrong_type();
     switch (value.type()) {
       case Type::SS:
-        return plan_rest(path, value::StringSet{without(present->as_string_set()->members, value.as_string_set()->members)});
+        return plan_rest(path,
+                         value::StringSet{without(present->as_string_set()->members, value.as_string_set()->members)});
       case Type::NS:
-        return plan_rest(path, value::NumberSet{without(present->as_number_set()->members, value.as_number_set()->members)});
+        return plan_rest(path,
+                         value::NumberSet{without(present->as_number_set()->members, value.as_number_set()->members)});
       case Type::BS:
-        return plan_rest(path, value::BinarySet{without(present->as_binary_set()->members, value.as_binary_set()->members)});
+        return plan_rest(path,
+                         value::BinarySet{without(present->as_binary_set()->members, value.as_binary_set()->members)});
       default: return wrong_type();
     }
   }
@@ -193,12 +201,13 @@ class Application {
 
   // ---- doing it ----
 
-  // Paths never overlap, so no write moves another's place, but for elements that are appended: those go in the order of the
-  // positions named, after all others.
+  // Paths never overlap, so no write moves another's place, but for elements that are appended: those go in the order
+  // of the positions named, after all others.
   void write() {
     std::ranges::stable_sort(writes_, [](const Write& a, const Write& b) {
       if (a.appends != b.appends) return b.appends;
-      return a.appends && std::get<std::uint32_t>(a.path->elements.back()) < std::get<std::uint32_t>(b.path->elements.back());
+      return a.appends &&
+             std::get<std::uint32_t>(a.path->elements.back()) < std::get<std::uint32_t>(b.path->elements.back());
     });
     for (Write& write : writes_) {
       if (write.path->elements.empty()) {

@@ -21,14 +21,15 @@ class Update {
   // An update that was not written as an expression; see Condition::from_tree().
   static Update from_tree(std::shared_ptr<const Tree> tree, std::shared_ptr<const Placeholders> placeholders);
 
-  // The item after the update.  Every operand reads `old`, whatever the other actions do.  Sizes and keys are the caller's to
-  // check: see paths() for what may have changed.  Errors: Validation, with DynamoDB's texts.
+  // The item after the update.  Every operand reads `old`, whatever the other actions do.  Sizes and keys are the
+  // caller's to check: see paths() for what may have changed.  Errors: Validation, with DynamoDB's texts.
   Result<value::Item> apply(const value::Item& old) const;
-  // The same where there is no item yet, given its key.  Differs from apply() in one oddity of DynamoDB: a nested path that
-  // leads nowhere may be removed from an item that does not exist, and not from one that does.
+  // The same where there is no item yet, given its key.  Differs from apply() in one oddity of DynamoDB: a nested path
+  // that leads nowhere may be removed from an item that does not exist, and not from one that does.
   Result<value::Item> create(const value::Item& key) const;
 
-  // What it writes to or removes, in the order written: for UPDATED_OLD and UPDATED_NEW, and to refuse an update of the key.
+  // What it writes to or removes, in the order written: for UPDATED_OLD and UPDATED_NEW, and to refuse an update of the
+  // key.
   const std::vector<Path>& paths() const { return *paths_; }
 
  private:

@@ -54,14 +54,12 @@ Connection::Connection(std::shared_ptr<Loop> loop, Socket socket)
       parser_(parser_limits(loop_->options())) {}
 
 void Connection::start(Admission admission) {
+  over_limit_ = admission == Admission::OverLimit;
   error_code error;
   socket_.non_blocking(true, error);
   if (!error) socket_.set_option(asio::ip::tcp::no_delay(true), error);
   if (error) return close();
-  if (admission == Admission::OverLimit) {
-    over_limit_ = true;
-    refuse(503, "too many connections");
-  }
+  if (over_limit_) refuse(503, "too many connections");
   settle();
 }
 
@@ -185,6 +183,10 @@ void Connection::refuse(int status, std::string_view reason) {
     response.status = status;
   }
   closing_ = linger_ = true;
+  if (!reading_) {
+    begin_ = end_ = 0;
+    in_.shrink(0);  // now, and not when the client has gone: somebody else may need the room
+  }
   append_response(response, {.date_line = loop_->date_line(), .close = true, .head_request = parser_.head_request()});
 }
 
@@ -241,8 +243,15 @@ bool Connection::flush() {
     const std::size_t bytes = large_body_.empty() ? socket_.write_some(buffers[0], error)  //
                                                   : socket_.write_some(buffers, error);
     if (error == asio::error::would_block) {
-      if (!write_stalled_ || paced_bytes_ >= kPacedBytes) {
-        write_stalled_ = true;
+      if (stalled_bytes_ == 0) {
+        if (!loop_->shared().budget.take(total - written_)) {
+          close();
+          return false;
+        }
+        stalled_bytes_ = total - written_;
+        paced_bytes_ = kPacedBytes;
+      }
+      if (paced_bytes_ >= kPacedBytes) {
         paced_bytes_ = 0;
         deadline_ = loop_->deadline_in(loop_->options().write_timeout);
       }
@@ -259,11 +268,15 @@ bool Connection::flush() {
     paced_bytes_ += bytes;
   }
   written_ = 0;
-  write_stalled_ = false;
+  end_stall();
   large_body_ = {};
   if (out_.capacity() > kRetainedOutBytes) out_ = {};
   out_.clear();
   return true;
+}
+
+void Connection::end_stall() {
+  if (stalled_bytes_ > 0) loop_->shared().budget.give_back(std::exchange(stalled_bytes_, 0));
 }
 
 void Connection::on_write(const error_code& error, std::size_t bytes) {
@@ -304,6 +317,7 @@ void Connection::drain() {
 void Connection::close() {
   if (closed_) return;
   closed_ = true;
+  end_stall();
   error_code error;
   socket_.close(error);  // NOLINT: nothing can be done about it, and nothing needs to
   loop_->remove(*this);

@@ -74,6 +74,7 @@ class Connection {
   void start_read();
   void on_read(const boost::system::error_code& error, std::size_t bytes);
   bool flush();
+  void end_stall();
   void on_write(const boost::system::error_code& error, std::size_t bytes);
   void finish_closing();
 
@@ -99,9 +100,9 @@ class Connection {
   std::string out_;
   std::string large_body_;
   std::size_t written_ = 0;
-  bool writing_ = false;         // a write is pending and owns both
-  bool write_stalled_ = false;   // the client has made us wait in this write
-  std::size_t paced_bytes_ = 0;  // taken by the client since the deadline was set
+  bool writing_ = false;           // a write is pending and owns both
+  std::size_t stalled_bytes_ = 0;  // on the budget, because the client has made us wait
+  std::size_t paced_bytes_ = 0;    // taken by the client since the deadline was set
 
   bool closing_ = false;  // nothing more is handled; close when all is written
   bool linger_ = false;   // and drop what the client still sends first, lest a reset destroys the answer

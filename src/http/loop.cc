@@ -1,10 +1,12 @@
 #include "stator/http/loop.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <utility>
 
 #include "stator/base/log.h"
 
@@ -13,6 +15,22 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
+
+// Owns a descriptor on its way from one loop to another.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  int get() const { return value_; }
+  int release() { return std::exchange(value_, -1); }
+
+ private:
+  int value_;
+};
 
 constexpr std::size_t kOverLimitConnections = 64;  // per loop; further ones are closed without an answer
 
@@ -92,7 +110,7 @@ void Loop::accept() {
 void Loop::on_accept(const error_code& error, Socket socket) {
   if (draining_ || !acceptor_.is_open()) return;
   if (!error) {
-    add(std::move(socket));
+    place(std::move(socket));
   } else if (error != asio::error::connection_aborted) {
     // Out of descriptors or memory: trying again at once would only spin.
     log::warning("http_accept_failed", {{"error", error.message()}});
@@ -102,14 +120,41 @@ void Loop::on_accept(const error_code& error, Socket socket) {
   accept();
 }
 
-void Loop::add(Socket socket) {
-  const bool over_limit = shared_->connections.fetch_add(1, std::memory_order_relaxed) >= options().connections;
-  if (over_limit) {
-    counters_.refused.add(1);
-    if (over_limit_ >= kOverLimitConnections) {
-      shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+// The kernel spreads connections over the loops by a hash, which for the few connections of a client's pool is a
+// lottery: of two, both land on one loop half the time, and the other core idles for as long as they live.
+void Loop::place(Socket socket) {
+  Loop* target = this;
+  for (auto* other : shared_->loops) {
+    if (other->load_.load(std::memory_order_relaxed) < target->load_.load(std::memory_order_relaxed)) target = other;
+  }
+  target->load_.fetch_add(1, std::memory_order_relaxed);
+  if (target == this) return add(std::move(socket));
+  error_code error;
+  const auto protocol = acceptor_.local_endpoint(error).protocol();
+  Descriptor descriptor(socket.release(error));
+  asio::post(target->io_, [target, protocol, moved = std::move(descriptor)]() mutable {
+    Socket received(target->io_.get_executor());
+    error_code failed;
+    received.assign(protocol, moved.get(), failed);
+    if (failed) {
+      target->load_.fetch_sub(1, std::memory_order_relaxed);
       return;
     }
+    moved.release();
+    target->add(std::move(received));
+  });
+}
+
+// The connection is part of load_ already.
+void Loop::add(Socket socket) {
+  const bool over_limit = shared_->connections.fetch_add(1, std::memory_order_relaxed) >= options().connections;
+  if (over_limit) counters_.refused.add(1);
+  if (draining_ || (over_limit && over_limit_ >= kOverLimitConnections)) {
+    shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+    load_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  if (over_limit) {
     ++over_limit_;
   } else {
     counters_.accepted.add(1);
@@ -128,6 +173,7 @@ void Loop::remove(Connection& connection) {
   connection.previous_ = connection.next_ = nullptr;
   if (connection.over_limit()) --over_limit_;
   shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+  load_.fetch_sub(1, std::memory_order_relaxed);
   connection.release();
   finish_if_drained();
 }

@@ -27,6 +27,7 @@ struct Shared {
   const ServerOptions options;
   Budget budget;
   std::atomic<std::size_t> connections = 0;
+  std::vector<Loop*> loops;  // constant once they run
 };
 
 // Written by the loop's thread only, read by any.
@@ -76,6 +77,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   void accept();
   void on_accept(const boost::system::error_code& error, Socket socket);
+  void place(Socket socket);
   void add(Socket socket);
   void schedule_tick();
   void tick();
@@ -104,6 +106,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool draining_ = false;
   SteadyTime drain_deadline_;
   LoopCounters counters_;
+
+  // Connections here and on their way here.  Read by the other loops.
+  std::atomic<std::size_t> load_ = 0;
 
   Mutex mutex_;
   bool open_ GUARDED_BY(mutex_) = true;

@@ -375,10 +375,10 @@ Parser::Status Parser::parse_chunks(char* data, std::size_t& size) {
         break;
       }
       case Stage::ChunkDataEnd:
-        if (size - position_ < 2) {
-          more = false;
-        } else if (data[position_] != '\r' || data[position_ + 1] != '\n') {
+        if ((size > position_ && data[position_] != '\r') || (size > position_ + 1 && data[position_ + 1] != '\n')) {
           fail(400, "a chunk is longer than its size says");
+        } else if (size - position_ < 2) {
+          more = false;
         } else {
           position_ += 2;
           stage_ = Stage::ChunkSize;

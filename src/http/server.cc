@@ -89,6 +89,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Hand
     if (error) return listen_error(endpoint, error);
   }
   for (auto& loop : impl->loops) {
+    impl->shared->loops.push_back(loop.get());
     loop->acceptor().listen(kBacklog, error);
     if (error) return listen_error(endpoint, error);
   }

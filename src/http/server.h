@@ -67,7 +67,9 @@ struct ServerOptions {
 
   // Of the whole server; more is answered 503.
   std::size_t connections = 10'000;
-  std::size_t buffered_bytes = 256 << 20;  // requests that are being received or handled, beyond 4 KB per connection
+  // Beyond 4 KB per connection: requests that are being received or handled, and answers that clients are slow to take
+  // (those are cut off).
+  std::size_t buffered_bytes = 256 << 20;
 
   // All are kept by one coarse timer, so they may be late by up to two ticks.
   std::chrono::milliseconds idle_timeout{60'000};     // between requests; closes silently

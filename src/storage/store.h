@@ -37,7 +37,7 @@ class Cursor {
   // Views into the store, valid until next() or destruction.
   virtual BytesView key() const = 0;
   virtual BytesView value() const = 0;
-  // Errors: Storage.
+  // Errors: Storage, Corruption.
   virtual Result<void> status() const = 0;
 };
 
@@ -127,19 +127,22 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // The bytes at `key`, or nullopt.  Errors: Storage.
+  // The bytes at `key`, or nullopt.  Errors: Storage, Corruption.
   virtual Result<std::optional<Bytes>> get(BytesView key) const = 0;
   // Valid while the store is; destroy its cursors first.
   virtual std::unique_ptr<Snapshot> snapshot() const = 0;
 
   // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the store
-  // was opened relaxed.  Errors: Storage, Conflict.
+  // was opened relaxed.  An empty batch is a commit, too.  Errors: Conflict: nothing was applied.  Storage: no reader sees
+  // it, and further commits may fail until recover(); whether it is there after recover(), last_commit() tells.
+  // Corruption: it adds to a value that is no counter (a store may find that out later, and answer it to the reader).
   virtual Result<CommitSequence> commit(Batch batch) = 0;
   // The newest commit that a reader can see; survives a restart when the store does.
   virtual CommitSequence last_commit() const = 0;
   // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
   virtual Result<void> sync() = 0;
-  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there.
+  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store has
+  // to be opened again, while a snapshot is open.  When it succeeds, last_commit() may have grown by the commit that failed.
   virtual Result<void> recover() = 0;
 
   virtual Capabilities capabilities() const = 0;

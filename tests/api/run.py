@@ -48,11 +48,15 @@ class Names:
         return re.sub(rf"(?<![\w.-])(?:{words})(?![\w.-])", lambda m: mapping[m.group(0)], text)
 
 
+class Skipped(Exception):
+    """The script is for later."""
+
+
 class Run:
     """One script against one endpoint."""
 
-    def __init__(self, path, connection, patience, eventual):
-        self.path, self.connection, self.patience, self.eventual = path, connection, patience, eventual
+    def __init__(self, path, connection, patience, eventual, later):
+        self.path, self.connection, self.patience, self.eventual, self.later = path, connection, patience, eventual, later
         self.names, self.env = Names(), {}
 
     def call(self, operation, body):
@@ -63,7 +67,7 @@ class Run:
             return status, {"__type": "NotJson", "message": answer[:200].decode("utf-8", "replace")}
 
     def execute(self):
-        """None, or what failed as file:line with expected and actual."""
+        """None, or what failed as file:line with expected and actual.  Raises Skipped."""
         try:
             shown = self.path.relative_to(pathlib.Path.cwd())
         except ValueError:
@@ -72,9 +76,15 @@ class Run:
         try:
             for statement in ddb.parse(self.path.read_text(), shown):
                 line = statement.line
+                if isinstance(statement, ddb.Later):
+                    if self.later:
+                        continue
+                    raise Skipped
                 problem = self.step(statement)
                 if problem:
                     return f"{shown}:{line}: {problem}"
+        except Skipped:
+            raise
         except ddb.ScriptError as e:
             return str(e)
         except Exception as e:  # the endpoint went away, or answered no HTTP
@@ -176,17 +186,22 @@ def main():
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--patience", type=float, default=20, help="seconds to wait for a table state (20)")
     parser.add_argument("--eventual", type=float, default=0, help="seconds in which an index may catch up (0: none)")
+    parser.add_argument("--later", action="store_true", help="run also what Stator does not do yet (implied by --endpoint)")
     parser.add_argument("-v", "--verbose", action="store_true", help="name every script")
     a = parser.parse_args()
     report = stator.Report("api")
-    paths, lock = find(a.scripts), threading.Lock()
+    paths, skipped, lock = find(a.scripts), [], threading.Lock()
     local = threading.local()
 
     def run_all(endpoint, alive):
         def one(path):
             if not hasattr(local, "connection"):
                 local.connection = dynamo.Connection(endpoint)
-            problem = Run(path, local.connection, a.patience * stator.slowness(), a.eventual).execute()
+            try:
+                problem = Run(path, local.connection, a.patience * stator.slowness(), a.eventual, a.later or a.endpoint).execute()
+            except Skipped:
+                skipped.append(path)
+                return
             with lock:
                 report.fail(problem) if problem else report.ok()
                 if a.verbose and not problem:
@@ -209,6 +224,8 @@ def main():
                     report.fail(f"{e}\n{s.log()}")
         except RuntimeError as e:
             report.fail(str(e))
+    if skipped:
+        print(f"{len(skipped)} scripts are for later (run.py --later)")
     report.finish()
 
 

@@ -314,6 +314,14 @@ class Name(Statement):
         self.name = name
 
 
+class Later(Statement):
+    """`later why`: the script describes the service, and is not run until Stator does it."""
+
+    def __init__(self, line, reason):
+        super().__init__(line)
+        self.reason = reason
+
+
 class Table(Name):
     """`table Orders pk:S ...`: creates the table and waits until it is active."""
 
@@ -337,7 +345,9 @@ def parse(text, where="script"):
     p.space()
     while p.pos < len(text):
         line = p.line()
-        if p.take(r"name\s+"):
+        if p.take(r"later\s+"):
+            statements.append(Later(line, p.rest_of_line()))
+        elif p.take(r"name\s+"):
             statements.append(Name(line, p.need(r"[\w.-]+", "a table name").group(0)))
         elif p.take(r"table\s+"):
             words = p.rest_of_line()

@@ -1,18 +1,17 @@
 """What the service says about sizes and index entries, computed independently: the yardstick of the black-box suites."""
 import base64
-import math
 
 
 def number_bytes(text):
-    """One byte, one per two significant digits on each side of the point, one for a negative sign."""
-    negative = text.startswith("-")
+    """One byte, one per pair of digits counted from the decimal point outwards without zero pairs at the ends, one for a minus."""
     whole, _, fraction = text.lstrip("+-").partition(".")
-    whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
-    if not fraction:
-        whole = whole.rstrip("0")
-    if not whole:
-        fraction = fraction.lstrip("0")
-    return 1 + math.ceil(len(whole) / 2) + math.ceil(len(fraction) / 2) + (1 if negative else 0)
+    digits = whole.zfill(len(whole) + len(whole) % 2) + fraction + "0" * (len(fraction) % 2)
+    pairs = [digits[i:i + 2] for i in range(0, len(digits), 2)]
+    while pairs and pairs[0] == "00":
+        del pairs[0]
+    while pairs and pairs[-1] == "00":
+        del pairs[-1]
+    return 1 + len(pairs) + (1 if pairs and text.startswith("-") else 0)
 
 
 def value_bytes(value):
@@ -99,6 +98,8 @@ def check_table(connection, name):
         for key in expected.keys() & actual.keys():
             if expected[key] != actual[key]:
                 problems.append(f"{where}: {key} is {actual[key]} and should be {expected[key]}")
-        if index["ItemCount"] != len(expected):
-            problems.append(f"{where}: DescribeTable says ItemCount {index['ItemCount']}, and it is {len(expected)}")
+        size = sum(map(item_bytes, expected.values()))
+        for what, said, true in (("ItemCount", index["ItemCount"], len(expected)), ("IndexSizeBytes", index["IndexSizeBytes"], size)):
+            if said != true:
+                problems.append(f"{where}: DescribeTable says {what} {said}, and it is {true}")
     return by_key, problems

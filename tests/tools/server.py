@@ -99,13 +99,17 @@ class Server:
             self.port = free_port()
         raise RuntimeError(f"the server ended with {self.process.returncode} at its start\n{self.log()}")
 
-    def healthy(self, timeout=5):
+    def healthy(self):
+        return self.health() == 200
+
+    def health(self, timeout=5):
+        """The status that GET /health is answered with, or None."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout * slowness()) as s:
                 s.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-                return b" 200 " in s.recv(4096).split(b"\r\n", 1)[0]
-        except OSError:
-            return False
+                return int(s.recv(4096).split(b" ")[1])
+        except (OSError, IndexError, ValueError):
+            return None
 
     def alive(self):
         return self.process is not None and self.process.poll() is None

@@ -50,7 +50,8 @@ const Version* Versions::pin() {
   while ((word >> kPinShift) >= kManyPins && address(word) == version) [[unlikely]] {
     const auto pins = static_cast<std::int64_t>(word >> kPinShift);
     version->pins.fetch_add(pins, std::memory_order_relaxed);
-    if (word_.compare_exchange_weak(word, word & kAddressMask, std::memory_order_acq_rel, std::memory_order_relaxed)) break;
+    if (word_.compare_exchange_weak(word, word & kAddressMask, std::memory_order_acq_rel, std::memory_order_relaxed))
+      break;
     version->pins.fetch_sub(pins, std::memory_order_relaxed);
   }
   return version;
@@ -116,7 +117,7 @@ bool Versions::reclaim_some(bool in_background) {
       sort_out(garbage, inheritor_, freed);
     }
     if (!done) break;
-    Version* dead = dead_.load(std::memory_order_relaxed);
+    Version* dead = dead_.load(std::memory_order_acquire);
     while (dead != nullptr && !dead_.compare_exchange_weak(dead, dead->next_dead)) {
     }
     if (dead == nullptr) break;

@@ -4,12 +4,16 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdarg>
+#include <cstdio>
+#include <map>
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
@@ -33,6 +37,10 @@ constexpr BytesView kFirstUserKey("\x01", 1);
 // Room that recover() wants on the disk beyond what the log holds, before it lets go of a store that can still be read.
 constexpr std::uint64_t kRecoveryHeadroom = 8ULL << 20;
 
+constexpr std::chrono::milliseconds kStallPause{1};
+// How long recover() keeps new readers waiting for those that have a snapshot.
+constexpr std::chrono::milliseconds kSnapshotPatience{100};
+
 rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
 BytesView view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
@@ -43,7 +51,8 @@ Error to_error(BytesView what, const rocksdb::Status& status) {
 
 Error closed_error() { return {ErrorCode::Storage, "the store is closed after a failure and has not recovered yet"}; }
 
-// RocksDB's warnings and errors go to our log, and its chatter nowhere: no LOG files in the data folder.
+// RocksDB's warnings and errors go to our log, each kind at most once a minute, and its chatter nowhere: there are no LOG
+// files in the data folder.  Thread-safe.
 class LogBridge final : public rocksdb::Logger {
  public:
   LogBridge() : Logger(rocksdb::WARN_LEVEL) {}
@@ -51,17 +60,79 @@ class LogBridge final : public rocksdb::Logger {
   void Logv(const char* format, va_list arguments) override { Logv(rocksdb::WARN_LEVEL, format, arguments); }
   void Logv(rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
     if (level < rocksdb::WARN_LEVEL || level == rocksdb::HEADER_LEVEL) return;
-    char text[512];
-    std::vsnprintf(text, sizeof text, format, arguments);
+    char buffer[512];
+    std::vsnprintf(buffer, sizeof buffer, format, arguments);
+    std::string text(buffer);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    MutexLock lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    const auto [said, first] = said_.try_emplace(format, now);
+    if (!first && now - said->second < std::chrono::minutes(1)) return;
+    said->second = now;
+    if (holding_) {
+      held_.emplace_back(level, text);
+    } else {
+      write(level, text);
+    }
+  }
+
+  // Between the two, lines are kept back: when opening fails, its error says it all in one.
+  void hold() {
+    MutexLock lock(mutex_);
+    holding_ = true;
+  }
+  void let_go(bool print) {
+    MutexLock lock(mutex_);
+    holding_ = false;
+    for (const auto& [level, text] : std::exchange(held_, {})) {
+      if (print) write(level, text);
+    }
+  }
+
+ private:
+  static void write(rocksdb::InfoLogLevel level, BytesView text) {
     if (level >= rocksdb::ERROR_LEVEL) {
       log::error("rocksdb", {{"message", text}});
     } else {
       log::warning("rocksdb", {{"message", text}});
     }
   }
+
+  Mutex mutex_;
+  bool holding_ GUARDED_BY(mutex_) = false;
+  std::vector<std::pair<rocksdb::InfoLogLevel, std::string>> held_ GUARDED_BY(mutex_);
+  // By format string; RocksDB has a few hundred, all literals.
+  std::map<const void*, std::chrono::steady_clock::time_point> said_ GUARDED_BY(mutex_);
 };
 
-rocksdb::Options rocksdb_options(const RocksDbOptions& options) {
+// Hears when a flush or a compaction fails.  RocksDB would go on taking writes until too many files wait for compaction, and
+// then let them hang; we stop at once.  Thread-safe.
+class FailureListener final : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override {
+    MutexLock lock(mutex_);
+    if (failed_.load(std::memory_order_relaxed)) return;
+    status_ = *status;
+    failed_.store(true, std::memory_order_release);
+  }
+
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  rocksdb::Status status() const {
+    MutexLock lock(mutex_);
+    return status_;
+  }
+  void forget() {
+    MutexLock lock(mutex_);
+    failed_.store(false, std::memory_order_release);
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::atomic<bool> failed_{false};
+  rocksdb::Status status_ GUARDED_BY(mutex_);
+};
+
+rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<rocksdb::Logger> log) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, /*num_shard_bits=*/4);
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -85,18 +156,25 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options) {
   rocks.write_buffer_size = options.write_buffer_bytes;
   rocks.max_write_buffer_number = 3;
   rocks.arena_block_size = std::min<std::uint64_t>(1 << 20, options.write_buffer_bytes / 8);
-  rocks.max_total_wal_size = 4 * options.write_buffer_bytes;
 
   // One commit at a time, so nothing to run in parallel or to order.
   rocks.allow_concurrent_memtable_write = false;
   rocks.enable_write_thread_adaptive_yield = false;
+
+  // Reserving the log ahead makes a sync no cheaper (measured), and an empty store 70 MB large.  Overwriting old logs would,
+  // but recycling does not go with point-in-time recovery, and in this version risks holes in what is recovered.
+  rocks.allow_fallocate = false;
+  rocks.recycle_log_file_num = 0;
+  rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+
+  rocks.max_bgerror_resume_count = 0;  // see recover()
 
   rocks.max_background_jobs = 2;
   rocks.max_open_files = 512;
   rocks.max_file_opening_threads = 1;
   rocks.stats_dump_period_sec = 0;
   rocks.stats_persist_period_sec = 0;
-  rocks.info_log = std::make_shared<LogBridge>();
+  rocks.info_log = std::move(log);
   rocks.avoid_unnecessary_blocking_io = true;
   rocks.bytes_per_sync = 1 << 20;
   rocks.skip_stats_update_on_db_open = true;
@@ -190,7 +268,10 @@ class RocksDbSnapshot final : public Snapshot {
 
 class RocksDbStore final : public Store {
  public:
-  explicit RocksDbStore(RocksDbOptions options) : options_(std::move(options)), rocks_(rocksdb_options(options_)) {}
+  explicit RocksDbStore(RocksDbOptions options)
+      : options_(std::move(options)), log_(std::make_shared<LogBridge>()), rocks_(rocksdb_options(options_, log_)) {
+    rocks_.listeners.push_back(listener_);
+  }
 
   ~RocksDbStore() override {
     {
@@ -199,7 +280,8 @@ class RocksDbStore final : public Store {
     }
     wake_.notify_one();
     if (thread_.joinable()) thread_.join();
-    if (options_.durability == Durability::Relaxed) ignore_error(sync(), "closing; the log has what the disk did not take");
+    if (options_.durability == Durability::Relaxed)
+      ignore_error(sync(), "closing; the log has what the disk did not take");
     STATOR_ASSERT(open_snapshots_ == 0, "snapshots are destroyed before their store");
   }
 
@@ -225,7 +307,7 @@ class RocksDbStore final : public Store {
     // The lock is what puts commits in an order, so it is held while the log is written.
     MutexLock lock(commit_mutex_);
     std::shared_lock open(db_mutex_);
-    if (failed_) return Error{ErrorCode::Storage, "the store failed before and has not recovered yet: " + failure_};
+    if (failed_) return failed_error();
     const CommitSequence sequence{last_commit_.load(std::memory_order_relaxed) + 1};
     rocksdb::WriteBatch changes(batch_size(batch));
     std::uint64_t bytes = 0;
@@ -251,19 +333,17 @@ class RocksDbStore final : public Store {
 
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
 
+  // Under the commit lock: RocksDB stops the process when a log is synced whose last write has failed.
   Result<void> sync() override {
+    MutexLock lock(commit_mutex_);
     std::shared_lock open(db_mutex_);
-    if (db_ == nullptr) return closed_error();
+    if (failed_) return failed_error();
+    if (listener_->failed()) return fail("cannot sync", listener_->status());
     if (!unsynced_.exchange(false, std::memory_order_acq_rel)) return {};
     const auto status = db_->SyncWAL();
-    if (status.ok()) {
-      syncs_.fetch_add(1, std::memory_order_relaxed);
-      return {};
-    }
-    unsynced_.store(true, std::memory_order_release);
-    open.unlock();
-    MutexLock lock(commit_mutex_);
-    return fail("cannot sync", status);
+    if (!status.ok()) return fail("cannot sync", status);
+    syncs_.fetch_add(1, std::memory_order_relaxed);
+    return {};
   }
 
   // RocksDB's own Resume() can go on behind a half-written record of the log, which would hide everything after it from the
@@ -271,7 +351,7 @@ class RocksDbStore final : public Store {
   Result<void> recover() override {
     MutexLock lock(commit_mutex_);
     std::unique_lock open(db_mutex_);
-    if (!failed_ && db_ != nullptr) return {};
+    if (!failed_ && !listener_->failed()) return {};
     if (db_ != nullptr) {
       std::uint64_t in_log = 0;
       rocksdb::VectorLogPtr logs;
@@ -279,8 +359,13 @@ class RocksDbStore final : public Store {
         for (const auto& log : logs) in_log += log->SizeFileBytes();
       }
       TRY(probe_disk(options_.path, in_log + kRecoveryHeadroom));
-      if (open_snapshots_.load(std::memory_order_acquire) > 0) {
-        return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
+      // Nobody can take another one while we hold the lock, and requests are done with theirs soon.
+      const auto deadline = std::chrono::steady_clock::now() + kSnapshotPatience;
+      while (open_snapshots_.load(std::memory_order_acquire) > 0) {
+        if (std::chrono::steady_clock::now() > deadline) {
+          return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       db_.reset();
     }
@@ -305,11 +390,16 @@ class RocksDbStore final : public Store {
   Result<void> open_database() {
     TRY(prepare_data_folder(options_.path));
     rocksdb::DB* db = nullptr;
+    listener_->forget();
+    log_->hold();
     const auto status = rocksdb::DB::Open(rocks_, options_.path, &db);
+    log_->let_go(status.ok());
     if (!status.ok()) {
       const auto text = status.ToString();
-      if (text.find("lock file") != std::string::npos || text.find("lock hold by current process") != std::string::npos) {
-        return Error{ErrorCode::Usage, fmt::format("data folder {} is in use by another stator process", options_.path)};
+      if (text.find("lock file") != std::string::npos ||
+          text.find("lock hold by current process") != std::string::npos) {
+        return Error{ErrorCode::Usage,
+                     fmt::format("data folder {} is in use by another stator process", options_.path)};
       }
       return to_error("cannot open data folder " + options_.path, status);
     }
@@ -329,7 +419,8 @@ class RocksDbStore final : public Store {
     if (status.IsNotFound()) return CommitSequence{};
     if (!status.ok()) return to_error("cannot read the commit sequence", status);
     if (value.size() != 9 || value[0] != kSequenceVersion) {
-      return Error{ErrorCode::Corruption, fmt::format("data folder {}: the commit sequence reads {}", options_.path, hex(value))};
+      return Error{ErrorCode::Corruption,
+                   fmt::format("data folder {}: the commit sequence reads {}", options_.path, hex(value))};
     }
     return CommitSequence{read_u64be(value.data() + 1)};
   }
@@ -357,12 +448,12 @@ class RocksDbStore final : public Store {
       STATOR_ASSERT(!is_reserved_key(operation.key), "reserved keys belong to the backends");
     }
     switch (operation.kind) {
-      case Batch::Kind::PutSequenced:
-        write_sequence(operation.key, operation.sequence_at, sequence);
-        [[fallthrough]];
+      case Batch::Kind::PutSequenced: write_sequence(operation.key, operation.sequence_at, sequence); [[fallthrough]];
       case Batch::Kind::Put: status = changes.Put(slice(operation.key), slice(operation.value)); break;
       case Batch::Kind::Erase: status = changes.Delete(slice(operation.key)); break;
-      case Batch::Kind::Add: status = changes.Merge(slice(operation.key), slice(encode_counter(operation.delta))); break;
+      case Batch::Kind::Add:
+        status = changes.Merge(slice(operation.key), slice(encode_counter(operation.delta)));
+        break;
       case Batch::Kind::EraseRange: break;
     }
     if (!status.ok()) return to_error("cannot commit", status);
@@ -385,10 +476,21 @@ class RocksDbStore final : public Store {
     return last;
   }
 
+  // Waits while RocksDB asks for time to catch up with its files, but not when it has failed to.
   rocksdb::Status write(rocksdb::WriteBatch& changes, bool synced) {
     rocksdb::WriteOptions write;
     write.sync = synced;
-    return db_->Write(write, &changes);
+    write.no_slowdown = true;
+    for (;;) {
+      if (listener_->failed()) return listener_->status();
+      const auto status = db_->Write(write, &changes);
+      if (!status.IsIncomplete()) return status;
+      std::this_thread::sleep_for(kStallPause);
+    }
+  }
+
+  Error failed_error() const REQUIRES(commit_mutex_) {
+    return {ErrorCode::Storage, "the store failed and has not recovered yet: " + failure_};
   }
 
   Error fail(BytesView what, const rocksdb::Status& status) REQUIRES(commit_mutex_) {
@@ -411,7 +513,7 @@ class RocksDbStore final : public Store {
       wake_.wait_for(sync_mutex_, options_.sync_interval);
       if (unsynced_.load(std::memory_order_acquire)) {
         sync_mutex_.unlock();
-        if (const auto synced = sync(); !synced) log::error("background sync failed", {{"error", synced.error().message}});
+        ignore_error(sync(), "the next commit answers it");
         sync_mutex_.lock();
       }
     }
@@ -419,11 +521,13 @@ class RocksDbStore final : public Store {
 
   // Constant after construction.
   const RocksDbOptions options_;
-  const rocksdb::Options rocks_;
+  const std::shared_ptr<LogBridge> log_;
+  const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
+  rocksdb::Options rocks_;
 
   // Held shared by all who use the database, alone by recover(), which replaces it.
   mutable std::shared_mutex db_mutex_;
-  std::unique_ptr<rocksdb::DB> db_;  // null only when recover() could not open it again
+  std::unique_ptr<rocksdb::DB> db_;  // null only when recover() could not open it again; failed_ is true then
   mutable std::atomic<std::size_t> open_snapshots_{0};
 
   Mutex commit_mutex_;  // before db_mutex_

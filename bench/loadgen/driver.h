@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "histogram.h"
+#include "workload.h"
+
+namespace stator::bench {
+
+struct Endpoint {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8000;
+  std::string path = "/";
+};
+
+struct Plan {
+  Endpoint endpoint;
+  int connections = 1;
+  std::chrono::nanoseconds warmup{};    // answered and checked, but not counted
+  std::chrono::nanoseconds duration{};  // counted; a workload that ends by itself is counted until its end
+  std::vector<int> server_pids;         // whose processor time is read from /proc
+};
+
+struct Outcome {
+  Histogram latency;
+  std::uint64_t operations = 0, items = 0, bytes_received = 0, errors = 0, reconnects = 0;
+  std::string first_error;  // what was asked and what came
+  double seconds = 0, server_cpu_seconds = 0, client_cpu_seconds = 0;
+};
+
+// Runs the workload on `plan.connections` keep-alive connections, one request under way on each, in one epoll loop.
+// Every answer is checked; a wrong one counts as an error.  A connection that the server closes instead of answering is
+// opened again and its request repeated (a server may close what it takes for idle); any other failure ends the run.
+Outcome run(const Plan& plan, Workload& workload);
+
+}  // namespace stator::bench

@@ -1,0 +1,83 @@
+// stator_loadgen: one workload on a number of connections; prints its outcome as one JSON object.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <string>
+
+#include "driver.h"
+
+namespace {
+
+using stator::bench::Dataset;
+using stator::bench::Outcome;
+using stator::bench::Plan;
+
+constexpr const char* kUsage =
+    "usage: stator_loadgen WORKLOAD --table NAME [--host 127.0.0.1] [--port 8000] [--path /] [--connections 1]\n"
+    "                      [--items 100000] [--seconds 0] [--warmup 0] [--seed 1] [--pids 1,2]\n"
+    "--seconds 0 runs a workload that ends by itself (load) to its end.\n";
+
+std::chrono::nanoseconds seconds(const std::string& text) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::stod(text) * 1e9));
+}
+
+std::string json_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + '"';
+}
+
+void print(const Outcome& o) {
+  const auto microseconds = [&](double p) { return static_cast<double>(o.latency.percentile(p)) / 1e3; };
+  const auto per_operation = o.operations > 0 ? o.server_cpu_seconds * 1e6 / static_cast<double>(o.operations) : 0;
+  std::printf(
+      "{\"operations\":%llu,\"items\":%llu,\"seconds\":%.6f,\"ops_s\":%.1f,\"items_s\":%.1f,\"p50_us\":%.1f,\"p99_us\":%.1f,"
+      "\"received_bytes\":%llu,\"server_us_op\":%.2f,\"client_cpu\":%.3f,\"reconnects\":%llu,\"errors\":%llu,\"first_error\":%s}\n",
+      static_cast<unsigned long long>(o.operations), static_cast<unsigned long long>(o.items), o.seconds,
+      static_cast<double>(o.operations) / o.seconds, static_cast<double>(o.items) / o.seconds, microseconds(0.5), microseconds(0.99),
+      static_cast<unsigned long long>(o.bytes_received), per_operation, o.client_cpu_seconds / o.seconds,
+      static_cast<unsigned long long>(o.reconnects), static_cast<unsigned long long>(o.errors), json_string(o.first_error).c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    std::map<std::string, std::string> options;
+    for (int i = 2; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+    const auto option = [&](const std::string& name, const std::string& otherwise) {
+      const auto found = options.find(name);
+      return found == options.end() ? otherwise : found->second;
+    };
+    Dataset data;
+    data.table = option("--table", "");
+    data.items = std::stoull(option("--items", "100000"));
+    data.seed = std::stoull(option("--seed", "1"));
+    const auto workload = argc > 1 ? stator::bench::make_workload(argv[1], data) : nullptr;
+    if (!workload || data.table.empty() || argc % 2 != 0) {
+      std::fprintf(stderr, "%sworkloads: %s\n", kUsage, std::string(stator::bench::workload_names()).c_str());
+      return 2;
+    }
+    Plan plan;
+    plan.endpoint.host = option("--host", plan.endpoint.host);
+    plan.endpoint.port = static_cast<std::uint16_t>(std::stoi(option("--port", "8000")));
+    plan.endpoint.path = option("--path", plan.endpoint.path);
+    plan.connections = std::stoi(option("--connections", "1"));
+    plan.warmup = seconds(option("--warmup", "0"));
+    plan.duration = seconds(option("--seconds", "0"));
+    for (auto pids = option("--pids", ""); !pids.empty();) {
+      std::size_t used = 0;
+      plan.server_pids.push_back(std::stoi(pids, &used));
+      pids.erase(0, used + 1);
+    }
+    print(stator::bench::run(plan, *workload));
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "stator_loadgen: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string_view>
+
+#include "stator/api/reply.h"
+
+namespace stator::api {
+class Service;
+}
+
+namespace stator::client {
+
+// The DynamoDB API, wherever it is.  Who holds one cannot tell an engine in the same process from an endpoint at the other
+// end of a wire.  Thread-safe.
+class Client {
+ public:
+  virtual ~Client() = default;
+
+  // Runs one operation.  `json` is read before the call returns; the reply may come before it does, or later from another
+  // thread.
+  virtual void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) = 0;
+};
+
+// The engine in this process.
+class InProcessClient final : public Client {
+ public:
+  explicit InProcessClient(api::Service& service) : service_(service) {}  // the service outlives the client
+  void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
+
+ private:
+  api::Service& service_;
+};
+
+}  // namespace stator::client

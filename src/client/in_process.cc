@@ -1,0 +1,16 @@
+#include <string>
+
+#include "stator/api/service.h"
+#include "stator/client/client.h"
+#include "stator/value/json.h"
+
+namespace stator::client {
+
+void InProcessClient::call(std::string_view operation, std::string_view json, api::ReplyCallback reply) {
+  thread_local std::string padded;
+  padded.reserve(json.size() + value::kJsonPadding);
+  padded = json;
+  service_.call(operation, padded, std::move(reply));
+}
+
+}  // namespace stator::client

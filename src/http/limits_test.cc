@@ -1,0 +1,227 @@
+// Every bound of ServerOptions, and what a client sees who meets it.
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "stator/http/read_buffer.h"
+#include "stator/http/server.h"
+#include "stator/http/test_client.h"
+
+namespace stator::http {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::echo;
+using testing::FunctionHandler;
+using testing::post;
+using testing::start;
+using testing::TestClient;
+using testing::text;
+
+class HttpLimits : public ::testing::Test {
+ protected:
+  // The answer to `bytes`, after which the connection must be closed.
+  int refused(Server& server, std::string_view bytes) {
+    TestClient client(server.port());
+    client.send(bytes);
+    const auto answer = client.read();
+    if (!answer) return 0;
+    EXPECT_EQ(answer->headers.at("Connection"), "close");
+    EXPECT_TRUE(answer->body.ends_with("\n"));
+    EXPECT_TRUE(client.ended());
+    return answer->status;
+  }
+
+  FunctionHandler handler_{echo};
+};
+
+TEST_F(HttpLimits, RefusesWhatIsTooLargeOrMalformed) {
+  const auto server =
+      start(handler_, {.header_bytes = 2000, .header_count = 5, .target_bytes = 300, .body_bytes = 1000});
+  EXPECT_EQ(refused(*server, "GET /" + std::string(500, 'a') + " HTTP/1.1\r\nHost: h\r\n\r\n"), 414);
+  EXPECT_EQ(refused(*server, post("", "A: " + std::string(2500, 'a') + "\r\n")), 431);
+  EXPECT_EQ(refused(*server, post("", "A: 1\r\nB: 1\r\nC: 1\r\nD: 1\r\n")), 431);
+  EXPECT_EQ(refused(*server, post(std::string(1001, 'a'))), 413);
+  EXPECT_EQ(refused(*server, "GET / HTTP/2.0\r\n\r\n"), 505);
+  EXPECT_EQ(refused(*server, post("", "Transfer-Encoding: gzip\r\n")), 501);
+  EXPECT_EQ(refused(*server, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2000\r\nExpect: 100-continue\r\n\r\n"),
+            413);
+  EXPECT_EQ(refused(*server, "hello\r\n"), 400);
+  EXPECT_EQ(server->statistics().requests, 0U);
+  EXPECT_EQ(server->statistics().requests_refused, 8U);
+}
+
+TEST_F(HttpLimits, LetsAClientReadTheRefusalOfABodyItIsStillSending) {
+  const auto server = start(handler_);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(refused(*server, post(std::string(20 << 20, 'x'))), 413);
+}
+
+TEST_F(HttpLimits, AnswersWhatCameBeforeARefusal) {
+  const auto server = start(handler_);
+  TestClient client(server->port());
+  client.send(post("good") + "bad\r\n");
+  EXPECT_EQ(client.read()->body, "POST / good");
+  EXPECT_EQ(client.read()->status, 400);
+  EXPECT_TRUE(client.ended());
+}
+
+TEST_F(HttpLimits, LetsTheHandlerWordARefusal) {
+  class Wording final : public Handler {
+    void handle(const Request& request, Responder responder) override { echo(request, std::move(responder)); }
+    Response refuse(int status, std::string_view reason) override {
+      auto response = text("no: " + std::string(reason));
+      response.status = status + 1;
+      return response;
+    }
+  } handler;
+  const auto server = start(handler);
+  const auto answer = TestClient(server->port()).ask("nonsense\r\n");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 401);
+  EXPECT_EQ(answer->body, "no: malformed request line");
+}
+
+TEST_F(HttpLimits, RefusesConnectionsBeyondTheLimit) {
+  const auto server = start(handler_, {.connections = 3, .tick = 10ms});
+  std::vector<TestClient> clients;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(clients.emplace_back(server->port()).ask(post(""))->status, 200);
+  EXPECT_EQ(refused(*server, post("")), 503);
+  EXPECT_EQ(server->statistics().connections_refused, 1U);
+  EXPECT_EQ(clients[0].ask(post(""))->status, 200) << "those inside are served";
+  clients.clear();
+  while (server->statistics().connections_open > 0) std::this_thread::yield();
+  EXPECT_EQ(TestClient(server->port()).ask(post(""))->status, 200) << "there is room again";
+}
+
+TEST_F(HttpLimits, BoundsWhatAllConnectionsBufferTogether) {
+  const auto server = start(handler_, {.buffered_bytes = 1 << 20});
+  const std::string announced = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 600000\r\n\r\n";
+  TestClient first(server->port());
+  first.send(announced + std::string(599'999, 'x'));
+  while (server->statistics().bytes_received < 599'999) std::this_thread::yield();
+  EXPECT_EQ(refused(*server, announced + std::string(600'000, 'y')), 503);
+  EXPECT_EQ(first.ask("x")->status, 200);
+  EXPECT_EQ(server->statistics().buffered_bytes, 0U);
+  EXPECT_EQ(TestClient(server->port()).ask(announced + std::string(600'000, 'y'))->status, 200);
+}
+
+TEST_F(HttpLimits, TakesMemoryForBytesThatCameAndNotForThoseAnnounced) {
+  const auto server = start(handler_);
+  std::vector<TestClient> clients;
+  for (int i = 0; i < 50; ++i) {
+    clients.emplace_back(server->port()).send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16000000\r\n\r\nxxx");
+  }
+  while (server->statistics().bytes_received < 50 * 50) std::this_thread::yield();
+  EXPECT_EQ(server->statistics().buffered_bytes, 0U);
+}
+
+TEST_F(HttpLimits, ClosesIdleConnections) {
+  const auto server = start(handler_, {.idle_timeout = 50ms, .tick = 10ms});
+  TestClient fresh(server->port());
+  EXPECT_TRUE(fresh.ended());
+  TestClient used(server->port());
+  EXPECT_EQ(used.ask(post(""))->status, 200);
+  EXPECT_TRUE(used.ended());
+  EXPECT_EQ(server->statistics().timeouts, 2U);
+}
+
+TEST_F(HttpLimits, GivesUpOnARequestThatTricklesIn) {
+  const auto server = start(handler_, {.request_timeout = 100ms, .tick = 10ms});
+  TestClient client(server->port());
+  const std::string request = post(std::string(10'000, 'x'));
+  bool closed = false;
+  for (std::size_t i = 0; i < 1000 && !closed; ++i) {
+    closed = !client.send(request.substr(i, 1)) || server->statistics().timeouts > 0;
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_TRUE(closed);
+  const auto answer = client.read();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 408);
+}
+
+TEST_F(HttpLimits, GivesAHandlerAllTheTimeItNeeds) {
+  FunctionHandler slow([](const Request& request, Responder responder) {
+    std::thread([body = std::string(request.body), responder = std::move(responder)]() mutable {
+      std::this_thread::sleep_for(200ms);
+      responder.send(text(body));
+    }).detach();
+  });
+  const auto server = start(slow, {.idle_timeout = 20ms, .request_timeout = 20ms, .write_timeout = 20ms, .tick = 5ms});
+  EXPECT_EQ(TestClient(server->port()).ask(post("patience"))->body, "patience");
+}
+
+TEST_F(HttpLimits, GivesUpOnAClientThatDoesNotReadItsAnswer) {
+  FunctionHandler large([](const Request&, Responder responder) { responder.send(text(std::string(64 << 20, 'x'))); });
+  const auto server = start(large, {.write_timeout = 100ms, .tick = 10ms});
+  TestClient client(server->port(), 4096);
+  client.send(post(""));
+  while (server->statistics().timeouts == 0) std::this_thread::sleep_for(1ms);
+  while (server->statistics().connections_open > 0) std::this_thread::yield();
+  EXPECT_FALSE(client.read()) << "the answer is cut short";
+}
+
+TEST_F(HttpLimits, CutsOffAnAnswerThatIsNotTakenWhenMemoryIsShort) {
+  FunctionHandler large([](const Request& request, Responder responder) {
+    responder.send(text(std::string(request.path == "/large" ? 64 << 20 : 10, 'x')));
+  });
+  const auto server = start(large, {.buffered_bytes = 1 << 20});
+  TestClient client(server->port(), 4096);
+  client.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_FALSE(client.read());
+  EXPECT_EQ(server->statistics().buffered_bytes, 0U);
+  EXPECT_EQ(TestClient(server->port()).ask(post(""))->status, 200);
+}
+
+TEST_F(HttpLimits, WaitsForAClientThatReadsSlowlyButSteadily) {
+  FunctionHandler large([](const Request&, Responder responder) { responder.send(text(std::string(8 << 20, 'x'))); });
+  const auto server = start(large, {.write_timeout = 2s, .tick = 10ms});
+  TestClient client(server->port(), 64 << 10);
+  const auto answer = client.ask(post(""));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->body.size(), 8U << 20);
+}
+
+TEST_F(HttpLimits, StopsReadingFromAClientThatDoesNotReadItsAnswers) {
+  // Each small request asks for a large answer; nobody reads any.
+  std::atomic<int> handled = 0;
+  FunctionHandler large([&](const Request&, Responder responder) {
+    ++handled;
+    responder.send(text(std::string(1 << 20, 'x')));
+  });
+  const auto server = start(large, {.write_timeout = 200ms, .tick = 10ms});
+  TestClient client(server->port(), 4096);
+  std::string requests;
+  for (int i = 0; i < 1000; ++i) requests += post("");
+  client.send(requests);
+  while (server->statistics().timeouts == 0) std::this_thread::sleep_for(1ms);
+  EXPECT_LT(handled, 50);
+}
+
+TEST(ReadBuffer, GrowsInStepsAndShrinks) {
+  Budget budget(1 << 20);
+  {
+    ReadBuffer buffer(budget);
+    EXPECT_EQ(budget.used(), 0U);
+    buffer.data()[0] = 'x';
+    ASSERT_TRUE(buffer.grow(1 << 20));
+    EXPECT_LE(buffer.capacity(), 4 * ReadBuffer::kIdleBytes);
+    EXPECT_EQ(buffer.data()[0], 'x');
+    while (buffer.grow(1 << 20)) {
+    }
+    EXPECT_LE(budget.used(), 1U << 20);
+    EXPECT_EQ(budget.used(), buffer.capacity() + kBodyPadding - ReadBuffer::kIdleBytes);
+    buffer.shrink(10'000);
+    EXPECT_GE(buffer.capacity(), 10'000U);
+    EXPECT_LT(budget.used(), 10'000U);
+    buffer.shrink(0);
+    EXPECT_EQ(budget.used(), 0U);
+    EXPECT_EQ(buffer.data()[0], 'x');
+    ASSERT_TRUE(buffer.grow(0));
+  }
+  EXPECT_EQ(budget.used(), 0U);
+}
+
+}  // namespace
+}  // namespace stator::http

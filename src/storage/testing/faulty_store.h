@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "stator/base/mutex.h"
+#include "stator/storage/store.h"
+
+namespace stator::storage::testing {
+
+// A store that fails when it is told to, and otherwise is the store it was given.  Thread-safe.
+//
+// It counts down one plan after the other, commit by commit: failures first, then failures after the fact, then conflicts.
+class FaultyStore final : public Store {
+ public:
+  explicit FaultyStore(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+
+  // The next `count` commits fail with Storage and change nothing.
+  void fail_commits(std::size_t count);
+  // The next `count` commits take effect and answer Storage all the same, as when a disk fails while it says that it is done.
+  void fail_commits_after_the_fact(std::size_t count);
+  // The next `count` commits answer Conflict and change nothing.
+  void conflict_commits(std::size_t count);
+  // Until told otherwise, every get, and every cursor opened from now on, fails with Storage.
+  void fail_reads(bool fail);
+  // Until told otherwise, recover() fails, and so does every commit once one has failed.
+  void fail_recover(bool fail);
+  void report_shared(bool shared);
+  // Called with every batch before anything else happens to it, on the committing thread; it may block.
+  void before_commit(std::function<void(const Batch&)> hook);
+
+  std::size_t commits_tried() const;
+  std::size_t recoveries_tried() const;
+  Store& inner() { return *store_; }
+
+  Result<std::optional<Bytes>> get(BytesView key) const override;
+  std::unique_ptr<Snapshot> snapshot() const override;
+  Result<CommitSequence> commit(Batch batch) override;
+  CommitSequence last_commit() const override { return store_->last_commit(); }
+  Result<void> sync() override { return store_->sync(); }
+  Result<void> recover() override;
+  Capabilities capabilities() const override;
+  StoreStatistics statistics() const override { return store_->statistics(); }
+
+ private:
+  enum class Fate : std::uint8_t { Succeed, Fail, FailAfterTheFact, Conflict };
+  Fate next_fate();
+  bool reads_fail() const;
+
+  const std::unique_ptr<Store> store_;
+
+  mutable Mutex mutex_;
+  std::size_t failures_ GUARDED_BY(mutex_) = 0;
+  std::size_t failures_after_the_fact_ GUARDED_BY(mutex_) = 0;
+  std::size_t conflicts_ GUARDED_BY(mutex_) = 0;
+  std::size_t commits_tried_ GUARDED_BY(mutex_) = 0;
+  std::size_t recoveries_tried_ GUARDED_BY(mutex_) = 0;
+  bool fail_reads_ GUARDED_BY(mutex_) = false;
+  bool fail_recover_ GUARDED_BY(mutex_) = false;
+  bool failed_ GUARDED_BY(mutex_) = false;
+  bool shared_ GUARDED_BY(mutex_) = false;
+  std::function<void(const Batch&)> hook_ GUARDED_BY(mutex_);
+};
+
+}  // namespace stator::storage::testing
