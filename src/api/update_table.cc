@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -34,6 +35,24 @@ struct Changes {
   WallTime now;
 };
 
+// The request itself must define the key attributes of a new index, also those that the table knows already.
+Result<void> check_definitions_given(const Request& request, const engine::KeySchema& keys) {
+  std::vector<std::string_view> defined;
+  for (const auto& definition : request.objects("AttributeDefinitions")) {
+    defined.push_back(definition.string("AttributeName").value_or(""));
+  }
+  std::vector<std::string_view> names;
+  bool all = true;
+  keys.for_each([&](const engine::KeyAttribute& attribute) {
+    names.push_back(attribute.name);
+    all = all && std::find(defined.begin(), defined.end(), attribute.name) != defined.end();
+  });
+  if (all) return {};
+  return invalid(fmt::format(
+      "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], AttributeDefinitions: [{}]",
+      fmt::join(names, ", "), fmt::join(defined, ", ")));
+}
+
 // Reads a new index against the table that it is for.
 Result<void> read_new_index(const Request& request, const Request& create, const Table& table, Changes& changes) {
   SchemaReader schemas;
@@ -42,6 +61,7 @@ Result<void> read_new_index(const Request& request, const Request& create, const
   const auto mode = changes.billing_mode.value_or(table.billing_mode);
   changes.create_index = TRY(schemas.read_global_index(create, mode));
   changes.create_index->building = true;
+  TRY(check_definitions_given(request, changes.create_index->keys));
   for (auto& definition : schemas.take_definitions()) {
     // Definitions that no key uses are ignored here, unlike in CreateTable.
     const bool used = table.key_attribute(definition.name) != nullptr ||
