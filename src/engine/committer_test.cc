@@ -455,29 +455,29 @@ TEST(InlineCommitter, DoesNotKeepOneThreadForever) {
   FaultyStore store(storage::open_memory_store());
   const ManualClock clock;
   Committer committer(store, clock, Mode::Inline);
-  constexpr int kWorks = 5000;
+  constexpr int kWorks = 1000;
   std::atomic<int> brought = 0;
   std::atomic<bool> first_is_back = false;
-  std::binary_semaphore started(0);
+  std::counting_semaphore<> wanted(0);
   std::thread other([&] {
-    started.acquire();
-    for (; brought < kWorks && !first_is_back; ++brought) committer.submit(std::make_unique<Job>(increment("n")));
+    for (; brought < kWorks; ++brought) {
+      wanted.acquire();
+      if (first_is_back) return;
+      committer.submit(std::make_unique<Job>(increment("n")));
+    }
   });
   store.before_commit([&, first = std::this_thread::get_id()](const storage::Batch&) {
     if (std::this_thread::get_id() != first) return;
     // Do not let the queue run dry while the first thread commits; the other one may be waiting to take over, though.
     const int before = brought;
-    for (int patience = 10'000; brought == before && brought < kWorks && patience > 0; --patience) {
-      std::this_thread::yield();
-    }
+    wanted.release();
+    for (int patience = 10'000; brought == before && patience > 0; --patience) std::this_thread::yield();
   });
-  committer.submit(std::make_unique<Job>([&](PendingCommit& commit) {
-    commit.put("first", "");
-    started.release();
-  }));
+  committer.submit(std::make_unique<Job>(put("first", "")));
   first_is_back = true;
+  wanted.release();
   other.join();
-  EXPECT_LT(brought, kWorks) << "the first thread came back only when nothing was brought any more";
+  EXPECT_LT(brought, kWorks) << "the first thread came back when nothing was brought any more";
 }
 
 }  // namespace
