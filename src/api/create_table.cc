@@ -104,7 +104,7 @@ Result<Table> read_table(Call& call) {
   TRY(schemas.check_all_used_by_indexes());
   table.attribute_definitions = schemas.take_definitions();
 
-  TRY(apply_stream(request, table.stream, table.created));
+  TRY(apply_stream(request, table.stream));
   table.deletion_protection = request.boolean("DeletionProtectionEnabled").value_or(false);
   if (const auto table_class = request.string("TableClass")) table.table_class = std::string(*table_class);
   table.on_demand = read_on_demand(request);

@@ -65,8 +65,13 @@ void batch_write_item(Call call);
 void create_table(Call call);
 void delete_item(Call call);
 void delete_table(Call call);
+void describe_stream(Call call);
 void describe_table(Call call);
+void describe_time_to_live(Call call);
 void get_item(Call call);
+void get_records(Call call);
+void get_shard_iterator(Call call);
+void list_streams(Call call);
 void list_tables(Call call);
 void put_item(Call call);
 void query(Call call);
@@ -75,5 +80,6 @@ void transact_get_items(Call call);
 void transact_write_items(Call call);
 void update_item(Call call);
 void update_table(Call call);
+void update_time_to_live(Call call);
 
 }  // namespace stator::api

@@ -21,8 +21,13 @@ constexpr std::array kOperations = {
     NamedOperation{"CreateTable", create_table},
     NamedOperation{"DeleteItem", delete_item},
     NamedOperation{"DeleteTable", delete_table},
+    NamedOperation{"DescribeStream", describe_stream},
     NamedOperation{"DescribeTable", describe_table},
+    NamedOperation{"DescribeTimeToLive", describe_time_to_live},
     NamedOperation{"GetItem", get_item},
+    NamedOperation{"GetRecords", get_records},
+    NamedOperation{"GetShardIterator", get_shard_iterator},
+    NamedOperation{"ListStreams", list_streams},
     NamedOperation{"ListTables", list_tables},
     NamedOperation{"PutItem", put_item},
     NamedOperation{"Query", query},
@@ -31,6 +36,7 @@ constexpr std::array kOperations = {
     NamedOperation{"TransactWriteItems", transact_write_items},
     NamedOperation{"UpdateItem", update_item},
     NamedOperation{"UpdateTable", update_table},
+    NamedOperation{"UpdateTimeToLive", update_time_to_live},
 };
 static_assert(std::is_sorted(kOperations.begin(), kOperations.end(),
                              [](const auto& a, const auto& b) { return a.name < b.name; }));

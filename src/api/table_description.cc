@@ -14,18 +14,6 @@ using engine::IndexKind;
 using engine::Table;
 using value::JsonWriter;
 
-void write_key_schema(JsonWriter& json, const engine::KeySchema& keys) {
-  json.key("KeySchema").begin_array();
-  const auto write = [&](const std::vector<engine::KeyAttribute>& attributes, std::string_view type) {
-    for (const auto& attribute : attributes) {
-      json.begin_object().key("AttributeName").string(attribute.name).key("KeyType").string(type).end_object();
-    }
-  };
-  write(keys.partition, "HASH");
-  write(keys.sort, "RANGE");
-  json.end_array();
-}
-
 void write_projection(JsonWriter& json, const engine::IndexProjection& projection) {
   static constexpr std::string_view kNames[] = {"ALL", "KEYS_ONLY", "INCLUDE"};
   json.key("Projection").begin_object();
@@ -96,6 +84,18 @@ Result<void> write_indexes(JsonWriter& json, const Environment& environment, con
 }
 
 }  // namespace
+
+void write_key_schema(JsonWriter& json, const engine::KeySchema& keys) {
+  json.key("KeySchema").begin_array();
+  const auto write = [&](const std::vector<engine::KeyAttribute>& attributes, std::string_view type) {
+    for (const auto& attribute : attributes) {
+      json.begin_object().key("AttributeName").string(attribute.name).key("KeyType").string(type).end_object();
+    }
+  };
+  write(keys.partition, "HASH");
+  write(keys.sort, "RANGE");
+  json.end_array();
+}
 
 Result<void> write_table_description(JsonWriter& json, const Environment& environment, const Table& table,
                                      std::string_view status) {

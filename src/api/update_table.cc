@@ -131,7 +131,7 @@ Result<Changes> read_changes(const Request& request, const Table* table, WallTim
   changes.warm = read_warm(request);
   if (request.has("StreamSpecification")) {
     engine::Stream stream;
-    TRY(apply_stream(request, stream, now));
+    TRY(apply_stream(request, stream));
     if (stream.enabled) {
       changes.enable_stream = stream;
     } else {
@@ -244,7 +244,7 @@ Result<Table> apply(Table table, const Changes& changes) {
   }
   if (changes.disable_stream) {
     if (!table.stream.enabled) {
-      return validation_error(fmt::format("Table is already without a stream: TableName: {}", table.name));
+      return validation_error(fmt::format("Table has no stream to disable: TableName: {}", table.name));
     }
     table.stream.enabled = false;
   }

@@ -1,11 +1,11 @@
 #include "stator/engine/engine.h"
 
 #include "stator/base/log.h"
+#include "stator/engine/stream.h"
 
 namespace stator::engine {
 namespace {
 
-constexpr std::chrono::hours kChangeLogRetention{24};
 constexpr std::chrono::minutes kMaintenanceInterval{1};
 
 // Erases what has had its time.
@@ -91,21 +91,24 @@ void Engine::write(WriteRequest request, WriteCallback done) {
 }
 
 void Engine::trim_change_log() {
-  const auto cutoff = clock_.now() - kChangeLogRetention;
+  const auto cutoff = clock_.now() - kStreamRetention;
   const auto snapshot = store_.snapshot();
-  storage::CommitSequence keep_from;
+  storage::CommitSequence keep_from, oldest;
   {
     const auto times = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
     for (; times->valid() && times->key().size() == kCommitTimeSequenceAt + 8 && times->value().size() == 8; times->next()) {
       const auto micros = static_cast<std::int64_t>(read_u64be(times->value().data()));
       if (WallTime{std::chrono::microseconds{micros}} > cutoff) break;
       keep_from = {read_u64be(times->key().data() + kCommitTimeSequenceAt)};
+      if (oldest.value == 0) oldest = keep_from;
     }
   }
-  if (keep_from.value == 0) return;
+  auto outdated = outdated_streams(*snapshot, cutoff, keep_from);
+  if (!outdated) return log::warning("streams not trimmed", {{"cause", outdated.error().message}});
+  auto ranges = std::move(*outdated);
+  if (keep_from == oldest && ranges.empty()) return;  // cut there already: a database at rest writes nothing
 
-  std::vector<storage::KeyRange> ranges;
-  ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
+  if (keep_from > oldest) ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
   // From table to table: the first record of each says which lanes to cut, also of tables that are gone.
   storage::KeyRange rest = storage::KeyRange::prefix(change_log_prefix());
   for (;;) {
@@ -126,12 +129,20 @@ void Engine::forget_request_tokens() {
   if (!keys.empty()) committer_.submit(std::make_unique<EraseOld>(std::vector<storage::KeyRange>(), std::move(keys)));
 }
 
+void Engine::roll_stream_shards() {
+  const auto snapshot = store_.snapshot();
+  auto work = roll_shards(*snapshot, catalog_, clock_.now());
+  if (!work) return log::warning("shards of streams not renewed", {{"cause", work.error().message}});
+  if (*work != nullptr) committer_.submit(std::move(*work));
+}
+
 void Engine::run_maintenance(const std::stop_token& stop) {
   std::unique_lock lock(maintenance_mutex_);
   while (!stop.stop_requested()) {
     maintenance_wake_.wait_for(lock, stop, kMaintenanceInterval, [] { return false; });
     if (stop.stop_requested()) return;
     trim_change_log();
+    roll_stream_shards();
     forget_request_tokens();
   }
 }

@@ -5,6 +5,7 @@
 #include "stator/engine/capacity.h"
 #include "stator/engine/index_entry.h"
 #include "stator/engine/item_rules.h"
+#include "stator/engine/ttl.h"
 #include "stator/value/item_size.h"
 
 namespace stator::engine {
@@ -61,11 +62,11 @@ ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const
 }
 
 Bytes plan_change_record(const Table& table, const ItemImage& before, const value::StoredItem* after,
-                         const value::Item& any_image) {
+                         const value::Item& any_image, ChangeBy by) {
   value::Item keys;
   table.keys.for_each([&](const KeyAttribute& attribute) { keys.set(attribute.name, *any_image.find(attribute.name)); });
   const auto kind = !before.exists() ? ChangeKind::Insert : after == nullptr ? ChangeKind::Remove : ChangeKind::Modify;
-  ChangeRecord record{.time = {}, .kind = kind, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
+  ChangeRecord record{.time = {}, .kind = kind, .by = by, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
   const auto view = table.stream.view;
   if (after != nullptr && (view == StreamView::NewImage || view == StreamView::NewAndOldImages)) record.new_image = *after;
   if (before.exists() && (view == StreamView::OldImage || view == StreamView::NewAndOldImages)) {
@@ -96,6 +97,10 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   if (action.condition && !action.condition->matches(*TRY(before.item()))) {
     plan.condition_failed = true;
     plan.table_units = write_units(before.size_bytes());
+    return plan;
+  }
+  if (action.expired && expiry_of(table, *TRY(before.item())) != action.expired) {
+    plan.condition_failed = true;
     return plan;
   }
   if (action.kind == WriteAction::Kind::Check) {
@@ -150,7 +155,12 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   }
   if (table.stream.enabled) {
     const value::Item& any_image = after != nullptr ? *after : *TRY(before.item());
-    plan.change_record = plan_change_record(table, before, stored ? &*stored : nullptr, any_image);
+    plan.change_record = plan_change_record(table, before, stored ? &*stored : nullptr, any_image,
+                                            action.expired ? ChangeBy::TimeToLive : ChangeBy::User);
+  }
+  if (table.ttl_attribute) {
+    if (before.exists()) plan.expiry_before = expiry_of(table, *TRY(before.item()));
+    if (after != nullptr) plan.expiry_after = expiry_of(table, *after);
   }
   if (stored) plan.put = std::move(*stored).bytes();
   return plan;
@@ -248,6 +258,10 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
   if (plan.collection_bytes != 0 && table.has_local_indexes()) {
     const auto& partition = *step.action.item.find(table.keys.partition[0].name);
     commit.add(collection_size_key(table.id, partition), plan.collection_bytes);
+  }
+  if (plan.expiry_before != plan.expiry_after) {
+    if (plan.expiry_before) commit.erase(expiry_key(step.key, *plan.expiry_before));
+    if (plan.expiry_after) commit.put(expiry_key(step.key, *plan.expiry_after), expiry_entry_value());
   }
   if (plan.change_record) {
     set_change_time(*plan.change_record, commit.time());

@@ -43,7 +43,9 @@ struct WriteAction {
   value::Item item;  // Put: the whole item; otherwise the key
   std::optional<expr::Condition> condition;
   std::optional<expr::Update> update;  // Update; without one an update makes sure that the item exists
-  bool legacy = false;                 // the update came as AttributeUpdates, whose error has a text of its own
+  // Delete by time to live: only of an item that still expires then.
+  std::optional<std::uint64_t> expired = std::nullopt;
+  bool legacy = false;  // the update came as AttributeUpdates, whose error has a text of its own
 };
 
 // Capacity of one action: what the table and each index it touched were charged.
@@ -99,6 +101,7 @@ struct ActionPlan {
   std::vector<IndexChange> indexes;
   std::int64_t collection_bytes = 0;
   std::optional<Bytes> change_record;
+  std::optional<std::uint64_t> expiry_before, expiry_after;  // see expiry_of()
   double table_units = 0;
   std::optional<value::Item> after;
 };

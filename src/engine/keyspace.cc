@@ -191,7 +191,51 @@ KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence
   return key;
 }
 
+KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal) {
+  KeyBytes key = change_key_at(table, lane, sequence);
+  append_u32be(key, ordinal);
+  return key;
+}
+
+std::optional<ChangePosition> position_of_change(BytesView key) {
+  if (key.size() != kChangeSequenceAt + 8 + 4) return std::nullopt;
+  return ChangePosition{{read_u64be(key.data() + kChangeSequenceAt)}, read_u32be(key.data() + kChangeSequenceAt + 8)};
+}
+
 KeyBytes change_log_prefix() { return "l"; }
+
+KeyBytes stream_key(std::string_view table_name, std::string_view label) {
+  KeyBytes key = "rd";
+  append_escaped(key, table_name);
+  append_escaped(key, label);
+  return key;
+}
+
+storage::KeyRange streams_of(std::string_view table_name) {
+  KeyBytes key = "rd";
+  append_escaped(key, table_name);
+  return storage::KeyRange::prefix(key);
+}
+
+storage::KeyRange all_streams() { return storage::KeyRange::prefix("rd"); }
+
+KeyBytes stream_marker_key(std::string_view table_name, std::string_view label) {
+  return stream_marker_key(table_name, label, {});
+}
+
+KeyBytes stream_marker_key(std::string_view table_name, std::string_view label, storage::CommitSequence sequence) {
+  KeyBytes key = "rm";
+  append_escaped(key, table_name);
+  append_escaped(key, label);
+  append_u64be(key, sequence.value);
+  return key;
+}
+
+storage::KeyRange stream_markers(std::string_view table_name, std::string_view label) {
+  KeyBytes prefix = stream_marker_key(table_name, label);
+  prefix.resize(prefix.size() - 8);
+  return storage::KeyRange::prefix(prefix);
+}
 
 KeyBytes request_token_key(std::string_view token) { return KeyBytes("t").append(token); }
 storage::KeyRange all_request_tokens() { return storage::KeyRange::prefix("t"); }
@@ -202,5 +246,47 @@ KeyBytes commit_time_key(storage::CommitSequence sequence) {
   return key;
 }
 KeyBytes commit_time_prefix() { return "q"; }
+
+namespace {
+
+KeyBytes expiry_prefix(TableId table) {
+  KeyBytes key = "xe";
+  append_u32be(key, table.value);
+  return key;
+}
+constexpr std::size_t kExpiryAt = 2 + 4;
+
+}  // namespace
+
+KeyBytes expiry_key(BytesView item_key, std::uint64_t expiry) {
+  KeyBytes key = expiry_prefix(TableId{read_u32be(item_key.data() + 1)});
+  append_u64be(key, expiry);
+  key.append(item_key.substr(kPrefixBytes));
+  return key;
+}
+
+storage::KeyRange expiries_between(TableId table, std::uint64_t first, std::uint64_t last) {
+  storage::KeyRange range{expiry_prefix(table), expiry_prefix(table)};
+  append_u64be(range.begin, first);
+  append_u64be(range.end, last);
+  range.end = prefix_end(range.end);
+  return range;
+}
+
+storage::KeyRange table_expiries(TableId table) { return storage::KeyRange::prefix(expiry_prefix(table)); }
+
+std::optional<ExpiryEntry> expiry_entry(BytesView key) {
+  if (key.size() < kExpiryAt + 8 + kHashBytes) return std::nullopt;
+  ExpiryEntry entry{read_u64be(key.data() + kExpiryAt), {}};
+  append_prefix(entry.item_key, TableId{read_u32be(key.data() + 2)}, kBaseIndex);
+  entry.item_key.append(key.substr(kExpiryAt + 8));
+  return entry;
+}
+
+KeyBytes expiry_progress_key(TableId table) {
+  KeyBytes key = "xp";
+  append_u32be(key, table.value);
+  return key;
+}
 
 }  // namespace stator::engine

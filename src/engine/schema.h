@@ -85,7 +85,8 @@ enum class StreamView : std::uint8_t { KeysOnly, NewImage, OldImage, NewAndOldIm
 struct Stream {
   bool enabled = false;
   StreamView view = StreamView::KeysOnly;
-  std::string label;  // when it was enabled, to the millisecond; part of its ARN
+  std::string label;  // when it was enabled, to the millisecond; part of its ARN; the engine gives it
+  std::optional<WallTime> since = std::nullopt;
 };
 
 // Everything about a table but its items.  Immutable once published: a change makes a new one, so a reader that holds
@@ -111,6 +112,7 @@ struct Table {
   std::optional<OnDemandThroughput> on_demand;
   std::optional<Throughput> warm;
   Stream stream;
+  std::optional<std::string> ttl_attribute;  // which attribute says when an item expires
   bool deletion_protection = false;
   std::optional<std::string> table_class;
   std::optional<WallTime> table_class_changed;

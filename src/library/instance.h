@@ -8,6 +8,7 @@
 #include "stator/base/random.h"
 #include "stator/base/result.h"
 #include "stator/engine/engine.h"
+#include "stator/engine/ttl_sweeper.h"
 #include "stator/storage/store.h"
 
 namespace stator::library {
@@ -38,6 +39,7 @@ class Instance {
   Random random_;
   std::unique_ptr<storage::Store> store_;
   std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::TtlSweeper> ttl_sweeper_;
   std::unique_ptr<api::Service> service_;
 };
 
