@@ -66,6 +66,7 @@ void create_table(Call call);
 void delete_item(Call call);
 void delete_table(Call call);
 void describe_table(Call call);
+void execute_statement(Call call);
 void get_item(Call call);
 void list_tables(Call call);
 void put_item(Call call);

@@ -22,6 +22,7 @@ constexpr std::array kOperations = {
     NamedOperation{"DeleteItem", delete_item},
     NamedOperation{"DeleteTable", delete_table},
     NamedOperation{"DescribeTable", describe_table},
+    NamedOperation{"ExecuteStatement", execute_statement},
     NamedOperation{"GetItem", get_item},
     NamedOperation{"ListTables", list_tables},
     NamedOperation{"PutItem", put_item},
