@@ -2,7 +2,7 @@
 
 #include "stator/api/capacity_report.h"
 #include "stator/api/expressions.h"
-#include "stator/api/item_writes.h"
+#include "stator/api/legacy.h"
 #include "stator/api/operation.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/capacity.h"
@@ -27,9 +27,9 @@ struct TableKeys {
 
 Result<TableKeys> read_table(Call& call, std::string_view name, Request request) {
   TRY(check_expression_parameters(request, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
-  TRY(refuse_legacy(request, {"AttributesToGet"}));
   TableKeys keys{.name = name, .request = request, .table = {}, .keys = {}, .projection = {}};
   keys.consistent = request.boolean("ConsistentRead").value_or(false);
+  keys.projection = TRY(legacy_projection(request));
   if (const auto text = request.string("ProjectionExpression")) {
     auto binder = TRY(read_placeholders(request, call.expressions()));
     keys.projection = TRY(binder.projection(*text));
@@ -67,7 +67,7 @@ void write_unprocessed(value::JsonWriter& json, const TableKeys& keys, std::size
   json.key(keys.name).begin_object().key("Keys").begin_array();
   for (std::size_t i = first; i < keys.keys.size(); ++i) json.item(keys.keys[i]);
   json.end_array();
-  for (const std::string_view name : {"ProjectionExpression", "ExpressionAttributeNames", "ConsistentRead"}) {
+  for (const std::string_view name : {"ProjectionExpression", "ExpressionAttributeNames", "AttributesToGet", "ConsistentRead"}) {
     if (const auto element = keys.request.element(name)) json.key(name).raw(simdjson::minify(*element));
   }
   json.end_object();

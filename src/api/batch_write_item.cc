@@ -35,7 +35,7 @@ Result<WriteAction> read_request(value::JsonElement json) {
 }
 
 Result<engine::WriteRequest> read_batch(Call& call) {
-  engine::WriteRequest batch{.actions = {}, .atomic = false};
+  engine::WriteRequest batch{.actions = {}, .atomic = false, .token = {}};
   std::vector<std::pair<std::string_view, std::size_t>> tables;  // name and how many actions are its
   for (const auto [name, requests] : call.request().object("RequestItems")->json()) {
     value::JsonArray list;
@@ -76,11 +76,11 @@ Result<engine::WriteRequest> read_batch(Call& call) {
 
 // What the answer needs to know of an action after the engine took it.
 struct Written {
-  engine::TablePtr table;
-  std::optional<value::AttributeValue> partition;  // where collection metrics were asked for
+  std::vector<engine::TablePtr> tables;           // one per action
+  std::vector<value::AttributeValue> partitions;  // likewise, where collection metrics were asked for
 };
 
-std::string answer(const Call& call, const std::vector<Written>& written, const engine::WriteOutcome& outcome,
+std::string answer(const Call& call, const Written& written, const engine::WriteOutcome& outcome,
                    const WriteAnswer& options) {
   std::string body;
   value::JsonWriter json(body);
@@ -88,31 +88,15 @@ std::string answer(const Call& call, const std::vector<Written>& written, const 
   json.key("UnprocessedItems").begin_object().end_object();
   if (options.capacity != CapacityDetail::None) {
     std::vector<CapacityReport> reports;
-    for (std::size_t i = 0; i < written.size(); ++i) {
-      if (reports.empty() || &reports.back().table() != written[i].table.get()) reports.emplace_back(written[i].table);
+    for (std::size_t i = 0; i < written.tables.size(); ++i) {
+      if (reports.empty() || &reports.back().table() != written.tables[i].get()) reports.emplace_back(written.tables[i]);
       reports.back().add(outcome.actions[i].units);
     }
     json.key("ConsumedCapacity").begin_array();
     for (const auto& report : reports) report.write(json, options.capacity);
     json.end_array();
   }
-  if (options.collection_metrics) {
-    const engine::Table* open = nullptr;
-    bool any = false;
-    for (const auto& [table, partition] : written) {
-      if (!table->has_local_indexes()) continue;
-      if (!any) json.key("ItemCollectionMetrics").begin_object();
-      any = true;
-      if (open != table.get()) {
-        if (open != nullptr) json.end_array();
-        json.key(table->name).begin_array();
-        open = table.get();
-      }
-      write_collection_metrics(json, call.engine(), *table, *partition);
-    }
-    if (open != nullptr) json.end_array();
-    if (any) json.end_object();
-  }
+  if (options.collection_metrics) write_all_collection_metrics(json, call.engine(), written.tables, written.partitions);
   json.end_object();
   return body;
 }
@@ -123,10 +107,12 @@ void batch_write_item(Call call) {
   auto batch = read_batch(call);
   if (!batch) return call.fail(batch.error());
   const auto options = WriteAnswer::from(call.request());
-  std::vector<Written> written;
+  Written written;
   for (const auto& action : batch->actions) {
-    written.push_back({action.table, std::nullopt});
-    if (options.collection_metrics) written.back().partition = *action.item.find(action.table->keys.partition[0].name);
+    written.tables.push_back(action.table);
+    if (options.collection_metrics) {
+      written.partitions.push_back(*action.item.find(action.table->keys.partition[0].name));
+    }
   }
   auto& engine = call.engine();
   engine.write(std::move(*batch), [call = std::move(call), written = std::move(written),

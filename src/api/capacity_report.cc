@@ -16,14 +16,23 @@ void CapacityReport::add(const engine::WriteUnits& units) {
   for (const auto& [index, index_units] : units.indexes) add_index(index, index_units);
 }
 
+void CapacityReport::write_units(value::JsonWriter& json, double units) const {
+  if (kind_ != CapacityKind::Plain) units *= 2;
+  json.key("CapacityUnits").real(units);
+  if (kind_ == CapacityKind::TransactionalRead) json.key("ReadCapacityUnits").real(units);
+  if (kind_ == CapacityKind::TransactionalWrite) json.key("WriteCapacityUnits").real(units);
+}
+
 void CapacityReport::write(value::JsonWriter& json, CapacityDetail detail) const {
   double total = units_;
   for (const auto& [index, units] : indexes_) total += units;
   json.begin_object();
   json.key("TableName").string(table_->name);
-  json.key("CapacityUnits").real(total);
+  write_units(json, total);
   if (detail == CapacityDetail::Indexes) {
-    json.key("Table").begin_object().key("CapacityUnits").real(units_).end_object();
+    json.key("Table").begin_object();
+    write_units(json, units_);
+    json.end_object();
     const auto write_arm = [&](std::string_view name, engine::IndexKind kind) {
       bool any = false;
       for (const auto& index : table_->indexes) {
@@ -31,7 +40,9 @@ void CapacityReport::write(value::JsonWriter& json, CapacityDetail detail) const
         if (index.kind != kind || found == indexes_.end()) continue;
         if (!any) json.key(name).begin_object();
         any = true;
-        json.key(index.name).begin_object().key("CapacityUnits").real(found->second).end_object();
+        json.key(index.name).begin_object();
+        write_units(json, found->second);
+        json.end_object();
       }
       if (any) json.end_object();
     };

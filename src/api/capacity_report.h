@@ -14,10 +14,14 @@ namespace stator::api {
 enum class CapacityDetail : std::uint8_t { None, Total, Indexes };
 CapacityDetail capacity_detail(const Request& request);  // ReturnConsumedCapacity
 
+// A transaction costs twice as much, and says which kind of unit it was.
+enum class CapacityKind : std::uint8_t { Plain, TransactionalRead, TransactionalWrite };
+
 // What a request consumed of one table and its indexes.
 class CapacityReport {
  public:
-  explicit CapacityReport(engine::TablePtr table) : table_(std::move(table)) {}
+  explicit CapacityReport(engine::TablePtr table, CapacityKind kind = CapacityKind::Plain)
+      : table_(std::move(table)), kind_(kind) {}
 
   void add_table(double units) { units_ += units; }
   void add_index(engine::IndexId index, double units) { indexes_[index] += units; }
@@ -28,7 +32,10 @@ class CapacityReport {
   void write(value::JsonWriter& json, CapacityDetail detail) const;
 
  private:
+  void write_units(value::JsonWriter& json, double units) const;
+
   engine::TablePtr table_;
+  CapacityKind kind_;
   double units_ = 0;
   std::map<engine::IndexId, double> indexes_;
 };

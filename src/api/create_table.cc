@@ -83,11 +83,10 @@ class SchemaReader {
     engine::KeySchema keys;
     for (const auto& element : elements) {
       if (std::count(names.begin(), names.end(), element.name) > 1) {
-        return validation_error(
-            fmt::format("Invalid KeySchema: attribute {} appears more than once", element.name));
+        return validation_error("Both the Hash Key and the Range Key element in the KeySchema have the same name");
       }
       if (element.is_hash && !keys.sort.empty()) {
-        return validation_error("Invalid KeySchema: HASH key elements must come before RANGE key elements");
+        return validation_error("Invalid KeySchema: HASH key elements must precede RANGE key elements");
       }
       (element.is_hash ? keys.partition : keys.sort).push_back(*find(element.name));
       used_.insert(std::string(element.name));

@@ -1,5 +1,6 @@
 #include "stator/api/expressions.h"
 #include "stator/api/item_writes.h"
+#include "stator/api/legacy.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/item_rules.h"
 
@@ -9,7 +10,6 @@ namespace {
 Result<engine::WriteAction> read_delete(Call& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
-  TRY(refuse_legacy(request, {"Expected", "ConditionalOperator"}));
   engine::WriteAction action{
       .kind = engine::WriteAction::Kind::Delete, .table = {}, .item = {}, .condition = {}, .update = {}};
   action.item = TRY(value::decode_item(*request.element("Key")));
@@ -17,6 +17,7 @@ Result<engine::WriteAction> read_delete(Call& call) {
   if (values != ReturnValues::None && values != ReturnValues::AllOld) {
     return validation_error("ReturnValues can only be ALL_OLD or NONE");
   }
+  action.condition = TRY(legacy_expected(request));
   if (const auto text = request.string("ConditionExpression")) {
     auto binder = TRY(read_placeholders(request, call.expressions()));
     action.condition = TRY(binder.condition(expr::Kind::Condition, *text));
@@ -24,6 +25,7 @@ Result<engine::WriteAction> read_delete(Call& call) {
   }
   action.table = TRY(find_table(call));
   TRY(engine::check_key(*action.table, action.item));
+  if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
   return action;
 }
 

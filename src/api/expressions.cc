@@ -14,7 +14,12 @@ Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cach
     names.emplace();
     for (const auto [placeholder, json] : object->json()) {
       std::string_view name;
-      if (json.get(name) == simdjson::SUCCESS) names->insert_or_assign(std::string(placeholder), std::string(name));
+      if (json.get(name) != simdjson::SUCCESS) continue;
+      if (name.empty()) {
+        return validation_error(
+            fmt::format("ExpressionAttributeNames contains invalid value: Empty attribute name for key {}", placeholder));
+      }
+      names->insert_or_assign(std::string(placeholder), std::string(name));
     }
   }
   std::optional<expr::Values> values;
@@ -43,7 +48,9 @@ Result<void> check_expression_parameters(const Request& request, const Expressio
     return found;
   };
   const auto expressions = present(parameters.expressions);
-  const auto legacy = present(parameters.legacy);
+  auto legacy = present(parameters.legacy);
+  // KeyConditions go with the other expressions, as long as it is not KeyConditionExpression.
+  if (!request.has("KeyConditionExpression")) std::erase(legacy, "KeyConditions");
   if (!expressions.empty() && !legacy.empty()) {
     return validation_error(
         fmt::format("Can not use both expression and non-expression parameters in the same request: Non-expression "

@@ -1,6 +1,6 @@
 #include "stator/api/capacity_report.h"
 #include "stator/api/expressions.h"
-#include "stator/api/item_writes.h"
+#include "stator/api/legacy.h"
 #include "stator/api/operation.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/capacity.h"
@@ -12,9 +12,8 @@ namespace {
 Result<std::string> run_get(Call& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
-  TRY(refuse_legacy(request, {"AttributesToGet"}));
   const auto key = TRY(value::decode_item(*request.element("Key")));
-  std::optional<expr::Projection> projection;
+  auto projection = TRY(legacy_projection(request));
   if (const auto text = request.string("ProjectionExpression")) {
     auto binder = TRY(read_placeholders(request, call.expressions()));
     projection = TRY(binder.projection(*text));

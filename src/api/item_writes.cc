@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace stator::api {
 namespace {
 
@@ -26,8 +28,10 @@ Result<bool> write_attributes(value::JsonWriter& json, const WriteAction& action
     case ReturnValues::None: return false;
     case ReturnValues::AllOld: return before();
     case ReturnValues::UpdatedOld: return projected(*TRY(outcome.before.item()));
-    case ReturnValues::AllNew: json.key("Attributes").item(*outcome.after); return true;
-    case ReturnValues::UpdatedNew: return projected(*outcome.after);
+    case ReturnValues::AllNew:
+      if (outcome.after) json.key("Attributes").item(*outcome.after);
+      return outcome.after.has_value();
+    case ReturnValues::UpdatedNew: return outcome.after && projected(*outcome.after);
   }
   return false;
 }
@@ -89,6 +93,7 @@ void run_write(Call call, WriteAction action, WriteAnswer answer) {
                                     answer](Result<engine::WriteOutcome> outcome) mutable {
     if (!outcome) return call.fail(outcome.error());
     const auto& done = outcome->actions[0];
+    if (done.error) return call.fail(*done.error);
     if (!outcome->written) return call.fail(condition_failed(done, answer));
     auto body = answer_success(call, for_answer, done, answer);
     if (!body) return call.fail(body.error());
@@ -109,11 +114,29 @@ void write_collection_metrics(value::JsonWriter& json, engine::Engine& engine, c
   json.end_array().end_object();
 }
 
-Result<void> refuse_legacy(const Request& request, std::initializer_list<std::string_view> names) {
-  for (const auto name : names) {
-    if (request.has(name)) {
-      return Error{ErrorCode::Unsupported,
-                   fmt::format("{} is a parameter of the older API that Stator does not have; use an expression", name)};
+void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engine,
+                                  const std::vector<engine::TablePtr>& tables,
+                                  const std::vector<value::AttributeValue>& partitions) {
+  std::map<const engine::Table*, std::vector<const value::AttributeValue*>> by_table;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i]->has_local_indexes()) by_table[tables[i].get()].push_back(&partitions[i]);
+  }
+  if (by_table.empty()) return;
+  json.key("ItemCollectionMetrics").begin_object();
+  for (const auto& [table, values] : by_table) {
+    json.key(table->name).begin_array();
+    for (const auto* partition : values) write_collection_metrics(json, engine, *table, *partition);
+    json.end_array();
+  }
+  json.end_object();
+}
+
+Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update) {
+  for (const auto& path : update.paths()) {
+    if (table.keys.contains(path.attribute)) {
+      return validation_error(fmt::format(
+          "One or more parameter values were invalid: Cannot update attribute {}. This attribute is part of the key",
+          path.attribute));
     }
   }
   return {};

@@ -29,7 +29,12 @@ void run_write(Call call, engine::WriteAction action, WriteAnswer answer);
 void write_collection_metrics(value::JsonWriter& json, engine::Engine& engine, const engine::Table& table,
                               const value::AttributeValue& partition);
 
-// Refuses the parameters of the older API by name.  Errors: Unsupported.
-Result<void> refuse_legacy(const Request& request, std::initializer_list<std::string_view> names);
+// ,"ItemCollectionMetrics":{"Table":[...]} for those tables that have local indexes; `partitions` goes with `tables`.
+void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engine,
+                                  const std::vector<engine::TablePtr>& tables,
+                                  const std::vector<value::AttributeValue>& partitions);
+
+// Refuses an update of a key attribute.  Errors: Validation.
+Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update);
 
 }  // namespace stator::api

@@ -72,6 +72,8 @@ void list_tables(Call call);
 void put_item(Call call);
 void query(Call call);
 void scan(Call call);
+void transact_get_items(Call call);
+void transact_write_items(Call call);
 void update_item(Call call);
 void update_table(Call call);
 

@@ -5,9 +5,11 @@
 
 #include "stator/api/capacity_report.h"
 #include "stator/api/expressions.h"
+#include "stator/api/legacy.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/capacity.h"
 #include "stator/engine/index_entry.h"
+#include "stator/engine/item_rules.h"
 
 namespace stator::api {
 namespace {
@@ -61,6 +63,14 @@ Result<bool> needs_table(const engine::ReadTarget& target, const Request& reques
   return invalid(fmt::format("Global secondary index {} does not project [{}]", index.name, fmt::join(missing, ", ")));
 }
 
+Result<void> check_projected_keys(const engine::Table& table, const expr::Projection& projection) {
+  std::vector<std::string_view> nested;
+  for (const auto& path : projection.paths()) {
+    if (path.is_nested()) nested.push_back(path.attribute);
+  }
+  return engine::check_scalar_keys(table, nested);
+}
+
 // Writes the items of a page and counts them.
 class PageWriter {
  public:
@@ -110,10 +120,13 @@ class PageWriter {
 
 }  // namespace
 
-Result<ReadExpressions> read_expressions(Call& call) {
+Result<ReadExpressions> read_expressions(Call& call, std::string_view legacy_filter_name) {
   const auto& request = call.request();
   TRY(check_select(request));
   ReadExpressions bound;
+  bound.key_condition = TRY(legacy_key_conditions(request));
+  bound.filter = TRY(legacy_filter(request, legacy_filter_name));
+  bound.projection = TRY(legacy_projection(request));
   const auto key_condition = request.string("KeyConditionExpression");
   const auto filter = request.string("FilterExpression");
   const auto projection = request.string("ProjectionExpression");
@@ -140,6 +153,10 @@ Result<PageRead> open_page(Call& call, ReadExpressions expressions) {
       return validation_error("Consistent reads are not supported on global secondary indexes");
     }
   }
+  if (expressions.filter) {
+    TRY(engine::check_scalar_keys(*read.target.table, expressions.filter->nested_attributes()));
+  }
+  if (expressions.projection) TRY(check_projected_keys(*read.target.table, *expressions.projection));
   read.fetch_from_table = TRY(needs_table(read.target, request, expressions.projection));
   read.count_only = request.string("Select") == "COUNT";
   read.filter = std::move(expressions.filter);

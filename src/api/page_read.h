@@ -21,13 +21,14 @@ struct PageRead {
   bool consistent = false;
 };
 
-// The expressions of a Query or Scan, bound, and Select checked against them as far as no table is needed for that.
+// The expressions of a Query or Scan, or the older parameters in their place, bound, and Select checked against them as far
+// as no table is needed for that.
 struct ReadExpressions {
   std::optional<expr::KeyCondition> key_condition;
   std::optional<expr::Condition> filter;
   std::optional<expr::Projection> projection;
 };
-Result<ReadExpressions> read_expressions(Call& call);
+Result<ReadExpressions> read_expressions(Call& call, std::string_view legacy_filter_name);
 
 // The table or index to read, with what depends on it checked: consistent reads, Select, projected attributes.
 // Errors: Validation, ResourceNotFound.

@@ -1,5 +1,6 @@
 #include "stator/api/expressions.h"
 #include "stator/api/item_writes.h"
+#include "stator/api/legacy.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/item_rules.h"
 #include "stator/value/item_size.h"
@@ -10,7 +11,6 @@ namespace {
 Result<engine::WriteAction> read_put(Call& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
-  TRY(refuse_legacy(request, {"Expected", "ConditionalOperator"}));
   engine::WriteAction action{.kind = engine::WriteAction::Kind::Put, .table = {}, .item = {}, .condition = {}, .update = {}};
   action.item = TRY(value::decode_item(*request.element("Item")));
   const auto values = return_values(request);
@@ -20,6 +20,7 @@ Result<engine::WriteAction> read_put(Call& call) {
   if (value::item_size_bytes(action.item) > value::kMaxItemSizeBytes) {
     return validation_error("Item size has exceeded the maximum allowed size");
   }
+  action.condition = TRY(legacy_expected(request));
   if (const auto text = request.string("ConditionExpression")) {
     auto binder = TRY(read_placeholders(request, call.expressions()));
     action.condition = TRY(binder.condition(expr::Kind::Condition, *text));
@@ -27,6 +28,7 @@ Result<engine::WriteAction> read_put(Call& call) {
   }
   action.table = TRY(find_table(call));
   TRY(engine::check_item(*action.table, action.item));
+  if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
   return action;
 }
 

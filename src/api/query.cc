@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "stator/api/expressions.h"
-#include "stator/api/item_writes.h"
 #include "stator/api/page_read.h"
 
 namespace stator::api {
@@ -14,6 +13,10 @@ bool contains(const storage::KeyRange& range, BytesView key) {
 // A start key must be one that this query could have ended a page with.
 Result<engine::KeyBytes> check_start(const engine::ReadTarget& target, const storage::KeyRange& range,
                                      const expr::KeyCondition& condition, const value::Item& start) {
+  if (target.index == nullptr && target.keys().sort.empty()) {
+    return validation_error("The provided exclusive start key is invalid: ExclusiveStartKey cannot be used with a Query that "
+                            "reads at most one item");
+  }
   auto key = TRY(engine::start_key(target, start));
   if (contains(range, key)) return key;
   const bool has_range = condition.terms.size() > target.keys().partition.size();
@@ -34,11 +37,11 @@ Result<engine::KeyBytes> check_start(const engine::ReadTarget& target, const sto
   return validation_error("The provided starting key does not match the range key predicate");
 }
 
-Result<void> check_filter(const engine::ReadTarget& target, const expr::Condition& filter) {
+Result<void> check_filter(const engine::ReadTarget& target, const expr::Condition& filter, std::string_view parameter) {
   for (const auto attribute : filter.attributes()) {
     if (target.keys().contains(attribute)) {
       return validation_error(fmt::format(
-          "Filter Expression can only contain non-primary key attributes: Primary key attribute: {}", attribute));
+          "{} can only contain non-primary key attributes: Primary key attribute: {}", parameter, attribute));
     }
   }
   return {};
@@ -49,9 +52,8 @@ Result<std::string> run_query(Call& call) {
   TRY(check_expression_parameters(
       request, {.expressions = {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
                 .legacy = {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}}));
-  TRY(refuse_legacy(request, {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}));
   const auto start = TRY(exclusive_start_key(request));
-  auto expressions = TRY(read_expressions(call));
+  auto expressions = TRY(read_expressions(call, "QueryFilter"));
   if (!expressions.key_condition) {
     return validation_error(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
@@ -61,7 +63,9 @@ Result<std::string> run_query(Call& call) {
   read.range.range = TRY(engine::query_range(read.target, condition));
   if (!request.boolean("ScanIndexForward").value_or(true)) read.range.direction = storage::Direction::Backward;
   if (start) read.range.start_after = TRY(check_start(read.target, read.range.range, condition, *start));
-  if (read.filter) TRY(check_filter(read.target, *read.filter));
+  if (read.filter) {
+    TRY(check_filter(read.target, *read.filter, request.has("QueryFilter") ? "QueryFilter" : "Filter Expression"));
+  }
   return run_page(call, read);
 }
 

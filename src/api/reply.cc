@@ -21,6 +21,8 @@ std::string_view type_of(ErrorCode code) {
     case ErrorCode::LimitExceeded: return DYNAMODB("LimitExceededException");
     case ErrorCode::ConditionalCheckFailed: return DYNAMODB("ConditionalCheckFailedException");
     case ErrorCode::ItemCollectionSizeLimit: return DYNAMODB("ItemCollectionSizeLimitExceededException");
+    case ErrorCode::IdempotentMismatch:
+      return DYNAMODB("IdempotentParameterMismatchException");
     case ErrorCode::Busy: return DYNAMODB("ProvisionedThroughputExceededException");
     case ErrorCode::Conflict:
     case ErrorCode::Storage:

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "stator/api/expressions.h"
-#include "stator/api/item_writes.h"
 #include "stator/api/page_read.h"
 
 namespace stator::api {
@@ -37,10 +36,9 @@ Result<std::string> run_scan(Call& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ProjectionExpression", "FilterExpression"},
                                             .legacy = {"AttributesToGet", "ScanFilter", "ConditionalOperator"}}));
-  TRY(refuse_legacy(request, {"AttributesToGet", "ScanFilter", "ConditionalOperator"}));
   const auto start = TRY(exclusive_start_key(request));
   const auto segment = TRY(read_segment(request));
-  auto read = TRY(open_page(call, TRY(read_expressions(call))));
+  auto read = TRY(open_page(call, TRY(read_expressions(call, "ScanFilter"))));
   read.range.range = engine::scan_range(read.target, segment.number, segment.total);
   if (start) {
     auto key = TRY(engine::start_key(read.target, *start));

@@ -28,6 +28,8 @@ constexpr std::array kOperations = {
     NamedOperation{"PutItem", put_item},
     NamedOperation{"Query", query},
     NamedOperation{"Scan", scan},
+    NamedOperation{"TransactGetItems", transact_get_items},
+    NamedOperation{"TransactWriteItems", transact_write_items},
     NamedOperation{"UpdateItem", update_item},
     NamedOperation{"UpdateTable", update_table},
 };

@@ -2,31 +2,23 @@
 
 #include "stator/api/expressions.h"
 #include "stator/api/item_writes.h"
+#include "stator/api/legacy.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/item_rules.h"
 
 namespace stator::api {
 namespace {
 
-Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update) {
-  for (const auto& path : update.paths()) {
-    if (table.keys.contains(path.attribute)) {
-      return validation_error(fmt::format(
-          "One or more parameter values were invalid: Cannot update attribute {}. This attribute is part of the key",
-          path.attribute));
-    }
-  }
-  return {};
-}
-
 Result<engine::WriteAction> read_update(Call& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"UpdateExpression", "ConditionExpression"},
                                             .legacy = {"AttributeUpdates", "Expected"}}));
-  TRY(refuse_legacy(request, {"AttributeUpdates", "Expected", "ConditionalOperator"}));
   engine::WriteAction action{
       .kind = engine::WriteAction::Kind::Update, .table = {}, .item = {}, .condition = {}, .update = {}};
   action.item = TRY(value::decode_item(*request.element("Key")));
+  action.update = TRY(legacy_updates(request));
+  action.legacy = action.update.has_value();
+  action.condition = TRY(legacy_expected(request));
   const auto update = request.string("UpdateExpression");
   const auto condition = request.string("ConditionExpression");
   if (update || condition) {
@@ -37,6 +29,8 @@ Result<engine::WriteAction> read_update(Call& call) {
   }
   action.table = TRY(find_table(call));
   TRY(engine::check_key(*action.table, action.item));
+  if (action.update) TRY(engine::check_scalar_keys(*action.table, action.update->nested_attributes()));
+  if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
   if (action.update) TRY(check_keys_untouched(*action.table, *action.update));
   return action;
 }

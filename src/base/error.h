@@ -18,7 +18,8 @@ enum class ErrorCode : std::uint8_t {
   TableNotFound,            // TableNotFoundException
   LimitExceeded,            // LimitExceededException
   ConditionalCheckFailed,   // ConditionalCheckFailedException
-  ItemCollectionSizeLimit,  // ItemCollectionSizeLimitExceededException
+  ItemCollectionSizeLimit, // ItemCollectionSizeLimitExceededException
+  IdempotentMismatch,  // IdempotentParameterMismatchException
   Unsupported,              // a real parameter that Stator refuses rather than ignores
 
   // Ours.

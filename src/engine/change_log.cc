@@ -7,6 +7,8 @@ namespace {
 
 constexpr char kChangeVersion = 1;
 constexpr std::size_t kTimeAt = 1;
+constexpr std::size_t kKindAt = 9;
+constexpr std::size_t kByAt = 10;
 constexpr std::size_t kHeaderBytes = 1 + 8 + 1 + 1;
 
 void append_image(Bytes& out, const value::StoredItem* image) {
@@ -45,13 +47,17 @@ Result<ChangeRecord> ChangeRecord::decode(BytesView bytes) {
     return Error{ErrorCode::Corruption, "change record has an unknown format"};
   }
   const auto micros = static_cast<std::int64_t>(read_u64be(bytes.data() + kTimeAt));
-  const auto kind = static_cast<ChangeKind>(bytes[9]);
-  const auto by = static_cast<ChangeBy>(bytes[10]);
+  const auto kind = static_cast<ChangeKind>(bytes[kKindAt]);
+  const auto by = static_cast<ChangeBy>(bytes[kByAt]);
+  if (kind > ChangeKind::Remove || by > ChangeBy::TimeToLive) {
+    return Error{ErrorCode::Corruption, "change record has an unknown kind or author"};
+  }
   bytes.remove_prefix(kHeaderBytes);
   auto keys = TRY(take_image(bytes));
   if (!keys) return Error{ErrorCode::Corruption, "change record has no keys"};
   auto new_image = TRY(take_image(bytes));
   auto old_image = TRY(take_image(bytes));
+  if (!bytes.empty()) return Error{ErrorCode::Corruption, "change record has bytes behind its end"};
   return ChangeRecord{WallTime{std::chrono::microseconds{micros}}, kind, by, std::move(*keys), std::move(new_image),
                       std::move(old_image)};
 }

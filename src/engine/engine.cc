@@ -8,19 +8,22 @@ namespace {
 constexpr std::chrono::hours kChangeLogRetention{24};
 constexpr std::chrono::minutes kMaintenanceInterval{1};
 
-// Erases the change log before `sequence`.
-class TrimChangeLog final : public Work {
+// Erases what has had its time.
+class EraseOld final : public Work {
  public:
-  TrimChangeLog(std::vector<storage::KeyRange> ranges) : ranges_(std::move(ranges)) {}
+  EraseOld(std::vector<storage::KeyRange> ranges, std::vector<KeyBytes> keys)
+      : ranges_(std::move(ranges)), keys_(std::move(keys)) {}
   void execute(PendingCommit& commit) override {
     for (const auto& range : ranges_) commit.erase_range(range);
+    for (const auto& key : keys_) commit.erase(key);
   }
   void finish(const Result<storage::CommitSequence>& committed) override {
-    if (!committed) log::warning("change log not trimmed", {{"cause", committed.error().message}});
+    if (!committed) log::warning("old records are still there", {{"cause", committed.error().message}});
   }
 
  private:
   std::vector<storage::KeyRange> ranges_;
+  std::vector<KeyBytes> keys_;
 };
 
 }  // namespace
@@ -29,7 +32,8 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
     : store_(store),
       clock_(clock),
       random_(random),
-      committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline) {}
+      committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
+                 [this] { return catalog_.load(store_); }) {}
 
 Engine::~Engine() = default;
 
@@ -110,7 +114,12 @@ void Engine::trim_change_log() {
     rest.begin = prefix_end(change_lane_prefix(table, kChangeLanes - 1));
     if (rest.begin >= rest.end) break;
   }
-  committer_.submit(std::make_unique<TrimChangeLog>(std::move(ranges)));
+  committer_.submit(std::make_unique<EraseOld>(std::move(ranges), std::vector<KeyBytes>()));
+}
+
+void Engine::forget_request_tokens() {
+  auto keys = expired_request_tokens(*store_.snapshot(), clock_.now());
+  if (!keys.empty()) committer_.submit(std::make_unique<EraseOld>(std::vector<storage::KeyRange>(), std::move(keys)));
 }
 
 void Engine::run_maintenance(const std::stop_token& stop) {
@@ -119,6 +128,7 @@ void Engine::run_maintenance(const std::stop_token& stop) {
     maintenance_wake_.wait_for(lock, stop, kMaintenanceInterval, [] { return false; });
     if (stop.stop_requested()) return;
     trim_change_log();
+    forget_request_tokens();
   }
 }
 

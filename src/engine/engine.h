@@ -50,8 +50,10 @@ class Engine {
   std::unique_ptr<storage::Snapshot> snapshot() const { return store_.snapshot(); }
   void write(WriteRequest request, WriteCallback done);
 
-  // Forgets changes older than a day.  Also runs by itself once a minute.
+  // Forgets changes older than a day.  Also runs by itself once a minute, as the next one.
   void trim_change_log();
+  // Forgets the tokens of transactions older than ten minutes.
+  void forget_request_tokens();
 
   CommitterStatistics commit_statistics() const { return committer_.statistics(); }
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "stator/base/result.h"
 #include "stator/engine/schema.h"
@@ -16,8 +17,11 @@ inline constexpr std::size_t kMaxSortKeyBytes = 1024;
 Result<void> check_item(const Table& table, const value::Item& item);
 // A Key parameter: exactly the table's key attributes.
 Result<void> check_key(const Table& table, const value::Item& key);
-// An item that an update made: index key attributes still fit their indexes.
-Result<void> check_updated_item(const Table& table, const value::Item& item);
+// An item that an update made of another: index key attributes that it changed fit their indexes.
+Result<void> check_updated_item(const Table& table, const value::Item& before, const value::Item& after);
+
+// Attributes that an expression looks inside of are not keys.
+Result<void> check_scalar_keys(const Table& table, const std::vector<std::string_view>& nested_attributes);
 
 // The size of a key value alone, in bytes.
 std::size_t key_value_size(const value::AttributeValue& value);

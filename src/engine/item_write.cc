@@ -101,12 +101,24 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
     after = &action.item;
   } else if (action.kind == WriteAction::Kind::Update) {
     const value::Item& base = before.exists() ? *TRY(before.item()) : action.item;
-    plan.after = action.update ? TRY(action.update->apply(base)) : base;
+    if (action.update) {
+      auto updated = before.exists() ? action.update->apply(base) : action.update->create(base);
+      if (!updated) return action.legacy ? validation_error("Type mismatch for attribute to update") : updated.error();
+      plan.after = std::move(*updated);
+    } else {
+      plan.after = base;
+    }
+    // An update that only takes away does not create an item to take it from.
+    if (!before.exists() && action.update && *plan.after == action.item) {
+      plan.after.reset();
+      plan.table_units = write_units(0);
+      return plan;
+    }
     after = &*plan.after;
     if (value::item_size_bytes(*after) > value::kMaxItemSizeBytes) {
       return validation_error("Item size to update has exceeded the maximum allowed size");
     }
-    TRY(check_updated_item(table, *after));
+    TRY(check_updated_item(table, base, *after));
   }
 
   std::optional<value::StoredItem> stored;
@@ -141,7 +153,7 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
 
 ItemWrite::ItemWrite(WriteRequest request, WriteCallback done, const Catalog& catalog, const storage::Store& store,
                      const FreshnessMap& freshness)
-    : catalog_(catalog), done_(std::move(done)), atomic_(request.atomic) {
+    : catalog_(catalog), done_(std::move(done)), atomic_(request.atomic), token_(std::move(request.token)) {
   steps_.reserve(request.actions.size());
   for (auto& action : request.actions) {
     Step step;
@@ -178,19 +190,18 @@ bool ItemWrite::refresh(Step& step, PendingCommit& commit) {
     step.before = std::move(*before);
     step.plan = plan_action(step.action, step.before);
   }
-  if (!*step.plan) return error_ = step.plan->error(), false;
+  if (!*step.plan && step.plan->error().code != ErrorCode::Validation) return error_ = step.plan->error(), false;
   return true;
 }
 
 bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
   const auto& table = *step.action.table;
-  const auto growth = (*step.plan)->collection_bytes;
+  const auto growth = *step.plan ? (*step.plan)->collection_bytes : 0;
   if (growth <= 0 || !table.has_local_indexes()) return true;
   const auto& partition = *step.action.item.find(table.keys.partition[0].name);
-  const auto bytes = commit.get(collection_size_key(table.id, partition));
-  if (!bytes || !*bytes) return true;
-  const auto size = storage::decode_counter(**bytes);
-  if (!size || *size + growth <= kMaxCollectionBytes) return true;
+  const auto size = commit.counter(collection_size_key(table.id, partition));
+  if (!size) return error_ = size.error(), false;
+  if (*size + growth <= kMaxCollectionBytes) return true;
   error_ = Error{ErrorCode::ItemCollectionSizeLimit, "Collection size exceeded."};
   return false;
 }
@@ -223,34 +234,48 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
 void ItemWrite::execute(PendingCommit& commit) {
   error_.reset();
   written_ = false;
+  repeated_ = false;
+  if (token_) {
+    const auto seen = token_->seen_before(commit);
+    if (!seen) return error_ = seen.error(), void();
+    repeated_ = *seen;
+  }
   if (atomic_) {
     for (auto& step : steps_) {
       if (!refresh(step, commit) || !check_collection_size(step, commit)) return;
     }
-    const bool failed =
-        std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return (*step.plan)->condition_failed; });
+    if (repeated_) return;
+    const bool failed = std::any_of(steps_.begin(), steps_.end(),
+                                    [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
     if (failed) return;
     for (auto& step : steps_) apply(step, commit);
   } else {
     for (auto& step : steps_) {
       if (!refresh(step, commit) || !check_collection_size(step, commit)) return;
-      apply(step, commit);
+      if (*step.plan) apply(step, commit);
     }
   }
+  if (token_) token_->remember(commit);
   written_ = true;
 }
 
 void ItemWrite::finish(const Result<storage::CommitSequence>& committed) {
   if (error_) return done_(std::move(*error_));
   if (!committed) return done_(Error(committed.error()));
-  WriteOutcome outcome{.written = written_, .actions = {}};
+  WriteOutcome outcome{.written = written_ || repeated_, .repeated = repeated_, .actions = {}};
   outcome.actions.reserve(steps_.size());
   for (auto& step : steps_) {
+    ActionOutcome action{
+        .before = std::move(step.before), .after = {}, .condition_failed = false, .error = {}, .units = {}};
+    if (!*step.plan) {
+      action.error = step.plan->error();
+      outcome.actions.push_back(std::move(action));
+      continue;
+    }
     auto& plan = **step.plan;
-    ActionOutcome action{.before = std::move(step.before),
-                         .after = std::move(plan.after),
-                         .condition_failed = plan.condition_failed,
-                         .units = {.table = plan.table_units, .indexes = {}}};
+    action.after = std::move(plan.after);
+    action.condition_failed = plan.condition_failed;
+    action.units.table = plan.table_units;
     for (const auto& change : plan.indexes) {
       if (change.units > 0) action.units.indexes.emplace_back(change.index, change.units);
     }

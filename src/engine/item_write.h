@@ -9,6 +9,7 @@
 #include "stator/engine/catalog.h"
 #include "stator/engine/change_log.h"
 #include "stator/engine/committer.h"
+#include "stator/engine/idempotency.h"
 #include "stator/engine/keyspace.h"
 #include "stator/expr/condition.h"
 #include "stator/expr/update.h"
@@ -42,6 +43,7 @@ struct WriteAction {
   value::Item item;  // Put: the whole item; otherwise the key
   std::optional<expr::Condition> condition;
   std::optional<expr::Update> update;  // Update; without one an update makes sure that the item exists
+  bool legacy = false;                 // the update came as AttributeUpdates, whose error has a text of its own
 };
 
 // Capacity of one action: what the table and each index it touched were charged.
@@ -54,6 +56,7 @@ struct ActionOutcome {
   ItemImage before;
   std::optional<value::Item> after;  // Update only
   bool condition_failed = false;
+  std::optional<Error> error;  // why this action could not be carried out: Validation
   WriteUnits units;
 };
 
@@ -62,10 +65,12 @@ struct WriteRequest {
   std::vector<WriteAction> actions;
   // False: the actions have nothing to do with each other (BatchWriteItem); each is done or fails by itself.
   bool atomic = true;
+  std::optional<RequestToken> token;  // makes a repetition harmless
 };
 
 struct WriteOutcome {
-  bool written = false;  // false: a condition failed, and nothing was changed
+  bool written = false;   // false: a condition failed or an action was in error, and nothing was changed
+  bool repeated = false;  // the token was seen before: it was written then, and not again
   std::vector<ActionOutcome> actions;
 };
 
@@ -116,7 +121,8 @@ class ItemWrite final : public Work {
     std::optional<Result<ActionPlan>> plan;
   };
   void prepare(Step& step, const storage::Store& store, const FreshnessMap& freshness);
-  // Brings a step up to date with the commit; false when it failed and error_ says why.
+  // Brings a step up to date with the commit; false when it failed and error_ says why.  A plan that is in error by itself
+  // is no such failure: execute() looks at it.
   bool refresh(Step& step, PendingCommit& commit);
   void apply(Step& step, PendingCommit& commit);
   bool check_collection_size(const Step& step, PendingCommit& commit);
@@ -124,9 +130,11 @@ class ItemWrite final : public Work {
   const Catalog& catalog_;
   WriteCallback done_;
   bool atomic_;
+  std::optional<RequestToken> token_;
   std::vector<Step> steps_;
   std::optional<Error> error_;
   bool written_ = false;
+  bool repeated_ = false;
 };
 
 }  // namespace stator::engine

@@ -184,6 +184,9 @@ KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence
 
 KeyBytes change_log_prefix() { return "l"; }
 
+KeyBytes request_token_key(std::string_view token) { return KeyBytes("t").append(token); }
+storage::KeyRange all_request_tokens() { return storage::KeyRange::prefix("t"); }
+
 KeyBytes commit_time_key(storage::CommitSequence sequence) {
   KeyBytes key = commit_time_prefix();
   append_u64be(key, sequence.value);

@@ -20,6 +20,7 @@
 //   'p' table:u32be partition:field                                     -> counter: bytes of one item collection
 //   'q' sequence:u64be                                                  -> time of that commit, u64be microseconds
 //   's' table:u32be index:u16be 'n' | 'b'                               -> counter: items, bytes
+//   't' client request token                                            -> what a transaction was, see idempotency.h
 //
 //   field  S and B: 0x00 is written 0x00 0xFF, and 0x00 0x01 ends it, so a prefix sorts before what it prefixes.
 //          N: Number::append_ordered.
@@ -76,6 +77,9 @@ KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal);
 KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence);
 KeyBytes change_log_prefix();
 KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);
+
+KeyBytes request_token_key(std::string_view token);
+storage::KeyRange all_request_tokens();
 
 inline constexpr std::size_t kCommitTimeSequenceAt = 1;
 KeyBytes commit_time_key(storage::CommitSequence sequence);

@@ -1,6 +1,7 @@
 #include "stator/engine/range_read.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -70,10 +71,42 @@ storage::KeyRange sort_range(const KeyBytes& prefix, const KeyTerm& term) {
   return {};
 }
 
+// Keys of several attributes have rules, and texts, of their own: the whole partition, and sort attributes from the left.
+Result<void> check_several_attributes(const KeySchema& keys, const expr::KeyCondition& condition) {
+  const auto lacks_equality = [&](const KeyAttribute& attribute) {
+    const auto* term = term_on(condition, attribute.name);
+    return term == nullptr || term->op != KeyTerm::Op::Equal;
+  };
+  std::vector<std::string_view> missing;
+  for (const auto& attribute : keys.partition) {
+    if (lacks_equality(attribute)) missing.push_back(attribute.name);
+  }
+  if (!missing.empty()) {
+    return validation_error(fmt::format(
+        "One or more parameter values were invalid: HASH key attributes {} must have equality conditions specified in the "
+        "query",
+        fmt::join(missing, ", ")));
+  }
+  for (const auto& attribute : keys.sort) {
+    if (term_on(condition, attribute.name) != nullptr && !missing.empty()) {
+      return validation_error(fmt::format(
+          "One or more parameter values were invalid: RANGE key attributes {} must have equality conditions specified in the "
+          "query because a condition is present on key attribute {}",
+          fmt::join(missing, ", "), attribute.name));
+    }
+    if (lacks_equality(attribute)) missing.push_back(attribute.name);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<storage::KeyRange> query_range(const ReadTarget& target, const expr::KeyCondition& condition) {
   const auto& keys = target.keys();
+  if (condition.terms.size() > std::max<std::size_t>(2, keys.partition.size() + keys.sort.size())) {
+    return validation_error("Conditions can be of length 1 or 2 only");
+  }
+  if (keys.partition.size() > 1 || keys.sort.size() > 1) TRY(check_several_attributes(keys, condition));
   std::size_t matched = 0;
   std::vector<const value::AttributeValue*> partition;
   for (const auto& attribute : keys.partition) {

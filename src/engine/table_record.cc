@@ -115,32 +115,53 @@ std::vector<std::string> strings_of(JsonObject object, const char* name) {
   return strings;
 }
 
-std::vector<KeyAttribute> attributes_of(JsonObject object, const char* name) {
+// Keys and enumerators decide how everything else is read, so there is no default for one that is not understood.
+Error corrupt(std::string_view what) { return {ErrorCode::Corruption, fmt::format("table record has {}", what)}; }
+
+Result<std::vector<KeyAttribute>> attributes_of(JsonObject object, const char* name) {
   std::vector<KeyAttribute> attributes;
   JsonArray array;
   if (object[name].get(array) != simdjson::SUCCESS) return attributes;
   for (const JsonElement element : array) {
+    JsonArray pair;
     std::string_view attribute, type;
-    if (element.at(0).get(attribute) != simdjson::SUCCESS || element.at(1).get(type) != simdjson::SUCCESS) continue;
-    const auto parsed = type == "N" ? value::Type::N : type == "B" ? value::Type::B : value::Type::S;
-    attributes.push_back({std::string(attribute), parsed});
+    if (element.get(pair) != simdjson::SUCCESS || pair.at(0).get(attribute) != simdjson::SUCCESS ||
+        pair.at(1).get(type) != simdjson::SUCCESS) {
+      return corrupt("a key attribute that is no pair of name and type");
+    }
+    if (type == "S") {
+      attributes.push_back({std::string(attribute), value::Type::S});
+    } else if (type == "N") {
+      attributes.push_back({std::string(attribute), value::Type::N});
+    } else if (type == "B") {
+      attributes.push_back({std::string(attribute), value::Type::B});
+    } else {
+      return corrupt("a key attribute of an unknown type");
+    }
   }
   return attributes;
 }
 
-KeySchema keys_of(JsonObject object) { return {attributes_of(object, "partition"), attributes_of(object, "sort")}; }
+Result<KeySchema> keys_of(JsonObject object) {
+  return KeySchema{TRY(attributes_of(object, "partition")), TRY(attributes_of(object, "sort"))};
+}
 
-Index index_of(JsonObject object) {
+Result<Index> index_of(JsonObject object) {
   Index index;
   index.id = IndexId{static_cast<std::uint16_t>(integer_or(object, "id", 0))};
   index.name = string_or(object, "name", "");
   index.kind = boolean_or(object, "local", false) ? IndexKind::Local : IndexKind::Global;
-  index.keys = keys_of(object);
-  index.projection.kind = static_cast<ProjectionKind>(integer_or(object, "projection", 0));
+  index.keys = TRY(keys_of(object));
+  const auto projection = integer_or(object, "projection", 0);
+  if (projection < 0 || projection > static_cast<int>(ProjectionKind::Include)) return corrupt("an unknown projection");
+  index.projection.kind = static_cast<ProjectionKind>(projection);
   index.projection.non_key_attributes = strings_of(object, "include");
   index.throughput = throughput_of(object, "throughput").value_or(Throughput{});
   index.on_demand = on_demand_of(object, "on_demand");
   index.warm = throughput_of(object, "warm");
+  if (index.id.value == 0 || index.name.empty() || index.keys.partition.empty()) {
+    return corrupt("an index without id, name or key");
+  }
   return index;
 }
 
@@ -183,31 +204,34 @@ Bytes encode_table(const Table& table) {
 }
 
 Result<Table> decode_table(BytesView bytes) {
-  if (bytes.empty() || bytes[0] != kTableRecordVersion) {
-    return Error{ErrorCode::Corruption,
-                 fmt::format("table record has format {}, this binary knows up to {}", bytes.empty() ? -1 : int{bytes[0]},
-                             int{kTableRecordVersion})};
+  if (bytes.empty()) return Error{ErrorCode::Corruption, "table record is empty"};
+  if (bytes[0] != kTableRecordVersion) {
+    return Error{ErrorCode::Corruption, fmt::format("table record has format {}, this program knows formats up to {}",
+                                                    static_cast<unsigned char>(bytes[0]), int{kTableRecordVersion})};
   }
   value::JsonParser parser;
-  const JsonElement document = TRY(parser.parse(bytes.substr(1)));
+  const auto document = parser.parse(bytes.substr(1));
   JsonObject object;
-  if (document.get(object) != simdjson::SUCCESS) return Error{ErrorCode::Corruption, "table record is not an object"};
+  if (!document || document->get(object) != simdjson::SUCCESS) {
+    return Error{ErrorCode::Corruption, "table record is not a JSON object"};
+  }
 
   Table table;
   table.id = TableId{static_cast<std::uint32_t>(integer_or(object, "id", 0))};
   table.name = string_or(object, "name", "");
   table.uuid = string_or(object, "uuid", "");
   table.created = time_of(object, "created").value_or(WallTime{});
-  table.keys = keys_of(object);
+  table.keys = TRY(keys_of(object));
   table.next_index_id = static_cast<std::uint16_t>(integer_or(object, "next_index_id", 1));
   JsonArray indexes;
   if (object["indexes"].get(indexes) == simdjson::SUCCESS) {
     for (const JsonElement element : indexes) {
       JsonObject index;
-      if (element.get(index) == simdjson::SUCCESS) table.indexes.push_back(index_of(index));
+      if (element.get(index) != simdjson::SUCCESS) return corrupt("an index that is no object");
+      table.indexes.push_back(TRY(index_of(index)));
     }
   }
-  table.attribute_definitions = attributes_of(object, "definitions");
+  table.attribute_definitions = TRY(attributes_of(object, "definitions"));
   table.billing_mode =
       boolean_or(object, "pay_per_request", false) ? BillingMode::PayPerRequest : BillingMode::Provisioned;
   table.billing_mode_given = boolean_or(object, "billing_mode_given", false);
@@ -219,7 +243,9 @@ Result<Table> decode_table(BytesView bytes) {
   table.on_demand = on_demand_of(object, "on_demand");
   table.warm = throughput_of(object, "warm");
   table.stream.enabled = boolean_or(object, "stream_enabled", false);
-  table.stream.view = static_cast<StreamView>(integer_or(object, "stream_view", 0));
+  const auto view = integer_or(object, "stream_view", 0);
+  if (view < 0 || view > static_cast<int>(StreamView::NewAndOldImages)) return corrupt("an unknown stream view");
+  table.stream.view = static_cast<StreamView>(view);
   table.stream.label = string_or(object, "stream_label", "");
   table.deletion_protection = boolean_or(object, "deletion_protection", false);
   std::string_view table_class;

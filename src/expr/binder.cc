@@ -69,7 +69,7 @@ Result<std::shared_ptr<const Bindings>> Binder::bind(Kind kind, std::string_view
   auto tree = cache_.find(kind, text);
   if (tree == nullptr) {
     tree = TRY(parse(kind, text));
-    cache_.insert(kind, text, tree);
+    cache_.insert(text, tree);
   }
   auto bindings = expr::bind(std::move(tree), placeholders_);
   used_names_.insert(used_names_.end(), bindings->names.begin(), bindings->names.end());

@@ -21,13 +21,12 @@ namespace stator::expr {
 //
 // Make one per request, call check_placeholders(), then bind each expression in the order DynamoDB looks at them
 // (Update or KeyCondition, Condition, Filter, Projection), then check_all_used().  Every error is Validation with
-// DynamoDB's text. Confined to one request; what it returns is not.
+// DynamoDB's text.  Confined to one request; what it returns is not.
 class Binder {
  public:
   Binder(std::optional<Names> names, std::optional<Values> values, Cache& cache);  // the cache outlives the binder
 
-  // "ExpressionAttributeNames must not be empty", "ExpressionAttributeValues contains invalid key: Syntax error; key:
-  // \"x\"".
+  // Whether the maps themselves are well formed: not empty, keys like "#a" and ":a", no empty names.
   Result<void> check_placeholders() const;
 
   // kind is Condition, Filter or KeyCondition.
@@ -38,7 +37,7 @@ class Binder {
   // wants its order of errors takes the two steps itself.
   Result<KeyCondition> key_condition(std::string_view text);
 
-  // "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a, #b}", or ...Values.
+  // Whether every name and value has been used by some expression bound so far.
   Result<void> check_all_used() const;
 
  private:

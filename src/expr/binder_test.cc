@@ -261,7 +261,7 @@ TEST_F(BinderTest, SharesATreeBetweenRequests) {
     const auto condition = binder.condition(Kind::Filter, "#a = :v");
     ASSERT_TRUE(condition);
     EXPECT_EQ(condition->attributes(), std::vector<std::string_view>{name});
-    EXPECT_EQ(cache_.size(), 1U);
+    EXPECT_EQ(cache_.trees(), 1U);
   }
 }
 
@@ -269,7 +269,7 @@ TEST_F(BinderTest, OutlivedByWhatItReturns) {
   std::optional<Condition> condition;
   std::optional<Update> update;
   {
-    Cache cache(1);
+    Cache cache(0);
     Binder binder(Names{{"#a", "a"}}, values(R"({":v":{"N":"1"}})"), cache);
     condition = *binder.condition(Kind::Condition, "#a = :v");
     update = *binder.update("SET #a = :v");

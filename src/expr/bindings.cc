@@ -36,6 +36,16 @@ Path Bindings::path(const Node& path) const {
   return result;
 }
 
+std::vector<std::string_view> Bindings::attributes(Depth depth) const {
+  std::vector<std::string_view> result;
+  for (const Node& node : tree->nodes) {
+    if (node.op != Op::Path || (depth == Depth::Nested && node.range.count == 1)) continue;
+    const std::string_view name = attribute(node);
+    if (std::ranges::find(result, name) == result.end()) result.push_back(name);
+  }
+  return result;
+}
+
 bool Bindings::is_complete() const {
   return std::ranges::find(names, nullptr) == names.end() && std::ranges::find(values, nullptr) == values.end();
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stator/expr/path.h"
@@ -26,6 +28,10 @@ struct Bindings {
   // The value at a path node, or nullptr.
   const value::AttributeValue* find(const Node& path, const value::Item& item) const;
   Path path(const Node& path) const;
+
+  // The top-level attributes of all paths, or of those that lead further, each once, in order of appearance.
+  enum class Depth : std::uint8_t { Any, Nested };
+  std::vector<std::string_view> attributes(Depth depth) const;
 };
 
 std::shared_ptr<const Bindings> bind(std::shared_ptr<const Tree> tree,

@@ -1,53 +1,64 @@
 #include "stator/expr/cache.h"
 
-#include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace stator::expr {
 
 namespace {
 
-std::string key_of(Kind kind, std::string_view text) {
-  std::string key;
-  key.reserve(text.size() + 1);
-  key += static_cast<char>(kind);
-  key += text;
-  return key;
-}
+// A list node, a hash node and its bucket, about.
+constexpr std::size_t kEntryOverheadBytes = 160;
 
 }  // namespace
 
-Cache::Cache(std::size_t max_trees) : max_per_shard_(std::max<std::size_t>(1, max_trees / kShards)) {}
+Cache::Cache(std::size_t max_bytes) : max_bytes_per_shard_(max_bytes / (kKinds * kShardsPerKind)) {}
 
-Cache::Shard& Cache::shard_of(std::string_view key) { return shards_[std::hash<std::string_view>{}(key) % kShards]; }
+Cache::Shard& Cache::shard_of(Kind kind, std::string_view text) {
+  return shards_[static_cast<std::size_t>(kind) * kShardsPerKind +
+                 std::hash<std::string_view>{}(text) % kShardsPerKind];
+}
 
 std::shared_ptr<const Tree> Cache::find(Kind kind, std::string_view text) {
-  const std::string key = key_of(kind, text);
-  Shard& shard = shard_of(key);
+  Shard& shard = shard_of(kind, text);
   const MutexLock lock(shard.mutex);
-  const auto found = shard.by_key.find(key);
-  if (found == shard.by_key.end()) return nullptr;
+  const auto found = shard.by_text.find(text);
+  if (found == shard.by_text.end()) return nullptr;
   shard.entries.splice(shard.entries.begin(), shard.entries, found->second);
   return found->second->tree;
 }
 
-void Cache::insert(Kind kind, std::string_view text, std::shared_ptr<const Tree> tree) {
-  std::string key = key_of(kind, text);
-  Shard& shard = shard_of(key);
+void Cache::insert(std::string_view text, std::shared_ptr<const Tree> tree) {
+  const std::size_t bytes = tree->memory_bytes() + text.size() + kEntryOverheadBytes;
+  if (bytes > max_bytes_per_shard_) return;
+  Shard& shard = shard_of(tree->kind, text);
   const MutexLock lock(shard.mutex);
-  if (shard.by_key.contains(key)) return;  // another thread parsed the same text meanwhile
-  if (shard.entries.size() >= max_per_shard_) {
-    shard.by_key.erase(shard.entries.back().key);
+  if (shard.by_text.contains(text)) return;  // another thread parsed it meanwhile
+  while (shard.bytes + bytes > max_bytes_per_shard_) {
+    const Entry& oldest = shard.entries.back();
+    shard.bytes -= oldest.bytes;
+    shard.by_text.erase(oldest.text);
     shard.entries.pop_back();
   }
-  shard.entries.push_front({std::move(key), std::move(tree)});
-  shard.by_key.emplace(shard.entries.front().key, shard.entries.begin());
+  shard.entries.push_front({std::string(text), std::move(tree), bytes});
+  shard.by_text.emplace(shard.entries.front().text, shard.entries.begin());
+  shard.bytes += bytes;
 }
 
-std::size_t Cache::size() const {
+std::size_t Cache::trees() const {
   std::size_t total = 0;
   for (const Shard& shard : shards_) {
     const MutexLock lock(shard.mutex);
     total += shard.entries.size();
+  }
+  return total;
+}
+
+std::size_t Cache::bytes() const {
+  std::size_t total = 0;
+  for (const Shard& shard : shards_) {
+    const MutexLock lock(shard.mutex);
+    total += shard.bytes;
   }
   return total;
 }

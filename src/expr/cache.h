@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
@@ -17,34 +16,39 @@ namespace stator::expr {
 
 // Parsed expressions by their text, so that a text an application repeats is parsed once.
 //
-// Trees are immutable and know nothing of a request's names and values, so everybody shares them.  Bounded: the least
-// recently used of a shard makes room.  Thread-safe; shards keep threads apart.
+// Trees are immutable and know nothing of a request's names and values, so everybody shares them.  Bounded in memory:
+// the least recently used make room.  Thread-safe; shards keep threads apart.
 class Cache {
  public:
-  explicit Cache(std::size_t max_trees = 4096);
+  explicit Cache(std::size_t max_bytes = std::size_t{8} << 20);
 
   // The tree, or nullptr.
   std::shared_ptr<const Tree> find(Kind kind, std::string_view text);
-  void insert(Kind kind, std::string_view text, std::shared_ptr<const Tree> tree);
+  void insert(std::string_view text, std::shared_ptr<const Tree> tree);
 
-  std::size_t size() const;
+  std::size_t trees() const;
+  std::size_t bytes() const;
 
  private:
-  static constexpr std::size_t kShards = 16;
+  static constexpr std::size_t kKinds = 5;
+  static constexpr std::size_t kShardsPerKind = 8;
+
   struct Entry {
-    std::string key;  // the kind as one byte, then the text
+    std::string text;
     std::shared_ptr<const Tree> tree;
+    std::size_t bytes;
   };
   struct Shard {
     mutable Mutex mutex;
     std::list<Entry> entries GUARDED_BY(mutex);  // the most recently used in front
-    std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key GUARDED_BY(mutex);
+    std::unordered_map<std::string_view, std::list<Entry>::iterator> by_text GUARDED_BY(mutex);
+    std::size_t bytes GUARDED_BY(mutex) = 0;
   };
 
-  Shard& shard_of(std::string_view key);
+  Shard& shard_of(Kind kind, std::string_view text);
 
-  const std::size_t max_per_shard_;
-  std::array<Shard, kShards> shards_;
+  const std::size_t max_bytes_per_shard_;
+  std::array<Shard, kKinds * kShardsPerKind> shards_;
 };
 
 }  // namespace stator::expr

@@ -11,45 +11,56 @@
 namespace stator::expr {
 namespace {
 
+std::shared_ptr<const Tree> tree(Kind kind) { return TreeBuilder(kind).finish(); }
+
 TEST(Cache, KeepsKindsApart) {
   Cache cache;
-  const auto tree = std::make_shared<const Tree>();
-  cache.insert(Kind::Condition, "a", tree);
-  EXPECT_EQ(cache.find(Kind::Condition, "a"), tree);
+  const auto condition = tree(Kind::Condition);
+  cache.insert("a", condition);
+  EXPECT_EQ(cache.find(Kind::Condition, "a"), condition);
   EXPECT_EQ(cache.find(Kind::Filter, "a"), nullptr);
   EXPECT_EQ(cache.find(Kind::Condition, "b"), nullptr);
 }
 
 TEST(Cache, IsBounded) {
-  Cache cache(64);
-  for (int i = 0; i < 1000; ++i) cache.insert(Kind::Condition, std::to_string(i), std::make_shared<const Tree>());
-  EXPECT_LE(cache.size(), 64U);
-  EXPECT_GT(cache.size(), 32U);
+  Cache cache(1 << 20);
+  for (int i = 0; i < 20000; ++i) {
+    cache.insert(std::to_string(i), tree(Kind::Condition));
+    cache.insert(std::to_string(i), tree(Kind::Update));
+  }
+  EXPECT_LE(cache.bytes(), std::size_t{1} << 20);
+  EXPECT_GT(cache.trees(), 500U);
+}
+
+TEST(Cache, PassesOnWhatIsTooBig) {
+  Cache cache(100);
+  cache.insert("a", tree(Kind::Condition));
+  EXPECT_EQ(cache.trees(), 0U);
 }
 
 TEST(Cache, ForgetsTheLeastRecentlyUsed) {
-  Cache cache(64);
-  cache.insert(Kind::Condition, "hot", std::make_shared<const Tree>());
-  for (int i = 0; i < 1000; ++i) {
+  Cache cache(1 << 18);
+  cache.insert("hot", tree(Kind::Condition));
+  for (int i = 0; i < 5000; ++i) {
     ASSERT_NE(cache.find(Kind::Condition, "hot"), nullptr) << i;
-    cache.insert(Kind::Condition, std::to_string(i), std::make_shared<const Tree>());
+    cache.insert(std::to_string(i), tree(Kind::Condition));
   }
   EXPECT_EQ(cache.find(Kind::Condition, "0"), nullptr);
 }
 
 TEST(Cache, IsSharedByThreads) {
-  Cache cache(32);
+  Cache cache(1 << 16);
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&cache] {
       for (int i = 0; i < 2000; ++i) {
         const std::string text = "a = :v" + std::to_string(i % 50);
-        auto tree = cache.find(Kind::Filter, text);
-        if (tree == nullptr) {
-          tree = *parse(Kind::Filter, text);
-          cache.insert(Kind::Filter, text, tree);
+        auto found = cache.find(Kind::Filter, text);
+        if (found == nullptr) {
+          found = *parse(Kind::Filter, text);
+          cache.insert(text, found);
         }
-        ASSERT_EQ(print(*tree), text);
+        ASSERT_EQ(print(*found), text);
       }
     });
   }

@@ -167,14 +167,10 @@ Condition Condition::from_tree(std::shared_ptr<const Tree> tree, std::shared_ptr
 
 bool Condition::matches(const value::Item& item) const { return Evaluation(*bindings_, item).holds(bindings_->root()); }
 
-std::vector<std::string_view> Condition::attributes() const {
-  std::vector<std::string_view> names;
-  for (const Node& node : bindings_->tree->nodes) {
-    if (node.op != Op::Path) continue;
-    const std::string_view name = bindings_->attribute(node);
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return names;
+std::vector<std::string_view> Condition::attributes() const { return bindings_->attributes(Bindings::Depth::Any); }
+
+std::vector<std::string_view> Condition::nested_attributes() const {
+  return bindings_->attributes(Bindings::Depth::Nested);
 }
 
 }  // namespace stator::expr

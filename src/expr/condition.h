@@ -28,6 +28,8 @@ class Condition {
 
   // The top-level attributes that it reads, each once, in order of appearance.
   std::vector<std::string_view> attributes() const;
+  // Those among them that it looks inside of, which a key attribute does not allow.
+  std::vector<std::string_view> nested_attributes() const;
 
  private:
   friend class Binder;

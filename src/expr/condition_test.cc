@@ -156,6 +156,7 @@ TEST(Condition, NamesTheAttributesItReads) {
       binder.condition(Kind::Filter, "b.c = :v AND (#a[0] < size(d) OR contains(b, :v)) AND NOT e = :v");
   ASSERT_TRUE(condition);
   EXPECT_EQ(condition->attributes(), (std::vector<std::string_view>{"b", "x.y", "d", "e"}));
+  EXPECT_EQ(condition->nested_attributes(), (std::vector<std::string_view>{"b", "x.y"}));
 }
 
 TEST(Condition, IsBuiltWithoutText) {

@@ -162,6 +162,16 @@ std::string_view section_name(Action::Section section) {
   STATOR_ASSERT(false, "every section has a name");
 }
 
+std::size_t Tree::memory_bytes() const {
+  const auto array = [](const auto& vector) { return vector.capacity() * sizeof(vector[0]); };
+  const auto text = [](const std::string& string) { return string.capacity() > 15 ? string.capacity() : 0; };
+  std::size_t total = sizeof(Tree) + array(nodes) + array(children) + array(steps) + array(names) + array(values) +
+                      array(actions) + array(paths);
+  for (const Name& name : names) total += text(name.text);
+  for (const std::string& value : values) total += text(value);
+  return total;
+}
+
 std::string print(const Tree& tree) {
   Printer printer(tree);
   switch (tree.kind) {

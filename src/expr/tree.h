@@ -98,6 +98,8 @@ struct Tree {
   std::vector<Action> actions;      // of an update
   std::vector<NodeIndex> paths;     // of a projection
 
+  std::size_t memory_bytes() const;
+
   // None of a path or a value.
   std::span<const NodeIndex> operands(const Node& node) const {
     if (node.op == Op::Path || node.op == Op::Value) return {};

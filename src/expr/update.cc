@@ -204,7 +204,7 @@ class Application {
   // Paths never overlap, so no write moves another's place, but for elements that are appended: those go in the order
   // of the positions named, after all others.
   void write() {
-    std::ranges::stable_sort(writes_, [](const Write& a, const Write& b) {
+    std::ranges::sort(writes_, [](const Write& a, const Write& b) {
       if (a.appends != b.appends) return b.appends;
       return a.appends &&
              std::get<std::uint32_t>(a.path->elements.back()) < std::get<std::uint32_t>(b.path->elements.back());
@@ -265,6 +265,10 @@ Update Update::from_tree(std::shared_ptr<const Tree> tree, std::shared_ptr<const
   std::vector<Path> paths;
   for (const Action& action : bindings->tree->actions) paths.push_back(bindings->path(bindings->node(action.path)));
   return Update(std::move(bindings), std::move(paths));
+}
+
+std::vector<std::string_view> Update::nested_attributes() const {
+  return bindings_->attributes(Bindings::Depth::Nested);
 }
 
 Result<Item> Update::apply(const Item& old) const { return Application(*bindings_, *paths_, old, true).run(); }

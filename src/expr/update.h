@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,9 @@ class Update {
   // What it writes to or removes, in the order written: for UPDATED_OLD and UPDATED_NEW, and to refuse an update of the
   // key.
   const std::vector<Path>& paths() const { return *paths_; }
+
+  // The top-level attributes that it reads or writes inside of, which a key attribute does not allow.
+  std::vector<std::string_view> nested_attributes() const;
 
  private:
   friend class Binder;

@@ -182,11 +182,12 @@ TEST(Update, RefusesToNestTooDeep) {
 }
 
 TEST(Update, NamesThePathsItTouches) {
-  const auto update = bound("REMOVE a.b[1] SET c = d ADD e :1 DELETE f.g :ab");
+  const auto update = bound("REMOVE a.b[1] SET c = if_not_exists(h[0], d) ADD e :1 DELETE f.g :ab");
   ASSERT_TRUE(update);
   std::string paths;
   for (const Path& path : update->paths()) paths += path.to_string();
   EXPECT_EQ(paths, "[a, b, [1]][c][e][f, g]");
+  EXPECT_EQ(update->nested_attributes(), (std::vector<std::string_view>{"a", "h", "f"}));
 }
 
 TEST(Update, IsBuiltWithoutText) {

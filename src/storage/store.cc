@@ -21,7 +21,8 @@ Bytes encode_counter(std::int64_t value) {
 
 Result<std::int64_t> decode_counter(BytesView bytes) {
   if (bytes.size() != kCounterSize) {
-    return Error{ErrorCode::Corruption, fmt::format("a counter has {} bytes instead of {}", bytes.size(), kCounterSize)};
+    return Error{ErrorCode::Corruption,
+                 fmt::format("a counter has {} bytes instead of {}", bytes.size(), kCounterSize)};
   }
   std::uint64_t value = 0;
   for (std::size_t i = kCounterSize; i-- > 0;) value = (value << 8) | static_cast<unsigned char>(bytes[i]);

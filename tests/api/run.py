@@ -18,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import dynamo  # noqa: E402
 import script as ddb  # noqa: E402
+import script_test  # noqa: E402
 import server as stator  # noqa: E402
 
 
@@ -192,6 +193,8 @@ def main():
     report = stator.Report("api")
     paths, skipped, lock = find(a.scripts), [], threading.Lock()
     local = threading.local()
+    for problem in script_test.problems():
+        report.fail(problem)
 
     def run_all(endpoint, alive):
         def one(path):

@@ -54,6 +54,9 @@ class Unordered:
     def __init__(self, items):
         self.items = items
 
+    def __repr__(self):
+        return f"unordered {show(self.items)}"
+
 
 class More:
     """`...` in an object or list: whatever else."""
@@ -252,6 +255,8 @@ def match(expected, actual, env, path=""):
             if problem := match(value, actual[i], env, f"{path}[{i}]"):
                 return problem
         return None
+    if isinstance(expected, str) and isinstance(actual, str) and "<any>" in expected:
+        return None if match_text(expected, actual) else f"{path}: expected {show(expected)}, got {show(actual)}"
     same = expected == actual and isinstance(expected, bool) == isinstance(actual, bool)
     return None if same else f"{path or 'answer'}: expected {show(expected)}, got {show(actual)}"
 

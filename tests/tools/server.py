@@ -1,6 +1,7 @@
 """Starts the Stator under test on a free port and a temporary folder, and reports what a suite found.
 
   STATOR_BIN     the binary (default build/release/stator)
+  STATOR_PRESET  what it was built with: asan and tsan get more time
   STATOR_STORE   `memory` runs every server of the suite with --in-memory
   STATOR_RESULT  where the suite writes {"passed":n,"failed":n,"failures":[...]}
 """
@@ -33,7 +34,7 @@ def in_memory_only():
 
 def slowness():
     """How much slower than a release build the binary may be: a factor for every time limit of a test."""
-    return 10 if "san" in os.environ.get("STATOR_BIN", "") else 1
+    return 10 if "san" in os.environ.get("STATOR_PRESET", os.environ.get("STATOR_BIN", "")) else 1
 
 
 def free_port():

@@ -19,7 +19,9 @@ using memory::Versions;
 class MemoryCursor final : public Cursor {
  public:
   MemoryCursor(const Version& version, const KeyRange& range, Direction direction)
-      : cursor_(version.root), direction_(direction), bound_(direction == Direction::Forward ? range.end : range.begin) {
+      : cursor_(version.root),
+        direction_(direction),
+        bound_(direction == Direction::Forward ? range.end : range.begin) {
     if (!range.end.empty() && range.end <= range.begin) return;
     if (direction == Direction::Forward) {
       cursor_.seek_not_below(range.begin);
@@ -128,9 +130,7 @@ class MemoryStore final : public Store {
     }
     STATOR_ASSERT(!is_reserved_key(operation.key), "reserved keys belong to the backends");
     switch (operation.kind) {
-      case Batch::Kind::PutSequenced:
-        write_sequence(operation.key, operation.sequence_at, sequence);
-        [[fallthrough]];
+      case Batch::Kind::PutSequenced: write_sequence(operation.key, operation.sequence_at, sequence); [[fallthrough]];
       case Batch::Kind::Put: edit.put(operation.key, operation.value); break;
       case Batch::Kind::Erase: edit.erase(operation.key); break;
       case Batch::Kind::Add: {

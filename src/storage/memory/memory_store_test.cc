@@ -43,9 +43,7 @@ TEST(MemoryStore, BehavesLikeAMap) {
   for (const auto seed : testing::seeds(100)) testing::expect_same_as_map(new_place, seed);
 }
 
-TEST(MemoryStore, KeepsSnapshotsWholeUnderWrites) {
-  testing::expect_snapshots_whole_under_writes(new_place, 3, 3000);
-}
+TEST(MemoryStore, KeepsSnapshotsWholeUnderWrites) { testing::expect_snapshots_whole_under_writes(new_place, 3, 3000); }
 
 TEST(MemoryStore, SpendsLittleBesideKeysAndValues) {
   constexpr std::uint64_t kItems = 20'000;
@@ -162,7 +160,8 @@ TEST(MemoryStore, FindsKeysWithPrefixesOfEveryLength) {
   const auto store = open_memory_store();
   for (std::size_t length = 1; length < 120; ++length) {
     Batch batch;
-    for (int i = 0; i < 200; ++i) batch.put(Bytes(length, 'p') + fmt::format("{:03}", i), fmt::format("{}/{}", length, i));
+    for (int i = 0; i < 200; ++i)
+      batch.put(Bytes(length, 'p') + fmt::format("{:03}", i), fmt::format("{}/{}", length, i));
     ASSERT_TRUE(store->commit(std::move(batch)));
   }
   for (std::size_t length = 1; length < 120; ++length) {

@@ -10,12 +10,13 @@
 namespace stator::storage::memory {
 namespace {
 
-constexpr std::size_t kSparse = Node::kMaxSlots / 4;             // fewer slots: try to merge with a neighbour
-constexpr std::size_t kMergedAtMost = Node::kMaxSlots * 3 / 4;   // leaves room, so that the next insert does not divide
+constexpr std::size_t kSparse = Node::kMaxSlots / 4;            // fewer slots: try to merge with a neighbour
+constexpr std::size_t kMergedAtMost = Node::kMaxSlots * 3 / 4;  // leaves room, so that the next insert does not divide
 
 std::size_t common_prefix(BytesView a, BytesView b) {
   const auto end = std::min(a.size(), b.size());
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(end), b.begin()).first - a.begin());
+  return static_cast<std::size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(end), b.begin()).first - a.begin());
 }
 
 // The eight bytes of `key` from `skip` on as a number that compares as they do; zeros stand for what is not there.
@@ -345,7 +346,8 @@ void Edit::merge(Node* node, std::size_t left_index) {
     std::memcpy(merged->children() + left->count, right->children(), right->count * sizeof(Node*));
     merged->blobs()[left->count] = separator;
   }
-  set_prefix(merged, common_prefix(merged->blobs()[merged->first_key()]->key(), merged->blobs()[merged->count - 1]->key()));
+  set_prefix(merged,
+             common_prefix(merged->blobs()[merged->first_key()]->key(), merged->blobs()[merged->count - 1]->key()));
   discard(left);
   discard(right);
   node->children()[left_index] = merged;

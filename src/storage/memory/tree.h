@@ -111,8 +111,8 @@ class Edit {
 
   struct Outcome {
     Node* root;
-    std::vector<Garbage> garbage;    // what the version before had and this one has not
-    std::size_t allocated = 0;       // bytes
+    std::vector<Garbage> garbage;  // what the version before had and this one has not
+    std::size_t allocated = 0;     // bytes
     std::size_t freed = 0;
   };
   Outcome take();

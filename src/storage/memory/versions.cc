@@ -50,7 +50,8 @@ const Version* Versions::pin() {
   while ((word >> kPinShift) >= kManyPins && address(word) == version) [[unlikely]] {
     const auto pins = static_cast<std::int64_t>(word >> kPinShift);
     version->pins.fetch_add(pins, std::memory_order_relaxed);
-    if (word_.compare_exchange_weak(word, word & kAddressMask, std::memory_order_acq_rel, std::memory_order_relaxed)) break;
+    if (word_.compare_exchange_weak(word, word & kAddressMask, std::memory_order_acq_rel, std::memory_order_relaxed))
+      break;
     version->pins.fetch_sub(pins, std::memory_order_relaxed);
   }
   return version;

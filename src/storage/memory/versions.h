@@ -69,8 +69,8 @@ class Versions {
   // of every version but the newest, until it turns it back.  publish() writes only to the newest and to its own new one.
   std::atomic<Version*> dead_{nullptr};
   std::atomic<bool> reclaiming_{false};
-  std::vector<Garbage> unsorted_;    // guarded by reclaiming_: left over from the version last unlinked
-  Version* inheritor_ = nullptr;     // guarded by reclaiming_: the version next older than that, if there is one
+  std::vector<Garbage> unsorted_;  // guarded by reclaiming_: left over from the version last unlinked
+  Version* inheritor_ = nullptr;   // guarded by reclaiming_: the version next older than that, if there is one
 
   Mutex mutex_;
   CondVar wake_;

@@ -11,8 +11,8 @@ class CounterMerge final : public rocksdb::AssociativeMergeOperator {
   const char* Name() const override { return "stator.counter"; }
 
   // False makes RocksDB answer Corruption to whoever reads the key.
-  bool Merge(const rocksdb::Slice& /*key*/, const rocksdb::Slice* existing, const rocksdb::Slice& operand, std::string* sum,
-             rocksdb::Logger* /*log*/) const override {
+  bool Merge(const rocksdb::Slice& /*key*/, const rocksdb::Slice* existing, const rocksdb::Slice& operand,
+             std::string* sum, rocksdb::Logger* /*log*/) const override {
     const auto delta = decode_counter({operand.data(), operand.size()});
     if (!delta) return false;
     std::int64_t value = 0;

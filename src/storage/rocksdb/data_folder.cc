@@ -61,7 +61,8 @@ Result<void> write_format(const std::string& path) {
       return system_error("cannot write", temporary, errno);
     }
   }
-  if (::rename(temporary.c_str(), (path + "/FORMAT").c_str()) != 0) return system_error("cannot rename", temporary, errno);
+  if (::rename(temporary.c_str(), (path + "/FORMAT").c_str()) != 0)
+    return system_error("cannot rename", temporary, errno);
   return {};
 }
 
@@ -75,10 +76,12 @@ Result<void> check_format(const std::string& path, const File& file) {
     text.remove_prefix(kFormatName.size());
     std::from_chars(text.data(), text.data() + text.size(), format);
   }
-  if (format == 0) return Error{ErrorCode::Usage, fmt::format("data folder {} has a FORMAT file that stator did not write", path)};
+  if (format == 0)
+    return Error{ErrorCode::Usage, fmt::format("data folder {} has a FORMAT file that stator did not write", path)};
   if (format > kFormat) {
-    return Error{ErrorCode::Usage, fmt::format("data folder {} has format {}, and this stator reads formats up to {}: use a newer stator",
-                                               path, format, kFormat)};
+    return Error{ErrorCode::Usage,
+                 fmt::format("data folder {} has format {}, and this stator reads formats up to {}: use a newer stator",
+                             path, format, kFormat)};
   }
   return {};
 }
@@ -93,7 +96,9 @@ Result<void> prepare_data_folder(const std::string& path) {
   if (file.is_open()) return check_format(path, file);
   if (errno != ENOENT) return system_error("cannot open", path + "/FORMAT", errno);
   if (fs::exists(path + "/CURRENT", code)) {
-    return Error{ErrorCode::Usage, fmt::format("data folder {} holds a RocksDB database that is not stator's: it has no FORMAT file", path)};
+    return Error{
+        ErrorCode::Usage,
+        fmt::format("data folder {} holds a RocksDB database that is not stator's: it has no FORMAT file", path)};
   }
   return write_format(path);
 }

@@ -38,6 +38,8 @@ constexpr BytesView kFirstUserKey("\x01", 1);
 constexpr std::uint64_t kRecoveryHeadroom = 8ULL << 20;
 
 constexpr std::chrono::milliseconds kStallPause{1};
+// How long recover() keeps new readers waiting for those that have a snapshot.
+constexpr std::chrono::milliseconds kSnapshotPatience{100};
 
 rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
 BytesView view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
@@ -266,7 +268,7 @@ class RocksDbSnapshot final : public Snapshot {
 
 class RocksDbStore final : public Store {
  public:
-  explicit RocksDbStore(RocksDbOptions options) 
+  explicit RocksDbStore(RocksDbOptions options)
       : options_(std::move(options)), log_(std::make_shared<LogBridge>()), rocks_(rocksdb_options(options_, log_)) {
     rocks_.listeners.push_back(listener_);
   }
@@ -278,7 +280,8 @@ class RocksDbStore final : public Store {
     }
     wake_.notify_one();
     if (thread_.joinable()) thread_.join();
-    if (options_.durability == Durability::Relaxed) ignore_error(sync(), "closing; the log has what the disk did not take");
+    if (options_.durability == Durability::Relaxed)
+      ignore_error(sync(), "closing; the log has what the disk did not take");
     STATOR_ASSERT(open_snapshots_ == 0, "snapshots are destroyed before their store");
   }
 
@@ -356,8 +359,13 @@ class RocksDbStore final : public Store {
         for (const auto& log : logs) in_log += log->SizeFileBytes();
       }
       TRY(probe_disk(options_.path, in_log + kRecoveryHeadroom));
-      if (open_snapshots_.load(std::memory_order_acquire) > 0) {
-        return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
+      // Nobody can take another one while we hold the lock, and requests are done with theirs soon.
+      const auto deadline = std::chrono::steady_clock::now() + kSnapshotPatience;
+      while (open_snapshots_.load(std::memory_order_acquire) > 0) {
+        if (std::chrono::steady_clock::now() > deadline) {
+          return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       db_.reset();
     }
@@ -388,8 +396,10 @@ class RocksDbStore final : public Store {
     log_->let_go(status.ok());
     if (!status.ok()) {
       const auto text = status.ToString();
-      if (text.find("lock file") != std::string::npos || text.find("lock hold by current process") != std::string::npos) {
-        return Error{ErrorCode::Usage, fmt::format("data folder {} is in use by another stator process", options_.path)};
+      if (text.find("lock file") != std::string::npos ||
+          text.find("lock hold by current process") != std::string::npos) {
+        return Error{ErrorCode::Usage,
+                     fmt::format("data folder {} is in use by another stator process", options_.path)};
       }
       return to_error("cannot open data folder " + options_.path, status);
     }
@@ -409,7 +419,8 @@ class RocksDbStore final : public Store {
     if (status.IsNotFound()) return CommitSequence{};
     if (!status.ok()) return to_error("cannot read the commit sequence", status);
     if (value.size() != 9 || value[0] != kSequenceVersion) {
-      return Error{ErrorCode::Corruption, fmt::format("data folder {}: the commit sequence reads {}", options_.path, hex(value))};
+      return Error{ErrorCode::Corruption,
+                   fmt::format("data folder {}: the commit sequence reads {}", options_.path, hex(value))};
     }
     return CommitSequence{read_u64be(value.data() + 1)};
   }
@@ -437,12 +448,12 @@ class RocksDbStore final : public Store {
       STATOR_ASSERT(!is_reserved_key(operation.key), "reserved keys belong to the backends");
     }
     switch (operation.kind) {
-      case Batch::Kind::PutSequenced:
-        write_sequence(operation.key, operation.sequence_at, sequence);
-        [[fallthrough]];
+      case Batch::Kind::PutSequenced: write_sequence(operation.key, operation.sequence_at, sequence); [[fallthrough]];
       case Batch::Kind::Put: status = changes.Put(slice(operation.key), slice(operation.value)); break;
       case Batch::Kind::Erase: status = changes.Delete(slice(operation.key)); break;
-      case Batch::Kind::Add: status = changes.Merge(slice(operation.key), slice(encode_counter(operation.delta))); break;
+      case Batch::Kind::Add:
+        status = changes.Merge(slice(operation.key), slice(encode_counter(operation.delta)));
+        break;
       case Batch::Kind::EraseRange: break;
     }
     if (!status.ok()) return to_error("cannot commit", status);

@@ -17,17 +17,17 @@ enum class Durability : std::uint8_t {
 struct RocksDbOptions {
   std::string path;  // a folder of its own; created if it is missing
   Durability durability = Durability::Sync;
-  std::chrono::milliseconds sync_interval{5};           // when relaxed
-  std::uint64_t block_cache_bytes = 64ULL << 20;        // taken as it fills
-  std::uint64_t write_buffer_bytes = 64ULL << 20;       // likewise; changes kept in memory before they become a file
+  std::chrono::milliseconds sync_interval{5};      // when relaxed
+  std::uint64_t block_cache_bytes = 64ULL << 20;   // taken as it fills
+  std::uint64_t write_buffer_bytes = 64ULL << 20;  // likewise; changes kept in memory before they become a file
 };
 
 // Opens the store in a folder; docs/formats/store.md says what is in there.
 //
 // Commits happen one after another, each with one write and one sync of the log.  A commit that fails with Storage leaves
 // the store read-only until recover(): readers go on with what was committed before, further commits fail at once.  Whether
-// the one that failed has taken place is known after recover(), from last_commit(); if it has, then whole.  recover() waits
-// for no one: it fails while a snapshot is open.
+// the one that failed has taken place is known after recover(), from last_commit(); if it has, then whole.  recover() keeps
+// new readers waiting for a moment until all snapshots are gone, and fails if one stays.
 //
 // Errors: Usage (the folder is in use, or its format is newer than this program), Storage, Corruption.
 Result<std::unique_ptr<Store>> open_rocksdb_store(const RocksDbOptions& options);

@@ -22,7 +22,9 @@ using testing::TemporaryFolder;
 
 class RocksDbPlace final : public testing::StorePlace {
  public:
-  explicit RocksDbPlace(RocksDbOptions options) : options_(std::move(options)) { options_.path = folder_.path() + "/data"; }
+  explicit RocksDbPlace(RocksDbOptions options) : options_(std::move(options)) {
+    options_.path = folder_.path() + "/data";
+  }
   std::unique_ptr<Store> open() override {
     auto store = open_rocksdb_store(options_);
     if (!store) {
@@ -88,8 +90,9 @@ TEST(RocksDbStore, RefusesANewerFormatBeforeItTouchesAnything) {
   const auto store = open_rocksdb_store({.path = folder.path()});
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, ErrorCode::Usage);
-  EXPECT_EQ(store.error().message, fmt::format("data folder {} has format 2, and this stator reads formats up to 1: use a newer stator",
-                                               folder.path()));
+  EXPECT_EQ(store.error().message,
+            fmt::format("data folder {} has format 2, and this stator reads formats up to 1: use a newer stator",
+                        folder.path()));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
 }
 
@@ -100,7 +103,8 @@ TEST(RocksDbStore, RefusesFoldersThatAreNotItsOwn) {
   for (const auto& [file, content, message] :
        {Case{"FORMAT", "something else\n", "data folder {} has a FORMAT file that stator did not write"},
         Case{"FORMAT", "", "data folder {} has a FORMAT file that stator did not write"},
-        Case{"CURRENT", "MANIFEST-000001\n", "data folder {} holds a RocksDB database that is not stator's: it has no FORMAT file"}}) {
+        Case{"CURRENT", "MANIFEST-000001\n",
+             "data folder {} holds a RocksDB database that is not stator's: it has no FORMAT file"}}) {
     const TemporaryFolder folder;
     std::ofstream(folder.path() + "/" + file) << content;
     const auto store = open_rocksdb_store({.path = folder.path()});
@@ -117,7 +121,8 @@ TEST(RocksDbStore, SaysWhenItsFolderIsInUse) {
   const auto in_this_process = open_rocksdb_store({.path = folder.path()});
   ASSERT_FALSE(in_this_process);
   EXPECT_EQ(in_this_process.error().code, ErrorCode::Usage);
-  EXPECT_EQ(in_this_process.error().message, fmt::format("data folder {} is in use by another stator process", folder.path()));
+  EXPECT_EQ(in_this_process.error().message,
+            fmt::format("data folder {} is in use by another stator process", folder.path()));
 }
 
 TEST(RocksDbStore, SaysWhenItsFolderCannotBeCreated) {
@@ -126,7 +131,8 @@ TEST(RocksDbStore, SaysWhenItsFolderCannotBeCreated) {
   const auto store = open_rocksdb_store({.path = folder.path() + "/file/data"});
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, ErrorCode::Usage);
-  EXPECT_EQ(store.error().message, fmt::format("cannot create data folder {}/file/data: Not a directory", folder.path()));
+  EXPECT_EQ(store.error().message,
+            fmt::format("cannot create data folder {}/file/data: Not a directory", folder.path()));
 }
 
 TEST(RocksDbStore, HidesItsOwnKeys) {
@@ -186,12 +192,12 @@ void limit_files(rlim_t bytes) {
   ::setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-#define REQUIRE(condition)                                                             \
-  do {                                                                                 \
-    if (!(condition)) {                                                                \
-      fmt::print(stderr, "line {}: {}\n", __LINE__, #condition);                       \
-      ::_exit(1);                                                                      \
-    }                                                                                  \
+#define REQUIRE(condition)                                       \
+  do {                                                           \
+    if (!(condition)) {                                          \
+      fmt::print(stderr, "line {}: {}\n", __LINE__, #condition); \
+      ::_exit(1);                                                \
+    }                                                            \
   } while (false)
 
 // Commits until the disk fails, recovers, goes on, and dies without closing.  Leaves what was acknowledged in `log`.
@@ -272,12 +278,15 @@ void expect_nothing_lost(const RocksDbOptions& options, rlim_t limit) {
   // Every commit is there with both of its changes or with neither.
   const auto counter = decode_counter((*store)->get("count").value().value());
   ASSERT_TRUE(counter);
-  EXPECT_EQ(static_cast<std::size_t>(*counter), testing::entries(*(*store)->snapshot(), KeyRange::prefix("key")).size());
+  EXPECT_EQ(static_cast<std::size_t>(*counter),
+            testing::entries(*(*store)->snapshot(), KeyRange::prefix("key")).size());
 }
 
 TEST(FailingDisk, LosesNothingThatWasAcknowledged) { expect_nothing_lost({.path = {}}, 300'000); }
 
-TEST(FailingDisk, LosesNothingWhenRelaxed) { expect_nothing_lost({.path = {}, .durability = Durability::Relaxed}, 300'000); }
+TEST(FailingDisk, LosesNothingWhenRelaxed) {
+  expect_nothing_lost({.path = {}, .durability = Durability::Relaxed}, 300'000);
+}
 
 TEST(FailingDisk, LosesNothingWhileItCompacts) { expect_nothing_lost(kBusy, 30'000); }
 
@@ -285,7 +294,8 @@ TEST(FailingDisk, LosesNothingWhileItCompacts) { expect_nothing_lost(kBusy, 30'0
 
 TEST(RocksDbStore, NoticesChangedBytes) {
   const TemporaryFolder folder;
-  const RocksDbOptions options{.path = folder.path(), .durability = Durability::Relaxed, .write_buffer_bytes = 64 << 10};
+  const RocksDbOptions options{
+      .path = folder.path(), .durability = Durability::Relaxed, .write_buffer_bytes = 64 << 10};
   {
     const auto store = open_rocksdb_store(options);
     ASSERT_TRUE(store);

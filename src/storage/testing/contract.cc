@@ -116,7 +116,8 @@ class Comparison {
   }
   Bytes counter_key() { return fmt::format("counter{}", random_.below(20)); }
   Bytes random_value() {
-    return Bytes(random_.below(10) == 0 ? random_.below(3000) : random_.below(40), static_cast<char>('A' + random_.below(26)));
+    return Bytes(random_.below(10) == 0 ? random_.below(3000) : random_.below(40),
+                 static_cast<char>('A' + random_.below(26)));
   }
   // A key that is there, most of the time.
   Bytes likely_key() {
@@ -195,7 +196,8 @@ class Comparison {
       }
     }
     for (int i = 0; i < 4; ++i) {
-      compare_range(snapshot, reference, random_range(), random_.below(2) == 0 ? Direction::Forward : Direction::Backward);
+      compare_range(snapshot, reference, random_range(),
+                    random_.below(2) == 0 ? Direction::Forward : Direction::Backward);
     }
   }
 
@@ -632,8 +634,9 @@ void expect_snapshots_whole_under_writes(const NewPlace& new_place, std::size_t 
 
 bool register_contract_tests(const std::string& suite, const NewPlace& new_place) {
   for (const auto& sentence : kContract) {
-    ::testing::RegisterTest(suite.c_str(), sentence.name, nullptr, nullptr, __FILE__, __LINE__,
-                            [new_place, &sentence]() -> ::testing::Test* { return new ContractTest(new_place, sentence); });
+    ::testing::RegisterTest(
+        suite.c_str(), sentence.name, nullptr, nullptr, __FILE__, __LINE__,
+        [new_place, &sentence]() -> ::testing::Test* { return new ContractTest(new_place, sentence); });
   }
   return true;
 }

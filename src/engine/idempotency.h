@@ -1,0 +1,30 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stator/engine/committer.h"
+
+namespace stator::engine {
+
+inline constexpr std::chrono::minutes kRequestTokenLifetime{10};
+
+// A client's token for a transaction.  Within ten minutes a second transaction with the same token does nothing, if it asks
+// for the same; if it asks for something else it is an error.  Kept in the store, so a restart changes nothing.
+//
+//   't' token -> version:u8 = 1  time:u64be (microseconds)  fingerprint:u64be
+struct RequestToken {
+  std::string token;
+  std::uint64_t fingerprint = 0;  // of what the transaction asks for
+
+  // Errors: IdempotentMismatch, Storage, Corruption.
+  Result<bool> seen_before(PendingCommit& commit) const;
+  void remember(PendingCommit& commit) const;
+};
+
+// The keys of tokens that no longer count.
+std::vector<KeyBytes> expired_request_tokens(const storage::Snapshot& snapshot, WallTime now);
+
+}  // namespace stator::engine

@@ -1,0 +1,290 @@
+#include "stator/engine/keyspace.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "stator/engine/test_page.h"
+#include "stator/engine/test_support.h"
+#include "stator/storage/testing/contract.h"
+
+namespace stator::engine {
+namespace {
+
+using namespace testing;
+using storage::testing::seeds;
+using value::AttributeValue;
+using value::Item;
+using value::Type;
+
+constexpr Type kKeyTypes[] = {Type::S, Type::N, Type::B};
+
+KeyBytes field(const AttributeValue& value) {
+  KeyBytes out;
+  append_field(out, value);
+  return out;
+}
+
+bool contains(const storage::KeyRange& range, BytesView key) {
+  return key >= range.begin && (range.end.empty() || key < range.end);
+}
+
+TEST(KeyField, EscapesZeroBytes) {
+  EXPECT_EQ(hex(field(S(std::string_view("a\0b", 3)))), "61 00 ff 62 00 01");
+  EXPECT_EQ(hex(field(B(std::string_view("\0", 1)))), "00 ff 00 01");
+}
+
+TEST(KeyField, SortsAsItsValues) {
+  for (const auto seed : seeds(20)) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    for (const auto type : kKeyTypes) {
+      for (int i = 0; i < 500; ++i) {
+        const auto a = random_key_value(random, type);
+        const auto b = random_key_value(random, type);
+        ASSERT_EQ(field(a) <=> field(b), compare_plainly(a, b)) << hex(field(a)) << " | " << hex(field(b));
+      }
+    }
+  }
+}
+
+// Whatever follows a field cannot change how two different fields compare: none begins another.
+TEST(KeyField, BeginsNoOtherField) {
+  for (const auto seed : seeds(20)) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    for (const auto type : kKeyTypes) {
+      for (int i = 0; i < 500; ++i) {
+        const auto a = random_key_value(random, type);
+        const auto b = random_key_value(random, type);
+        if (a == b) continue;
+        ASSERT_FALSE(field(a).starts_with(field(b))) << hex(field(a)) << " | " << hex(field(b));
+      }
+    }
+  }
+}
+
+TEST(KeyField, HasOneSpellingForEqualNumbers) {
+  EXPECT_EQ(field(N("1")), field(N("1.0")));
+  EXPECT_EQ(field(N("1")), field(N("10e-1")));
+  EXPECT_EQ(field(N("0")), field(N("-0")));
+}
+
+TEST(ItemKey, SortsInsideAPartitionAsTheSortKeys) {
+  for (const auto type : kKeyTypes) {
+    Table t = table("T", keys({"pk:S"}, {"sk:S"}));
+    t.keys.sort[0].type = type;
+    for (const auto seed : seeds(10)) {
+      SCOPED_TRACE(seed);
+      Random random(seed);
+      for (int i = 0; i < 300; ++i) {
+        const Item a{{"pk", S("same")}, {"sk", random_key_value(random, type)}};
+        const Item b{{"pk", S("same")}, {"sk", random_key_value(random, type)}};
+        ASSERT_EQ(item_key(t, a) <=> item_key(t, b), compare_plainly(*a.find("sk"), *b.find("sk")));
+      }
+    }
+  }
+}
+
+TEST(IndexKey, SortsByEverySortAttributeAndThenTheBaseKey) {
+  Table t = table("T", keys({"pk:B"}, {"sk:N"}));
+  const Index index = add_index(t, "gsi", IndexKind::Global, keys({"p1:S", "p2:N"}, {"s1:S", "s2:N", "s3:B"}));
+  const std::vector<KeyAttribute> order = {attribute("s1:S"), attribute("s2:N"), attribute("s3:B"), attribute("pk:B"),
+                                           attribute("sk:N")};
+  for (const auto seed : seeds(20)) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const auto random_item = [&] {
+      Item item{{"p1", S("p")}, {"p2", N(7)}};
+      for (const auto& a : order) {
+        // Few values, so that many items differ in the last attributes only.
+        Random few(random.below(3));
+        item.set(a.name, random_key_value(few, a.type));
+      }
+      return item;
+    };
+    for (int i = 0; i < 300; ++i) {
+      const auto a = random_item();
+      const auto b = random_item();
+      auto expected = std::strong_ordering::equal;
+      for (const auto& by : order) {
+        if (expected == 0) expected = compare_plainly(*a.find(by.name), *b.find(by.name));
+      }
+      ASSERT_EQ(*index_key(t, index, a) <=> *index_key(t, index, b), expected);
+    }
+  }
+}
+
+TEST(IndexKey, IsMissingWhereAnAttributeIsMissingOrDoesNotFit) {
+  Table t = table("T", keys({"pk:S"}));
+  const Index index = add_index(t, "gsi", IndexKind::Global, keys({"g:S"}, {"h:N"}));
+  const Item whole{{"pk", S("a")}, {"g", S("x")}, {"h", N(1)}};
+  EXPECT_TRUE(index_key(t, index, whole));
+  for (const auto* name : {"g", "h"}) {
+    Item without = whole;
+    without.erase(name);
+    EXPECT_FALSE(index_key(t, index, without)) << name;
+    Item other_type = whole;
+    other_type.set(name, AttributeValue::boolean(true));
+    EXPECT_FALSE(index_key(t, index, other_type)) << name;
+  }
+  Item empty = whole;
+  empty.set("g", S(""));
+  EXPECT_FALSE(index_key(t, index, empty));
+}
+
+TEST(PartitionPrefix, BeginsTheKeysOfItsPartitionAndNoOthers) {
+  for (const auto type : kKeyTypes) {
+    Table t = table("T", keys({"pk:S"}, {"sk:B"}));
+    t.keys.partition[0].type = type;
+    for (const auto seed : seeds(10)) {
+      SCOPED_TRACE(seed);
+      Random random(seed);
+      for (int i = 0; i < 300; ++i) {
+        const auto partition = random_key_value(random, type);
+        const Item item{{"pk", random_key_value(random, type)}, {"sk", random_key_value(random, Type::B)}};
+        const auto prefix = partition_prefix(t.id, kBaseIndex, {&partition});
+        const bool same = *item.find("pk") == partition;
+        ASSERT_EQ(item_key(t, item).starts_with(prefix), same);
+        ASSERT_TRUE(item_key(t, item).starts_with(partition_prefix(t.id, kBaseIndex, {item.find("pk")})));
+      }
+    }
+  }
+}
+
+TEST(PartitionPrefix, OfSeveralAttributesKeepsThemApart) {
+  Table t = table("T", keys({"pk:S"}));
+  const Index index = add_index(t, "gsi", IndexKind::Global, keys({"a:S", "b:S"}));
+  const auto ab = S("ab"), c = S("c"), a = S("a"), bc = S("bc");
+  const Item item{{"pk", S("x")}, {"a", ab}, {"b", c}};
+  EXPECT_TRUE(index_key(t, index, item)->starts_with(partition_prefix(t.id, index.id, {&ab, &c})));
+  EXPECT_FALSE(index_key(t, index, item)->starts_with(partition_prefix(t.id, index.id, {&a, &bc})));
+}
+
+TEST(Segments, FollowEachOtherWithoutGapOrOverlap) {
+  const TableId id{7};
+  for (const std::uint32_t total : {1U, 2U, 3U, 7U, 64U, 1000U, 999'983U, 1'000'000U}) {
+    SCOPED_TRACE(total);
+    const auto all = storage::KeyRange::prefix(index_prefix(id, kBaseIndex));
+    // Nothing of the index is before the first: what it leaves out is no key, because a hash has eight bytes.
+    EXPECT_EQ(segment_range(id, kBaseIndex, 0, total).begin, all.begin + std::string(8, '\0'));
+    EXPECT_EQ(segment_range(id, kBaseIndex, total - 1, total).end, all.end);
+    const auto step = std::max(1U, total / 1000);
+    for (std::uint32_t segment = 0; segment + 1 < total; segment += step) {
+      const auto here = segment_range(id, kBaseIndex, segment, total);
+      ASSERT_LT(here.begin, here.end);
+      ASSERT_EQ(here.end, segment_range(id, kBaseIndex, segment + 1, total).begin);
+    }
+  }
+}
+
+TEST(Segments, HoldEveryKeyOnce) {
+  Table t = table("T", keys({"pk:S"}));
+  Random random(1);
+  for (const std::uint32_t total : {1U, 2U, 3U, 5U, 16U, 100U}) {
+    std::vector<int> found(total);
+    for (int i = 0; i < 200; ++i) {
+      const auto key = item_key(t, Item{{"pk", S(random.uuid())}});
+      int segments = 0;
+      for (std::uint32_t segment = 0; segment < total; ++segment) {
+        if (!contains(segment_range(t.id, kBaseIndex, segment, total), key)) continue;
+        ++segments;
+        ++found[segment];
+      }
+      ASSERT_EQ(segments, 1);
+    }
+    if (total <= 5) {
+      for (const int count : found) EXPECT_GT(count, 10) << "of 200 keys in " << total << " segments";
+    }
+  }
+}
+
+TEST(Segments, CutAtTheEdgesOfTheHashes) {
+  const auto key_with = [](std::uint64_t hash) {
+    KeyBytes key = index_prefix({1}, kBaseIndex);
+    append_u64be(key, hash);
+    return key + "x";
+  };
+  for (const std::uint32_t total : {1U, 2U, 3U, 1'000'000U}) {
+    EXPECT_TRUE(contains(segment_range({1}, kBaseIndex, 0, total), key_with(0)));
+    EXPECT_TRUE(contains(segment_range({1}, kBaseIndex, total - 1, total), key_with(~std::uint64_t{0})));
+  }
+}
+
+TEST(Keys, OfDifferentSpacesAndTablesAreApart) {
+  Table one = table("T", keys({"pk:S"}));
+  Table two = one;
+  two.id = {2};
+  const Index index = add_index(one, "gsi", IndexKind::Global, keys({"g:S"}));
+  const Item item{{"pk", S("a")}, {"g", S("x")}};
+  EXPECT_TRUE(contains(table_items(one.id), item_key(one, item)));
+  EXPECT_TRUE(contains(table_items(one.id), *index_key(one, index, item)));
+  EXPECT_FALSE(contains(table_items(one.id), item_key(two, item)));
+  EXPECT_TRUE(contains(table_statistics(one.id), statistic_key(one.id, {65535}, Statistic::Items)));
+  EXPECT_FALSE(contains(table_statistics(one.id), statistic_key(two.id, kBaseIndex, Statistic::Bytes)));
+  EXPECT_TRUE(contains(table_collection_sizes(one.id), collection_size_key(one.id, S("a"))));
+  EXPECT_FALSE(contains(table_collection_sizes(one.id), collection_size_key(two.id, S("a"))));
+  EXPECT_TRUE(contains(all_table_records(), table_record_key("T")));
+  EXPECT_FALSE(contains(all_table_records(), last_table_id_key()));
+  // A table id of all ones has a last key too.
+  Table last = one;
+  last.id = {0xFFFFFFFF};
+  EXPECT_TRUE(contains(table_items(last.id), item_key(last, item)));
+}
+
+TEST(Keys, HoldTheHashOfTheirPartition) {
+  Table t = table("T", keys({"pk:S"}, {"sk:S"}));
+  const Item item{{"pk", S("a")}, {"sk", S("b")}};
+  EXPECT_EQ(hash_of_key(item_key(t, item)), partition_hash(field(S("a"))));
+}
+
+TEST(ChangeKeys, SortByLaneThenSequenceThenOrdinal) {
+  const auto key = [](std::uint8_t lane, std::uint64_t sequence, std::uint32_t ordinal) {
+    KeyBytes bytes = change_key({3}, lane, ordinal);
+    storage::write_sequence(bytes, kChangeSequenceAt, {sequence});
+    return bytes;
+  };
+  EXPECT_LT(key(0, 9, 0), key(1, 1, 0));
+  EXPECT_LT(key(1, 1, 300), key(1, 2, 0));
+  EXPECT_LT(key(1, 256, 0), key(1, 256, 1));
+  EXPECT_LT(key(1, 1, 0xFFFFFFFF), change_key_at({3}, 1, {2}));
+  EXPECT_GE(key(1, 2, 0), change_key_at({3}, 1, {2}));
+  for (std::uint64_t top = 0; top < 4; ++top) EXPECT_EQ(change_lane(top << 62), top);
+}
+
+// The examples of docs/formats/keys.md come from here.
+TEST(Keys, AreWhatTheirPageShows) {
+  Table music = table("Music", keys({"Artist:S"}, {"Year:N"}));
+  const Index genre = add_index(music, "ByGenre", IndexKind::Global, keys({"Genre:S"}, {"Label:S", "Rank:N"}));
+  const Item song{{"Artist", S("Abba")}, {"Year", N(1976)}, {"Genre", S("Pop")}, {"Label", S("Polar")}, {"Rank", N(1)}};
+
+  KeyBytes change = change_key(music.id, 2, 1);
+  storage::write_sequence(change, kChangeSequenceAt, {258});
+  std::vector<std::string> rows;
+  const auto row = [&](std::string_view what, BytesView key) {
+    rows.push_back(fmt::format("| {} | `{}` |", what, hex(key)));
+  };
+  row("table record of `Music`", table_record_key("Music"));
+  row("last table id", last_table_id_key());
+  row("the song in table 1", item_key(music, song));
+  row("the song in index 1", *index_key(music, genre, song));
+  row("change, table 1, lane 2, sequence 258, ordinal 1", change);
+  row("collection `Abba` of table 1", collection_size_key(music.id, S("Abba")));
+  row("time of commit 258", commit_time_key({258}));
+  row("items of table 1", statistic_key(music.id, kBaseIndex, Statistic::Items));
+  row("bytes of index 1 of table 1", statistic_key(music.id, genre.id, Statistic::Bytes));
+  row("S `ab`", field(S("ab")));
+  row("S `a`, a zero byte, `b`", field(S(std::string_view("a\0b", 3))));
+  row("B of the bytes `ff 00`", field(B(std::string_view("\xff\0", 2))));
+  row("N `1976`", field(N(1976)));
+  row("N `-1.5`", field(N("-1.5")));
+
+  const auto text = page("docs/formats/keys.md");
+  for (const auto& expected : rows) {
+    EXPECT_NE(text.find(expected), std::string::npos) << "docs/formats/keys.md lacks\n" << expected;
+  }
+}
+
+}  // namespace
+}  // namespace stator::engine
