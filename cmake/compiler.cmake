@@ -11,7 +11,14 @@ endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
 if(STATOR_SANITIZE)
-  add_compile_options(-fsanitize=${STATOR_SANITIZE} -O1 -g1)
+  # g++ spends more than half of its time on what -O1 makes of the undefined-behaviour checks; -Og has the same checks,
+  # compiles twice as fast and runs the tests as fast.
+  if(STATOR_SANITIZE MATCHES "undefined")
+    add_compile_options(-Og)
+  else()
+    add_compile_options(-O1)
+  endif()
+  add_compile_options(-fsanitize=${STATOR_SANITIZE} -g1)
   add_link_options(-fsanitize=${STATOR_SANITIZE})
   if(STATOR_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=all)

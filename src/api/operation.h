@@ -68,6 +68,7 @@ void delete_table(Call call);
 void describe_stream(Call call);
 void describe_table(Call call);
 void describe_time_to_live(Call call);
+void execute_statement(Call call);
 void get_item(Call call);
 void get_records(Call call);
 void get_shard_iterator(Call call);

@@ -24,6 +24,7 @@ constexpr std::array kOperations = {
     NamedOperation{"DescribeStream", describe_stream},
     NamedOperation{"DescribeTable", describe_table},
     NamedOperation{"DescribeTimeToLive", describe_time_to_live},
+    NamedOperation{"ExecuteStatement", execute_statement},
     NamedOperation{"GetItem", get_item},
     NamedOperation{"GetRecords", get_records},
     NamedOperation{"GetShardIterator", get_shard_iterator},

@@ -58,7 +58,9 @@ Result<void> write_index(JsonWriter& json, const Environment& environment, const
   write_key_schema(json, index.keys);
   write_projection(json, index.projection);
   if (index.kind == IndexKind::Global) {
-    json.key("IndexStatus").string(status == "CREATING" || status == "DELETING" ? status : "ACTIVE");
+    const bool follows_table = status == "CREATING" || status == "DELETING";
+    json.key("IndexStatus").string(follows_table ? status : index.building ? "CREATING" : "ACTIVE");
+    if (index.building) json.key("Backfilling").boolean(true);
     write_throughput(json, table, index.throughput);
     write_on_demand(json, index.on_demand);
     write_warm(json, index.warm);

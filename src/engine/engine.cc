@@ -33,13 +33,17 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
       clock_(clock),
       random_(random),
       committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
-                 [this] { return catalog_.load(store_); }) {}
+                 [this] { return catalog_.load(store_); }),
+      index_builder_(store, catalog_, committer_) {}
 
-Engine::~Engine() = default;
+Engine::~Engine() { index_builder_.stop(); }
 
 Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock& clock, Random& random) {
   std::unique_ptr<Engine> engine(new Engine(store, clock, random));
   TRY(engine->catalog_.load(store));
+  for (const auto& table : engine->catalog_.all()) {
+    if (table->is_building()) engine->build_indexes(table->id);
+  }
   engine->maintenance_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
   return engine;
 }

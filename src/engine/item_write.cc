@@ -28,8 +28,9 @@ struct Side {
 ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const Side& before, const Side& after) {
   const auto old_entry = before.entry(table, index);
   auto new_entry = after.entry(table, index);
-  ActionPlan::IndexChange change{.index = index.id, .erase = {}, .put = {}, .value = {},
-                                 .local = index.kind == IndexKind::Local};
+  ActionPlan::IndexChange change;
+  change.index = index.id;
+  change.local = index.kind == IndexKind::Local;
   if (old_entry) {
     --change.items;
     change.bytes -= static_cast<std::int64_t>(old_entry->item.item_size_bytes());
@@ -38,9 +39,15 @@ ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const
     ++change.items;
     change.bytes += static_cast<std::int64_t>(new_entry->item.item_size_bytes());
   }
+  if (index.building && old_entry) {
+    // Whether the old entry is there shows when it is committed; until then the change is planned as if it were.
+    change.unsure = old_entry->key;
+    change.unsure_bytes = static_cast<std::int64_t>(old_entry->item.item_size_bytes());
+  }
   const bool same_key = old_entry && new_entry && old_entry->key == new_entry->key;
   if (same_key) {
-    if (old_entry->item.bytes() == new_entry->item.bytes()) return change;  // an entry that does not change costs nothing
+    // An entry that does not change costs nothing, and need not be written, if it is there.
+    if (!index.building && old_entry->item.bytes() == new_entry->item.bytes()) return change;
     change.units = write_units(std::max(old_entry->item.item_size_bytes(), new_entry->item.item_size_bytes()));
   } else {
     if (old_entry) change.units += write_units(old_entry->item.item_size_bytes());
@@ -216,10 +223,27 @@ bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
   return false;
 }
 
+// An entry that a builder has not made yet is not lost when its item changes.
+Result<void> ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+  for (auto& change : (*step.plan)->indexes) {
+    if (!change.unsure || TRY(commit.get(*change.unsure))) continue;
+    ++change.items;
+    change.bytes += change.unsure_bytes;
+    change.erase.reset();
+  }
+  return {};
+}
+
 void ItemWrite::apply(Step& step, PendingCommit& commit) {
   const auto& table = *step.action.table;
   auto& plan = **step.plan;
   if (!plan.changes_table) return;
+  if (table.is_building()) {
+    if (auto settled = settle_unsure(step, commit); !settled) {
+      error_ = std::move(settled).error();
+      return;
+    }
+  }
   if (plan.put) {
     commit.put(step.key, std::move(*plan.put));
   } else {

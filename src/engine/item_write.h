@@ -89,6 +89,9 @@ struct ActionPlan {
     std::int64_t items = 0, bytes = 0;
     double units = 0;
     bool local = false;
+    // Of an index that is being built: the entry that the item had, if the builder has come by already.
+    std::optional<KeyBytes> unsure;
+    std::int64_t unsure_bytes = 0;
   };
 
   bool condition_failed = false;
@@ -128,6 +131,7 @@ class ItemWrite final : public Work {
   // is no such failure: execute() looks at it.
   bool refresh(Step& step, PendingCommit& commit);
   void apply(Step& step, PendingCommit& commit);
+  Result<void> settle_unsure(Step& step, PendingCommit& commit);
   bool check_collection_size(const Step& step, PendingCommit& commit);
 
   const Catalog& catalog_;

@@ -1,5 +1,7 @@
 #include "stator/engine/keyspace.h"
 
+#include "stator/engine/item_rules.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -49,11 +51,12 @@ bool is_empty_key(const value::AttributeValue& value) {
   return false;
 }
 
-// Appends the fields; false when one is missing.
-bool append_fields(KeyBytes& out, const std::vector<KeyAttribute>& attributes, const value::AttributeMap& item) {
+// Appends the fields; false when one is missing, or longer than a key may be.
+bool append_fields(KeyBytes& out, const std::vector<KeyAttribute>& attributes, const value::AttributeMap& item,
+                   std::size_t max_bytes) {
   for (const auto& attribute : attributes) {
     const auto* field = key_value(attribute, item);
-    if (field == nullptr || is_empty_key(*field)) return false;
+    if (field == nullptr || is_empty_key(*field) || key_value_size(*field) > max_bytes) return false;
     append_field(out, *field);
   }
   return true;
@@ -93,9 +96,9 @@ KeyBytes item_key(const Table& table, const value::AttributeMap& item) {
   key.reserve(96);
   append_prefix(key, table.id, kBaseIndex);
   key.append(kHashBytes, '\0');
-  STATOR_ASSERT(append_fields(key, table.keys.partition, item), "the partition key was checked");
+  STATOR_ASSERT(append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes), "the partition key was checked");
   fill_hash(key);
-  STATOR_ASSERT(append_fields(key, table.keys.sort, item), "the sort key was checked");
+  STATOR_ASSERT(append_fields(key, table.keys.sort, item, kMaxSortKeyBytes), "the sort key was checked");
   return key;
 }
 
@@ -104,10 +107,10 @@ std::optional<KeyBytes> index_key(const Table& table, const Index& index, const 
   key.reserve(128);
   append_prefix(key, table.id, index.id);
   key.append(kHashBytes, '\0');
-  if (!append_fields(key, index.keys.partition, item)) return std::nullopt;
+  if (!append_fields(key, index.keys.partition, item, kMaxPartitionKeyBytes)) return std::nullopt;
   fill_hash(key);
-  if (!append_fields(key, index.keys.sort, item)) return std::nullopt;
-  if (!append_fields(key, table.keys.partition, item) || !append_fields(key, table.keys.sort, item)) return std::nullopt;
+  if (!append_fields(key, index.keys.sort, item, kMaxSortKeyBytes)) return std::nullopt;
+  if (!append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes) || !append_fields(key, table.keys.sort, item, kMaxSortKeyBytes)) return std::nullopt;
   return key;
 }
 
@@ -143,6 +146,12 @@ std::uint64_t hash_of_key(BytesView key) {
 }
 
 storage::KeyRange table_items(TableId table) { return storage::KeyRange::prefix(table_prefix('i', table)); }
+
+KeyBytes build_progress_key(TableId table, IndexId index) {
+  KeyBytes key = table_prefix('b', table);
+  append_u16be(key, index.value);
+  return key;
+}
 
 KeyBytes table_record_key(std::string_view name) { return KeyBytes("ct").append(name); }
 storage::KeyRange all_table_records() { return storage::KeyRange::prefix("ct"); }

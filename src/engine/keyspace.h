@@ -11,6 +11,7 @@
 
 // Every key the engine writes is built here, and nowhere else.  docs/formats/keys.md shows an example of each.
 //
+//   'b' table:u32be index:u16be                                         -> the last key an index builder has seen to
 //   'c' 't' name                                                        -> table record
 //   'c' 'n'                                                             -> counter: the last table id given out
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields -> item            (index 0: the table)
@@ -63,6 +64,8 @@ storage::KeyRange segment_range(TableId table, IndexId index, std::uint32_t segm
 std::uint64_t hash_of_key(BytesView key);
 // All items and entries of a table.
 storage::KeyRange table_items(TableId table);
+
+KeyBytes build_progress_key(TableId table, IndexId index);
 
 KeyBytes table_record_key(std::string_view name);
 storage::KeyRange all_table_records();

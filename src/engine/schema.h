@@ -76,6 +76,8 @@ struct Index {
   Throughput throughput;
   std::optional<OnDemandThroughput> on_demand;
   std::optional<Throughput> warm;
+  // Added to a table that has items, and not all of them are in it yet: written to, but not read.  See IndexBuilder.
+  bool building = false;
 };
 
 enum class BillingMode : std::uint8_t { Provisioned, PayPerRequest };
@@ -118,6 +120,7 @@ struct Table {
 
   const Index* find_index(std::string_view index_name) const;
   bool has_local_indexes() const;
+  bool is_building() const;  // some index
   // The type the attribute has in some key of the table or of an index, or nullptr.
   const KeyAttribute* key_attribute(std::string_view attribute) const;
 };

@@ -51,6 +51,7 @@ void write_index(JsonWriter& json, const Index& index) {
   json.key("id").integer(index.id.value);
   json.key("name").string(index.name);
   json.key("local").boolean(index.kind == IndexKind::Local);
+  json.key("building").boolean(index.building);
   write_keys(json, index.keys);
   json.key("projection").integer(static_cast<int>(index.projection.kind));
   json.key("include").begin_array();
@@ -151,6 +152,7 @@ Result<Index> index_of(JsonObject object) {
   index.id = IndexId{static_cast<std::uint16_t>(integer_or(object, "id", 0))};
   index.name = string_or(object, "name", "");
   index.kind = boolean_or(object, "local", false) ? IndexKind::Local : IndexKind::Global;
+  index.building = boolean_or(object, "building", false);
   index.keys = TRY(keys_of(object));
   const auto projection = integer_or(object, "projection", 0);
   if (projection < 0 || projection > static_cast<int>(ProjectionKind::Include)) return corrupt("an unknown projection");

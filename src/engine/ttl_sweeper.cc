@@ -110,8 +110,7 @@ Result<void> TtlSweeper::expire(const TablePtr& table, const std::stop_token& st
   const auto now = clock_.now();
   auto range = expiries_between(table->id, seconds_of(now - kOldestExpiry), seconds_of(now));
   for (bool more = true; more && !stop.stop_requested();) {
-    WriteRequest request;
-    request.atomic = false;
+    WriteRequest request{.actions = {}, .atomic = false, .token = {}};
     {
       const auto snapshot = engine_.snapshot();
       const auto cursor = snapshot->cursor(range, storage::Direction::Forward);

@@ -1,6 +1,7 @@
 #include "stator/library/instance.h"
 
 #include "stator/storage/memory/memory_store.h"
+#include "stator/storage/rocksdb/data_folder.h"
 #include "stator/storage/rocksdb/rocksdb_store.h"
 
 namespace stator::library {
@@ -14,6 +15,8 @@ Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& option
 }
 
 }  // namespace
+
+unsigned data_folder_format() { return storage::kDataFolderFormat; }
 
 Instance::Instance() : random_(Random::from_system()) {}
 

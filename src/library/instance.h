@@ -20,6 +20,9 @@ struct InstanceOptions {
   std::string region = "us-east-1";
 };
 
+// The newest format of a data folder that this program opens, and the one it makes.
+unsigned data_folder_format();
+
 // A database put together: a store, the engine on it, and the API on that.  Thread-safe.
 class Instance {
  public:

@@ -93,7 +93,8 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
 
 http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
   // A client that speaks DynamoDB gets the envelope it can read.
-  const auto fault = api::to_fault({status >= 500 ? ErrorCode::Internal : ErrorCode::Serialization, std::string(reason)});
+  const auto code = status == 503 ? ErrorCode::Busy : status == 500 ? ErrorCode::Internal : ErrorCode::Serialization;
+  const auto fault = api::to_fault({code, std::string(reason)});
   return dynamodb_response(status, kJson10, fault.body(), {});
 }
 
