@@ -374,7 +374,8 @@ TEST(Stream, TellsTheHistoryOfEveryItem) {
       std::vector<std::jthread> threads;
       for (int i = 0; i < kWriters; ++i) {
         threads.emplace_back([&, i] {
-          write_at_random(database, table, i, randoms[i], expected[i], items[i]);
+          const auto own = static_cast<std::size_t>(i);
+          write_at_random(database, table, i, randoms[own], expected[own], items[own]);
           --writing;
         });
       }
@@ -392,7 +393,7 @@ TEST(Stream, TellsTheHistoryOfEveryItem) {
     late.read_all();
     EXPECT_EQ(follower.history(), late.history());
     for (int i = 0; i < kWriters; ++i) {
-      for (const auto& [key, changes] : expected[i]) {
+      for (const auto& [key, changes] : expected[static_cast<std::size_t>(i)]) {
         EXPECT_EQ(late.history().at(key), changes) << key;
       }
     }

@@ -62,7 +62,7 @@ TEST(ExpiryOf, TakesNumbersThatAreTimes) {
   EXPECT_EQ(expiry(N(kNow)), kNow);
   EXPECT_EQ(expiry(N("170000000e1")), kNow);
   EXPECT_EQ(expiry(N("1700000000.9")), kNow) << "a fraction of a second is not looked at";
-  EXPECT_EQ(expiry(N(0)), 0);
+  EXPECT_EQ(expiry(N(std::int64_t{0})), 0);
   EXPECT_EQ(expiry(N(-1)), std::nullopt);
   EXPECT_EQ(expiry(N("1e30")), std::nullopt);
   EXPECT_EQ(expiry(N("-9.9e125")), std::nullopt);
@@ -148,7 +148,8 @@ TEST(TtlSweeper, SaysInTheStreamThatTimeToLiveDidIt) {
   const auto stream = read_stream(*snapshot, table->name, table->stream.label).value().value();
   std::vector<StreamRecord> records;
   for (const auto& shard : stream.shards) {
-    for (auto& record : read_shard(*snapshot, {}, table->id, shard, shard.first(), 10).value().records) {
+    auto page = read_shard(*snapshot, {}, table->id, shard, shard.first(), 10);
+    for (auto& record : page.value().records) {
       records.push_back(std::move(record));
     }
   }
