@@ -185,8 +185,8 @@ KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal) {
   return key;
 }
 
-KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence) {
-  KeyBytes key = change_lane_prefix(table, lane);
+KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence) {
+  KeyBytes key(lane_prefix);
   append_u64be(key, sequence.value);
   return key;
 }
