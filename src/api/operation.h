@@ -68,11 +68,14 @@ void delete_table(Call call);
 void describe_table(Call call);
 void get_item(Call call);
 void list_tables(Call call);
+void list_tags_of_resource(Call call);
 void put_item(Call call);
 void query(Call call);
 void scan(Call call);
+void tag_resource(Call call);
 void transact_get_items(Call call);
 void transact_write_items(Call call);
+void untag_resource(Call call);
 void update_item(Call call);
 void update_table(Call call);
 
