@@ -240,6 +240,7 @@ class Model {
     if (!action.update) return {.after = before.value_or(action.item)};
     auto after = before ? action.update->apply(*before) : action.update->create(action.item);
     if (!after) return {.error = true, .after = before};
+    if (!before && *after == action.item) return {.after = std::nullopt};  // only took away: creates nothing
     return {.after = std::move(*after)};
   }
 
@@ -282,16 +283,15 @@ class Model {
     }
     const auto outcome = write(std::move(request));
     if (!outcome && outcome.error().code == ErrorCode::ReadOnly) return find_out(reference, keys_written, expected);
-    if (error) {
-      ASSERT_FALSE(outcome);
-      ASSERT_EQ(outcome.error().code, ErrorCode::Validation) << outcome.error().message;
-      return;
-    }
     ASSERT_TRUE(outcome) << outcome.error().message;
-    ASSERT_EQ(outcome->written, !condition_failed);
+    ASSERT_EQ(outcome->written, !condition_failed && !error);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const auto& action = outcome->actions[i];
       ASSERT_EQ(action.condition_failed, expected[i].condition_failed);
+      ASSERT_EQ(action.error.has_value(), expected[i].error);
+      if (action.error) {
+        ASSERT_EQ(action.error->code, ErrorCode::Validation) << action.error->message;
+      }
       ASSERT_EQ(action.before.exists(), before[i].has_value());
       if (before[i]) {
         ASSERT_EQ(*action.before.item().value(), *before[i]);

@@ -251,11 +251,15 @@ TEST_F(EngineTest, WritesAllOrNothingWhereAConditionFails) {
   EXPECT_FALSE(get(made, {{"pk", S("new")}}));
 }
 
-TEST_F(EngineTest, CreatesAnItemByAnUpdateThatRemovesWhatIsNotThere) {
+TEST_F(EngineTest, CreatesNoItemByAnUpdateThatOnlyRemoves) {
   const auto made = create(table("T", keys({"pk:S"}))).value();
   ASSERT_TRUE(write(change(made, kKey, update("REMOVE m.x"))));
-  EXPECT_EQ(get(made, kKey), kKey);
-  EXPECT_EQ(write(change(made, kKey, update("REMOVE m.x"))).error().code, ErrorCode::Validation);
+  EXPECT_EQ(get(made, kKey), std::nullopt);
+  ASSERT_TRUE(write(put(made, kKey)));
+  const auto outcome = write(change(made, kKey, update("REMOVE m.x"))).value();
+  EXPECT_FALSE(outcome.written);
+  ASSERT_TRUE(outcome.actions[0].error);
+  EXPECT_EQ(outcome.actions[0].error->code, ErrorCode::Validation);
 }
 
 TEST_F(EngineTest, RefusesAnUpdateThatMakesTooMuchOfAnItem) {
@@ -266,12 +270,15 @@ TEST_F(EngineTest, RefusesAnUpdateThatMakesTooMuchOfAnItem) {
       put(made, {{"pk", S("a")}, {"l", AttributeValue(value::List{deep})}, {"t", S(std::string(300'000, 'x'))}})));
   const auto nested =
       write(change(made, kKey, update("SET l[0] = :v", expr::Values{{":v", AttributeValue(value::List{deep, deep})}})));
-  ASSERT_FALSE(nested);
-  EXPECT_EQ(nested.error().code, ErrorCode::Validation);
+  ASSERT_TRUE(nested);
+  ASSERT_TRUE(nested->actions[0].error);
+  EXPECT_EQ(nested->actions[0].error->code, ErrorCode::Validation);
   const auto large =
       write(change(made, kKey, update("SET u = :v", expr::Values{{":v", S(std::string(200'000, 'x'))}})));
-  ASSERT_FALSE(large);
-  EXPECT_EQ(large.error().message, "Item size to update has exceeded the maximum allowed size");
+  ASSERT_TRUE(large);
+  EXPECT_FALSE(large->written);
+  ASSERT_TRUE(large->actions[0].error);
+  EXPECT_EQ(large->actions[0].error->message, "Item size to update has exceeded the maximum allowed size");
 }
 
 TEST_F(EngineTest, KeepsAnItemCollectionWithinItsLimit) {
