@@ -71,7 +71,7 @@ Result<void> read_new_index(const Request& request, const Request& create, const
   return {};
 }
 
-Result<void> read_index_updates(const Request& request, const Table* table, Changes& changes) {
+Result<void> read_index_updates(const Request& request, const Table& table, Changes& changes) {
   std::set<std::string, std::less<>> names;
   std::size_t online = 0;  // creations and deletions
   for (const auto& update : request.objects("GlobalSecondaryIndexUpdates")) {
@@ -99,7 +99,7 @@ Result<void> read_index_updates(const Request& request, const Table* table, Chan
       return Error{ErrorCode::LimitExceeded,
                    "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"};
     }
-    if (create && table != nullptr) TRY(read_new_index(request, *create, *table, changes));
+    if (create) TRY(read_new_index(request, *create, table, changes));
     if (erase) changes.delete_index = name;
     if (change) {
       if (const auto throughput = TRY(read_throughput(*change))) changes.index_throughput.emplace_back(name, *throughput);
@@ -108,7 +108,7 @@ Result<void> read_index_updates(const Request& request, const Table* table, Chan
   return {};
 }
 
-Result<Changes> read_changes(const Request& request, const Table* table, WallTime now) {
+Result<Changes> read_changes(const Request& request, const Table& table, WallTime now) {
   TRY(refuse_unsupported(request, {"SSESpecification", "ReplicaUpdates", "MultiRegionConsistency",
                                    "GlobalTableWitnessUpdates", "GlobalTableSettingsReplicationMode",
                                    "VectorIndexUpdates"}));
@@ -217,7 +217,8 @@ Result<void> apply_index_changes(Table& table, const Changes& changes) {
 
 Result<Table> apply(Table table, const Changes& changes) {
   // While an index is being built only that index can be taken back.
-  if (table.is_building() && !changes.delete_index) {
+  const auto* leaving = changes.delete_index ? table.find_index(*changes.delete_index) : nullptr;
+  if (table.is_building() && (leaving == nullptr || !leaving->building)) {
     return Error{ErrorCode::ResourceInUse,
                  fmt::format("Attempt to change a resource which is still in use: Table is being updated: {}", table.name)};
   }
@@ -262,7 +263,10 @@ void update_table(Call call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
   const auto current = call.engine().catalog().find(*name);
-  auto changes = read_changes(call.request(), current.get(), call.engine().clock().now());
+  if (current == nullptr) {
+    return call.fail({ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", *name)});
+  }
+  auto changes = read_changes(call.request(), *current, call.engine().clock().now());
   if (!changes) return call.fail(changes.error());
   auto& engine = call.engine();
   const auto apply_changes = [changes = std::move(*changes)](Table table) { return apply(std::move(table), changes); };
