@@ -36,10 +36,11 @@ Result<void> read_local_indexes(const Request& request, SchemaReader& schemas, T
       return invalid(fmt::format("Index KeySchema does not have a range key for index: {}", index.name));
     }
     if (index.keys.partition[0].name != table.keys.partition[0].name) {
-      return invalid(fmt::format(
-          "Index KeySchema does not have the same leading hash key as table KeySchema for index: {}. index hash key: {}, "
-          "table hash key: {}",
-          index.name, index.keys.partition[0].name, table.keys.partition[0].name));
+      return invalid(
+          fmt::format("Index KeySchema does not have the same leading hash key as table KeySchema for index: {}. index "
+                      "hash key: {}, "
+                      "table hash key: {}",
+                      index.name, index.keys.partition[0].name, table.keys.partition[0].name));
     }
     index.projection = TRY(schemas.read_projection(request_index));
     TRY(add_index(table, std::move(index)));

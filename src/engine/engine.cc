@@ -52,7 +52,8 @@ Engine::~Engine() { index_builder_.stop(); }
 Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock& clock, Random& random) {
   std::unique_ptr<Engine> engine(new Engine(store, clock, random));
   TRY(engine->reload_catalog());
-  engine->maintenance_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
+  engine->maintenance_ =
+      std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
   return engine;
 }
 
@@ -106,7 +107,8 @@ void Engine::trim_change_log() {
   const auto snapshot = store_.snapshot();
   const auto noted = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
   bool any = false;
-  for (; noted->valid() && noted->key().size() == kCommitTimeSequenceAt + 8 && noted->value().size() == 8; noted->next()) {
+  for (; noted->valid() && noted->key().size() == kCommitTimeSequenceAt + 8 && noted->value().size() == 8;
+       noted->next()) {
     const auto micros = static_cast<std::int64_t>(read_u64be(noted->value().data()));
     if (WallTime{std::chrono::microseconds{micros}} + Committer::kCommitTimeInterval > cutoff) {
       keep_from = {read_u64be(noted->key().data() + kCommitTimeSequenceAt)};

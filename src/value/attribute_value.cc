@@ -1,8 +1,8 @@
 #include "stator/value/attribute_value.h"
 
 #include <algorithm>
-#include <iterator>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
