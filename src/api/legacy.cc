@@ -258,6 +258,7 @@ Result<std::optional<expr::Update>> legacy_updates(const Request& request) {
     if (json.get(object) != simdjson::SUCCESS) continue;
     const Request update(object);
     const std::string attribute(name);
+    if (attribute.empty()) return invalid("Empty attribute name");
     const auto action = update.string("Action").value_or("PUT");
     const auto json_value = update.element("Value");
     if (!json_value) {
@@ -301,6 +302,7 @@ Result<std::optional<expr::Projection>> legacy_projection(const Request& request
   for (const auto& json : request.elements("AttributesToGet")) {
     std::string_view name;
     if (json.get(name) != simdjson::SUCCESS) continue;
+    if (name.empty()) return invalid("Empty attribute name");
     if (!seen.insert(name).second) {
       return invalid(fmt::format("Duplicate value in attribute name: {}", name));
     }

@@ -13,6 +13,10 @@ bool contains(const storage::KeyRange& range, BytesView key) {
 // A start key must be one that this query could have ended a page with.
 Result<engine::KeyBytes> check_start(const engine::ReadTarget& target, const storage::KeyRange& range,
                                      const expr::KeyCondition& condition, const value::Item& start) {
+  if (target.index == nullptr && target.keys().sort.empty()) {
+    return validation_error("The provided exclusive start key is invalid: ExclusiveStartKey cannot be used with a Query that "
+                            "reads at most one item");
+  }
   auto key = TRY(engine::start_key(target, start));
   if (contains(range, key)) return key;
   const bool has_range = condition.terms.size() > target.keys().partition.size();

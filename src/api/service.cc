@@ -24,8 +24,14 @@ constexpr std::array kOperations = {
     NamedOperation{"DeleteTable", delete_table},
     NamedOperation{"DescribeEndpoints", describe_endpoints},
     NamedOperation{"DescribeLimits", describe_limits},
+    NamedOperation{"DescribeStream", describe_stream},
     NamedOperation{"DescribeTable", describe_table},
+    NamedOperation{"DescribeTimeToLive", describe_time_to_live},
+    NamedOperation{"ExecuteStatement", execute_statement},
     NamedOperation{"GetItem", get_item},
+    NamedOperation{"GetRecords", get_records},
+    NamedOperation{"GetShardIterator", get_shard_iterator},
+    NamedOperation{"ListStreams", list_streams},
     NamedOperation{"ListTables", list_tables},
     NamedOperation{"ListTagsOfResource", list_tags_of_resource},
     NamedOperation{"PutItem", put_item},
@@ -37,6 +43,7 @@ constexpr std::array kOperations = {
     NamedOperation{"UntagResource", untag_resource},
     NamedOperation{"UpdateItem", update_item},
     NamedOperation{"UpdateTable", update_table},
+    NamedOperation{"UpdateTimeToLive", update_time_to_live},
 };
 static_assert(std::is_sorted(kOperations.begin(), kOperations.end(),
                              [](const auto& a, const auto& b) { return a.name < b.name; }));

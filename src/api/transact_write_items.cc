@@ -91,7 +91,8 @@ Result<std::vector<TransactItem>> read_items(Call& call) {
     if (!item.error) {
       if (auto checked = check_against_table(item); !checked) item.error = std::move(checked).error();
     }
-    if (!item.error && !seen.insert(engine::item_key(*item.action.table, item.action.item)).second) {
+    if (item.error) return items;  // the service looks no further than the first item in error
+    if (!seen.insert(engine::item_key(*item.action.table, item.action.item)).second) {
       return validation_error("Transaction request cannot include multiple operations on one item");
     }
   }

@@ -5,12 +5,20 @@
 namespace stator::engine {
 
 Result<void> Catalog::load(const storage::Store& store) {
+  ByName by_name;
+  ById by_id;
   const auto snapshot = store.snapshot();
   const auto cursor = snapshot->cursor(all_table_records(), storage::Direction::Forward);
   for (; cursor->valid(); cursor->next()) {
-    publish(std::make_shared<const Table>(TRY(decode_table(cursor->value()))));
+    auto table = std::make_shared<const Table>(TRY(decode_table(cursor->value())));
+    by_id.emplace(table->id.value, table);
+    by_name.emplace(table->name, std::move(table));
   }
-  return cursor->status();
+  TRY(cursor->status());
+  MutexLock lock(mutex_);
+  by_name_ = std::move(by_name);
+  by_id_ = std::move(by_id);
+  return {};
 }
 
 TablePtr Catalog::find(std::string_view name) const {

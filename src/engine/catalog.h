@@ -15,10 +15,12 @@ namespace stator::engine {
 
 using TablePtr = std::shared_ptr<const Table>;
 
-// The tables there are.  Thread-safe.  Changes come from the committer alone, after they are committed (see TableChange).
+// The tables there are.  Thread-safe.  Changes come from the thread that commits alone, after they are committed (see
+// TableChange), and when the store has recovered from a failure.
 class Catalog {
  public:
-  // Reads all tables of a store.  Errors: Storage, Corruption.
+  // Reads all tables of a store, in place of those it had; keeps what it had in case of an error.
+  // Errors: Storage, Corruption.
   Result<void> load(const storage::Store& store);
 
   // nullptr when there is none.
@@ -33,9 +35,12 @@ class Catalog {
   void remove(const Table& table);
 
  private:
+  using ByName = std::map<std::string, TablePtr, std::less<>>;
+  using ById = std::unordered_map<std::uint32_t, TablePtr>;
+
   mutable Mutex mutex_;
-  std::map<std::string, TablePtr, std::less<>> by_name_ GUARDED_BY(mutex_);
-  std::unordered_map<std::uint32_t, TablePtr> by_id_ GUARDED_BY(mutex_);
+  ByName by_name_ GUARDED_BY(mutex_);
+  ById by_id_ GUARDED_BY(mutex_);
 };
 
 }  // namespace stator::engine

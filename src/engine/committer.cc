@@ -41,6 +41,11 @@ Result<std::optional<Bytes>> PendingCommit::get(BytesView key) {
   return store_.get(key);
 }
 
+Result<std::int64_t> PendingCommit::counter(BytesView key) const {
+  const auto bytes = TRY(store_.get(key));
+  return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
+}
+
 void PendingCommit::put(KeyBytes key, Bytes value) {
   freshness_.slot(key).store(number_, std::memory_order_relaxed);
   size_bytes_ += key.size() + value.size();
@@ -90,7 +95,8 @@ storage::Batch PendingCommit::take_batch() {
 
 // -- Committer
 
-Committer::Committer(storage::Store& store, const Clock& clock, Mode mode) : store_(store), clock_(clock), mode_(mode) {
+Committer::Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered)
+    : store_(store), clock_(clock), mode_(mode), recovered_(std::move(recovered)) {
   if (mode_ == Mode::OwnThread) thread_ = std::thread([this] { run(); });
 }
 
@@ -104,22 +110,48 @@ Committer::~Committer() {
 }
 
 void Committer::submit(std::unique_ptr<Work> work) {
+  bool commits_here = false;
+  bool full = false;
   {
     MutexLock lock(mutex_);
-    queue_.push_back(std::move(work));
-    if (committing_) return;  // whoever commits now takes it next
-    if (mode_ == Mode::Inline) committing_ = true;
+    full = queue_.size() >= kMaxWaiting;
+    if (!full) {
+      queue_.push_back(std::move(work));
+      if (mode_ == Mode::OwnThread) {
+        if (!committing_) waiting_.notify_one();  // otherwise it looks for more by itself
+      } else {
+        commits_here = become_committing();
+      }
+    }
   }
-  if (mode_ == Mode::OwnThread) {
-    waiting_.notify_one();
-    return;
+  if (full) return work->finish(Error{ErrorCode::Busy, "Too many writes are waiting; try again later"});
+  if (commits_here) commit_inline();
+}
+
+bool Committer::become_committing() {
+  const auto self = std::this_thread::get_id();
+  if (committing_) {
+    // Whoever commits takes it next.  A finish() that submits is on that very thread.
+    if (!wants_relief_ || relief_waits_ || committing_thread_ == self) return false;
+    relief_waits_ = true;
+    while (committing_) waiting_.wait(mutex_);
+    relief_waits_ = false;
   }
-  for (;;) {
+  committing_ = true;
+  committing_thread_ = self;
+  return true;
+}
+
+void Committer::commit_inline() {
+  for (int round = 0;; ++round) {
     Works works;
     {
       MutexLock lock(mutex_);
-      if (queue_.empty()) {
+      wants_relief_ = round >= kMaxInlineRounds;
+      if (queue_.empty() || relief_waits_) {
         committing_ = false;
+        wants_relief_ = false;
+        if (relief_waits_) waiting_.notify_one();
         return;
       }
       works.swap(queue_);
@@ -145,7 +177,7 @@ void Committer::run() {
       works.swap(queue_);
       committing_ = true;
     }
-    if (read_only_) try_recover();
+    if (read_only_) try_recover();  // also where nobody writes
     commit_all(std::move(works));
   }
 }
@@ -170,6 +202,7 @@ std::size_t Committer::commit_group(Works& works, std::size_t first) {
 }
 
 Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t first, std::size_t& taken) {
+  if (read_only_) try_recover();  // first: it can change what the works are about to read
   const auto number = next_number_++;
   PendingCommit pending(store_, freshness_, number, clock_.now());
   taken = 0;
@@ -181,11 +214,15 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
            pending.size_bytes() < kMaxGroupBytes);
 
   if (pending.empty()) return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep
-  if (auto writable = ensure_writable(); !writable) return std::move(writable).error();
-  note_commit_time(pending);
+  if (read_only_) {
+    return Error{ErrorCode::ReadOnly,
+                 fmt::format("The database is read-only because it could not write: {}", failure_.message)};
+  }
+  const bool noted = note_commit_time(pending);
   auto committed = store_.commit(pending.take_batch());
   if (committed) {
     ++commits_;
+    if (noted) last_commit_time_noted_ = pending.time();
     freshness_.visible_.store(number, std::memory_order_release);
   } else if (committed.error().code != ErrorCode::Conflict) {
     fail_store(committed.error());
@@ -196,20 +233,12 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
 }
 
 // Once a second, so that "the state at that time" can be found as "the state at that sequence".
-void Committer::note_commit_time(PendingCommit& commit) {
-  if (commit.time() - last_commit_time_noted_ < kCommitTimeInterval) return;
-  last_commit_time_noted_ = commit.time();
+bool Committer::note_commit_time(PendingCommit& commit) const {
+  if (commit.time() - last_commit_time_noted_ < kCommitTimeInterval) return false;
   Bytes time;
   append_u64be(time, static_cast<std::uint64_t>(commit.time().time_since_epoch().count()));
   commit.put_sequenced(commit_time_key({}), kCommitTimeSequenceAt, std::move(time));
-}
-
-Result<void> Committer::ensure_writable() {
-  if (!read_only_) return {};
-  try_recover();
-  if (!read_only_) return {};
-  return Error{ErrorCode::ReadOnly,
-               fmt::format("The database is read-only because it could not write: {}", failure_.message)};
+  return true;
 }
 
 void Committer::fail_store(const Error& error) {
@@ -224,7 +253,9 @@ void Committer::try_recover() {
   const auto now = clock_.now();
   if (now < next_recovery_) return;
   next_recovery_ = now + kRecoveryInterval;
-  if (auto recovered = store_.recover(); !recovered) {
+  auto recovered = store_.recover();
+  if (recovered && recovered_) recovered = recovered_();
+  if (!recovered) {
     failure_ = std::move(recovered).error();
     return;
   }

@@ -33,6 +33,8 @@ class PendingCommit {
   bool is_fresh(BytesView key, std::uint64_t seen) const;
   // The value at `key` as this commit will leave it.
   Result<std::optional<Bytes>> get(BytesView key);
+  // A counter as the store has it now.  Nothing depends on it: adds commute, so others may change it meanwhile.
+  Result<std::int64_t> counter(BytesView key) const;
 
   void put(KeyBytes key, Bytes value);
   void erase(KeyBytes key);
@@ -107,16 +109,27 @@ struct CommitterStatistics {
 // queued, on the thread their request came in on (see ItemWrites), so while one group is in its fsync the next is being
 // prepared, and the committer itself does little more than append.
 //
-// Where a commit need not wait for a disk, there is no thread: whoever submits while nobody commits, commits.
+// Where a commit need not wait for a disk, there is no thread: whoever submits while nobody commits, commits, also what
+// others submit meanwhile.  After a few rounds of that it hands over to the next who submits.
 //
-// When the store fails, the committer refuses writes with ReadOnly and tries to recover once a second.  Thread-safe.
+// When the store fails, the committer refuses writes with ReadOnly and tries to recover once a second.  When more works
+// wait than kMaxWaiting, further ones are finished with Busy at once.  Thread-safe.
+//
+// docs/internals/commit-pipeline.md tells the whole story.
 class Committer {
  public:
   enum class Mode : std::uint8_t { OwnThread, Inline };
 
-  Committer(storage::Store& store, const Clock& clock, Mode mode);
+  static constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
+  static constexpr std::chrono::seconds kCommitTimeInterval{1};  // how often the time of a commit is noted
+
+  // `recovered` runs, on the thread that commits, after the store has recovered and before anything else executes: a commit
+  // that failed may have taken effect after all, so whatever was derived from the store is to be derived again.  While it
+  // fails, the committer stays read-only.
+  Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered = {});
   ~Committer();  // finishes what was submitted
 
+  // May finish the work, and others, before it returns; so the caller holds no lock that a finish() takes.
   void submit(std::unique_ptr<Work> work);
   const FreshnessMap& freshness() const { return freshness_; }
   CommitterStatistics statistics() const;
@@ -125,18 +138,20 @@ class Committer {
   static constexpr std::size_t kMaxGroupWorks = 1024;
   static constexpr std::size_t kMaxGroupBytes = std::size_t{8} << 20;
   static constexpr int kMaxConflictRetries = 100;
+  static constexpr int kMaxInlineRounds = 8;
   static constexpr std::chrono::seconds kRecoveryInterval{1};
-  static constexpr std::chrono::seconds kCommitTimeInterval{1};
 
   using Works = std::vector<std::unique_ptr<Work>>;
 
   void run();
+  // Inline: whether the calling thread is the one to commit now.
+  bool become_committing() REQUIRES(mutex_);
+  void commit_inline();
   void commit_all(Works works);
   // Executes and commits works[first..]; returns how many it took.
   std::size_t commit_group(Works& works, std::size_t first);
   Result<storage::CommitSequence> commit_once(Works& works, std::size_t first, std::size_t& taken);
-  void note_commit_time(PendingCommit& commit);
-  Result<void> ensure_writable();
+  bool note_commit_time(PendingCommit& commit) const;
   void fail_store(const Error& error);
   void try_recover();
 
@@ -144,6 +159,7 @@ class Committer {
   storage::Store& store_;
   const Clock& clock_;
   const Mode mode_;
+  const std::function<Result<void>()> recovered_;
 
   FreshnessMap freshness_;
 
@@ -160,6 +176,10 @@ class Committer {
   CondVar waiting_;
   Works queue_ GUARDED_BY(mutex_);
   bool committing_ GUARDED_BY(mutex_) = false;
+  // Inline only.
+  std::thread::id committing_thread_ GUARDED_BY(mutex_);
+  bool wants_relief_ GUARDED_BY(mutex_) = false;  // the thread that commits has done its share
+  bool relief_waits_ GUARDED_BY(mutex_) = false;  // somebody is there to take over
   bool stopping_ GUARDED_BY(mutex_) = false;
 
   std::thread thread_;  // last: joined before anything it reads is destroyed

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stator/value/item_size.h"
 
 namespace stator::engine {
@@ -17,23 +19,38 @@ std::string_view empty_kind(const value::AttributeValue& value) {
   return value.type() == value::Type::B ? "binary" : "string";
 }
 
-Result<void> check_sizes(const KeySchema& keys, const value::Item& item) {
-  for (const auto& attribute : keys.partition) {
-    const auto* field = item.find(attribute.name);
-    if (field != nullptr && key_value_size(*field) > kMaxPartitionKeyBytes) {
-      return validation_error(
-          "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes");
-    }
+Result<void> check_size(const value::AttributeValue& field, bool partition) {
+  if (partition && key_value_size(field) > kMaxPartitionKeyBytes) {
+    return validation_error(
+        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes");
   }
-  for (const auto& attribute : keys.sort) {
-    const auto* field = item.find(attribute.name);
-    if (field != nullptr && key_value_size(*field) > kMaxSortKeyBytes) {
-      return validation_error(
-          "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 "
-          "bytes");
+  if (!partition && key_value_size(field) > kMaxSortKeyBytes) {
+    return validation_error(
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 "
+        "bytes");
+  }
+  return {};
+}
+
+Result<void> check_sizes(const KeySchema& keys, const value::Item& item) {
+  for (const auto* attributes : {&keys.partition, &keys.sort}) {
+    for (const auto& attribute : *attributes) {
+      const auto* field = item.find(attribute.name);
+      if (field != nullptr) TRY(check_size(*field, attributes == &keys.partition));
     }
   }
   return {};
+}
+
+bool is_partition(const KeySchema& keys, const KeyAttribute& attribute) {
+  return std::any_of(keys.partition.begin(), keys.partition.end(),
+                     [&](const KeyAttribute& candidate) { return candidate.name == attribute.name; });
+}
+
+Error index_type_mismatch(const Index& index, const KeyAttribute& attribute, const value::AttributeValue& field) {
+  return validation_error(fmt::format(
+      "One or more parameter values were invalid: Type mismatch for Index Key {} Expected: {} Actual: {} IndexName: {}",
+      attribute.name, value::type_name(attribute.type), value::type_name(field.type()), index.name));
 }
 
 }  // namespace
@@ -82,9 +99,7 @@ Result<void> check_item(const Table& table, const value::Item& item) {
       const auto* field = item.find(attribute.name);
       if (field == nullptr) return;
       if (field->type() != attribute.type) {
-        result = validation_error(fmt::format(
-            "One or more parameter values were invalid: Type mismatch for Index Key {} Expected: {} Actual: {} IndexName: {}",
-            attribute.name, value::type_name(attribute.type), value::type_name(field->type()), index.name));
+        result = index_type_mismatch(index, attribute, *field);
       } else if (is_empty(*field)) {
         result = validation_error(fmt::format(
             "One or more parameter values are not valid. A value specified for a secondary index key is not supported. The "
@@ -120,26 +135,27 @@ Result<void> check_key(const Table& table, const value::Item& key) {
   return check_sizes(table.keys, key);
 }
 
-Result<void> check_updated_item(const Table& table, const value::Item& item) {
+Result<void> check_updated_item(const Table& table, const value::Item& before, const value::Item& after) {
   for (const auto& index : table.indexes) {
     Result<void> result;
     index.keys.for_each([&](const KeyAttribute& attribute) {
       if (!result || table.keys.contains(attribute.name)) return;
-      const auto* field = item.find(attribute.name);
+      const auto* field = after.find(attribute.name);
       if (field == nullptr) return;
+      // What was there before the index was may be unfit for it, as long as nobody touches it.
+      if (const auto* old = before.find(attribute.name); old != nullptr && *old == *field) return;
       if (field->type() != attribute.type) {
-        result = validation_error(
-            "The update expression attempted to update the secondary index key to unsupported type");
+        result = index_type_mismatch(index, attribute, *field);
       } else if (is_empty(*field)) {
         result = validation_error(fmt::format(
-            "One or more parameter values are not valid. The update expression attempted to update a secondary index key to "
-            "a value that is not supported. The "
-            "AttributeValue for a key attribute cannot contain an empty {} value.",
+            "One or more parameter values are not valid. The update expression attempted to update a secondary index key "
+            "to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty {} value.",
             empty_kind(*field)));
+      } else {
+        result = check_size(*field, is_partition(index.keys, attribute));
       }
     });
     TRY(result);
-    TRY(check_sizes(index.keys, item));
   }
   return {};
 }

@@ -17,8 +17,8 @@ inline constexpr std::size_t kMaxSortKeyBytes = 1024;
 Result<void> check_item(const Table& table, const value::Item& item);
 // A Key parameter: exactly the table's key attributes.
 Result<void> check_key(const Table& table, const value::Item& key);
-// An item that an update made: index key attributes still fit their indexes.
-Result<void> check_updated_item(const Table& table, const value::Item& item);
+// An item that an update made of another: index key attributes that it changed fit their indexes.
+Result<void> check_updated_item(const Table& table, const value::Item& before, const value::Item& after);
 
 // Attributes that an expression looks inside of are not keys.
 Result<void> check_scalar_keys(const Table& table, const std::vector<std::string_view>& nested_attributes);

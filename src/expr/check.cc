@@ -176,9 +176,11 @@ class NodeCheck {
 
   // The type that an operand has in every item, if there is one.
   std::optional<Type> type_of(NodeIndex index) const {
-    if (tree_.nodes[index].op == Op::Size) return Type::N;
+    const Op op = tree_.nodes[index].op;
+    if (op == Op::Size) return Type::N;
+    if (op == Op::Path) return std::nullopt;
     const AttributeValue* value = value_of(index);
-    return value != nullptr ? std::optional(value->type()) : std::nullopt;
+    return value != nullptr ? value->type() : Type::Bool;  // a condition is true or false
   }
 
   Finding ordered(const Node& node) const {

@@ -13,18 +13,20 @@ using value::Type;
 
 namespace {
 
-// A value to compare: one that lives elsewhere, the result of size(), or nothing.
+// A value to compare: one that lives elsewhere, one computed here (a size, the truth of a condition), or nothing.
 class Operand {
  public:
   Operand(const AttributeValue* value) : value_(value) {}
-  explicit Operand(std::size_t size) : size_(AttributeValue::number(static_cast<std::int64_t>(size))), is_size_(true) {}
+  explicit Operand(std::size_t size)
+      : computed_(AttributeValue::number(static_cast<std::int64_t>(size))), is_computed_(true) {}
+  explicit Operand(bool truth) : computed_(AttributeValue::boolean(truth)), is_computed_(true) {}
 
-  const AttributeValue* get() const { return is_size_ ? &size_ : value_; }
+  const AttributeValue* get() const { return is_computed_ ? &computed_ : value_; }
 
  private:
   const AttributeValue* value_ = nullptr;
-  AttributeValue size_;
-  bool is_size_ = false;
+  AttributeValue computed_;
+  bool is_computed_ = false;
 };
 
 // Strings, numbers and binaries have an order, each among themselves.
@@ -147,9 +149,8 @@ class Evaluation {
       case Op::Path: return bindings_.find(node, item_);
       case Op::Value: return &bindings_.value(node);
       case Op::Size: return size_of(operand(bindings_.tree->operands(node)[0]).get());
-      default: break;
+      default: return Operand(holds(index));  // (a = b) = true, which PartiQL can say
     }
-    STATOR_ASSERT(false, "only operands stand where operands do");
   }
 
   const Bindings& bindings_;

@@ -268,7 +268,7 @@ class Parser {
     const std::string_view name = spelling();
     const auto op =
         kind_ == Kind::Update ? function_named(kUpdateFunctions, name) : function_named(kConditionFunctions, name);
-    if (!op) Findings::note(findings_.unknown_function, fmt::format("Invalid function name; function: {}", name));
+    if (!op) Findings::note(findings_.unknown_function, unknown_function(name));
     ++operators_;
     ++at_;
     if (++depth_ > kMaxNestedGroups) return op ? invalid(too_many_operators()) : invalid(*findings_.unknown_function);
@@ -279,6 +279,17 @@ class Parser {
     if (op == Op::ListAppend) check_list_append(pending_.begin() + static_cast<std::ptrdiff_t>(operands));
     // An unknown function is refused in the end; until then any known one stands for it.
     return Part{reduce(op.value_or(Op::Size), operands, position), Part::Shape::Function};
+  }
+
+  std::string unknown_function(std::string_view name) const {
+    if (kind_ == Kind::Update && function_named(kConditionFunctions, name)) {
+      return fmt::format("The function is not allowed in an update expression; function: {}", name);
+    }
+    if (kind_ != Kind::Update && function_named(kUpdateFunctions, name)) {
+      return fmt::format("The function is not allowed in a {} expression; function: {}",
+                         kind_ == Kind::Filter ? "filter" : "condition", name);
+    }
+    return fmt::format("Invalid function name; function: {}", name);
   }
 
   // DynamoDB lets if_not_exists stand inside other functions, and not list_append.

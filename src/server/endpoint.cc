@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "stator/api/shape.h"
 #include "stator/base/random.h"
 #include "stator/server/content_coding.h"
 
@@ -15,7 +16,6 @@ namespace {
 constexpr std::string_view kJson10 = "application/x-amz-json-1.0";
 constexpr std::string_view kJson11 = "application/x-amz-json-1.1";
 constexpr std::string_view kJson = "application/json";
-constexpr std::string_view kTargetPrefix = "DynamoDB_20120810.";
 
 constexpr std::size_t kCompressAbove = 4096;  // bytes of an answer, as in the service
 
@@ -30,6 +30,14 @@ std::string request_id() {
     for (int i = 0; i < 12 && id.size() < 52; ++i, bits >>= 5) id.push_back(kAlphabet[bits & 31]);
   }
   return id;
+}
+
+// "DynamoDB_20120810.GetItem" or "DynamoDBStreams_20120810.GetRecords"; nothing when the service has no such operation.
+std::string_view operation_of(std::string_view target) {
+  const auto dot = target.find('.');
+  if (dot == std::string_view::npos) return {};
+  const auto* operation = api::find_operation(target.substr(dot + 1));
+  return operation != nullptr && operation->service == target.substr(0, dot) ? operation->name : std::string_view();
 }
 
 int status_of(const api::Fault& fault) { return fault.server_side ? 500 : 400; }
@@ -91,8 +99,7 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {
   const auto start = std::chrono::steady_clock::now();
-  auto operation = request.header("X-Amz-Target");
-  operation = operation.starts_with(kTargetPrefix) ? operation.substr(kTargetPrefix.size()) : std::string_view();
+  const auto operation = operation_of(request.header("X-Amz-Target"));
   auto cors = options_.cors_origins.empty() ? std::string() : cors_headers(request.header("Origin"));
   auto content_type = answer_type(request.header("Content-Type"));
   if (content_type.empty() && request.body.empty()) content_type = kJson10;
@@ -132,7 +139,8 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
 http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
   if (status == 414 || status == 431) status = 400;  // as the service says it
   // A client that speaks DynamoDB gets the envelope it can read.
-  const auto fault = api::to_fault({status >= 500 ? ErrorCode::Internal : ErrorCode::Serialization, std::string(reason)});
+  const auto code = status == 503 ? ErrorCode::Busy : status == 500 ? ErrorCode::Internal : ErrorCode::Serialization;
+  const auto fault = api::to_fault({code, std::string(reason)});
   return dynamodb_response(status, kJson10, fault.body(), {});
 }
 

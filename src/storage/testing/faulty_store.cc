@@ -46,6 +46,11 @@ void FaultyStore::fail_commits_after_the_fact(std::size_t count) {
   failures_after_the_fact_ = count;
 }
 
+void FaultyStore::fail_commits_found_at_recovery(std::size_t count) {
+  MutexLock lock(mutex_);
+  failures_found_at_recovery_ = count;
+}
+
 void FaultyStore::conflict_commits(std::size_t count) {
   MutexLock lock(mutex_);
   conflicts_ = count;
@@ -64,6 +69,11 @@ void FaultyStore::fail_recover(bool fail) {
 void FaultyStore::report_shared(bool shared) {
   MutexLock lock(mutex_);
   shared_ = shared;
+}
+
+void FaultyStore::report_durable(bool durable) {
+  MutexLock lock(mutex_);
+  durable_ = durable;
 }
 
 void FaultyStore::before_commit(std::function<void(const Batch&)> hook) {
@@ -109,6 +119,11 @@ FaultyStore::Fate FaultyStore::next_fate() {
     failed_ = true;
     return Fate::FailAfterTheFact;
   }
+  if (failures_found_at_recovery_ > 0) {
+    --failures_found_at_recovery_;
+    failed_ = true;
+    return Fate::FailUntilRecovery;
+  }
   if (conflicts_ > 0) {
     --conflicts_;
     return Fate::Conflict;
@@ -127,25 +142,35 @@ Result<CommitSequence> FaultyStore::commit(Batch batch) {
     case Fate::Succeed: break;
     case Fate::Fail: return told_to_fail();
     case Fate::FailAfterTheFact: TRY(store_->commit(std::move(batch))); return told_to_fail();
+    case Fate::FailUntilRecovery: {
+      MutexLock lock(mutex_);
+      found_at_recovery_.push_back(std::move(batch));
+      return told_to_fail();
+    }
     case Fate::Conflict: return Error{ErrorCode::Conflict, "something this commit depends on has changed (injected)"};
   }
   return store_->commit(std::move(batch));
 }
 
 Result<void> FaultyStore::recover() {
+  std::vector<Batch> found;
   {
     MutexLock lock(mutex_);
     ++recoveries_tried_;
     if (fail_recover_) return told_to_fail();
     failed_ = false;
+    found.swap(found_at_recovery_);
   }
-  return store_->recover();
+  TRY(store_->recover());
+  for (auto& batch : found) TRY(store_->commit(std::move(batch)));
+  return {};
 }
 
 Capabilities FaultyStore::capabilities() const {
   auto capabilities = store_->capabilities();
   MutexLock lock(mutex_);
   capabilities.shared = capabilities.shared || shared_;
+  capabilities.durable = capabilities.durable || durable_;
   return capabilities;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "stator/base/mutex.h"
 #include "stator/storage/store.h"
@@ -11,7 +12,8 @@ namespace stator::storage::testing {
 
 // A store that fails when it is told to, and otherwise is the store it was given.  Thread-safe.
 //
-// It counts down one plan after the other, commit by commit: failures first, then failures after the fact, then conflicts.
+// It counts down one plan after the other, commit by commit: failures first, then failures after the fact, then failures
+// found at recovery, then conflicts.
 class FaultyStore final : public Store {
  public:
   explicit FaultyStore(std::unique_ptr<Store> store) : store_(std::move(store)) {}
@@ -20,6 +22,9 @@ class FaultyStore final : public Store {
   void fail_commits(std::size_t count);
   // The next `count` commits take effect and answer Storage all the same, as when a disk fails while it says that it is done.
   void fail_commits_after_the_fact(std::size_t count);
+  // The next `count` commits answer Storage and seem to have changed nothing, until recover() finds that they took effect, as
+  // when a disk that failed turns out to have kept what was written.
+  void fail_commits_found_at_recovery(std::size_t count);
   // The next `count` commits answer Conflict and change nothing.
   void conflict_commits(std::size_t count);
   // Until told otherwise, every get, and every cursor opened from now on, fails with Storage.
@@ -27,6 +32,7 @@ class FaultyStore final : public Store {
   // Until told otherwise, recover() fails, and so does every commit once one has failed.
   void fail_recover(bool fail);
   void report_shared(bool shared);
+  void report_durable(bool durable);
   // Called with every batch before anything else happens to it, on the committing thread; it may block.
   void before_commit(std::function<void(const Batch&)> hook);
 
@@ -44,7 +50,7 @@ class FaultyStore final : public Store {
   StoreStatistics statistics() const override { return store_->statistics(); }
 
  private:
-  enum class Fate : std::uint8_t { Succeed, Fail, FailAfterTheFact, Conflict };
+  enum class Fate : std::uint8_t { Succeed, Fail, FailAfterTheFact, FailUntilRecovery, Conflict };
   Fate next_fate();
   bool reads_fail() const;
 
@@ -53,13 +59,16 @@ class FaultyStore final : public Store {
   mutable Mutex mutex_;
   std::size_t failures_ GUARDED_BY(mutex_) = 0;
   std::size_t failures_after_the_fact_ GUARDED_BY(mutex_) = 0;
+  std::size_t failures_found_at_recovery_ GUARDED_BY(mutex_) = 0;
   std::size_t conflicts_ GUARDED_BY(mutex_) = 0;
+  std::vector<Batch> found_at_recovery_ GUARDED_BY(mutex_);
   std::size_t commits_tried_ GUARDED_BY(mutex_) = 0;
   std::size_t recoveries_tried_ GUARDED_BY(mutex_) = 0;
   bool fail_reads_ GUARDED_BY(mutex_) = false;
   bool fail_recover_ GUARDED_BY(mutex_) = false;
   bool failed_ GUARDED_BY(mutex_) = false;
   bool shared_ GUARDED_BY(mutex_) = false;
+  bool durable_ GUARDED_BY(mutex_) = false;
   std::function<void(const Batch&)> hook_ GUARDED_BY(mutex_);
 };
 

@@ -38,6 +38,15 @@ TEST(FaultyStore, FailsCommitsThatTookEffect) {
   EXPECT_EQ(store.get("k")->value(), "v");
 }
 
+TEST(FaultyStore, FindsAtRecoveryThatACommitTookEffect) {
+  FaultyStore store(open_memory_store());
+  store.fail_commits_found_at_recovery(1);
+  EXPECT_EQ(code_of(store.commit(one_put())), ErrorCode::Storage);
+  EXPECT_EQ(store.get("k")->has_value(), false);
+  EXPECT_TRUE(store.recover());
+  EXPECT_EQ(store.get("k")->value(), "v");
+}
+
 TEST(FaultyStore, AnswersConflict) {
   FaultyStore store(open_memory_store());
   store.report_shared(true);

@@ -1,0 +1,484 @@
+#include "stator/engine/committer.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <semaphore>
+
+#include "stator/storage/memory/memory_store.h"
+#include "stator/storage/testing/contract.h"
+#include "stator/storage/testing/faulty_store.h"
+
+namespace stator::engine {
+namespace {
+
+using storage::CommitSequence;
+using storage::testing::FaultyStore;
+using Mode = Committer::Mode;
+using Committed = Result<CommitSequence>;
+
+// A work put together from functions.
+class Job final : public Work {
+ public:
+  using Effect = std::function<void(PendingCommit&)>;
+  using Done = std::function<void(const Committed&)>;
+  explicit Job(Effect effect, Done done = {}, bool alone = false)
+      : effect_(std::move(effect)), done_(std::move(done)), alone_(alone) {}
+  void execute(PendingCommit& commit) override { effect_(commit); }
+  void finish(const Committed& committed) override {
+    if (done_) done_(committed);
+  }
+  bool alone() const override { return alone_; }
+
+ private:
+  Effect effect_;
+  Done done_;
+  bool alone_;
+};
+
+Job::Effect put(std::string key, std::string value) {
+  return [=](PendingCommit& commit) { commit.put(key, value); };
+}
+
+// Reads a number, adds one and writes it back: shows whether anything was lost or done twice.
+Job::Effect increment(std::string key) {
+  return [=](PendingCommit& commit) {
+    const auto before = commit.get(key).value();
+    commit.put(key, std::to_string((before ? std::stoi(*before) : 0) + 1));
+  };
+}
+
+// Keeps a commit from ending until it is opened, so that works can gather behind it.
+class Gate {
+ public:
+  void pass() {
+    if (used_.exchange(true)) return;
+    reached_.release();
+    opened_.acquire();
+  }
+  void wait_until_reached() { reached_.acquire(); }
+  void open() { opened_.release(); }
+
+ private:
+  std::atomic<bool> used_{false};
+  std::binary_semaphore reached_{0};
+  std::binary_semaphore opened_{0};
+};
+
+class CommitterTest : public ::testing::TestWithParam<Mode> {
+ protected:
+  void open(std::function<Result<void>()> recovered = {}) {
+    committer = std::make_unique<Committer>(store, clock, GetParam(), std::move(recovered));
+  }
+
+  // Submits a work and waits for its answer.
+  Committed commit(Job::Effect effect) {
+    std::promise<Committed> answer;
+    committer->submit(std::make_unique<Job>(std::move(effect), [&](const Committed& c) { answer.set_value(c); }));
+    return answer.get_future().get();
+  }
+
+  // Lets `submit_all` submit while a commit is under way, and waits until everything is done.
+  void during_a_commit(const std::function<void()>& submit_all) {
+    Gate gate;
+    store.before_commit([&](const storage::Batch& batch) {
+      gate.pass();
+      batches.push_back(batch);
+    });
+    std::thread first([&] { ignore_error(commit(put("first", "")), "there to be waited for"); });
+    gate.wait_until_reached();
+    submit_all();
+    gate.open();
+    first.join();
+    committer.reset();
+    store.before_commit({});
+  }
+
+  std::string value(std::string_view key) { return store.get(key).value().value_or("(none)"); }
+
+  FaultyStore store{storage::open_memory_store()};
+  ManualClock clock;
+  std::vector<storage::Batch> batches;  // of during_a_commit
+  std::unique_ptr<Committer> committer;
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, CommitterTest, ::testing::Values(Mode::OwnThread, Mode::Inline),
+                         [](const auto& mode) { return mode.param == Mode::Inline ? "Inline" : "OwnThread"; });
+
+TEST_P(CommitterTest, AnswersWithTheSequenceOfTheCommit) {
+  open();
+  const auto one = commit(put("a", "1"));
+  const auto two = commit(put("b", "2"));
+  ASSERT_TRUE(one && two);
+  EXPECT_LT(*one, *two);
+  EXPECT_EQ(*two, store.last_commit());
+  EXPECT_EQ(value("a"), "1");
+  EXPECT_EQ(committer->statistics().commits, 2U);
+}
+
+TEST_P(CommitterTest, LetsEverythingThatWaitsShareACommit) {
+  open();
+  std::atomic<int> answers = 0;
+  during_a_commit([&] {
+    for (int i = 0; i < 100; ++i) {
+      committer->submit(std::make_unique<Job>(increment("n"), [&](const Committed& c) { answers += c.ok() ? 1 : 0; }));
+    }
+  });
+  EXPECT_EQ(answers, 100);
+  EXPECT_EQ(value("n"), "100");
+  EXPECT_EQ(store.commits_tried(), 2U);
+}
+
+TEST_P(CommitterTest, GivesAWorkThatIsAloneACommitOfItsOwn) {
+  open();
+  std::string order;  // small letters execute, capital ones finish
+  const auto job = [&](char name, bool alone) {
+    return std::make_unique<Job>(
+        [&order, name](PendingCommit& commit) {
+          order.push_back(name);
+          commit.put(std::string(1, name), "");
+        },
+        [&order, name](const Committed&) { order.push_back(static_cast<char>(name - 'a' + 'A')); }, alone);
+  };
+  during_a_commit([&] {
+    for (const char name : {'a', 'b'}) committer->submit(job(name, false));
+    for (const char name : {'c', 'd'}) committer->submit(job(name, true));
+    for (const char name : {'e', 'f'}) committer->submit(job(name, false));
+  });
+  EXPECT_EQ(order, "abABcCdDefEF");
+  EXPECT_EQ(store.commits_tried(), 5U);
+}
+
+TEST_P(CommitterTest, KeepsACommitWithinBounds) {
+  open();
+  during_a_commit([&] {
+    for (int i = 0; i < 2500; ++i) committer->submit(std::make_unique<Job>(increment("n")));
+  });
+  EXPECT_EQ(value("n"), "2500");
+  EXPECT_EQ(store.commits_tried(), 4U) << "one to wait behind, and 2500 by 1024";
+
+  open();
+  during_a_commit([&] {
+    for (int i = 0; i < 6; ++i) committer->submit(std::make_unique<Job>(put("large", std::string(3 << 20, 'x'))));
+  });
+  EXPECT_EQ(batches.size() - 4, 3U)
+      << "one to wait behind, and 6 by 3: a group ends with the work that brings it to 8 MB";
+}
+
+TEST_P(CommitterTest, CommitsNothingForWorksWithoutEffect) {
+  open();
+  ASSERT_TRUE(commit(put("a", "1")));
+  const auto nothing = commit([](PendingCommit& commit) { EXPECT_TRUE(commit.get("a").value()); });
+  ASSERT_TRUE(nothing);
+  EXPECT_EQ(*nothing, store.last_commit());
+  EXPECT_EQ(store.commits_tried(), 1U);
+}
+
+TEST_P(CommitterTest, ShowsAWorkWhatThoseBeforeItInTheGroupDid) {
+  open();
+  ASSERT_TRUE(commit(put("b", "old")));
+  std::vector<std::optional<Bytes>> seen;
+  during_a_commit([&] {
+    committer->submit(std::make_unique<Job>([](PendingCommit& commit) {
+      commit.put("a", "1");
+      commit.put("a", "2");
+      commit.erase("b");
+    }));
+    committer->submit(std::make_unique<Job>([&](PendingCommit& commit) {
+      for (const auto* key : {"a", "b", "c"}) seen.push_back(commit.get(key).value());
+    }));
+  });
+  EXPECT_EQ(seen, (std::vector<std::optional<Bytes>>{"2", std::nullopt, std::nullopt}));
+}
+
+TEST_P(CommitterTest, KnowsWhatIsStillAsItWasRead) {
+  open();
+  ASSERT_TRUE(commit(put("a", "1")));
+  const auto seen = committer->freshness().now();
+  const auto fresh = [&](std::string_view key, std::uint64_t at) {
+    bool answer = false;
+    EXPECT_TRUE(commit([&](PendingCommit& commit) { answer = commit.is_fresh(key, at); }));
+    return answer;
+  };
+  EXPECT_TRUE(fresh("a", seen));
+  ASSERT_TRUE(commit(put("b", "1")));
+  EXPECT_TRUE(fresh("a", seen));
+  EXPECT_FALSE(fresh("b", seen));
+  EXPECT_TRUE(fresh("b", committer->freshness().now()));
+  ASSERT_TRUE(commit([&](PendingCommit& commit) {
+    const auto now = committer->freshness().now();
+    EXPECT_TRUE(commit.is_fresh("a", now));
+    commit.erase("a");
+    EXPECT_FALSE(commit.is_fresh("a", now)) << "written by this very commit";
+  }));
+}
+
+TEST_P(CommitterTest, DoesNotTrustWhatAFailedCommitMayHaveWritten) {
+  open();
+  store.fail_commits(1);
+  ASSERT_FALSE(commit(put("a", "1")));
+  const auto seen = committer->freshness().now();
+  clock.advance(std::chrono::seconds{2});
+  bool fresh = true;
+  ASSERT_TRUE(commit([&](PendingCommit& commit) { fresh = commit.is_fresh("a", seen); }));
+  EXPECT_FALSE(fresh);
+}
+
+TEST_P(CommitterTest, TriesAgainAfterAConflict) {
+  store.report_shared(true);
+  open();
+  ASSERT_TRUE(commit(increment("n")));
+  store.conflict_commits(3);
+  EXPECT_TRUE(commit(increment("n")));
+  EXPECT_EQ(value("n"), "2");
+  EXPECT_EQ(committer->statistics().conflicts, 3U);
+  EXPECT_EQ(committer->statistics().works, 2U);
+}
+
+TEST_P(CommitterTest, TellsASharedStoreWhatItRead) {
+  store.report_shared(true);
+  open();
+  ASSERT_TRUE(commit(put("a", "1")));
+  const auto last = store.last_commit();
+  std::vector<Bytes> keys_read;
+  CommitSequence read_at;
+  store.before_commit([&](const storage::Batch& batch) {
+    keys_read = batch.keys_read();
+    read_at = batch.read_at();
+  });
+  ASSERT_TRUE(commit([&](PendingCommit& commit) {
+    EXPECT_FALSE(commit.is_fresh("a", committer->freshness().now())) << "others may have written it";
+    ASSERT_TRUE(commit.get("a"));
+    commit.put("b", "2");
+    ASSERT_TRUE(commit.get("b"));  // its own
+  }));
+  EXPECT_EQ(keys_read, std::vector<Bytes>{"a"});
+  EXPECT_EQ(read_at, last);
+}
+
+TEST_P(CommitterTest, GivesUpWhereConflictsDoNotEnd) {
+  store.report_shared(true);
+  open();
+  store.conflict_commits(100'000);
+  const auto answer = commit(increment("n"));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::Conflict);
+  EXPECT_EQ(value("n"), "(none)");
+  EXPECT_LT(store.commits_tried(), 1000U);
+  store.conflict_commits(0);
+  EXPECT_TRUE(commit(increment("n"))) << "a conflict is no failure";
+}
+
+TEST_P(CommitterTest, RefusesWritesWhileTheStoreFails) {
+  open();
+  store.fail_commits(1);
+  store.fail_recover(true);
+  const auto failed = commit(put("a", "1"));
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::ReadOnly);
+  EXPECT_EQ(failed.error().message,
+            "The database could not write and is read-only until it can: No space left on device (injected)");
+  EXPECT_TRUE(committer->statistics().read_only);
+
+  const auto tried = store.commits_tried();
+  const auto refused = commit(put("a", "2"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::ReadOnly);
+  EXPECT_EQ(refused.error().message,
+            "The database is read-only because it could not write: No space left on device (injected)");
+  EXPECT_EQ(store.commits_tried(), tried);
+  EXPECT_EQ(store.recoveries_tried(), 0U) << "not before the interval is over";
+  EXPECT_TRUE(commit([](PendingCommit&) {})) << "what writes nothing goes on";
+
+  clock.advance(std::chrono::seconds{1});
+  EXPECT_FALSE(commit(put("a", "3")));
+  EXPECT_FALSE(commit(put("a", "4")));
+  EXPECT_EQ(store.recoveries_tried(), 1U) << "once in an interval";
+  EXPECT_EQ(value("a"), "(none)");
+
+  store.fail_recover(false);
+  clock.advance(std::chrono::seconds{1});
+  EXPECT_TRUE(commit(put("a", "5")));
+  EXPECT_EQ(value("a"), "5");
+  EXPECT_FALSE(committer->statistics().read_only);
+  EXPECT_EQ(committer->statistics().failures, 1U);
+}
+
+TEST_P(CommitterTest, FailsAllWorksOfACommitThatFails) {
+  open();
+  std::atomic<int> refused = 0;
+  during_a_commit([&] {
+    for (int i = 0; i < 10; ++i) {
+      committer->submit(std::make_unique<Job>(increment("n"), [&](const Committed& c) { refused += c ? 0 : 1; }));
+    }
+    store.fail_commits(2);  // the one at the gate too
+  });
+  EXPECT_EQ(refused, 10);
+  EXPECT_EQ(value("n"), "(none)");
+}
+
+// A disk that failed may have kept the last commit after all, which shows when the store recovers.  What is planned before
+// that is planned on sand.
+TEST_P(CommitterTest, ExecutesAfterRecoveringNotBefore) {
+  int reloads = 0;
+  open([&]() -> Result<void> {
+    ++reloads;
+    EXPECT_EQ(value("n"), "1");
+    return {};
+  });
+  store.fail_commits_found_at_recovery(1);
+  ASSERT_FALSE(commit(increment("n")));
+  EXPECT_EQ(value("n"), "(none)");
+  clock.advance(std::chrono::seconds{1});
+  ASSERT_TRUE(commit(increment("n")));
+  EXPECT_EQ(value("n"), "2");
+  EXPECT_EQ(reloads, 1);
+}
+
+TEST_P(CommitterTest, StaysReadOnlyWhereItsOwnerCannotRecover) {
+  bool can = false;
+  open([&]() -> Result<void> {
+    if (can) return {};
+    return Error{ErrorCode::Corruption, "cannot read the catalog"};
+  });
+  store.fail_commits(1);
+  ASSERT_FALSE(commit(put("a", "1")));
+  clock.advance(std::chrono::seconds{1});
+  const auto refused = commit(put("a", "2"));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("cannot read the catalog"), std::string::npos);
+  can = true;
+  clock.advance(std::chrono::seconds{1});
+  EXPECT_TRUE(commit(put("a", "3")));
+}
+
+TEST_P(CommitterTest, FinishesWhatWasSubmittedBeforeItEnds) {
+  open();
+  std::atomic<int> answers = 0;
+  for (int i = 0; i < 1000; ++i) {
+    committer->submit(std::make_unique<Job>(increment("n"), [&](const Committed& c) { answers += c.ok() ? 1 : 0; }));
+  }
+  committer.reset();
+  EXPECT_EQ(answers, 1000);
+  EXPECT_EQ(value("n"), "1000");
+}
+
+TEST_P(CommitterTest, TakesWorksFromManyThreads) {
+  open();
+  std::atomic<int> answers = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        committer->submit(
+            std::make_unique<Job>(increment("n"), [&](const Committed& c) { answers += c.ok() ? 1 : 0; }));
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  committer.reset();
+  EXPECT_EQ(answers, 2000);
+  EXPECT_EQ(value("n"), "2000");
+}
+
+TEST_P(CommitterTest, LetsAnAnswerSubmitTheNextWork) {
+  open();
+  std::promise<void> end;
+  std::function<void(int)> go_on = [&](int left) {
+    committer->submit(std::make_unique<Job>(increment("n"), [&, left](const Committed&) {
+      if (left == 0) return end.set_value();
+      go_on(left - 1);
+    }));
+  };
+  go_on(99);
+  end.get_future().wait();
+  EXPECT_EQ(value("n"), "100");
+}
+
+TEST_P(CommitterTest, RefusesMoreThanItCanHold) {
+  open();
+  constexpr std::size_t kMany = Committer::kMaxWaiting + 10;
+  std::atomic<std::size_t> done = 0, busy = 0;
+  during_a_commit([&] {
+    for (std::size_t i = 0; i < kMany; ++i) {
+      committer->submit(std::make_unique<Job>([](PendingCommit&) {},
+                                              [&](const Committed& c) {
+                                                if (c) ++done;
+                                                if (!c && c.error().code == ErrorCode::Busy) ++busy;
+                                              }));
+    }
+  });
+  EXPECT_EQ(done, Committer::kMaxWaiting);
+  EXPECT_EQ(busy, 10U);
+}
+
+TEST_P(CommitterTest, NotesTheTimeOfACommitOnceASecond) {
+  open();
+  const auto noted = [&] {
+    return storage::testing::entries(*store.snapshot(), storage::KeyRange::prefix(commit_time_prefix())).size();
+  };
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(commit(put("a", "1")));
+  EXPECT_EQ(noted(), 1U);
+  clock.advance(std::chrono::milliseconds{999});
+  ASSERT_TRUE(commit(put("a", "1")));
+  EXPECT_EQ(noted(), 1U);
+  clock.advance(std::chrono::milliseconds{1});
+  store.fail_commits(1);
+  ASSERT_FALSE(commit(put("a", "1")));
+  EXPECT_EQ(noted(), 1U);
+  // A note that was lost with its commit is made by the next: changes are forgotten by these times.
+  store.report_shared(true);
+  clock.advance(std::chrono::seconds{1});
+  store.conflict_commits(1);
+  ASSERT_TRUE(commit(put("a", "1")));
+  EXPECT_EQ(noted(), 2U);
+}
+
+TEST_P(CommitterTest, AddsUpTheStatisticsOfACommit) {
+  open();
+  during_a_commit([&] {
+    for (int i = 1; i <= 10; ++i) {
+      committer->submit(std::make_unique<Job>([i](PendingCommit& commit) { commit.add_statistics({1}, {0}, 1, i); }));
+    }
+    committer->submit(std::make_unique<Job>([](PendingCommit& commit) { commit.add_statistics({1}, {1}, -1, 0); }));
+  });
+  ASSERT_EQ(batches.size(), 2U);
+  std::vector<std::int64_t> deltas;
+  for (const auto& operation : batches[1].operations()) {
+    if (operation.kind == storage::Batch::Kind::Add) deltas.push_back(operation.delta);
+  }
+  EXPECT_EQ(deltas, (std::vector<std::int64_t>{10, 55, -1})) << "nothing is added where nothing has changed";
+}
+
+// Inline, one thread commits what others bring; when they keep bringing, one of them has to take over.
+TEST(InlineCommitter, DoesNotKeepOneThreadForever) {
+  FaultyStore store(storage::open_memory_store());
+  const ManualClock clock;
+  Committer committer(store, clock, Mode::Inline);
+  constexpr int kWorks = 1000;
+  std::atomic<int> brought = 0;
+  std::atomic<bool> first_is_back = false;
+  std::counting_semaphore<> wanted(0);
+  std::thread other([&] {
+    for (; brought < kWorks; ++brought) {
+      wanted.acquire();
+      if (first_is_back) return;
+      committer.submit(std::make_unique<Job>(increment("n")));
+    }
+  });
+  store.before_commit([&, first = std::this_thread::get_id()](const storage::Batch&) {
+    if (std::this_thread::get_id() != first) return;
+    // Do not let the queue run dry while the first thread commits; the other one may be waiting to take over, though.
+    const int before = brought;
+    wanted.release();
+    for (int patience = 10'000; brought == before && patience > 0; --patience) std::this_thread::yield();
+  });
+  committer.submit(std::make_unique<Job>(put("first", "")));
+  first_is_back = true;
+  wanted.release();
+  other.join();
+  EXPECT_LT(brought, kWorks) << "the first thread came back when nothing was brought any more";
+}
+
+}  // namespace
+}  // namespace stator::engine
