@@ -60,6 +60,7 @@ void immediate(Call call) {
 // The operation by its name, or nullptr.
 OperationFunction function_of(std::string_view name);
 
+void batch_execute_statement(Call call);
 void batch_get_item(Call call);
 void batch_write_item(Call call);
 void create_table(Call call);
@@ -67,6 +68,7 @@ void delete_item(Call call);
 void delete_table(Call call);
 void describe_table(Call call);
 void execute_statement(Call call);
+void execute_transaction(Call call);
 void get_item(Call call);
 void list_tables(Call call);
 void put_item(Call call);

@@ -16,6 +16,7 @@ struct NamedOperation {
 };
 
 constexpr std::array kOperations = {
+    NamedOperation{"BatchExecuteStatement", batch_execute_statement},
     NamedOperation{"BatchGetItem", batch_get_item},
     NamedOperation{"BatchWriteItem", batch_write_item},
     NamedOperation{"CreateTable", create_table},
@@ -23,6 +24,7 @@ constexpr std::array kOperations = {
     NamedOperation{"DeleteTable", delete_table},
     NamedOperation{"DescribeTable", describe_table},
     NamedOperation{"ExecuteStatement", execute_statement},
+    NamedOperation{"ExecuteTransaction", execute_transaction},
     NamedOperation{"GetItem", get_item},
     NamedOperation{"ListTables", list_tables},
     NamedOperation{"PutItem", put_item},
