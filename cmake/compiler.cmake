@@ -3,6 +3,10 @@
 add_compile_options(
   -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
   -Werror -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 takes the unused half of a std::optional or std::variant for an uninitialised value.
+  add_compile_options(-Wno-maybe-uninitialized)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wthread-safety)
 endif()
@@ -11,7 +15,14 @@ endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
 if(STATOR_SANITIZE)
-  add_compile_options(-fsanitize=${STATOR_SANITIZE} -O1 -g1)
+  # g++ spends more than half of its time on what -O1 makes of the undefined-behaviour checks; -Og has the same checks,
+  # compiles twice as fast and runs the tests as fast.
+  if(STATOR_SANITIZE MATCHES "undefined")
+    add_compile_options(-Og)
+  else()
+    add_compile_options(-O1)
+  endif()
+  add_compile_options(-fsanitize=${STATOR_SANITIZE} -g1)
   add_link_options(-fsanitize=${STATOR_SANITIZE})
   if(STATOR_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=all)

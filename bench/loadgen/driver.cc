@@ -1,4 +1,4 @@
-#include "driver.h"
+#include "stator/bench/driver.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -31,9 +31,7 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Failure(what + ": " + std::generic_category().message(errno));
-}
+[[noreturn]] void fail(const std::string& what) { throw Failure(what + ": " + std::generic_category().message(errno)); }
 
 class File {
  public:
@@ -94,7 +92,9 @@ double processor_seconds(const std::vector<int>& pids) {
 double own_processor_seconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -110,7 +110,8 @@ std::optional<Answer> parse(std::string_view data) {
   if (head_end == data.npos) return std::nullopt;
   const auto head = data.substr(0, head_end + 2);
   Answer answer;
-  if (head.size() < 13 || !head.starts_with("HTTP/1.")) throw Failure("no HTTP answer: " + std::string(head.substr(0, 80)));
+  if (head.size() < 13 || !head.starts_with("HTTP/1."))
+    throw Failure("no HTTP answer: " + std::string(head.substr(0, 80)));
   std::from_chars(head.data() + 9, head.data() + 12, answer.status);
   static constexpr std::string_view kLength = "content-length:";
   std::optional<std::size_t> length;
@@ -219,7 +220,8 @@ class Loop {
  public:
   Loop(const Plan& plan, Workload& workload) : plan_(plan), poll_(::epoll_create1(EPOLL_CLOEXEC)) {
     for (int i = 0; i < plan.connections; ++i) {
-      connections_.push_back(std::make_unique<Connection>(plan.endpoint, workload.client(static_cast<std::uint64_t>(i))));
+      connections_.push_back(
+          std::make_unique<Connection>(plan.endpoint, workload.client(static_cast<std::uint64_t>(i))));
     }
   }
 

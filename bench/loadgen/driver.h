@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "histogram.h"
-#include "workload.h"
+#include "stator/bench/histogram.h"
+#include "stator/bench/workload.h"
 
 namespace stator::bench {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "driver.h"
+#include "stator/bench/driver.h"
 
 namespace {
 
@@ -35,12 +35,15 @@ void print(const Outcome& o) {
   const auto microseconds = [&](double p) { return static_cast<double>(o.latency.percentile(p)) / 1e3; };
   const auto per_operation = o.operations > 0 ? o.server_cpu_seconds * 1e6 / static_cast<double>(o.operations) : 0;
   std::printf(
-      "{\"operations\":%llu,\"items\":%llu,\"seconds\":%.6f,\"ops_s\":%.1f,\"items_s\":%.1f,\"p50_us\":%.1f,\"p99_us\":%.1f,"
-      "\"received_bytes\":%llu,\"server_us_op\":%.2f,\"client_cpu\":%.3f,\"reconnects\":%llu,\"errors\":%llu,\"first_error\":%s}\n",
+      "{\"operations\":%llu,\"items\":%llu,\"seconds\":%.6f,\"ops_s\":%.1f,\"items_s\":%.1f,\"p50_us\":%.1f,\"p99_us\":"
+      "%.1f,"
+      "\"received_bytes\":%llu,\"server_us_op\":%.2f,\"client_cpu\":%.3f,\"reconnects\":%llu,\"errors\":%llu,\"first_"
+      "error\":%s}\n",
       static_cast<unsigned long long>(o.operations), static_cast<unsigned long long>(o.items), o.seconds,
-      static_cast<double>(o.operations) / o.seconds, static_cast<double>(o.items) / o.seconds, microseconds(0.5), microseconds(0.99),
-      static_cast<unsigned long long>(o.bytes_received), per_operation, o.client_cpu_seconds / o.seconds,
-      static_cast<unsigned long long>(o.reconnects), static_cast<unsigned long long>(o.errors), json_string(o.first_error).c_str());
+      static_cast<double>(o.operations) / o.seconds, static_cast<double>(o.items) / o.seconds, microseconds(0.5),
+      microseconds(0.99), static_cast<unsigned long long>(o.bytes_received), per_operation,
+      o.client_cpu_seconds / o.seconds, static_cast<unsigned long long>(o.reconnects),
+      static_cast<unsigned long long>(o.errors), json_string(o.first_error).c_str());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "workload.h"
+#include "stator/bench/workload.h"
 
 #include <algorithm>
 #include <array>
@@ -49,8 +49,9 @@ void append_item(std::string& out, std::uint64_t item, std::uint64_t version) {
   append_number(out, version % 1'000'000, 6);
   out += '#';
   append_number(out, item % kItemsPerPartition, 2);
-  out += R"("},"n":{"N":"0"},"total":{"N":"129.95"},"paid":{"BOOL":true},"tags":{"SS":["express","gift"]},)"
-         R"("address":{"M":{"city":{"S":"Utrecht"},"zip":{"S":"3511AB"}}},"lines":{"L":[{"S":"sku-1"},{"N":"3"}]},"text":{"S":")";
+  out +=
+      R"("},"n":{"N":"0"},"total":{"N":"129.95"},"paid":{"BOOL":true},"tags":{"SS":["express","gift"]},)"
+      R"("address":{"M":{"city":{"S":"Utrecht"},"zip":{"S":"3511AB"}}},"lines":{"L":[{"S":"sku-1"},{"N":"3"}]},"text":{"S":")";
   out += kText;
   out += R"("}})";
 }
@@ -71,7 +72,8 @@ std::optional<std::uint64_t> number_after(std::string_view body, std::string_vie
 // A client whose requests are independent of each other.
 class RandomClient : public Client {
  public:
-  RandomClient(const Dataset& dataset, std::uint64_t number) : data_(dataset), rng_(dataset.seed * 1'000'003 + number) {}
+  RandomClient(const Dataset& dataset, std::uint64_t number)
+      : data_(dataset), rng_(dataset.seed * 1'000'003 + number) {}
 
  protected:
   std::uint64_t random_item() { return rng_() % data_.items; }
@@ -117,8 +119,8 @@ class Get : public RandomClient {
   std::optional<std::string> check(std::string_view body) override {
     const std::string_view sort = std::string_view(key_).substr(key_.find(R"("SK")"));
     const std::string_view partition = std::string_view(key_).substr(0, key_.find(R"(,"SK")"));
-    return expect(body.starts_with(R"({"Item":{)") && body.find(partition) != body.npos && body.find(sort) != body.npos &&
-                      body.find("quick brown fox") != body.npos,
+    return expect(body.starts_with(R"({"Item":{)") && body.find(partition) != body.npos &&
+                      body.find(sort) != body.npos && body.find("quick brown fox") != body.npos,
                   "the item asked for", body);
   }
 
@@ -134,14 +136,16 @@ class Query : public RandomClient {
     partition_.clear();
     append_number(partition_, random_item() / kItemsPerPartition, 6);
     begin(body);
-    body += R"-("KeyConditionExpression":"PK = :p AND begins_with(SK, :s)","ExpressionAttributeValues":{":p":{"S":"CUSTOMER#)-";
+    body +=
+        R"-("KeyConditionExpression":"PK = :p AND begins_with(SK, :s)","ExpressionAttributeValues":{":p":{"S":"CUSTOMER#)-";
     body += partition_;
     body += R"("},":s":{"S":"ORDER#"}}})";
     return true;
   }
   std::optional<std::string> check(std::string_view body) override {
-    return expect(number_after(body, R"("Count":)") == kItemsPerPartition && body.find("CUSTOMER#" + partition_) != body.npos,
-                  "ten items of the partition", body);
+    return expect(
+        number_after(body, R"("Count":)") == kItemsPerPartition && body.find("CUSTOMER#" + partition_) != body.npos,
+        "ten items of the partition", body);
   }
   std::uint64_t items() const override { return kItemsPerPartition; }
 
@@ -156,7 +160,8 @@ class QueryIndex : public Query {
     partition_.clear();
     append_number(partition_, random_item() / kItemsPerPartition, 6);
     begin(body);
-    body += R"("IndexName":"GSI1","KeyConditionExpression":"GSI1PK = :p","ExpressionAttributeValues":{":p":{"S":"WAREHOUSE#)";
+    body +=
+        R"("IndexName":"GSI1","KeyConditionExpression":"GSI1PK = :p","ExpressionAttributeValues":{":p":{"S":"WAREHOUSE#)";
     body += partition_;
     body += R"("}}})";
     return true;
@@ -205,8 +210,9 @@ class Batch : public RandomClient {
   bool next(std::string& body) override {
     // Distinct keys without remembering any: a random start, then steps that are no multiple of the table's size.
     const auto start = random_item();
-    append_batch(body, data_, 0, kBatch, [&](std::uint64_t i) { return (start + i * (data_.items / kBatch + 1)) % data_.items; },
-                 random_number());
+    append_batch(
+        body, data_, 0, kBatch, [&](std::uint64_t i) { return (start + i * (data_.items / kBatch + 1)) % data_.items; },
+        random_number());
     return true;
   }
   std::optional<std::string> check(std::string_view body) override { return check_batch(body); }

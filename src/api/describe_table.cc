@@ -16,7 +16,7 @@ Result<std::string> run_describe(Call& call) {
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Table");
-  TRY(write_table_description(json, call.environment(), *table, "ACTIVE"));
+  TRY(write_table_description(json, call.environment(), *table, table->is_building() ? "UPDATING" : "ACTIVE"));
   json.end_object();
   return body;
 }

@@ -66,17 +66,26 @@ void batch_write_item(Call call);
 void create_table(Call call);
 void delete_item(Call call);
 void delete_table(Call call);
+void describe_stream(Call call);
 void describe_table(Call call);
+void describe_time_to_live(Call call);
 void execute_statement(Call call);
 void execute_transaction(Call call);
 void get_item(Call call);
+void get_records(Call call);
+void get_shard_iterator(Call call);
+void list_streams(Call call);
 void list_tables(Call call);
+void list_tags_of_resource(Call call);
 void put_item(Call call);
 void query(Call call);
 void scan(Call call);
+void tag_resource(Call call);
 void transact_get_items(Call call);
 void transact_write_items(Call call);
+void untag_resource(Call call);
 void update_item(Call call);
 void update_table(Call call);
+void update_time_to_live(Call call);
 
 }  // namespace stator::api

@@ -149,6 +149,9 @@ Result<PageRead> open_page(Call& call, ReadExpressions expressions) {
     if (read.target.index == nullptr) {
       return validation_error(fmt::format("The table does not have the specified index: {}", *name));
     }
+    if (read.target.index->building) {
+      return validation_error(fmt::format("Cannot read from backfilling global secondary index: {}", *name));
+    }
     if (read.consistent && read.target.index->kind == IndexKind::Global) {
       return validation_error("Consistent reads are not supported on global secondary indexes");
     }

@@ -22,6 +22,7 @@ struct Fault {
   std::string_view name() const;
 };
 
+// What went wrong on our side is logged here, and told without its details.
 Fault to_fault(const Error& error);
 
 struct Reply {

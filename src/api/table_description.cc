@@ -14,18 +14,6 @@ using engine::IndexKind;
 using engine::Table;
 using value::JsonWriter;
 
-void write_key_schema(JsonWriter& json, const engine::KeySchema& keys) {
-  json.key("KeySchema").begin_array();
-  const auto write = [&](const std::vector<engine::KeyAttribute>& attributes, std::string_view type) {
-    for (const auto& attribute : attributes) {
-      json.begin_object().key("AttributeName").string(attribute.name).key("KeyType").string(type).end_object();
-    }
-  };
-  write(keys.partition, "HASH");
-  write(keys.sort, "RANGE");
-  json.end_array();
-}
-
 void write_projection(JsonWriter& json, const engine::IndexProjection& projection) {
   static constexpr std::string_view kNames[] = {"ALL", "KEYS_ONLY", "INCLUDE"};
   json.key("Projection").begin_object();
@@ -70,7 +58,9 @@ Result<void> write_index(JsonWriter& json, const Environment& environment, const
   write_key_schema(json, index.keys);
   write_projection(json, index.projection);
   if (index.kind == IndexKind::Global) {
-    json.key("IndexStatus").string(status == "CREATING" || status == "DELETING" ? status : "ACTIVE");
+    const bool follows_table = status == "CREATING" || status == "DELETING";
+    json.key("IndexStatus").string(follows_table ? status : index.building ? "CREATING" : "ACTIVE");
+    if (index.building) json.key("Backfilling").boolean(true);
     write_throughput(json, table, index.throughput);
     write_on_demand(json, index.on_demand);
     write_warm(json, index.warm);
@@ -94,6 +84,18 @@ Result<void> write_indexes(JsonWriter& json, const Environment& environment, con
 }
 
 }  // namespace
+
+void write_key_schema(JsonWriter& json, const engine::KeySchema& keys) {
+  json.key("KeySchema").begin_array();
+  const auto write = [&](const std::vector<engine::KeyAttribute>& attributes, std::string_view type) {
+    for (const auto& attribute : attributes) {
+      json.begin_object().key("AttributeName").string(attribute.name).key("KeyType").string(type).end_object();
+    }
+  };
+  write(keys.partition, "HASH");
+  write(keys.sort, "RANGE");
+  json.end_array();
+}
 
 Result<void> write_table_description(JsonWriter& json, const Environment& environment, const Table& table,
                                      std::string_view status) {

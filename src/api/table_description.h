@@ -10,6 +10,9 @@ namespace stator::api {
 Result<void> write_table_description(value::JsonWriter& json, const Environment& environment, const engine::Table& table,
                                      std::string_view status);
 
+// "KeySchema":[...]
+void write_key_schema(value::JsonWriter& json, const engine::KeySchema& keys);
+
 // {"TableDescription":{...}}
 Result<std::string> table_description_body(const Environment& environment, const engine::Table& table,
                                            std::string_view status);

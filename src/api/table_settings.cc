@@ -1,19 +1,11 @@
 #include "stator/api/table_settings.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace stator::api {
 namespace {
 
 constexpr std::int64_t kMaxCapacityUnits = 1'000'000'000'000;
-
-// "2026-01-15T10:00:00.000"
-std::string stream_label(WallTime now) {
-  const auto seconds = std::chrono::time_point_cast<std::chrono::seconds>(now);
-  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(now - seconds).count();
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}", fmt::gmtime(seconds.time_since_epoch().count()), millis);
-}
 
 engine::StreamView view_of(std::string_view name) {
   for (const auto view : {engine::StreamView::KeysOnly, engine::StreamView::NewImage, engine::StreamView::OldImage}) {
@@ -51,7 +43,7 @@ std::optional<engine::Throughput> read_warm(const Request& request) {
                             object->integer("WriteUnitsPerSecond").value_or(0)};
 }
 
-Result<void> apply_stream(const Request& request, engine::Stream& stream, WallTime now) {
+Result<void> apply_stream(const Request& request, engine::Stream& stream) {
   const auto specification = request.object("StreamSpecification");
   if (!specification) return {};
   const bool enable = specification->boolean("StreamEnabled").value_or(false);
@@ -68,7 +60,7 @@ Result<void> apply_stream(const Request& request, engine::Stream& stream, WallTi
     stream.enabled = false;
     return {};
   }
-  stream = {.enabled = true, .view = view_of(*view), .label = stream_label(now)};
+  stream = {.enabled = true, .view = view_of(*view), .label = {}, .since = {}};
   return {};
 }
 

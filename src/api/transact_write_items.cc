@@ -88,12 +88,11 @@ Result<std::vector<TransactItem>> read_items(Call& call) {
   std::unordered_set<engine::KeyBytes> seen;
   for (auto& item : items) {
     item.action.table = TRY(find_table(call, item.table_name));
-    // Only the first item in error is told; the service looks no further.
-    const bool first = std::none_of(items.begin(), items.end(), [](const auto& other) { return other.error.has_value(); });
-    if (first) {
+    if (!item.error) {
       if (auto checked = check_against_table(item); !checked) item.error = std::move(checked).error();
     }
-    if (!item.error && !seen.insert(engine::item_key(*item.action.table, item.action.item)).second) {
+    if (item.error) return items;  // the service looks no further than the first item in error
+    if (!seen.insert(engine::item_key(*item.action.table, item.action.item)).second) {
       return validation_error("Transaction request cannot include multiple operations on one item");
     }
   }

@@ -1,5 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <set>
+
+#include "stator/api/schema_reader.h"
 #include "stator/api/table_description.h"
 #include "stator/api/table_name.h"
 #include "stator/api/table_settings.h"
@@ -18,6 +23,9 @@ struct Changes {
   std::optional<engine::BillingMode> billing_mode;
   std::optional<engine::Throughput> throughput;
   std::vector<std::pair<std::string, engine::Throughput>> index_throughput;
+  std::optional<engine::Index> create_index;
+  std::vector<engine::KeyAttribute> definitions;  // of the table with the new index
+  std::optional<std::string> delete_index;
   std::optional<engine::OnDemandThroughput> on_demand;
   std::optional<engine::Throughput> warm;
   std::optional<engine::Stream> enable_stream;
@@ -27,30 +35,80 @@ struct Changes {
   WallTime now;
 };
 
-Result<void> read_index_updates(const Request& request, Changes& changes) {
+// The request itself must define the key attributes of a new index, also those that the table knows already.
+Result<void> check_definitions_given(const Request& request, const engine::KeySchema& keys) {
+  std::vector<std::string_view> defined;
+  for (const auto& definition : request.objects("AttributeDefinitions")) {
+    defined.push_back(definition.string("AttributeName").value_or(""));
+  }
+  std::vector<std::string_view> names;
+  bool all = true;
+  keys.for_each([&](const engine::KeyAttribute& attribute) {
+    names.push_back(attribute.name);
+    all = all && std::find(defined.begin(), defined.end(), attribute.name) != defined.end();
+  });
+  if (all) return {};
+  return invalid(fmt::format(
+      "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], AttributeDefinitions: [{}]",
+      fmt::join(names, ", "), fmt::join(defined, ", ")));
+}
+
+// Reads a new index against the table that it is for.
+Result<void> read_new_index(const Request& request, const Request& create, const Table& table, Changes& changes) {
+  SchemaReader schemas;
+  schemas.know(table.attribute_definitions);
+  if (request.has("AttributeDefinitions")) TRY(schemas.read_definitions(request));
+  const auto mode = changes.billing_mode.value_or(table.billing_mode);
+  changes.create_index = TRY(schemas.read_global_index(create, mode));
+  changes.create_index->building = true;
+  TRY(check_definitions_given(request, changes.create_index->keys));
+  for (auto& definition : schemas.take_definitions()) {
+    // Definitions that no key uses are ignored here, unlike in CreateTable.
+    const bool used = table.key_attribute(definition.name) != nullptr ||
+                      changes.create_index->keys.contains(definition.name);
+    if (used) changes.definitions.push_back(std::move(definition));
+  }
+  return {};
+}
+
+Result<void> read_index_updates(const Request& request, const Table* table, Changes& changes) {
+  std::set<std::string, std::less<>> names;
+  std::size_t online = 0;  // creations and deletions
   for (const auto& update : request.objects("GlobalSecondaryIndexUpdates")) {
-    TRY(refuse_unsupported(update, {"Create", "Delete"}));
-    const auto throughput_update = update.object("Update");
-    if (!throughput_update) {
+    const auto create = update.object("Create");
+    const auto erase = update.object("Delete");
+    const auto change = update.object("Update");
+    const int given = int{create.has_value()} + int{erase.has_value()} + int{change.has_value()};
+    if (given == 0) {
       return invalid(
           "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete "
           "must not be null");
     }
-    const std::string name(throughput_update->string("IndexName").value_or(""));
-    for (const auto& [seen, throughput] : changes.index_throughput) {
-      if (seen == name) {
-        return invalid(fmt::format(
-            "Only one global secondary index update per index is allowed simultaneously. Index: {}", name));
-      }
+    if (given > 1) {
+      return invalid(
+          "Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+          "GlobalSecondaryIndexUpdate.Delete may be specified");
     }
-    if (const auto throughput = TRY(read_throughput(*throughput_update))) {
-      changes.index_throughput.emplace_back(name, *throughput);
+    const auto& body = create ? *create : erase ? *erase : *change;
+    const std::string name(body.string("IndexName").value_or(""));
+    if (!names.insert(name).second) {
+      return invalid(
+          fmt::format("Only one global secondary index update per index is allowed simultaneously. Index: {}", name));
+    }
+    if ((create || erase) && ++online > 1) {
+      return Error{ErrorCode::LimitExceeded,
+                   "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"};
+    }
+    if (create && table != nullptr) TRY(read_new_index(request, *create, *table, changes));
+    if (erase) changes.delete_index = name;
+    if (change) {
+      if (const auto throughput = TRY(read_throughput(*change))) changes.index_throughput.emplace_back(name, *throughput);
     }
   }
   return {};
 }
 
-Result<Changes> read_changes(const Request& request, WallTime now) {
+Result<Changes> read_changes(const Request& request, const Table* table, WallTime now) {
   TRY(refuse_unsupported(request, {"SSESpecification", "ReplicaUpdates", "MultiRegionConsistency",
                                    "GlobalTableWitnessUpdates", "GlobalTableSettingsReplicationMode",
                                    "VectorIndexUpdates"}));
@@ -68,12 +126,12 @@ Result<Changes> read_changes(const Request& request, WallTime now) {
   if (mode) {
     changes.billing_mode = mode == "PROVISIONED" ? engine::BillingMode::Provisioned : engine::BillingMode::PayPerRequest;
   }
-  TRY(read_index_updates(request, changes));
+  TRY(read_index_updates(request, table, changes));
   changes.on_demand = read_on_demand(request);
   changes.warm = read_warm(request);
   if (request.has("StreamSpecification")) {
     engine::Stream stream;
-    TRY(apply_stream(request, stream, now));
+    TRY(apply_stream(request, stream));
     if (stream.enabled) {
       changes.enable_stream = stream;
     } else {
@@ -83,7 +141,7 @@ Result<Changes> read_changes(const Request& request, WallTime now) {
   changes.deletion_protection = request.boolean("DeletionProtectionEnabled");
   if (const auto table_class = request.string("TableClass")) changes.table_class = std::string(*table_class);
 
-  const bool nothing = !changes.billing_mode && !changes.throughput && changes.index_throughput.empty() &&
+  const bool nothing = !changes.billing_mode && !changes.throughput && changes.index_throughput.empty() && !changes.create_index && !changes.delete_index &&
                        !changes.on_demand && !changes.warm && !changes.enable_stream && !changes.disable_stream &&
                        !changes.deletion_protection && !changes.table_class;
   if (nothing) {
@@ -132,7 +190,38 @@ Result<void> apply_billing(Table& table, const Changes& changes) {
   return {};
 }
 
+Result<void> apply_index_changes(Table& table, const Changes& changes) {
+  if (changes.create_index) {
+    if (table.find_index(changes.create_index->name) != nullptr) {
+      return validation_error("Attempting to create an index which already exists");
+    }
+    const auto global = std::count_if(table.indexes.begin(), table.indexes.end(),
+                                      [](const auto& index) { return index.kind == engine::IndexKind::Global; });
+    if (static_cast<std::size_t>(global) >= kMaxGlobalIndexes) {
+      return Error{ErrorCode::LimitExceeded, "GlobalSecondaryIndex count exceeds the per-table limit of 20"};
+    }
+    table.attribute_definitions = changes.definitions;
+    TRY(add_index(table, *changes.create_index));
+  }
+  if (changes.delete_index) {
+    const auto found = std::find_if(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
+      return index.name == *changes.delete_index && index.kind == engine::IndexKind::Global;
+    });
+    if (found == table.indexes.end()) return Error{ErrorCode::ResourceNotFound, "Requested resource not found"};
+    table.indexes.erase(found);
+    std::erase_if(table.attribute_definitions,
+                  [&](const auto& definition) { return table.key_attribute(definition.name) == nullptr; });
+  }
+  return {};
+}
+
 Result<Table> apply(Table table, const Changes& changes) {
+  // While an index is being built only that index can be taken back.
+  if (table.is_building() && !changes.delete_index) {
+    return Error{ErrorCode::ResourceInUse,
+                 fmt::format("Attempt to change a resource which is still in use: Table is being updated: {}", table.name)};
+  }
+  TRY(apply_index_changes(table, changes));
   TRY(apply_billing(table, changes));
   for (const auto& [name, throughput] : changes.index_throughput) {
     bool found = false;
@@ -155,7 +244,7 @@ Result<Table> apply(Table table, const Changes& changes) {
   }
   if (changes.disable_stream) {
     if (!table.stream.enabled) {
-      return validation_error(fmt::format("Table is already without a stream: TableName: {}", table.name));
+      return validation_error(fmt::format("Table has no stream to disable: TableName: {}", table.name));
     }
     table.stream.enabled = false;
   }
@@ -172,13 +261,15 @@ Result<Table> apply(Table table, const Changes& changes) {
 void update_table(Call call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
-  auto changes = read_changes(call.request(), call.engine().clock().now());
+  const auto current = call.engine().catalog().find(*name);
+  auto changes = read_changes(call.request(), current.get(), call.engine().clock().now());
   if (!changes) return call.fail(changes.error());
   auto& engine = call.engine();
   const auto apply_changes = [changes = std::move(*changes)](Table table) { return apply(std::move(table), changes); };
   engine.update_table(std::string(*name), apply_changes, [call = std::move(call)](Result<engine::TablePtr> updated) mutable {
     if (!updated) return call.fail(updated.error());
     call.about_table((*updated)->name);
+    if ((*updated)->is_building()) call.engine().build_indexes((*updated)->id);
     auto body = table_description_body(call.environment(), **updated, "UPDATING");
     if (!body) return call.fail(body.error());
     call.succeed(std::move(*body));

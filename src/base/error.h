@@ -18,8 +18,10 @@ enum class ErrorCode : std::uint8_t {
   TableNotFound,            // TableNotFoundException
   LimitExceeded,            // LimitExceededException
   ConditionalCheckFailed,   // ConditionalCheckFailedException
-  ItemCollectionSizeLimit, // ItemCollectionSizeLimitExceededException
-  IdempotentMismatch,  // IdempotentParameterMismatchException
+  ItemCollectionSizeLimit,  // ItemCollectionSizeLimitExceededException
+  IdempotentMismatch,       // IdempotentParameterMismatchException
+  ExpiredIterator,          // ExpiredIteratorException
+  TrimmedData,              // TrimmedDataAccessException
   Unsupported,              // a real parameter that Stator refuses rather than ignores
 
   // Ours.

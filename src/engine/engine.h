@@ -9,6 +9,7 @@
 #include "stator/base/random.h"
 #include "stator/engine/catalog.h"
 #include "stator/engine/committer.h"
+#include "stator/engine/index_builder.h"
 #include "stator/engine/item_write.h"
 #include "stator/engine/range_read.h"
 #include "stator/engine/table_change.h"
@@ -50,10 +51,21 @@ class Engine {
   std::unique_ptr<storage::Snapshot> snapshot() const { return store_.snapshot(); }
   void write(WriteRequest request, WriteCallback done);
 
-  // Forgets changes older than a day.  Also runs by itself once a minute, as the next one.
+  // The newest commit that a snapshot taken from now on sees.
+  storage::CommitSequence last_commit() const { return store_.last_commit(); }
+
+  // Forgets changes older than a day, and the streams that ended before.  Also runs by itself once a minute, as the next two.
   void trim_change_log();
+  // Lets child shards follow those that have had their time.
+  void roll_stream_shards();
   // Forgets the tokens of transactions older than ten minutes.
   void forget_request_tokens();
+
+  // Fills the indexes of this table that are being built, in the background.
+  void build_indexes(TableId table) { index_builder_.build(table); }
+  // For what works in the background: its part in a commit, and whether what it has read ahead still is true.
+  void submit(std::unique_ptr<Work> work) { committer_.submit(std::move(work)); }
+  const FreshnessMap& freshness() const { return committer_.freshness(); }
 
   CommitterStatistics commit_statistics() const { return committer_.statistics(); }
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }
@@ -67,6 +79,7 @@ class Engine {
   Random& random_;
   Catalog catalog_;
   Committer committer_;
+  IndexBuilder index_builder_;
   std::mutex maintenance_mutex_;
   std::condition_variable_any maintenance_wake_;
   std::jthread maintenance_;  // last: joined before anything it reads is destroyed

@@ -5,6 +5,7 @@
 #include "stator/engine/capacity.h"
 #include "stator/engine/index_entry.h"
 #include "stator/engine/item_rules.h"
+#include "stator/engine/ttl.h"
 #include "stator/value/item_size.h"
 
 namespace stator::engine {
@@ -27,8 +28,9 @@ struct Side {
 ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const Side& before, const Side& after) {
   const auto old_entry = before.entry(table, index);
   auto new_entry = after.entry(table, index);
-  ActionPlan::IndexChange change{.index = index.id, .erase = {}, .put = {}, .value = {},
-                                 .local = index.kind == IndexKind::Local};
+  ActionPlan::IndexChange change;
+  change.index = index.id;
+  change.local = index.kind == IndexKind::Local;
   if (old_entry) {
     --change.items;
     change.bytes -= static_cast<std::int64_t>(old_entry->item.item_size_bytes());
@@ -37,9 +39,15 @@ ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const
     ++change.items;
     change.bytes += static_cast<std::int64_t>(new_entry->item.item_size_bytes());
   }
+  if (index.building && old_entry) {
+    // Whether the old entry is there shows when it is committed; until then the change is planned as if it were.
+    change.unsure = old_entry->key;
+    change.unsure_bytes = static_cast<std::int64_t>(old_entry->item.item_size_bytes());
+  }
   const bool same_key = old_entry && new_entry && old_entry->key == new_entry->key;
   if (same_key) {
-    if (old_entry->item.bytes() == new_entry->item.bytes()) return change;  // an entry that does not change costs nothing
+    // An entry that does not change costs nothing, and need not be written, if it is there.
+    if (!index.building && old_entry->item.bytes() == new_entry->item.bytes()) return change;
     change.units = write_units(std::max(old_entry->item.item_size_bytes(), new_entry->item.item_size_bytes()));
   } else {
     if (old_entry) change.units += write_units(old_entry->item.item_size_bytes());
@@ -54,11 +62,11 @@ ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const
 }
 
 Bytes plan_change_record(const Table& table, const ItemImage& before, const value::StoredItem* after,
-                         const value::Item& any_image) {
+                         const value::Item& any_image, ChangeBy by) {
   value::Item keys;
   table.keys.for_each([&](const KeyAttribute& attribute) { keys.set(attribute.name, *any_image.find(attribute.name)); });
   const auto kind = !before.exists() ? ChangeKind::Insert : after == nullptr ? ChangeKind::Remove : ChangeKind::Modify;
-  ChangeRecord record{.time = {}, .kind = kind, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
+  ChangeRecord record{.time = {}, .kind = kind, .by = by, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
   const auto view = table.stream.view;
   if (after != nullptr && (view == StreamView::NewImage || view == StreamView::NewAndOldImages)) record.new_image = *after;
   if (before.exists() && (view == StreamView::OldImage || view == StreamView::NewAndOldImages)) {
@@ -89,6 +97,10 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   if (action.condition && !action.condition->matches(*TRY(before.item()))) {
     plan.condition_failed = true;
     plan.table_units = write_units(before.size_bytes());
+    return plan;
+  }
+  if (action.expired && expiry_of(table, *TRY(before.item())) != action.expired) {
+    plan.condition_failed = true;
     return plan;
   }
   if (action.kind == WriteAction::Kind::Check) {
@@ -143,7 +155,12 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   }
   if (table.stream.enabled) {
     const value::Item& any_image = after != nullptr ? *after : *TRY(before.item());
-    plan.change_record = plan_change_record(table, before, stored ? &*stored : nullptr, any_image);
+    plan.change_record = plan_change_record(table, before, stored ? &*stored : nullptr, any_image,
+                                            action.expired ? ChangeBy::TimeToLive : ChangeBy::User);
+  }
+  if (table.ttl_attribute) {
+    if (before.exists()) plan.expiry_before = expiry_of(table, *TRY(before.item()));
+    if (after != nullptr) plan.expiry_after = expiry_of(table, *after);
   }
   if (stored) plan.put = std::move(*stored).bytes();
   return plan;
@@ -206,10 +223,27 @@ bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
   return false;
 }
 
+// An entry that a builder has not made yet is not lost when its item changes.
+Result<void> ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+  for (auto& change : (*step.plan)->indexes) {
+    if (!change.unsure || TRY(commit.get(*change.unsure))) continue;
+    ++change.items;
+    change.bytes += change.unsure_bytes;
+    change.erase.reset();
+  }
+  return {};
+}
+
 void ItemWrite::apply(Step& step, PendingCommit& commit) {
   const auto& table = *step.action.table;
   auto& plan = **step.plan;
   if (!plan.changes_table) return;
+  if (table.is_building()) {
+    if (auto settled = settle_unsure(step, commit); !settled) {
+      error_ = std::move(settled).error();
+      return;
+    }
+  }
   if (plan.put) {
     commit.put(step.key, std::move(*plan.put));
   } else {
@@ -224,6 +258,10 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
   if (plan.collection_bytes != 0 && table.has_local_indexes()) {
     const auto& partition = *step.action.item.find(table.keys.partition[0].name);
     commit.add(collection_size_key(table.id, partition), plan.collection_bytes);
+  }
+  if (plan.expiry_before != plan.expiry_after) {
+    if (plan.expiry_before) commit.erase(expiry_key(step.key, *plan.expiry_before));
+    if (plan.expiry_after) commit.put(expiry_key(step.key, *plan.expiry_after), expiry_entry_value());
   }
   if (plan.change_record) {
     set_change_time(*plan.change_record, commit.time());

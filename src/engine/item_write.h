@@ -43,7 +43,9 @@ struct WriteAction {
   value::Item item;  // Put: the whole item; otherwise the key
   std::optional<expr::Condition> condition;
   std::optional<expr::Update> update;  // Update; without one an update makes sure that the item exists
-  bool legacy = false;                 // the update came as AttributeUpdates, whose error has a text of its own
+  // Delete by time to live: only of an item that still expires then.
+  std::optional<std::uint64_t> expired = std::nullopt;
+  bool legacy = false;  // the update came as AttributeUpdates, whose error has a text of its own
 };
 
 // Capacity of one action: what the table and each index it touched were charged.
@@ -87,6 +89,9 @@ struct ActionPlan {
     std::int64_t items = 0, bytes = 0;
     double units = 0;
     bool local = false;
+    // Of an index that is being built: the entry that the item had, if the builder has come by already.
+    std::optional<KeyBytes> unsure;
+    std::int64_t unsure_bytes = 0;
   };
 
   bool condition_failed = false;
@@ -96,6 +101,7 @@ struct ActionPlan {
   std::vector<IndexChange> indexes;
   std::int64_t collection_bytes = 0;
   std::optional<Bytes> change_record;
+  std::optional<std::uint64_t> expiry_before, expiry_after;  // see expiry_of()
   double table_units = 0;
   std::optional<value::Item> after;
 };
@@ -125,6 +131,7 @@ class ItemWrite final : public Work {
   // is no such failure: execute() looks at it.
   bool refresh(Step& step, PendingCommit& commit);
   void apply(Step& step, PendingCommit& commit);
+  Result<void> settle_unsure(Step& step, PendingCommit& commit);
   bool check_collection_size(const Step& step, PendingCommit& commit);
 
   const Catalog& catalog_;

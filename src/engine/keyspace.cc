@@ -1,5 +1,7 @@
 #include "stator/engine/keyspace.h"
 
+#include "stator/engine/item_rules.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -49,11 +51,12 @@ bool is_empty_key(const value::AttributeValue& value) {
   return false;
 }
 
-// Appends the fields; false when one is missing.
-bool append_fields(KeyBytes& out, const std::vector<KeyAttribute>& attributes, const value::AttributeMap& item) {
+// Appends the fields; false when one is missing, or longer than a key may be.
+bool append_fields(KeyBytes& out, const std::vector<KeyAttribute>& attributes, const value::AttributeMap& item,
+                   std::size_t max_bytes) {
   for (const auto& attribute : attributes) {
     const auto* field = key_value(attribute, item);
-    if (field == nullptr || is_empty_key(*field)) return false;
+    if (field == nullptr || is_empty_key(*field) || key_value_size(*field) > max_bytes) return false;
     append_field(out, *field);
   }
   return true;
@@ -93,9 +96,9 @@ KeyBytes item_key(const Table& table, const value::AttributeMap& item) {
   key.reserve(96);
   append_prefix(key, table.id, kBaseIndex);
   key.append(kHashBytes, '\0');
-  STATOR_ASSERT(append_fields(key, table.keys.partition, item), "the partition key was checked");
+  STATOR_ASSERT(append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes), "the partition key was checked");
   fill_hash(key);
-  STATOR_ASSERT(append_fields(key, table.keys.sort, item), "the sort key was checked");
+  STATOR_ASSERT(append_fields(key, table.keys.sort, item, kMaxSortKeyBytes), "the sort key was checked");
   return key;
 }
 
@@ -104,10 +107,10 @@ std::optional<KeyBytes> index_key(const Table& table, const Index& index, const 
   key.reserve(128);
   append_prefix(key, table.id, index.id);
   key.append(kHashBytes, '\0');
-  if (!append_fields(key, index.keys.partition, item)) return std::nullopt;
+  if (!append_fields(key, index.keys.partition, item, kMaxPartitionKeyBytes)) return std::nullopt;
   fill_hash(key);
-  if (!append_fields(key, index.keys.sort, item)) return std::nullopt;
-  if (!append_fields(key, table.keys.partition, item) || !append_fields(key, table.keys.sort, item)) return std::nullopt;
+  if (!append_fields(key, index.keys.sort, item, kMaxSortKeyBytes)) return std::nullopt;
+  if (!append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes) || !append_fields(key, table.keys.sort, item, kMaxSortKeyBytes)) return std::nullopt;
   return key;
 }
 
@@ -144,6 +147,12 @@ std::uint64_t hash_of_key(BytesView key) {
 
 storage::KeyRange table_items(TableId table) { return storage::KeyRange::prefix(table_prefix('i', table)); }
 
+KeyBytes build_progress_key(TableId table, IndexId index) {
+  KeyBytes key = table_prefix('b', table);
+  append_u16be(key, index.value);
+  return key;
+}
+
 KeyBytes table_record_key(std::string_view name) { return KeyBytes("ct").append(name); }
 storage::KeyRange all_table_records() { return storage::KeyRange::prefix("ct"); }
 KeyBytes last_table_id_key() { return "cn"; }
@@ -176,13 +185,57 @@ KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal) {
   return key;
 }
 
-KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence) {
-  KeyBytes key = change_lane_prefix(table, lane);
+KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence) {
+  KeyBytes key(lane_prefix);
   append_u64be(key, sequence.value);
   return key;
 }
 
+KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal) {
+  KeyBytes key = change_key_at(change_lane_prefix(table, lane), sequence);
+  append_u32be(key, ordinal);
+  return key;
+}
+
+std::optional<ChangePosition> position_of_change(BytesView key) {
+  if (key.size() != kChangeSequenceAt + 8 + 4) return std::nullopt;
+  return ChangePosition{{read_u64be(key.data() + kChangeSequenceAt)}, read_u32be(key.data() + kChangeSequenceAt + 8)};
+}
+
 KeyBytes change_log_prefix() { return "l"; }
+
+KeyBytes stream_key(std::string_view table_name, std::string_view label) {
+  KeyBytes key = "rd";
+  append_escaped(key, table_name);
+  append_escaped(key, label);
+  return key;
+}
+
+storage::KeyRange streams_of(std::string_view table_name) {
+  KeyBytes key = "rd";
+  append_escaped(key, table_name);
+  return storage::KeyRange::prefix(key);
+}
+
+storage::KeyRange all_streams() { return storage::KeyRange::prefix("rd"); }
+
+KeyBytes stream_marker_key(std::string_view table_name, std::string_view label) {
+  return stream_marker_key(table_name, label, {});
+}
+
+KeyBytes stream_marker_key(std::string_view table_name, std::string_view label, storage::CommitSequence sequence) {
+  KeyBytes key = "rm";
+  append_escaped(key, table_name);
+  append_escaped(key, label);
+  append_u64be(key, sequence.value);
+  return key;
+}
+
+storage::KeyRange stream_markers(std::string_view table_name, std::string_view label) {
+  KeyBytes prefix = stream_marker_key(table_name, label);
+  prefix.resize(prefix.size() - 8);
+  return storage::KeyRange::prefix(prefix);
+}
 
 KeyBytes request_token_key(std::string_view token) { return KeyBytes("t").append(token); }
 storage::KeyRange all_request_tokens() { return storage::KeyRange::prefix("t"); }
@@ -193,5 +246,47 @@ KeyBytes commit_time_key(storage::CommitSequence sequence) {
   return key;
 }
 KeyBytes commit_time_prefix() { return "q"; }
+
+namespace {
+
+KeyBytes expiry_prefix(TableId table) {
+  KeyBytes key = "xe";
+  append_u32be(key, table.value);
+  return key;
+}
+constexpr std::size_t kExpiryAt = 2 + 4;
+
+}  // namespace
+
+KeyBytes expiry_key(BytesView item_key, std::uint64_t expiry) {
+  KeyBytes key = expiry_prefix(TableId{read_u32be(item_key.data() + 1)});
+  append_u64be(key, expiry);
+  key.append(item_key.substr(kPrefixBytes));
+  return key;
+}
+
+storage::KeyRange expiries_between(TableId table, std::uint64_t first, std::uint64_t last) {
+  storage::KeyRange range{expiry_prefix(table), expiry_prefix(table)};
+  append_u64be(range.begin, first);
+  append_u64be(range.end, last);
+  range.end = prefix_end(range.end);
+  return range;
+}
+
+storage::KeyRange table_expiries(TableId table) { return storage::KeyRange::prefix(expiry_prefix(table)); }
+
+std::optional<ExpiryEntry> expiry_entry(BytesView key) {
+  if (key.size() < kExpiryAt + 8 + kHashBytes) return std::nullopt;
+  ExpiryEntry entry{read_u64be(key.data() + kExpiryAt), {}};
+  append_prefix(entry.item_key, TableId{read_u32be(key.data() + 2)}, kBaseIndex);
+  entry.item_key.append(key.substr(kExpiryAt + 8));
+  return entry;
+}
+
+KeyBytes expiry_progress_key(TableId table) {
+  KeyBytes key = "xp";
+  append_u32be(key, table.value);
+  return key;
+}
 
 }  // namespace stator::engine

@@ -11,6 +11,7 @@
 
 // Every key the engine writes is built here, and nowhere else.  docs/formats/keys.md shows an example of each.
 //
+//   'b' table:u32be index:u16be                                         -> the last key an index builder has seen to
 //   'c' 't' name                                                        -> table record
 //   'c' 'n'                                                             -> counter: the last table id given out
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields -> item            (index 0: the table)
@@ -19,8 +20,12 @@
 //   'l' table:u32be lane:u8 sequence:u64be ordinal:u32be                -> change record
 //   'p' table:u32be partition:field                                     -> counter: bytes of one item collection
 //   'q' sequence:u64be                                                  -> time of that commit, u64be microseconds
+//   'r' 'd' table_name:field label:field                                -> stream: its table's record when it was enabled
+//   'r' 'm' table_name:field label:field sequence:u64be                 -> stream marker: shards begin, or the stream ends
 //   's' table:u32be index:u16be 'n' | 'b'                               -> counter: items, bytes
 //   't' client request token                                            -> what a transaction was, see idempotency.h
+//   'x' 'e' table:u32be expiry:u64be item_key (after its index id)      -> expiry entry
+//   'x' 'p' table:u32be                                                 -> progress of filling the expiry entries
 //
 //   field  S and B: 0x00 is written 0x00 0xFF, and 0x00 0x01 ends it, so a prefix sorts before what it prefixes.
 //          N: Number::append_ordered.
@@ -60,6 +65,8 @@ std::uint64_t hash_of_key(BytesView key);
 // All items and entries of a table.
 storage::KeyRange table_items(TableId table);
 
+KeyBytes build_progress_key(TableId table, IndexId index);
+
 KeyBytes table_record_key(std::string_view name);
 storage::KeyRange all_table_records();
 KeyBytes last_table_id_key();
@@ -74,9 +81,28 @@ storage::KeyRange table_collection_sizes(TableId table);
 // The sequence is left blank at kChangeSequenceAt, for Batch::put_sequenced.
 inline constexpr std::size_t kChangeSequenceAt = 6;
 KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal);
-KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence);
 KeyBytes change_log_prefix();
-KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);
+KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);  // kChangeSequenceAt bytes
+// Where the changes of a lane begin that a commit or a later one made.
+KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence);
+
+KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal);
+// Where in its lane a change record is.
+struct ChangePosition {
+  storage::CommitSequence sequence;
+  std::uint32_t ordinal = 0;
+  friend auto operator<=>(const ChangePosition&, const ChangePosition&) = default;
+};
+std::optional<ChangePosition> position_of_change(BytesView change_key);
+
+// Streams have their table's name in the key, not its id: an ARN says no more, and the table may be gone.
+KeyBytes stream_key(std::string_view table_name, std::string_view label);
+storage::KeyRange streams_of(std::string_view table_name);
+storage::KeyRange all_streams();
+// A marker's sequence is left blank, for Batch::put_sequenced; it is the last eight bytes.
+KeyBytes stream_marker_key(std::string_view table_name, std::string_view label);
+KeyBytes stream_marker_key(std::string_view table_name, std::string_view label, storage::CommitSequence sequence);
+storage::KeyRange stream_markers(std::string_view table_name, std::string_view label);
 
 KeyBytes request_token_key(std::string_view token);
 storage::KeyRange all_request_tokens();
@@ -84,5 +110,17 @@ storage::KeyRange all_request_tokens();
 inline constexpr std::size_t kCommitTimeSequenceAt = 1;
 KeyBytes commit_time_key(storage::CommitSequence sequence);
 KeyBytes commit_time_prefix();
+
+// `expiry` in seconds since 1970.
+KeyBytes expiry_key(BytesView item_key, std::uint64_t expiry);
+// The entries of a table that expire from `first` to `last`.
+storage::KeyRange expiries_between(TableId table, std::uint64_t first, std::uint64_t last);
+storage::KeyRange table_expiries(TableId table);
+struct ExpiryEntry {
+  std::uint64_t expiry;
+  KeyBytes item_key;
+};
+std::optional<ExpiryEntry> expiry_entry(BytesView expiry_key);
+KeyBytes expiry_progress_key(TableId table);
 
 }  // namespace stator::engine

@@ -20,6 +20,10 @@ bool Table::has_local_indexes() const {
   return std::any_of(indexes.begin(), indexes.end(), [](const Index& i) { return i.kind == IndexKind::Local; });
 }
 
+bool Table::is_building() const {
+  return std::any_of(indexes.begin(), indexes.end(), [](const Index& i) { return i.building; });
+}
+
 const KeyAttribute* Table::key_attribute(std::string_view attribute) const {
   const auto in = [&](const KeySchema& schema) -> const KeyAttribute* {
     const KeyAttribute* found = nullptr;

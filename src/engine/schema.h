@@ -76,6 +76,8 @@ struct Index {
   Throughput throughput;
   std::optional<OnDemandThroughput> on_demand;
   std::optional<Throughput> warm;
+  // Added to a table that has items, and not all of them are in it yet: written to, but not read.  See IndexBuilder.
+  bool building = false;
 };
 
 enum class BillingMode : std::uint8_t { Provisioned, PayPerRequest };
@@ -83,7 +85,8 @@ enum class StreamView : std::uint8_t { KeysOnly, NewImage, OldImage, NewAndOldIm
 struct Stream {
   bool enabled = false;
   StreamView view = StreamView::KeysOnly;
-  std::string label;  // when it was enabled, to the millisecond; part of its ARN
+  std::string label;  // when it was enabled, to the millisecond; part of its ARN; the engine gives it
+  std::optional<WallTime> since = std::nullopt;
 };
 
 // Everything about a table but its items.  Immutable once published: a change makes a new one, so a reader that holds
@@ -109,6 +112,7 @@ struct Table {
   std::optional<OnDemandThroughput> on_demand;
   std::optional<Throughput> warm;
   Stream stream;
+  std::optional<std::string> ttl_attribute;  // which attribute says when an item expires
   bool deletion_protection = false;
   std::optional<std::string> table_class;
   std::optional<WallTime> table_class_changed;
@@ -116,6 +120,7 @@ struct Table {
 
   const Index* find_index(std::string_view index_name) const;
   bool has_local_indexes() const;
+  bool is_building() const;  // some index
   // The type the attribute has in some key of the table or of an index, or nullptr.
   const KeyAttribute* key_attribute(std::string_view attribute) const;
 };

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "stator/engine/stream.h"
+#include "stator/engine/ttl.h"
+
 namespace stator::engine {
 namespace {
 
@@ -21,6 +24,7 @@ std::unique_ptr<TableChange> TableChange::create(Table table, Catalog& catalog, 
     const auto last_id = last ? TRY(storage::decode_counter(*last)) : 0;
     table.id = TableId{static_cast<std::uint32_t>(last_id + 1)};
     commit.put(last_table_id_key(), storage::encode_counter(last_id + 1));
+    if (table.stream.enabled) TRY(open_stream(commit, table));
     commit.put(table_record_key(table.name), encode_table(table));
     return std::make_shared<const Table>(table);
   };
@@ -35,8 +39,37 @@ std::unique_ptr<TableChange> TableChange::update(std::string name, std::function
     const auto current = catalog.find(name);
     if (current == nullptr) return not_found(name);
     auto changed = TRY(change(*current));
+    for (const auto& index : current->indexes) {
+      if (changed.find_index(index.name) != nullptr) continue;
+      commit.erase_range(storage::KeyRange::prefix(index_prefix(current->id, index.id)));
+      commit.erase(statistic_key(current->id, index.id, Statistic::Items));
+      commit.erase(statistic_key(current->id, index.id, Statistic::Bytes));
+      commit.erase(build_progress_key(current->id, index.id));
+    }
+    if (current->stream.enabled && !changed.stream.enabled) close_stream(commit, *current);
+    if (!current->stream.enabled && changed.stream.enabled) TRY(open_stream(commit, changed));
+    change_time_to_live(commit, *current, changed);
     commit.put(table_record_key(changed.name), encode_table(changed));
     return std::make_shared<const Table>(std::move(changed));
+  };
+  return work;
+}
+
+std::unique_ptr<TableChange> TableChange::finish_index(std::string name, IndexId id, Catalog& catalog,
+                                                       TableCallback done) {
+  std::unique_ptr<TableChange> work(new TableChange(catalog, std::move(done)));
+  work->effect_ = [&catalog, name = std::move(name), id](PendingCommit& commit) -> Result<TablePtr> {
+    const auto current = catalog.find(name);
+    if (current == nullptr) return not_found(name);
+    Table table = *current;
+    for (auto& index : table.indexes) {
+      if (index.id != id) continue;
+      index.building = false;
+      commit.erase(build_progress_key(table.id, id));
+      commit.put(table_record_key(name), encode_table(table));
+      return std::make_shared<const Table>(std::move(table));
+    }
+    return not_found(name);
   };
   return work;
 }
@@ -53,9 +86,12 @@ std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& cata
     }
     commit.erase(table_record_key(name));
     // The change log stays: a stream can be read for a day after its table is gone.
+    if (current->stream.enabled) close_stream(commit, *current);
     commit.erase_range(table_items(current->id));
     commit.erase_range(table_statistics(current->id));
     commit.erase_range(table_collection_sizes(current->id));
+    commit.erase_range(table_expiries(current->id));
+    commit.erase(expiry_progress_key(current->id));
     return current;
   };
   return work;

@@ -51,6 +51,7 @@ void write_index(JsonWriter& json, const Index& index) {
   json.key("id").integer(index.id.value);
   json.key("name").string(index.name);
   json.key("local").boolean(index.kind == IndexKind::Local);
+  json.key("building").boolean(index.building);
   write_keys(json, index.keys);
   json.key("projection").integer(static_cast<int>(index.projection.kind));
   json.key("include").begin_array();
@@ -151,6 +152,7 @@ Result<Index> index_of(JsonObject object) {
   index.id = IndexId{static_cast<std::uint16_t>(integer_or(object, "id", 0))};
   index.name = string_or(object, "name", "");
   index.kind = boolean_or(object, "local", false) ? IndexKind::Local : IndexKind::Global;
+  index.building = boolean_or(object, "building", false);
   index.keys = TRY(keys_of(object));
   const auto projection = integer_or(object, "projection", 0);
   if (projection < 0 || projection > static_cast<int>(ProjectionKind::Include)) return corrupt("an unknown projection");
@@ -193,6 +195,8 @@ Bytes encode_table(const Table& table) {
   json.key("stream_enabled").boolean(table.stream.enabled);
   json.key("stream_view").integer(static_cast<int>(table.stream.view));
   json.key("stream_label").string(table.stream.label);
+  write_time(json, "stream_since", table.stream.since);
+  if (table.ttl_attribute) json.key("ttl_attribute").string(*table.ttl_attribute);
   json.key("deletion_protection").boolean(table.deletion_protection);
   if (table.table_class) json.key("class").string(*table.table_class);
   write_time(json, "class_changed", table.table_class_changed);
@@ -247,6 +251,9 @@ Result<Table> decode_table(BytesView bytes) {
   if (view < 0 || view > static_cast<int>(StreamView::NewAndOldImages)) return corrupt("an unknown stream view");
   table.stream.view = static_cast<StreamView>(view);
   table.stream.label = string_or(object, "stream_label", "");
+  table.stream.since = time_of(object, "stream_since");
+  std::string_view ttl_attribute;
+  if (object["ttl_attribute"].get(ttl_attribute) == simdjson::SUCCESS) table.ttl_attribute = std::string(ttl_attribute);
   table.deletion_protection = boolean_or(object, "deletion_protection", false);
   std::string_view table_class;
   if (object["class"].get(table_class) == simdjson::SUCCESS) table.table_class = std::string(table_class);

@@ -1,6 +1,7 @@
 #include "stator/library/instance.h"
 
 #include "stator/storage/memory/memory_store.h"
+#include "stator/storage/rocksdb/data_folder.h"
 #include "stator/storage/rocksdb/rocksdb_store.h"
 
 namespace stator::library {
@@ -15,12 +16,15 @@ Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& option
 
 }  // namespace
 
+unsigned data_folder_format() { return storage::kDataFolderFormat; }
+
 Instance::Instance() : random_(Random::from_system()) {}
 
 Result<std::unique_ptr<Instance>> Instance::open(const InstanceOptions& options) {
   std::unique_ptr<Instance> instance(new Instance());
   instance->store_ = TRY(open_store(options));
   instance->engine_ = TRY(engine::Engine::open(*instance->store_, instance->clock_, instance->random_));
+  instance->ttl_sweeper_ = std::make_unique<engine::TtlSweeper>(*instance->engine_, instance->clock_);
   instance->service_ = std::make_unique<api::Service>(*instance->engine_, api::ServiceOptions{.region = options.region});
   return instance;
 }

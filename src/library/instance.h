@@ -8,6 +8,7 @@
 #include "stator/base/random.h"
 #include "stator/base/result.h"
 #include "stator/engine/engine.h"
+#include "stator/engine/ttl_sweeper.h"
 #include "stator/storage/store.h"
 
 namespace stator::library {
@@ -18,6 +19,9 @@ struct InstanceOptions {
   bool relaxed_durability = false;
   std::string region = "us-east-1";
 };
+
+// The newest format of a data folder that this program opens, and the one it makes.
+unsigned data_folder_format();
 
 // A database put together: a store, the engine on it, and the API on that.  Thread-safe.
 class Instance {
@@ -35,6 +39,7 @@ class Instance {
   Random random_;
   std::unique_ptr<storage::Store> store_;
   std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::TtlSweeper> ttl_sweeper_;
   std::unique_ptr<api::Service> service_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "stator/api/shape.h"
 #include "stator/base/random.h"
 
 namespace stator::server {
@@ -13,7 +14,6 @@ namespace {
 
 constexpr std::string_view kJson10 = "application/x-amz-json-1.0";
 constexpr std::string_view kJson11 = "application/x-amz-json-1.1";
-constexpr std::string_view kTargetPrefix = "DynamoDB_20120810.";
 
 // 52 characters of the alphabet that the service's ids are made of.
 std::string request_id() {
@@ -26,6 +26,14 @@ std::string request_id() {
     for (int i = 0; i < 12 && id.size() < 52; ++i, bits >>= 5) id.push_back(kAlphabet[bits & 31]);
   }
   return id;
+}
+
+// "DynamoDB_20120810.GetItem" or "DynamoDBStreams_20120810.GetRecords"; nothing when the service has no such operation.
+std::string_view operation_of(std::string_view target) {
+  const auto dot = target.find('.');
+  if (dot == std::string_view::npos) return {};
+  const auto* operation = api::find_operation(target.substr(dot + 1));
+  return operation != nullptr && operation->service == target.substr(0, dot) ? operation->name : std::string_view();
 }
 
 int status_of(const api::Fault& fault) { return fault.server_side ? 500 : 400; }
@@ -63,8 +71,7 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {
   const auto start = std::chrono::steady_clock::now();
-  auto operation = request.header("X-Amz-Target");
-  operation = operation.starts_with(kTargetPrefix) ? operation.substr(kTargetPrefix.size()) : std::string_view();
+  const auto operation = operation_of(request.header("X-Amz-Target"));
   const auto content_type = request.header("Content-Type").starts_with(kJson11) ? kJson11 : kJson10;
   auto cors = options_.cors_origins.empty() ? std::string() : cors_headers(request.header("Origin"));
   // Only names that exist become labels, or a client could fill the memory with them.
@@ -86,7 +93,8 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
 
 http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
   // A client that speaks DynamoDB gets the envelope it can read.
-  const auto fault = api::to_fault({status >= 500 ? ErrorCode::Internal : ErrorCode::Serialization, std::string(reason)});
+  const auto code = status == 503 ? ErrorCode::Busy : status == 500 ? ErrorCode::Internal : ErrorCode::Serialization;
+  const auto fault = api::to_fault({code, std::string(reason)});
   return dynamodb_response(status, kJson10, fault.body(), {});
 }
 

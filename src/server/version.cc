@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "stator/library/instance.h"
+#include "stator/value/stored_item.h"
+
 namespace stator::server {
 
 std::string version_text() {
@@ -9,8 +12,9 @@ std::string version_text() {
   return fmt::format(
       "stator {}\n"
       "build    {}{}{}, g++ {}\n"
-      "formats  no data format yet\n",
-      STATOR_VERSION, STATOR_BUILD_TYPE, sanitizers.empty() ? "" : " with sanitizers ", sanitizers, __VERSION__);
+      "formats  data folder {}, item {}\n",
+      STATOR_VERSION, STATOR_BUILD_TYPE, sanitizers.empty() ? "" : " with sanitizers ", sanitizers, __VERSION__,
+      library::data_folder_format(), value::kStoredItemVersion);
 }
 
 }  // namespace stator::server

@@ -12,7 +12,6 @@ namespace {
 //   version:u8 = 1   item_size:varint   canonical JSON object
 //
 // On disk: a new layout takes a new version; this one keeps its meaning.
-constexpr unsigned char kVersion = 1;
 
 // What canonical JSON takes when nothing needs an escape; a reservation, so being wrong costs time only.
 std::size_t expected_json_bytes(const AttributeMap& map);
@@ -60,8 +59,8 @@ struct Header {
 Result<Header> read_header(BytesView bytes) {
   if (bytes.empty()) return corrupt("a stored item is empty");
   const auto version = static_cast<unsigned char>(bytes[0]);
-  if (version > kVersion) {
-    return corrupt(fmt::format("a stored item has format version {}, this binary knows up to {}", version, kVersion));
+  if (version > kStoredItemVersion) {
+    return corrupt(fmt::format("a stored item has format version {}, this binary knows up to {}", version, kStoredItemVersion));
   }
   if (version == 0) return corrupt("a stored item has format version 0, which does not exist");
   BytesView rest = bytes.substr(1);
@@ -91,7 +90,7 @@ StoredItem StoredItem::from(const Item& item) {
   StoredItem stored(Bytes(), 0, value::item_size_bytes(item));
   Bytes& bytes = stored.bytes_;
   bytes.reserve(kHeaderBytes + expected_json_bytes(item) + kJsonPadding);
-  bytes.push_back(static_cast<char>(kVersion));
+  bytes.push_back(static_cast<char>(kStoredItemVersion));
   append_varint(bytes, stored.item_size_);
   stored.json_at_ = bytes.size();
   append_json(bytes, item);

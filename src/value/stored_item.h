@@ -9,6 +9,9 @@
 
 namespace stator::value {
 
+// The newest layout of a stored item that this program knows, and the one it writes.
+inline constexpr unsigned char kStoredItemVersion = 1;
+
 // An item as it is kept and sent: canonical DynamoDB JSON behind a small header.  docs/formats/item.md draws it.
 //
 //   version:u8 = 1   item_size:varint   canonical JSON object

@@ -17,7 +17,6 @@ writes no result has failed, and so has one whose program a sanitizer complained
 
 import concurrent.futures
 import dataclasses
-import hashlib
 import json
 import os
 import pathlib
@@ -171,11 +170,8 @@ class Runner:
         started = time.monotonic()
         temp = tempfile.mkdtemp(prefix="stator-")
         try:
-            npm_install(suite, self.logs)
             with open(log_path, "wb") as log:
                 status = self.wait(command, log, suite.timeout, self.environment(suite, result_path, sanitizer_path, temp))
-        except subprocess.CalledProcessError as error:  # npm
-            status = " ".join(error.cmd) + f" ended with status {error.returncode}"
         finally:
             shutil.rmtree(temp, ignore_errors=True)
         read = read_gtest_result if suite.unit else read_suite_result
@@ -291,25 +287,6 @@ def read_suite_result(result_path, log_path, status):
     if outcome.passed + outcome.failed == 0:
         outcome.fail("holds no test")
     return outcome
-
-
-def npm_install(suite, logs):
-    """Installs the npm packages of a suite, exactly as its lock files name them, when they are not there yet."""
-    if suite.unit:
-        return
-    folder = pathlib.Path(suite.command[0]).parent
-    for lock in sorted(folder.glob("**/package-lock.json")):
-        if "node_modules" in lock.parts:
-            continue
-        wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
-        stamp = lock.parent / "node_modules" / ".installed"
-        if stamp.exists() and stamp.read_text() == wanted:
-            continue
-        print(f"Installing the npm packages of {lock.parent.name}", flush=True)
-        with open(logs / f"npm-{suite.name}.log", "wb") as log:
-            subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=lock.parent, stdout=log,
-                           stderr=subprocess.STDOUT, check=True)  # fmt: skip
-        stamp.write_text(wanted)
 
 
 def without_address_randomisation():

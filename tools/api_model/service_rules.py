@@ -11,6 +11,10 @@ CONSTRAINTS = {
     "TableCreationParameters.KeySchema": {"max": 2},
     "LocalSecondaryIndex.KeySchema": {"max": 2},
     "AttributeNameList": {"max": 255},
+    # Upper bounds that the documentation states and the service keeps.
+    "ListStreamsInput.Limit": {"max": 100},
+    "DescribeStreamInput.Limit": {"max": 100},
+    "GetRecordsInput.Limit": {"max": 1000},
     # An empty RequestItems has a text of its own (EMPTY_TEXTS); too many tables are too many items, found later.
     "BatchGetRequestMap": {"min": None, "max": None},
     "BatchWriteItemRequestMap": {"min": None, "max": None},
@@ -25,6 +29,7 @@ CONSTRAINTS = {
 # Members that are required beyond the model, and those the model requires but the service asks for later.
 REQUIRED = {
     "CreateTableInput": ["AttributeDefinitions", "KeySchema"],
+    "ShardFilter": ["ShardId", "Type"],
 }
 NOT_REQUIRED = {
     "Tag": ["Key", "Value"],

@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 
 // On disk: the first line of the FORMAT file is this and a number.
 constexpr BytesView kFormatName = "stator-rocksdb ";
-constexpr unsigned kFormat = 1;
 
 Error system_error(const std::string& what, const std::string& path, int code) {
   return {ErrorCode::Storage, fmt::format("{} {}: {}", what, path, std::generic_category().message(code))};
@@ -57,7 +56,7 @@ Result<void> write_format(const std::string& path) {
   const auto temporary = path + "/FORMAT.new";
   {
     const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file.is_open() || !write_and_sync(file, fmt::format("{}{}\n", kFormatName, kFormat))) {
+    if (!file.is_open() || !write_and_sync(file, fmt::format("{}{}\n", kFormatName, kDataFolderFormat))) {
       return system_error("cannot write", temporary, errno);
     }
   }
@@ -78,10 +77,10 @@ Result<void> check_format(const std::string& path, const File& file) {
   }
   if (format == 0)
     return Error{ErrorCode::Usage, fmt::format("data folder {} has a FORMAT file that stator did not write", path)};
-  if (format > kFormat) {
+  if (format > kDataFolderFormat) {
     return Error{ErrorCode::Usage,
                  fmt::format("data folder {} has format {}, and this stator reads formats up to {}: use a newer stator",
-                             path, format, kFormat)};
+                             path, format, kDataFolderFormat)};
   }
   return {};
 }

@@ -1,0 +1,190 @@
+#include "stator/api/schema_reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "stator/api/table_settings.h"
+
+namespace stator::api {
+namespace {
+
+using engine::Index;
+using engine::KeyAttribute;
+using engine::Table;
+
+constexpr std::size_t kMaxGlobalKeyAttributes = 4;   // per part
+constexpr std::size_t kMaxIncludedAttributes = 100;  // over all indexes of a table
+
+Error invalid(std::string_view what) {
+  return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
+}
+
+struct KeyElement {
+  std::string_view name;
+  bool is_hash;
+};
+
+std::vector<KeyElement> key_elements(const Request& owner) {
+  std::vector<KeyElement> elements;
+  for (const auto& element : owner.objects("KeySchema")) {
+    elements.push_back({element.string("AttributeName").value_or(""), element.string("KeyType") == "HASH"});
+  }
+  return elements;
+}
+
+// Reads the schemas of a table and its indexes against the attribute definitions.
+std::vector<std::string_view> names_of(const std::vector<KeyAttribute>& attributes) {
+  std::vector<std::string_view> names;
+  for (const auto& attribute : attributes) names.push_back(attribute.name);
+  return names;
+}
+
+}  // namespace
+
+Result<void> SchemaReader::read_definitions(const Request& request) {
+  std::set<std::string> already_known;
+  for (const auto& definition : definitions_) already_known.insert(definition.name);
+  for (const auto& definition : request.objects("AttributeDefinitions")) {
+    const auto type = definition.string("AttributeType").value_or("S");
+    const std::string name(definition.string("AttributeName").value_or(""));
+    if (const auto* known = find(name)) {
+      const bool same = value::type_name(known->type) == type;
+      if (same && already_known.contains(name)) continue;
+      if (already_known.contains(name)) {
+        return invalid(fmt::format(
+            "Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "
+            "Attribute: {}",
+            name));
+      }
+      return invalid(fmt::format("Duplicate AttributeName in AttributeDefinitions: {}", name));
+    }
+    definitions_.push_back({name, type == "N" ? value::Type::N : type == "B" ? value::Type::B : value::Type::S});
+  }
+  return {};
+}
+
+Result<engine::KeySchema> SchemaReader::read_keys(const Request& owner, std::size_t max_per_part) {
+  const auto elements = key_elements(owner);
+  if (max_per_part == 1 && elements.size() > definitions_.size()) {
+    return validation_error("Invalid KeySchema: Some index key attribute have no definition");
+  }
+  std::vector<std::string_view> names;
+  for (const auto& element : elements) names.push_back(element.name);
+  for (const auto name : names) {
+    if (find(name) == nullptr) {
+      std::vector<std::string_view> defined;
+      for (const auto& definition : definitions_) defined.push_back(definition.name);
+      return invalid(
+          fmt::format("Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], "
+                      "AttributeDefinitions: [{}]",
+                      fmt::join(names, ", "), fmt::join(defined, ", ")));
+    }
+  }
+  if (elements.size() == 2 && names[0] == names[1]) {
+    return validation_error("Both the Hash Key and the Range Key element in the KeySchema have the same name");
+  }
+  if (!elements[0].is_hash) {
+    return validation_error("Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
+  }
+  if (max_per_part == 1 && elements.size() > 1 && elements[1].is_hash) {
+    return validation_error("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
+  }
+  engine::KeySchema keys;
+  for (const auto& element : elements) {
+    if (std::count(names.begin(), names.end(), element.name) > 1) {
+      return validation_error("Both the Hash Key and the Range Key element in the KeySchema have the same name");
+    }
+    if (element.is_hash && !keys.sort.empty()) {
+      return validation_error("Invalid KeySchema: HASH key elements must precede RANGE key elements");
+    }
+    (element.is_hash ? keys.partition : keys.sort).push_back(*find(element.name));
+    used_.insert(std::string(element.name));
+  }
+  if (keys.partition.size() > max_per_part || keys.sort.size() > max_per_part) {
+    return invalid(fmt::format("KeySchema can have at most {} HASH and {} RANGE key elements", max_per_part, max_per_part));
+  }
+  return keys;
+}
+
+Result<engine::IndexProjection> SchemaReader::read_projection(const Request& index) {
+  static constexpr std::string_view kNames[] = {"ALL", "KEYS_ONLY", "INCLUDE"};
+  engine::IndexProjection projection;
+  const auto object = index.object("Projection");
+  const auto type = object ? object->string("ProjectionType") : std::nullopt;
+  if (!type) return invalid("Unknown ProjectionType: null");
+  projection.kind = static_cast<engine::ProjectionKind>(std::find(std::begin(kNames), std::end(kNames), *type) - kNames);
+  const bool attributes = object->has("NonKeyAttributes");
+  if (attributes && projection.kind != engine::ProjectionKind::Include) {
+    return invalid(fmt::format("ProjectionType is {}, but NonKeyAttributes is specified", *type));
+  }
+  if (!attributes && projection.kind == engine::ProjectionKind::Include) {
+    return invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
+  }
+  for (const auto& json : object->elements("NonKeyAttributes")) {
+    std::string_view name;
+    if (json.get(name) != simdjson::SUCCESS) continue;
+    auto& names = projection.non_key_attributes;
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      return invalid(fmt::format("Duplicate value in NonKeyAttributes: {}", name));
+    }
+    names.emplace_back(name);
+  }
+  included_ += projection.non_key_attributes.size();
+  if (included_ > kMaxIncludedAttributes) {
+    return invalid("Cannot have more than 100 NonKeyAttributes specified across all indexes");
+  }
+  return projection;
+}
+
+Result<engine::Index> SchemaReader::read_global_index(const Request& request, engine::BillingMode mode) {
+  Index index;
+  index.kind = engine::IndexKind::Global;
+  index.name = request.string("IndexName").value_or("");
+  index.keys = TRY(read_keys(request, kMaxGlobalKeyAttributes));
+  index.projection = TRY(read_projection(request));
+  const auto throughput = TRY(read_throughput(request));
+  const bool on_demand = mode == engine::BillingMode::PayPerRequest;
+  if (on_demand && throughput) {
+    return invalid(fmt::format(
+        "ProvisionedThroughput should not be specified for index: {} when BillingMode is PAY_PER_REQUEST", index.name));
+  }
+  if (!on_demand && !throughput) {
+    return invalid(fmt::format("ProvisionedThroughput must be specified for index: {}", index.name));
+  }
+  index.throughput = throughput.value_or(engine::Throughput{});
+  index.on_demand = read_on_demand(request);
+  index.warm = read_warm(request);
+  return index;
+}
+
+Result<void> SchemaReader::check_all_used() const {
+  if (used_.size() == definitions_.size()) return {};
+  return invalid(
+      "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions");
+}
+
+Result<void> SchemaReader::check_all_used_by_indexes() const {
+  std::vector<std::string_view> unused;
+  for (const auto& definition : definitions_) {
+    if (!used_.contains(definition.name)) unused.push_back(definition.name);
+  }
+  if (unused.empty()) return {};
+  return invalid(fmt::format("Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: [{}]",
+                             fmt::join(names_of(definitions_), ", "), fmt::join(used_, ", ")));
+}
+
+const KeyAttribute* SchemaReader::find(std::string_view name) const {
+  const auto found = std::find_if(definitions_.begin(), definitions_.end(), [&](const auto& d) { return d.name == name; });
+  return found == definitions_.end() ? nullptr : &*found;
+}
+
+Result<void> add_index(Table& table, Index index) {
+  if (table.find_index(index.name) != nullptr) return invalid(fmt::format("Duplicate index name: {}", index.name));
+  index.id = engine::IndexId{table.next_index_id++};
+  table.indexes.push_back(std::move(index));
+  return {};
+}
+
+}  // namespace stator::api

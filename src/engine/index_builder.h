@@ -1,0 +1,53 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "stator/engine/catalog.h"
+#include "stator/engine/committer.h"
+
+namespace stator::engine {
+
+// Fills indexes that were added to a table with items, while it is being written to.
+//
+// From the commit that adds an index, every write keeps it (see plan_index).  The builder walks the items that were there
+// before, a few at a time: each chunk is a work of its own in the committer, which looks at the items as they are by then,
+// adds the entries that are missing, and notes how far it came.  So a chunk and a write never overlap, a restart goes on
+// where it stopped, and when the walk is over the index holds exactly what it should.  Then it may be read.
+//
+// Thread-safe.  Owns one thread, joined by stop() or the destructor.
+class IndexBuilder {
+ public:
+  IndexBuilder(const storage::Store& store, Catalog& catalog, Committer& committer);  // all outlive the builder
+  ~IndexBuilder();
+
+  // Builds what is unfinished in this table, sooner or later.
+  void build(TableId table);
+  // Leaves off between two chunks; what is unfinished is taken up again at the next start.
+  void stop();
+
+ private:
+  static constexpr std::size_t kChunkItems = 128;
+  static constexpr std::chrono::seconds kRetryInterval{1};
+
+  void run();
+  // Errors: Storage, ReadOnly: worth another try.
+  Result<void> build_table(TableId table);
+  Result<void> build_index(const Table& table, const Index& index);
+  bool stopping();
+
+  const storage::Store& store_;
+  Catalog& catalog_;
+  Committer& committer_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<TableId> queue_;
+  bool stopping_ = false;
+
+  std::thread thread_;  // started when there is something to build
+};
+
+}  // namespace stator::engine
