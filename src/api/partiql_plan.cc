@@ -444,6 +444,10 @@ Result<SelectPlan> plan_select(const BoundStatement& statement, engine::TablePtr
   if (!select.from.index.empty()) {
     plan.target.index = plan.target.table->find_index(select.from.index);
     if (plan.target.index == nullptr) return validation_error("The table does not have the specified index");
+    if (plan.target.index->building) {
+      return validation_error(
+          fmt::format("Cannot read from backfilling global secondary index: {}", plan.target.index->name));
+    }
     if (consistent && plan.target.index->kind == engine::IndexKind::Global) {
       return validation_error("Strongly consistent read is not supported on Global Secondary Indexes");
     }
