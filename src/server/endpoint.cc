@@ -128,7 +128,8 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
         const auto latency = std::chrono::steady_clock::now() - start;
         if (auto* answer = std::get_if<std::string>(&reply.outcome)) {
           requests_.record(label, reply.table, {}, latency);
-          return responder.send(compressed(dynamodb_response(200, content_type, std::move(*answer), cors), coding, cors));
+          return responder.send(
+              compressed(dynamodb_response(200, content_type, std::move(*answer), cors), coding, cors));
         }
         const auto& fault = std::get<api::Fault>(reply.outcome);
         requests_.record(label, reply.table, fault.name(), latency);

@@ -66,8 +66,8 @@ Result<void> run_server(const Config& config, Mode mode) {
   raise_descriptor_limit(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
   auto instance = TRY(library::Instance::open({.data_folder = config.data,
-                                                     .in_memory = config.in_memory,
-                                                     .relaxed_durability = config.durability == Durability::Relaxed}));
+                                               .in_memory = config.in_memory,
+                                               .relaxed_durability = config.durability == Durability::Relaxed}));
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .max_body_bytes = config.max_body_bytes});
   const auto server = TRY(http::Server::start(http_options(config, config.port), endpoint));
   endpoint.observe(*server);
