@@ -14,19 +14,24 @@ using expr::partiql::Binding;
 using expr::partiql::Returning;
 using expr::partiql::Select;
 
-Result<std::unique_ptr<BoundStatement>> BoundStatement::from(const Request& request) {
-  auto bound = std::make_unique<BoundStatement>();
-  const auto text = request.string("Statement").value_or("");
-  std::vector<value::AttributeValue> parameters;
-  std::string identity(text);
-  for (const auto& parameter : request.elements("Parameters")) {
+Result<BoundStatement::Parameters> BoundStatement::read_parameters(const Request& request) {
+  Parameters parameters;
+  for (const auto& parameter : request.elements("Parameters"))
     parameters.push_back(TRY(value::decode_value(parameter)));
-    identity += '\0';
-    value::append_json(identity, parameters.back());
-  }
+  return parameters;
+}
+
+Result<std::unique_ptr<BoundStatement>> BoundStatement::from(const Request& request, Parameters parameters) {
+  const auto text = request.string("Statement").value_or("");
+  auto bound = std::make_unique<BoundStatement>();
   bound->statement_ = TRY(expr::partiql::parse(text));
-  bound->binding_ = TRY(Binding::make(bound->statement_, std::move(parameters)));
+  std::string identity(text);
+  for (const auto& parameter : parameters) {
+    identity += '\0';
+    value::append_json(identity, parameter);
+  }
   bound->fingerprint_ = XXH3_64bits(identity.data(), identity.size());
+  bound->binding_ = TRY(Binding::make(bound->statement_, std::move(parameters)));
   return bound;
 }
 
@@ -107,10 +112,13 @@ Result<std::string> WriteReturn::item(const engine::ActionOutcome& outcome) cons
     if (!item.empty()) value::append_json(text, item);
     return text;
   };
-  const auto modified = [&](const value::Item& item) { return json(update ? expr::project(item, update->paths()) : value::Item()); };
+  const auto modified = [&](const value::Item& item) {
+    return json(update ? expr::project(item, update->paths()) : value::Item());
+  };
   switch (returning) {
     case Returning::Nothing: break;
-    case Returning::AllOld: return outcome.before.exists() ? std::string(outcome.before.stored().json()) : std::string();
+    case Returning::AllOld:
+      return outcome.before.exists() ? std::string(outcome.before.stored().json()) : std::string();
     case Returning::ModifiedOld: return modified(*TRY(outcome.before.item()));
     case Returning::AllNew: return outcome.after ? json(*outcome.after) : std::string();
     case Returning::ModifiedNew: return outcome.after ? modified(*outcome.after) : std::string();

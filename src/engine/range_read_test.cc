@@ -51,9 +51,9 @@ class Shelf {
   std::vector<Item> read(RangeRead read, RangePage* page_out = nullptr) const {
     std::vector<Item> found;
     const auto snapshot = store_->snapshot();
-    const auto page = read_page(*snapshot, read, [&](const value::StoredItemView& item) -> Result<void> {
+    const auto page = read_page(*snapshot, read, [&](const value::StoredItemView& item) -> Result<std::size_t> {
       found.push_back(TRY(item.parse()));
-      return {};
+      return std::size_t{0};
     });
     EXPECT_TRUE(page);
     if (page && page_out != nullptr) *page_out = *page;
@@ -227,7 +227,7 @@ TEST(Query, SaysWhichConditionDoesNotFit) {
       {"", {pk, {"x", KeyTerm::Op::Equal, N(1), {}}}, "Query condition missed key schema element: sk"},
       {"",
        {pk, {"sk", KeyTerm::Op::Equal, N(1), {}}, {"x", KeyTerm::Op::Equal, N(1), {}}},
-       "Query key condition not supported"},
+       "Conditions can be of length 1 or 2 only"},
       {"", {{"pk", KeyTerm::Op::Less, S("a"), {}}}, "Query key condition not supported"},
       {"",
        {pk, {"sk", KeyTerm::Op::Less, S("1"), {}}},
@@ -240,10 +240,16 @@ TEST(Query, SaysWhichConditionDoesNotFit) {
        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty "
        "string "
        "value. Key: pk"},
-      {"gsi", {g, {"s2", KeyTerm::Op::Equal, S("1"), {}}}, "Query condition missed key schema element: s1"},
+      {"gsi",
+       {g, {"s2", KeyTerm::Op::Equal, S("1"), {}}},
+       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in "
+       "the "
+       "query because a condition is present on key attribute s2"},
       {"gsi",
        {g, {"s1", KeyTerm::Op::Less, S("1"), {}}, {"s2", KeyTerm::Op::Equal, S("1"), {}}},
-       "Query key condition not supported"},
+       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in "
+       "the "
+       "query because a condition is present on key attribute s2"},
   };
   for (const auto& [index, terms, message] : cases) {
     SCOPED_TRACE(message);
@@ -313,12 +319,12 @@ TEST(Page, StopsWhenTheVisitorFails) {
   batch.put("b", "not an item");
   ASSERT_TRUE(store->commit(std::move(batch)));
   const auto snapshot = store->snapshot();
-  const auto failing = [](const value::StoredItemView&) -> Result<void> {
+  const auto failing = [](const value::StoredItemView&) -> Result<std::size_t> {
     return Error{ErrorCode::Internal, "enough"};
   };
   EXPECT_EQ(read_page(*snapshot, {.range = {"a", "c"}, .start_after = {}, .limit = {}}, failing).error().message,
             "enough");
-  const auto fine = [](const value::StoredItemView&) -> Result<void> { return {}; };
+  const auto fine = [](const value::StoredItemView&) -> Result<std::size_t> { return std::size_t{0}; };
   EXPECT_EQ(read_page(*snapshot, {.range = {"a", "c"}, .start_after = {}, .limit = {}}, fine).error().code,
             ErrorCode::Corruption);
 }
