@@ -45,8 +45,22 @@ const cells = (name) => page.locator("#items-container tr").evaluateAll((rows, n
   const column = [...document.querySelectorAll("#actions-row th")].findIndex((th) => th.textContent === name);
   return rows.map((row) => row.children[column].textContent.replace(/^"|"$/g, ""));
 }, name);
-const search = () => Promise.all([page.waitForURL(/operationType=/), page.click("text=Search")]).then(shown);
-const shown = () => page.waitForSelector("#table-placeholder", { state: "hidden" });
+const answered = () => page.waitForResponse((response) => ["xhr", "fetch"].includes(response.request().resourceType()));
+const search = () => Promise.all([answered(), page.waitForURL(/operationType=/), page.click("text=Search")]).then(shown);
+// The table's page is there and has its rows: on the page before it there is no placeholder to wait for either.
+const shown = () => page.waitForFunction(() => {
+  const placeholder = document.querySelector("#table-placeholder");
+  return document.querySelector("#items-container") !== null && placeholder !== null && placeholder.offsetParent === null;
+});
+// Goes to the next page of a table, and waits until it shows other rows.
+async function turn(number) {
+  const rows = () => document.querySelector("#items-container").textContent;
+  const before = await page.evaluate(rows);
+  await page.click(".page-link-next");
+  await page.waitForURL(new RegExp(`pageNum=${number}`));
+  await page.waitForFunction((old) => document.querySelector("#items-container").textContent !== old, before);
+  await shown();
+}
 // Fills the row for `key` (a query brings rows for its keys along), or else the last one.
 async function filter(key, operator, value, type = "S") {
   const names = await page.locator(".filter-row-key").evaluateAll((inputs) => inputs.map((input) => input.value));
@@ -82,13 +96,9 @@ test("a table is browsed page by page", async () => {
   await shown();
   const seen = await cells("sk");
   assert.equal(seen.length, 25);
-  await page.click(".page-link-next");
-  await page.waitForURL(/pageNum=2/);
-  await shown();
+  await turn(2);
   seen.push(...await cells("sk"));
-  await page.click(".page-link-next");
-  await page.waitForURL(/pageNum=3/);
-  await shown();
+  await turn(3);
   const last = await cells("sk");
   assert.equal(last.length, 10);
   assert.deepEqual([...seen, ...last].sort(), Array.from({ length: 60 }, (_, i) => book(i).sk));
