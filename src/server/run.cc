@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <optional>
 
 #include "stator/base/log.h"
 #include "stator/client/client.h"
 #include "stator/console/console.h"
 #include "stator/http/server.h"
+#include "stator/http/sigv4.h"
 #include "stator/library/instance.h"
+#include "stator/server/access_keys.h"
 #include "stator/server/endpoint.h"
 #include "stator/server/stop_signal.h"
 
@@ -17,6 +21,7 @@ namespace stator::server {
 namespace {
 
 constexpr std::chrono::seconds kStopGrace{10};
+constexpr std::chrono::seconds kLookForKeys{1};
 
 http::ServerOptions http_options(const Config& config, std::uint16_t port) {
   http::ServerOptions options;
@@ -31,15 +36,29 @@ http::ServerOptions http_options(const Config& config, std::uint16_t port) {
   return options;
 }
 
+std::string url(std::string_view scheme, std::string_view host, std::uint16_t port) {
+  const bool v6 = host.find(':') != std::string_view::npos;
+  return fmt::format("{}://{}{}{}:{}", scheme, v6 ? "[" : "", host, v6 ? "]" : "", port);
+}
+
+struct Welcome {
+  std::string api, console;  // their addresses; the console's is empty when there is none
+  bool signed_only = false;
+};
+
 // What a person who has just started it needs next.
-void print_welcome(const Config& config, Mode mode, std::uint16_t port, std::uint16_t console_port) {
-  std::string text = fmt::format("\n  DynamoDB API  http://{}:{}\n", config.host, port);
-  if (mode == Mode::Up) text += fmt::format("  Console       http://{}:{}\n", config.host, console_port);
+void print_welcome(const Config& config, const Welcome& welcome) {
+  std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
+  if (!welcome.console.empty()) text += fmt::format("  Console       {}\n", welcome.console);
   text += fmt::format("  Data          {}\n", config.in_memory ? "in memory, gone when this stops" : config.data);
-  text += fmt::format(
-      "\n  AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1 \\\n"
-      "    aws dynamodb list-tables --endpoint-url http://{}:{}\n\n  Ctrl-C stops it.\n\n",
-      config.host, port);
+  text += fmt::format("  Access        {}\n", welcome.signed_only
+                                                  ? "requests must be signed with a key of `stator key list`"
+                                                  : "any credentials, from this machine only");
+  text += fmt::format("\n  {} \\\n    aws dynamodb list-tables --endpoint-url {}\n\n  Ctrl-C stops it.\n\n",
+                      welcome.signed_only
+                          ? "AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... AWS_DEFAULT_REGION=us-east-1"
+                          : "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1",
+                      welcome.api);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
@@ -52,16 +71,23 @@ Result<void> run_server(const Config& config, Mode mode) {
   const auto instance = TRY(library::Instance::open({.data_folder = config.data,
                                                      .in_memory = config.in_memory,
                                                      .relaxed_durability = config.durability == Durability::Relaxed}));
-  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins});
+  const SystemClock clock;
+  http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
+  AccessKeyFollower keys(AccessKeyFile(config.data), signatures);
+  TRY(keys.start());
+  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .signatures = &signatures});
   const auto server = TRY(http::Server::start(http_options(config, config.port), endpoint));
   endpoint.observe(*server);
 
   client::InProcessClient client(instance->service());
   console::Console console(client);
   std::unique_ptr<http::Server> console_server;
+  // It asks nobody for a key, so only this machine may reach it.
+  const auto console_host = is_loopback(config.host) ? config.host : Config().host;
   if (mode == Mode::Up) {
     auto options = http_options(config, config.console_port);
     options.threads = 1;
+    options.host = console_host;
     console_server = TRY(http::Server::start(options, console));
   }
 
@@ -69,9 +95,12 @@ Result<void> run_server(const Config& config, Mode mode) {
                         {"port", server->port()},
                         {"tables", instance->engine().catalog().size()},
                         {"data", config.in_memory ? "memory" : config.data}});
-  print_welcome(config, mode, server->port(), console_server ? console_server->port() : std::uint16_t{0});
-  const int signal = stop.wait();
-  log::info("stopping", {{"signal", signal}});
+  print_welcome(config, {.api = url("http", config.host, server->port()),
+                         .console = console_server ? url("http", console_host, console_server->port()) : "",
+                         .signed_only = signatures.required()});
+  std::optional<int> signal;
+  while (!(signal = stop.wait_for(kLookForKeys)) || *signal == SIGHUP) keys.poll();
+  log::info("stopping", {{"signal", *signal}});
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
   log::info("stopped");
