@@ -4,6 +4,7 @@
 #include "stator/api/table_description.h"
 #include "stator/api/table_name.h"
 #include "stator/api/table_settings.h"
+#include "stator/api/tags.h"
 
 namespace stator::api {
 namespace {
@@ -80,12 +81,6 @@ Result<void> read_billing(const Request& request, Table& table) {
   return {};
 }
 
-void read_tags(const Request& request, Table& table) {
-  for (const auto& tag : request.objects("Tags")) {
-    table.tags.emplace_back(tag.string("Key").value_or(""), tag.string("Value").value_or(""));
-  }
-}
-
 Result<Table> read_table(Call& call) {
   const auto& request = call.request();
   Table table;
@@ -109,7 +104,7 @@ Result<Table> read_table(Call& call) {
   if (const auto table_class = request.string("TableClass")) table.table_class = std::string(*table_class);
   table.on_demand = read_on_demand(request);
   table.warm = read_warm(request);
-  read_tags(request, table);
+  table.tags = TRY(read_tags(request));
   return table;
 }
 

@@ -121,6 +121,7 @@ class Committer {
   enum class Mode : std::uint8_t { OwnThread, Inline };
 
   static constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
+  static constexpr std::chrono::seconds kCommitTimeInterval{1};  // how often the time of a commit is noted
 
   // `recovered` runs, on the thread that commits, after the store has recovered and before anything else executes: a commit
   // that failed may have taken effect after all, so whatever was derived from the store is to be derived again.  While it
@@ -139,7 +140,6 @@ class Committer {
   static constexpr int kMaxConflictRetries = 100;
   static constexpr int kMaxInlineRounds = 8;
   static constexpr std::chrono::seconds kRecoveryInterval{1};
-  static constexpr std::chrono::seconds kCommitTimeInterval{1};
 
   using Works = std::vector<std::unique_ptr<Work>>;
 

@@ -92,35 +92,38 @@ void Engine::write(WriteRequest request, WriteCallback done) {
 
 void Engine::trim_change_log() {
   const auto cutoff = clock_.now() - kStreamRetention;
+  // Everything before the first commit that may be younger than that goes.  A commit that is not noted was made within
+  // kCommitTimeInterval of the noted one before it.
+  storage::CommitSequence keep_from{store_.last_commit().value + 1};
   const auto snapshot = store_.snapshot();
-  storage::CommitSequence keep_from, oldest;
-  {
-    const auto times = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
-    for (; times->valid() && times->key().size() == kCommitTimeSequenceAt + 8 && times->value().size() == 8; times->next()) {
-      const auto micros = static_cast<std::int64_t>(read_u64be(times->value().data()));
-      if (WallTime{std::chrono::microseconds{micros}} > cutoff) break;
-      keep_from = {read_u64be(times->key().data() + kCommitTimeSequenceAt)};
-      if (oldest.value == 0) oldest = keep_from;
+  const auto noted = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
+  bool any = false;
+  for (; noted->valid() && noted->key().size() == kCommitTimeSequenceAt + 8 && noted->value().size() == 8; noted->next()) {
+    const auto micros = static_cast<std::int64_t>(read_u64be(noted->value().data()));
+    if (WallTime{std::chrono::microseconds{micros}} + Committer::kCommitTimeInterval > cutoff) {
+      keep_from = {read_u64be(noted->key().data() + kCommitTimeSequenceAt)};
+      break;
     }
+    any = true;
   }
+  if (!noted->status()) return;
+
   auto outdated = outdated_streams(*snapshot, cutoff, keep_from);
   if (!outdated) return log::warning("streams not trimmed", {{"cause", outdated.error().message}});
   auto ranges = std::move(*outdated);
-  if (keep_from == oldest && ranges.empty()) return;  // cut there already: a database at rest writes nothing
-
-  if (keep_from > oldest) ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
-  // From table to table: the first record of each says which lanes to cut, also of tables that are gone.
+  if (any) ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
+  // From lane to lane that has records, also of tables that are gone.
   storage::KeyRange rest = storage::KeyRange::prefix(change_log_prefix());
-  for (;;) {
+  while (any) {
     const auto first = snapshot->cursor(rest, storage::Direction::Forward);
     if (!first->valid() || first->key().size() < kChangeSequenceAt) break;
-    const TableId table{read_u32be(first->key().data() + 1)};
-    for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-      ranges.push_back({change_lane_prefix(table, lane), change_key_at(table, lane, keep_from)});
-    }
-    rest.begin = prefix_end(change_lane_prefix(table, kChangeLanes - 1));
+    const auto lane = first->key().substr(0, kChangeSequenceAt);
+    storage::KeyRange old{Bytes(lane), change_key_at(lane, keep_from)};
+    if (first->key() < old.end) ranges.push_back(std::move(old));
+    rest.begin = prefix_end(lane);
     if (rest.begin >= rest.end) break;
   }
+  if (ranges.empty()) return;  // a database at rest writes nothing
   committer_.submit(std::make_unique<EraseOld>(std::move(ranges), std::vector<KeyBytes>()));
 }
 

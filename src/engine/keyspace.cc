@@ -185,14 +185,14 @@ KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal) {
   return key;
 }
 
-KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence) {
-  KeyBytes key = change_lane_prefix(table, lane);
+KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence) {
+  KeyBytes key(lane_prefix);
   append_u64be(key, sequence.value);
   return key;
 }
 
 KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal) {
-  KeyBytes key = change_key_at(table, lane, sequence);
+  KeyBytes key = change_key_at(change_lane_prefix(table, lane), sequence);
   append_u32be(key, ordinal);
   return key;
 }

@@ -248,8 +248,9 @@ TEST(ChangeKeys, SortByLaneThenSequenceThenOrdinal) {
   EXPECT_LT(key(0, 9, 0), key(1, 1, 0));
   EXPECT_LT(key(1, 1, 300), key(1, 2, 0));
   EXPECT_LT(key(1, 256, 0), key(1, 256, 1));
-  EXPECT_LT(key(1, 1, 0xFFFFFFFF), change_key_at({3}, 1, {2}));
-  EXPECT_GE(key(1, 2, 0), change_key_at({3}, 1, {2}));
+  EXPECT_LT(key(1, 1, 0xFFFFFFFF), change_key_at(change_lane_prefix({3}, 1), {2}));
+  EXPECT_GE(key(1, 2, 0), change_key_at(change_lane_prefix({3}, 1), {2}));
+  EXPECT_EQ(change_lane_prefix({3}, 1).size(), kChangeSequenceAt);
   for (std::uint64_t top = 0; top < 4; ++top) EXPECT_EQ(change_lane(top << 62), top);
 }
 
@@ -272,8 +273,12 @@ TEST(Keys, AreWhatTheirPageShows) {
   row("change, table 1, lane 2, sequence 258, ordinal 1", change);
   row("collection `Abba` of table 1", collection_size_key(music.id, S("Abba")));
   row("time of commit 258", commit_time_key({258}));
+  row("stream `1` of `Music`", stream_key("Music", "1"));
+  row("marker of that stream at commit 258", stream_marker_key("Music", "1", {258}));
   row("items of table 1", statistic_key(music.id, kBaseIndex, Statistic::Items));
   row("bytes of index 1 of table 1", statistic_key(music.id, genre.id, Statistic::Bytes));
+  row("expiry of the song at 258", expiry_key(item_key(music, song), 258));
+  row("progress of the expiry entries of table 1", expiry_progress_key(music.id));
   row("S `ab`", field(S("ab")));
   row("S `a`, a zero byte, `b`", field(S(std::string_view("a\0b", 3))));
   row("B of the bytes `ff 00`", field(B(std::string_view("\xff\0", 2))));

@@ -227,7 +227,7 @@ TEST(Query, SaysWhichConditionDoesNotFit) {
       {"", {pk, {"x", KeyTerm::Op::Equal, N(1), {}}}, "Query condition missed key schema element: sk"},
       {"",
        {pk, {"sk", KeyTerm::Op::Equal, N(1), {}}, {"x", KeyTerm::Op::Equal, N(1), {}}},
-       "Query key condition not supported"},
+       "Conditions can be of length 1 or 2 only"},
       {"", {{"pk", KeyTerm::Op::Less, S("a"), {}}}, "Query key condition not supported"},
       {"",
        {pk, {"sk", KeyTerm::Op::Less, S("1"), {}}},
@@ -240,10 +240,14 @@ TEST(Query, SaysWhichConditionDoesNotFit) {
        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty "
        "string "
        "value. Key: pk"},
-      {"gsi", {g, {"s2", KeyTerm::Op::Equal, S("1"), {}}}, "Query condition missed key schema element: s1"},
+      {"gsi",
+       {g, {"s2", KeyTerm::Op::Equal, S("1"), {}}},
+       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in the "
+       "query because a condition is present on key attribute s2"},
       {"gsi",
        {g, {"s1", KeyTerm::Op::Less, S("1"), {}}, {"s2", KeyTerm::Op::Equal, S("1"), {}}},
-       "Query key condition not supported"},
+       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in the "
+       "query because a condition is present on key attribute s2"},
   };
   for (const auto& [index, terms, message] : cases) {
     SCOPED_TRACE(message);

@@ -62,7 +62,7 @@ std::size_t size_of(const ChangeRecord& change) {
 
 Result<bool> has_changes_after(const storage::Snapshot& snapshot, TableId table, storage::CommitSequence begin) {
   for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-    const auto cursor = snapshot.cursor({change_key_at(table, lane, begin), prefix_end(change_lane_prefix(table, lane))},
+    const auto cursor = snapshot.cursor({change_key_at(change_lane_prefix(table, lane), begin), prefix_end(change_lane_prefix(table, lane))},
                                         storage::Direction::Forward);
     if (cursor->valid()) return true;
     TRY(cursor->status());
@@ -195,7 +195,7 @@ Result<ShardPage> read_shard(const storage::Snapshot& snapshot, storage::CommitS
   from = std::max(from, shard.first());
   const storage::KeyRange range{
       change_key_at(table, shard.lane, from.sequence, from.ordinal),
-      shard.end ? change_key_at(table, shard.lane, *shard.end) : prefix_end(change_lane_prefix(table, shard.lane))};
+      shard.end ? change_key_at(change_lane_prefix(table, shard.lane), *shard.end) : prefix_end(change_lane_prefix(table, shard.lane))};
   ShardPage page;
   if (range.begin >= range.end) return page;  // behind the end of a closed shard
   std::size_t bytes = 0;
@@ -258,7 +258,7 @@ Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot&
       ranges.push_back({key, key + '\0'});
       ranges.push_back(stream_markers(table.name, table.stream.label));
       for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-        ranges.push_back({change_key_at(table.id, lane, markers.front().at), change_key_at(table.id, lane, last_at)});
+        ranges.push_back({change_key_at(change_lane_prefix(table.id, lane), markers.front().at), change_key_at(change_lane_prefix(table.id, lane), last_at)});
       }
       continue;
     }

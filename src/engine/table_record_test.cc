@@ -37,6 +37,8 @@ Table full_table() {
   t.on_demand = OnDemandThroughput{8, -1};
   t.warm = Throughput{9, 10};
   t.stream = {.enabled = true, .view = StreamView::NewAndOldImages, .label = "2024-01-01T00:00:00.000"};
+  t.stream.since = time_at(12);
+  t.ttl_attribute = "until";
   t.deletion_protection = true;
   t.table_class = "STANDARD_INFREQUENT_ACCESS";
   t.table_class_changed = time_at(11);
@@ -71,6 +73,8 @@ void expect_same(const Table& a, const Table& b) {
   EXPECT_EQ(a.stream.enabled, b.stream.enabled);
   EXPECT_EQ(a.stream.view, b.stream.view);
   EXPECT_EQ(a.stream.label, b.stream.label);
+  EXPECT_EQ(a.stream.since, b.stream.since);
+  EXPECT_EQ(a.ttl_attribute, b.ttl_attribute);
   EXPECT_EQ(a.deletion_protection, b.deletion_protection);
   EXPECT_EQ(a.table_class, b.table_class);
   EXPECT_EQ(a.table_class_changed, b.table_class_changed);

@@ -136,7 +136,7 @@ TEST(ParseCondition, RefusesFunctionsThatAreUnknownOrMisplaced) {
           {"foo(a)", "Invalid function name; function: foo"},
           {"a = foo(b, c)", "Invalid function name; function: foo"},
           {"SIZE(a) = :n", "Invalid function name; function: SIZE"},
-          {"if_not_exists(a, :b)", "Invalid function name; function: if_not_exists"},
+          {"if_not_exists(a, :b)", "The function is not allowed in a condition expression; function: if_not_exists"},
           {"size(a)", "The function is not allowed to be used this way in an expression; function: size"},
           {"a = b AND (size(a))", "The function is not allowed to be used this way in an expression; function: size"},
           {"NOT size(a)", "The function is not allowed to be used this way in an expression; function: size"},
@@ -232,7 +232,7 @@ TEST(ParseUpdate, RefusesWhatDynamoDbRefuses) {
                  {"SET name = f(:b)", "Attribute name is a reserved keyword; reserved keyword: name"},
                  {"SET a = f(:b) SET c = :d", "Invalid function name; function: f"},
                  {"SET a = LIST_APPEND(:b, :c)", "Invalid function name; function: LIST_APPEND"},
-                 {"SET a = attribute_exists(b)", "Invalid function name; function: attribute_exists"},
+                 {"SET a = attribute_exists(b)", "The function is not allowed in an update expression; function: attribute_exists"},
                  {"SET a = list_append(list_append(:b, :c), :d)",
                   "The function is not allowed to be used this way in an expression; function: list_append"},
              });

@@ -504,7 +504,7 @@ void SignatureVerifier::set_keys(std::span<const AccessKey> keys) {
     MutexLock lock(mutex_);
     keys_ = std::move(next);
   }
-  if (!keys.empty()) required_.store(true, std::memory_order_release);
+  if (!keys.empty()) require();
 }
 
 std::shared_ptr<SignatureVerifier::Keys> SignatureVerifier::keys() const {

@@ -51,6 +51,8 @@ class SignatureVerifier {
   // From now on only these are known.
   void set_keys(std::span<const AccessKey> keys);
 
+  // Asks for signatures even before there is a key.
+  void require() { required_.store(true, std::memory_order_release); }
   // Whether there has ever been a key.  Taking the last one away shuts everybody out rather than letting everybody in.
   bool required() const { return required_.load(std::memory_order_acquire); }
 

@@ -1,7 +1,9 @@
 #include "stator/server/run.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -46,6 +48,19 @@ struct Welcome {
   bool signed_only = false;
 };
 
+// Every connection is a file descriptor, and a shell allows few of them.
+void raise_descriptor_limit(const Config& config) {
+  static constexpr rlim_t kOwnDescriptors = 512;  // the store's files and the rest
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = config.max_connections + kOwnDescriptors;
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
+    log::warning("fewer connections than configured are possible", {{"file_descriptors", limit.rlim_cur}});
+  }
+}
+
 // What a person who has just started it needs next.
 void print_welcome(const Config& config, const Welcome& welcome) {
   std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
@@ -67,6 +82,7 @@ void print_welcome(const Config& config, const Welcome& welcome) {
 
 Result<void> run_server(const Config& config, Mode mode) {
   TRY(check_config(config, mode));
+  raise_descriptor_limit(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
   const auto instance = TRY(library::Instance::open({.data_folder = config.data,
                                                      .in_memory = config.in_memory,
@@ -75,6 +91,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
   AccessKeyFollower keys(AccessKeyFile(config.data), signatures);
   TRY(keys.start());
+  if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .signatures = &signatures});
   const auto server = TRY(http::Server::start(http_options(config, config.port), endpoint));
   endpoint.observe(*server);

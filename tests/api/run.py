@@ -58,7 +58,8 @@ class Run:
 
     def __init__(self, path, connection, patience, eventual, later):
         self.path, self.connection, self.patience, self.eventual, self.later = path, connection, patience, eventual, later
-        self.names, self.env = Names(), {}
+        self.names = Names()
+        self.env = {"$now": str(int(time.time())), "$hour_ago": str(int(time.time()) - 3600)}
 
     def call(self, operation, body):
         status, answer = self.connection.send(operation, self.names.out(json.dumps(body)).encode())

@@ -9,6 +9,8 @@ import socket
 import urllib.parse
 
 TARGET = "DynamoDB_20120810."
+STREAMS_TARGET = "DynamoDBStreams_20120810."
+STREAMS_OPERATIONS = {"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
 
 
 class ApiError(Exception):
@@ -40,7 +42,8 @@ class Connection:
 
     def send(self, operation, body):
         """Sends `body` (bytes) and returns (status, answer bytes); a connection that the server had closed is reopened."""
-        headers = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": TARGET + operation}
+        target = STREAMS_TARGET if operation in STREAMS_OPERATIONS else TARGET
+        headers = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": target + operation}
         headers.update(self.signature(headers, body))
         fresh = self.http.sock is None
         if fresh:
