@@ -73,6 +73,16 @@ constexpr auto kSettings = std::to_array<Setting>({
      .help = "Port of the console; 0 takes a free one.",
      .maximum = kMaxPort,
      .only_up = true},
+    {.name = "tls_cert",
+     .member = &Config::tls_cert,
+     .placeholder = "FILE",
+     .help =
+         "Certificate, with its chain, in PEM form: the DynamoDB API then speaks HTTPS.  SIGHUP makes a running server "
+         "read it again."},
+    {.name = "tls_key",
+     .member = &Config::tls_key,
+     .placeholder = "FILE",
+     .help = "Private key of tls_cert, in PEM form without a passphrase."},
     {.name = "data",
      .member = &Config::data,
      .placeholder = "FOLDER",
@@ -448,11 +458,16 @@ Result<void> check_config(const Config& config, Mode mode) {
   if (mode == Mode::Up && config.port != 0 && config.port == config.console_port) {
     return usage(fmt::format("port and console_port are both {}; each needs its own", config.port));
   }
+  if (config.tls_cert.empty() != config.tls_key.empty()) {
+    return usage(fmt::format("tls_cert and tls_key belong together, and {} is not set",
+                             config.tls_cert.empty() ? "tls_cert" : "tls_key"));
+  }
   if (!is_loopback(config.host) && TRY(AccessKeyFile(config.data).load()).empty()) {
     const auto folder = config.data == Config().data ? std::string() : fmt::format(" --data {}", config.data);
     return usage(
         fmt::format("host {} lets other machines in, and without an access key anyone there could read and change "
-                    "everything: make one with `stator key add{}`, or listen on 127.0.0.1",
+                    "everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or listen on "
+                    "127.0.0.1",
                     config.host, folder));
   }
   return {};
@@ -481,7 +496,7 @@ std::string settings_help(Mode mode) {
     if (setting.only_up && mode != Mode::Up) continue;
     out += fmt::format("  {}{}\n", setting.flag(), setting.is_switch() ? "" : fmt::format(" {}", setting.placeholder));
     const auto value = value_as_yaml(setting, defaults);
-    const bool unset = setting.is_switch() || value == "[]";
+    const bool unset = setting.is_switch() || value == "[]" || value == "\"\"";
     out += wrapped(unset ? std::string(setting.help) : fmt::format("{}  Default {}.", setting.help, value), "      ");
   }
   out += "  --config FILE\n";

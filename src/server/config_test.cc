@@ -177,10 +177,11 @@ TEST_F(ConfigTest, ListensToOtherMachinesOnlyWhenThereAreKeys) {
     const auto config = load_config({.flags = {{"host", host}, {"data", "d"}}}).value().config;
     const auto checked = check_config(config, Mode::Serve);
     ASSERT_FALSE(checked) << host;
-    EXPECT_EQ(checked.error().message,
-              std::string("host ") + host +
-                  " lets other machines in, and without an access key anyone there could read and change everything: "
-                  "make one with `stator key add --data d`, or listen on 127.0.0.1");
+    EXPECT_EQ(
+        checked.error().message,
+        std::string("host ") + host +
+            " lets other machines in, and without an access key anyone there could read and change everything: "
+            "make one with `stator key add --data d` and best set tls_cert and tls_key too, or listen on 127.0.0.1");
   }
   ASSERT_TRUE(AccessKeyFile("d").add("", ManualClock()));
   for (const auto* host : other_hosts) {
@@ -198,6 +199,15 @@ TEST_F(ConfigTest, TwoServersDoNotShareAPort) {
   EXPECT_FALSE(check_config(config, Mode::Up));
   config.port = config.console_port = 0;  // each takes a free one
   EXPECT_TRUE(check_config(config, Mode::Up));
+}
+
+TEST_F(ConfigTest, ACertificateNeedsItsKey) {
+  Config config;
+  config.tls_cert = "c";
+  EXPECT_EQ(check_config(config, Mode::Serve).error().message,
+            "tls_cert and tls_key belong together, and tls_key is not set");
+  config.tls_key = "k";
+  EXPECT_TRUE(check_config(config, Mode::Serve));
 }
 
 TEST_F(ConfigTest, PrintsAFileThatReadsBackAsTheSameConfig) {

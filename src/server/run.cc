@@ -14,6 +14,7 @@
 #include "stator/console/console.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
+#include "stator/http/tls.h"
 #include "stator/library/instance.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/endpoint.h"
@@ -47,6 +48,15 @@ struct Welcome {
   std::string api, console;  // their addresses; the console's is empty when there is none
   bool signed_only = false;
 };
+
+// SIGHUP: certificates are renewed under a server that goes on.
+void reload(http::TlsContext& tls) {
+  if (const auto reloaded = tls.reload()) {
+    log::info("tls_reloaded");
+  } else {
+    log::error("tls_not_reloaded", {{"error", reloaded.error().message}});
+  }
+}
 
 // Every connection is a file descriptor, and a shell allows few of them.
 void raise_descriptor_limit(const Config& config) {
@@ -93,7 +103,11 @@ Result<void> run_server(const Config& config, Mode mode) {
   TRY(keys.start());
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .signatures = &signatures});
-  const auto server = TRY(http::Server::start(http_options(config, config.port), endpoint));
+  auto options = http_options(config, config.port);
+  std::unique_ptr<http::TlsContext> tls;
+  if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
+  options.tls = tls.get();
+  const auto server = TRY(http::Server::start(options, endpoint));
   endpoint.observe(*server);
 
   client::InProcessClient client(instance->service());
@@ -102,21 +116,27 @@ Result<void> run_server(const Config& config, Mode mode) {
   // It asks nobody for a key, so only this machine may reach it.
   const auto console_host = is_loopback(config.host) ? config.host : Config().host;
   if (mode == Mode::Up) {
-    auto options = http_options(config, config.console_port);
-    options.threads = 1;
-    options.host = console_host;
-    console_server = TRY(http::Server::start(options, console));
+    auto console_options = http_options(config, config.console_port);
+    console_options.threads = 1;
+    console_options.host = console_host;
+    console_server = TRY(http::Server::start(console_options, console));
   }
 
   log::info("started", {{"host", config.host},
                         {"port", server->port()},
                         {"tables", instance->engine().catalog().size()},
                         {"data", config.in_memory ? "memory" : config.data}});
-  print_welcome(config, {.api = url("http", config.host, server->port()),
+  if (!tls && !is_loopback(config.host)) {
+    log::warning("not_encrypted", {{"message", "others on the network can read along; set tls_cert and tls_key"}});
+  }
+  print_welcome(config, {.api = url(tls ? "https" : "http", config.host, server->port()),
                          .console = console_server ? url("http", console_host, console_server->port()) : "",
                          .signed_only = signatures.required()});
   std::optional<int> signal;
-  while (!(signal = stop.wait_for(kLookForKeys)) || *signal == SIGHUP) keys.poll();
+  while (!(signal = stop.wait_for(kLookForKeys)) || *signal == SIGHUP) {
+    keys.poll();
+    if (signal && tls) reload(*tls);
+  }
   log::info("stopping", {{"signal", *signal}});
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
