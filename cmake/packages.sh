@@ -5,12 +5,12 @@
 # shellcheck shell=bash disable=SC2034  # the lists are read by the scripts that source this file
 run_packages=(
   g++:g++ cmake:cmake ninja-build:ninja python3:python3
-  libboost1.81-dev libcli11-dev libfmt-dev libsimdjson-dev libxxhash-dev libyaml-cpp-dev
+  libboost1.81-dev libcli11-dev libfmt-dev libsimdjson-dev libssl-dev libxxhash-dev libyaml-cpp-dev
   librocksdb-dev libsnappy-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev
 )
 test_packages=(
   libgtest-dev python3-boto3 awscli nodejs:node npm:npm chromium
-  clang-format-19 util-linux:setarch
+  clang-format-19 openssl:openssl util-linux:setarch
 )
 
 # Says why it stops, in one line.

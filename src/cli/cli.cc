@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/base/clock.h"
 #include "stator/base/log.h"
 #include "stator/base/suggest.h"
+#include "stator/server/access_keys.h"
 #include "stator/server/config.h"
 #include "stator/server/run.h"
 #include "stator/server/version.h"
@@ -30,6 +32,7 @@ Usage: stator COMMAND [OPTIONS]
 Commands:
   up         Start everything: the DynamoDB API on port 8000, the console on port 8001
   serve      Start the database alone
+  key        Make, list and remove the access keys that requests are signed with
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
 
@@ -56,6 +59,23 @@ constexpr std::string_view kServeHelp =
 Usage: stator serve [OPTIONS]
 
 )";
+constexpr std::string_view kKeyHelp =
+    R"(Make, list and remove access keys.  Without any, whoever reaches the server may do everything, and so it listens to this
+machine only; with the first, every request must be signed with one, as AWS SDKs do.  A running server follows within a
+second or two.  Keys are in keys.yaml in the data folder, which only its owner may read.
+
+Usage: stator key add [--name NAME] [OPTIONS]
+       stator key list [OPTIONS]
+       stator key remove ID [OPTIONS]
+
+Options:
+  --name NAME
+      What to call the new key, for whoever reads the list.
+  --data FOLDER
+      The database, as for the server; else from $STATOR_DATA, else from stator.yaml.
+  --config FILE
+      Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
+)";
 constexpr std::string_view kConfigHelp =
     R"(Print every setting, its meaning and its value, in the form of a stator.yaml.  Without options, environment and file
 that is a file to start from:  stator config >stator.yaml
@@ -77,12 +97,16 @@ int fail(int status, std::string_view message) {
 // What is wrong with the words that a command did not understand, or nothing.
 std::string objection_to_rest(const CLI::App& command, std::span<const std::string_view> flags) {
   if (command.remaining_size() == 0) return {};
+  const auto* parent = command.get_parent();
+  const auto name = parent != nullptr && parent->get_parent() != nullptr
+                        ? fmt::format("{} {}", parent->get_name(), command.get_name())
+                        : command.get_name();
   const auto word = command.remaining().front();
-  if (!word.starts_with("-")) return fmt::format("{} takes only options, not {}", command.get_name(), word);
+  if (!word.starts_with("-")) return fmt::format("{} takes only options, not {}", name, word);
   const auto flag = word.substr(0, word.find('='));
   const auto suggestion = did_you_mean(flag, flags);
-  return fmt::format("{} has no option {}{}", command.get_name(), flag,
-                     suggestion.empty() ? fmt::format("; see stator {} --help", command.get_name()) : suggestion);
+  return fmt::format("{} has no option {}{}", name, flag,
+                     suggestion.empty() ? fmt::format("; see stator {} --help", name) : suggestion);
 }
 
 CLI::App* add_command(CLI::App& app, const std::string& name, std::string help) {
@@ -137,6 +161,94 @@ class SettingsCommand {
   std::vector<SettingOption> options_;
 };
 
+// stator key add|list|remove.
+class KeyCommand {
+ public:
+  explicit KeyCommand(CLI::App& app)
+      : app_(add_command(app, "key", std::string(kKeyHelp))),
+        add_(add_action("add")),
+        list_(add_action("list")),
+        remove_(add_action("remove")),
+        name_(add_->add_option("--name")->type_name("NAME")->expected(1)),
+        id_(remove_->add_option("ID")->expected(1)) {
+    app_->require_subcommand(0, 1);
+  }
+
+  explicit operator bool() const { return app_->parsed(); }
+
+  int run() const {
+    if (app_->remaining_size() > 0) {
+      constexpr std::string_view actions[] = {"add", "list", "remove"};
+      const auto word = app_->remaining().front();
+      const auto suggestion = did_you_mean(word, actions);
+      return fail(kWrongArguments, fmt::format("key has no command {}{}", word,
+                                               suggestion.empty() ? "; see stator key --help" : suggestion));
+    }
+    const auto* action = add_->parsed() ? add_ : list_->parsed() ? list_ : remove_->parsed() ? remove_ : nullptr;
+    if (action == nullptr) return fmt::print(stderr, "{}", kKeyHelp), kWrongArguments;
+    constexpr std::string_view flags[] = {"--name", "--data", "--config"};
+    if (const auto wrong = objection_to_rest(*action, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
+    const auto loaded = load(*action);
+    if (!loaded) return fail(kWrongArguments, loaded.error().message);
+    server::AccessKeyFile file(loaded->config.data);
+    return action == add_ ? add(file) : action == list_ ? list(file) : remove(file);
+  }
+
+ private:
+  CLI::App* add_action(const std::string& name) {
+    auto* action = add_command(*app_, name, std::string(kKeyHelp));
+    action->add_option("--data")->type_name("FOLDER")->expected(1);
+    action->add_option("--config")->type_name("FILE")->expected(1);
+    return action;
+  }
+
+  static Result<server::LoadedConfig> load(const CLI::App& action) {
+    server::ConfigSources sources{.environment = server::stator_environment()};
+    if (const auto* option = action.get_option("--config"); option->count() > 0)
+      sources.file = option->results().back();
+    for (const auto& text : action.get_option("--data")->results()) sources.flags.emplace_back("data", text);
+    return server::load_config(sources);
+  }
+
+  // What a program reads is on standard output, in the form of an environment file; what a person reads is not.
+  int add(server::AccessKeyFile& file) const {
+    const auto key = file.add(name_->count() > 0 ? name_->results().back() : "", SystemClock());
+    if (!key) return fail(kFailed, key.error().message);
+    fmt::print("AWS_ACCESS_KEY_ID={}\nAWS_SECRET_ACCESS_KEY={}\n", key->id, key->secret);
+    fmt::print(stderr, "stator: the secret is not shown again; from now on every request must be signed with a key\n");
+    return kDone;
+  }
+
+  static int list(const server::AccessKeyFile& file) {
+    const auto keys = file.load();
+    if (!keys) return fail(kFailed, keys.error().message);
+    for (const auto& key : *keys) {
+      fmt::print("{}  {}{}{}\n", key.id, key.created, key.name.empty() ? "" : "  ", key.name);
+    }
+    if (keys->empty()) fmt::print(stderr, "stator: no keys in {}; stator key add makes one\n", file.path());
+    return kDone;
+  }
+
+  int remove(server::AccessKeyFile& file) const {
+    if (id_->count() == 0) return fail(kWrongArguments, "key remove needs the id of a key; stator key list shows them");
+    const auto left = file.remove(id_->results().back());
+    if (!left) return fail(kFailed, left.error().message);
+    if (left->empty()) {
+      fmt::print(stderr,
+                 "stator: that was the last key: a running server now refuses every request, and one that is started "
+                 "without keys listens to this machine only\n");
+    }
+    return kDone;
+  }
+
+  CLI::App* app_;
+  CLI::App* add_;
+  CLI::App* list_;
+  CLI::App* remove_;
+  const CLI::Option* name_;
+  const CLI::Option* id_;
+};
+
 int start(const SettingsCommand& command, server::Mode mode) {
   const auto loaded = command.load();
   if (!loaded) return fail(kWrongArguments, loaded.error().message);
@@ -171,7 +283,7 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up", "serve", "config", "version", "help"};
+  constexpr std::string_view commands[] = {"up", "serve", "key", "config", "version", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,
               fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
@@ -189,6 +301,7 @@ int run(int argc, const char* const* argv) {
   using server::Mode;
   const SettingsCommand up(app, "up", Mode::Up, kUpHelp);
   const SettingsCommand serve(app, "serve", Mode::Serve, kServeHelp);
+  const KeyCommand key(app);
   const SettingsCommand config(app, "config", Mode::Up, kConfigHelp);
   const auto* version = add_command(app, "version", std::string(kVersionHelp));
 
@@ -204,6 +317,7 @@ int run(int argc, const char* const* argv) {
   if (const auto wrong = objection_to_rest(*version, {}); !wrong.empty()) return fail(kWrongArguments, wrong);
   if (up) return start(up, Mode::Up);
   if (serve) return start(serve, Mode::Serve);
+  if (key) return key.run();
   if (config) return print_config(config);
   if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text()), kDone;
   fmt::print(stderr, "{}", kHelp);

@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <cstring>
 #include <exception>
 
@@ -47,6 +48,16 @@ struct Connection::OnWrite {
   void operator()(const error_code& error, std::size_t bytes) const { connection->on_write(error, bytes); }
 };
 
+struct Connection::OnReadable {
+  ConnectionRef connection;
+  void operator()(const error_code& error) const { connection->on_readable(error); }
+};
+
+struct Connection::OnWritable {
+  ConnectionRef connection;
+  void operator()(const error_code& error) const { connection->on_write(error, 0); }
+};
+
 Connection::Connection(std::shared_ptr<Loop> loop, Socket socket)
     : loop_(std::move(loop)),
       socket_(std::move(socket)),
@@ -59,6 +70,10 @@ void Connection::start(Admission admission) {
   socket_.non_blocking(true, error);
   if (!error) socket_.set_option(asio::ip::tcp::no_delay(true), error);
   if (error) return close();
+  if (const auto* tls = loop_->options().tls) {
+    if (over_limit_) return close();  // to be told so would take a handshake
+    tls_ = tls->accept(socket_.native_handle());
+  }
   if (over_limit_) refuse(503, "too many connections");
   settle();
 }
@@ -203,7 +218,9 @@ void Connection::read_more() {
     if (flush()) finish_closing();
     return;
   }
-  if (end_ == 0) {
+  if (tls_ != nullptr && !shaken_hands_) {
+    deadline_ = loop_->deadline_in(loop_->options().request_timeout);
+  } else if (end_ == 0) {
     deadline_ = loop_->deadline_in(loop_->options().idle_timeout);
   } else if (!request_begun_) {
     request_begun_ = true;
@@ -214,7 +231,34 @@ void Connection::read_more() {
 
 void Connection::start_read() {
   reading_ = true;
+  if (tls_ != nullptr && !lingering_) return on_readable({});  // what was received may be decrypted already
   socket_.async_read_some(asio::buffer(in_.data() + end_, in_.capacity() - end_), OnRead{ConnectionRef(*this)});
+}
+
+// The client may have sent something.  Called by start_read() too, and so it never calls on_read() itself.
+void Connection::on_readable(const error_code& error) {
+  if (closed_) {
+    reading_ = false;
+    return;
+  }
+  if (lingering_) {  // what comes is dropped, so it need not be decrypted
+    begin_ = end_ = 0;
+    return start_read();
+  }
+  const auto received = error ? TlsSession::Transfer{} : tls_->read(in_.data() + end_, in_.capacity() - end_);
+  using Status = TlsSession::Status;
+  if (!shaken_hands_ && tls_->established()) {
+    shaken_hands_ = true;
+    deadline_ = loop_->deadline_in(loop_->options().idle_timeout);
+  }
+  if (received.status == Status::WantsRead || received.status == Status::WantsWrite) {
+    socket_.async_wait(received.status == Status::WantsRead ? Socket::wait_read : Socket::wait_write,
+                       OnReadable{ConnectionRef(*this)});
+    return;
+  }
+  asio::post(socket_.get_executor(), [self = ConnectionRef(*this), received] {
+    self->on_read(received.status == Status::Done ? error_code() : asio::error::eof, received.bytes);
+  });
 }
 
 void Connection::on_read(const error_code& error, std::size_t bytes) {
@@ -237,11 +281,8 @@ void Connection::on_read(const error_code& error, std::size_t bytes) {
 bool Connection::flush() {
   const std::size_t total = out_.size() + large_body_.size();
   while (written_ < total) {
-    const std::size_t of_out = std::min(written_, out_.size());
-    const std::array buffers = {asio::buffer(out_) + of_out, asio::buffer(large_body_) + (written_ - of_out)};
     error_code error;
-    const std::size_t bytes = large_body_.empty() ? socket_.write_some(buffers[0], error)  //
-                                                  : socket_.write_some(buffers, error);
+    const std::size_t bytes = write_some(error);
     if (error == asio::error::would_block) {
       if (stalled_bytes_ == 0) {
         if (!loop_->shared().budget.take(total - written_)) {
@@ -256,7 +297,7 @@ bool Connection::flush() {
         deadline_ = loop_->deadline_in(loop_->options().write_timeout);
       }
       writing_ = true;
-      socket_.async_write_some(buffers, OnWrite{ConnectionRef(*this)});
+      wait_to_write();
       return false;
     }
     if (error) {
@@ -275,6 +316,37 @@ bool Connection::flush() {
   return true;
 }
 
+// Of out_ and then large_body_, what the client takes at once.
+std::size_t Connection::write_some(error_code& error) {
+  if (tls_ != nullptr) {
+    const auto rest = written_ < out_.size() ? std::string_view(out_).substr(written_)
+                                             : std::string_view(large_body_).substr(written_ - out_.size());
+    const auto sent = tls_->write(rest.data(), rest.size());
+    write_wants_ = sent.status;
+    if (sent.status == TlsSession::Status::Ended) error = asio::error::eof;
+    if (sent.status == TlsSession::Status::WantsRead || sent.status == TlsSession::Status::WantsWrite) {
+      error = asio::error::would_block;
+    }
+    return sent.bytes;
+  }
+  return large_body_.empty() ? socket_.write_some(asio::buffer(out_) + written_, error)
+                             : socket_.write_some(unwritten(), error);
+}
+
+void Connection::wait_to_write() {
+  if (tls_ != nullptr) {
+    socket_.async_wait(write_wants_ == TlsSession::Status::WantsRead ? Socket::wait_read : Socket::wait_write,
+                       OnWritable{ConnectionRef(*this)});
+  } else {
+    socket_.async_write_some(unwritten(), OnWrite{ConnectionRef(*this)});
+  }
+}
+
+std::array<asio::const_buffer, 2> Connection::unwritten() const {
+  const std::size_t of_out = std::min(written_, out_.size());
+  return {asio::buffer(out_) + of_out, asio::buffer(large_body_) + (written_ - of_out)};
+}
+
 void Connection::end_stall() {
   if (stalled_bytes_ > 0) loop_->shared().budget.give_back(std::exchange(stalled_bytes_, 0));
 }
@@ -290,6 +362,7 @@ void Connection::on_write(const error_code& error, std::size_t bytes) {
 }
 
 void Connection::finish_closing() {
+  if (tls_ != nullptr) tls_->finish();
   if (!linger_ || loop_->draining()) return close();
   error_code error;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, error);

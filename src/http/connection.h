@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
@@ -15,6 +17,7 @@
 #include "stator/http/parser.h"
 #include "stator/http/read_buffer.h"
 #include "stator/http/server.h"
+#include "stator/http/tls.h"
 
 namespace stator::http {
 
@@ -61,6 +64,8 @@ class Connection {
   friend class Loop;
   struct OnRead;
   struct OnWrite;
+  struct OnReadable;
+  struct OnWritable;
 
   void process();
   void settle();
@@ -73,7 +78,11 @@ class Connection {
   void read_more();
   void start_read();
   void on_read(const boost::system::error_code& error, std::size_t bytes);
+  void on_readable(const boost::system::error_code& error);
   bool flush();
+  std::size_t write_some(boost::system::error_code& error);
+  void wait_to_write();
+  std::array<boost::asio::const_buffer, 2> unwritten() const;
   void end_stall();
   void on_write(const boost::system::error_code& error, std::size_t bytes);
   void finish_closing();
@@ -83,6 +92,7 @@ class Connection {
 
   const std::shared_ptr<Loop> loop_;  // declared before the socket, which lives in the loop's io_context
   Socket socket_;
+  std::unique_ptr<TlsSession> tls_;  // null: plain
   SteadyTime deadline_ = SteadyTime::max();
 
   // Received.  [begin_, end_) of the buffer is not yet answered.
@@ -93,14 +103,16 @@ class Connection {
   bool reading_ = false;        // a read is pending and owns the buffer
   bool request_begun_ = false;  // the deadline for receiving it is running
   bool continue_sent_ = false;
-  bool in_flight_ = false;  // the handler has the request
+  bool shaken_hands_ = false;  // with TLS: the deadline of the handshake is over
+  bool in_flight_ = false;     // the handler has the request
   std::optional<Response> answer_;
 
   // To be sent: out_ and then large_body_, written_ bytes of which are gone.
   std::string out_;
   std::string large_body_;
   std::size_t written_ = 0;
-  bool writing_ = false;           // a write is pending and owns both
+  TlsSession::Status write_wants_ = TlsSession::Status::WantsWrite;  // what a TLS write that would block waits for
+  bool writing_ = false;                                             // a write is pending and owns both
   std::size_t stalled_bytes_ = 0;  // on the budget, because the client has made us wait
   std::size_t paced_bytes_ = 0;    // taken by the client since the deadline was set
 

@@ -15,6 +15,7 @@
 namespace stator::http {
 
 class Connection;
+class TlsContext;
 
 // Answers one request, once, from any thread.  Dropped unanswered, it answers 500.
 //
@@ -72,13 +73,15 @@ struct ServerOptions {
   std::size_t buffered_bytes = 256 << 20;
 
   // All are kept by one coarse timer, so they may be late by up to two ticks.
-  std::chrono::milliseconds idle_timeout{60'000};     // between requests; closes silently
-  std::chrono::milliseconds request_timeout{30'000};  // from the first byte of a request to its last; answers 408
-  std::chrono::milliseconds write_timeout{30'000};    // for each 64 KB of an answer; closes
-  std::chrono::milliseconds linger_timeout{5'000};    // for reading and dropping what a refused client still sends
+  std::chrono::milliseconds idle_timeout{60'000};  // between requests; closes silently
+  std::chrono::milliseconds request_timeout{
+      30'000};  // from the first byte of a request to its last; answers 408.  Also for a TLS handshake; closes
+  std::chrono::milliseconds write_timeout{30'000};  // for each 64 KB of an answer; closes
+  std::chrono::milliseconds linger_timeout{5'000};  // for reading and dropping what a refused client still sends
   std::chrono::milliseconds tick{1'000};
 
-  const Clock* clock = nullptr;  // for the Date header; null: the system's.  Outlives the server.
+  const TlsContext* tls = nullptr;  // null: plain HTTP.  Outlives the server.
+  const Clock* clock = nullptr;     // for the Date header; null: the system's.  Outlives the server.
 };
 
 struct ServerStatistics {

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "stator/base/suggest.h"
+#include "stator/server/access_keys.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves its declaration to us
 
@@ -27,20 +28,13 @@ constexpr std::size_t kMaxFileBytes = 1024 * 1024;
 constexpr std::uint32_t kMaxPort = 65535;
 constexpr std::size_t kHelpColumns = 100;
 
-// Credentials are not checked yet, so whoever can connect owns the data; only this machine may connect.
 std::string objection_to_host(const Config& config) {
   in_addr v4{};
   in6_addr v6{};
   const auto& host = config.host;
-  const bool is_v4 = inet_pton(AF_INET, host.c_str(), &v4) == 1;
-  const bool is_v6 = inet_pton(AF_INET6, host.c_str(), &v6) == 1;
-  if (host == "localhost" || (is_v4 && (ntohl(v4.s_addr) >> 24U) == 127) || (is_v6 && IN6_IS_ADDR_LOOPBACK(&v6)))
+  if (host == "localhost" || inet_pton(AF_INET, host.c_str(), &v4) == 1 || inet_pton(AF_INET6, host.c_str(), &v6) == 1)
     return {};
-  if (!is_v4 && !is_v6) return fmt::format("expects 127.0.0.1, ::1 or localhost, not {}", host);
-  return fmt::format(
-      "refuses {}: keys and signatures are not verified yet, so other machines must not reach the server; "
-      "listen on 127.0.0.1, and let an SSH tunnel or an authenticating proxy bring others in",
-      host);
+  return fmt::format("expects an address such as 127.0.0.1, ::1 or 0.0.0.0, or localhost, not \"{}\"", host);
 }
 
 std::string objection_to_origins(const Config& config) {
@@ -64,8 +58,9 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "host",
      .member = &Config::host,
      .placeholder = "ADDRESS",
-     .help = "Address to listen on.  Only this machine's own, 127.0.0.1, ::1 or localhost, for as long as keys and "
-             "signatures are not verified.",
+     .help =
+         "Address to listen on.  One that other machines can reach, such as 0.0.0.0, needs an access key: stator key "
+         "add.",
      .objection = objection_to_host},
     {.name = "port",
      .member = &Config::port,
@@ -78,15 +73,26 @@ constexpr auto kSettings = std::to_array<Setting>({
      .help = "Port of the console; 0 takes a free one.",
      .maximum = kMaxPort,
      .only_up = true},
+    {.name = "tls_cert",
+     .member = &Config::tls_cert,
+     .placeholder = "FILE",
+     .help =
+         "Certificate, with its chain, in PEM form: the DynamoDB API then speaks HTTPS.  SIGHUP makes a running server "
+         "read it again."},
+    {.name = "tls_key",
+     .member = &Config::tls_key,
+     .placeholder = "FILE",
+     .help = "Private key of tls_cert, in PEM form without a passphrase."},
     {.name = "data",
      .member = &Config::data,
      .placeholder = "FOLDER",
-     .help = "Folder that holds the database; made when it is not there.  One server uses it at a time.",
+     .help = "Folder that holds the database and its access keys; made when it is not there.  One server uses it at a "
+             "time.",
      .objection = objection_to_data},
     {.name = "in_memory",
      .member = &Config::in_memory,
      .placeholder = "true|false",
-     .help = "Keep everything in memory and nothing on disk; the data folder is not touched."},
+     .help = "Keep everything in memory and nothing on disk; of the data folder only the access keys are read."},
     {.name = "durability",
      .member = &Config::durability,
      .placeholder = "sync|relaxed",
@@ -441,9 +447,28 @@ Result<LoadedConfig> load_config(const ConfigSources& sources) {
   return loaded;
 }
 
+bool is_loopback(const std::string& host) {
+  in_addr v4{};
+  in6_addr v6{};
+  return host == "localhost" || (inet_pton(AF_INET, host.c_str(), &v4) == 1 && (ntohl(v4.s_addr) >> 24U) == 127) ||
+         (inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
+}
+
 Result<void> check_config(const Config& config, Mode mode) {
   if (mode == Mode::Up && config.port != 0 && config.port == config.console_port) {
     return usage(fmt::format("port and console_port are both {}; each needs its own", config.port));
+  }
+  if (config.tls_cert.empty() != config.tls_key.empty()) {
+    return usage(fmt::format("tls_cert and tls_key belong together, and {} is not set",
+                             config.tls_cert.empty() ? "tls_cert" : "tls_key"));
+  }
+  if (!is_loopback(config.host) && TRY(AccessKeyFile(config.data).load()).empty()) {
+    const auto folder = config.data == Config().data ? std::string() : fmt::format(" --data {}", config.data);
+    return usage(
+        fmt::format("host {} lets other machines in, and without an access key anyone there could read and change "
+                    "everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or listen on "
+                    "127.0.0.1",
+                    config.host, folder));
   }
   return {};
 }
@@ -471,7 +496,7 @@ std::string settings_help(Mode mode) {
     if (setting.only_up && mode != Mode::Up) continue;
     out += fmt::format("  {}{}\n", setting.flag(), setting.is_switch() ? "" : fmt::format(" {}", setting.placeholder));
     const auto value = value_as_yaml(setting, defaults);
-    const bool unset = setting.is_switch() || value == "[]";
+    const bool unset = setting.is_switch() || value == "[]" || value == "\"\"";
     out += wrapped(unset ? std::string(setting.help) : fmt::format("{}  Default {}.", setting.help, value), "      ");
   }
   out += "  --config FILE\n";

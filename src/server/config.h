@@ -31,6 +31,8 @@ struct Config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8000;
   std::uint16_t console_port = 8001;
+  std::string tls_cert;
+  std::string tls_key;
   std::string data = "./stator-data";
   bool in_memory = false;
   Durability durability = Durability::Sync;
@@ -96,7 +98,11 @@ struct LoadedConfig {
 // so it is a warning at most, and only when it looks like a slip.  Errors: Usage.
 Result<LoadedConfig> load_config(const ConfigSources& sources);
 
-// What only matters to one mode: two servers cannot share a port.  Errors: Usage.
+// Whether only this machine can reach the address.
+bool is_loopback(const std::string& host);
+
+// What is wrong with settings that are fine one by one: two servers cannot share a port, a certificate needs its key,
+// and an address that others can reach needs an access key in the data folder.  Errors: Usage, Storage.
 Result<void> check_config(const Config& config, Mode mode);
 
 // Every setting with its explanation, as a stator.yaml; those at their default are commented out.

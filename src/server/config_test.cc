@@ -9,6 +9,8 @@
 #include <fstream>
 #include <set>
 
+#include "stator/server/access_keys.h"
+
 namespace stator::server {
 namespace {
 
@@ -166,15 +168,24 @@ TEST_F(ConfigTest, WarnsOfAVariableThatLooksLikeASlipAndLeavesOthersAlone) {
   EXPECT_EQ(loaded->warnings, std::vector<std::string>{"STATOR_PROT is not a setting; did you mean STATOR_PORT?"});
 }
 
-TEST_F(ConfigTest, ListensToThisMachineOnly) {
+TEST_F(ConfigTest, ListensToOtherMachinesOnlyWhenThereAreKeys) {
   for (const auto* host : {"127.0.0.1", "127.1.2.3", "::1", "localhost"}) {
-    EXPECT_TRUE(load_config({.flags = {{"host", host}}})) << host;
+    EXPECT_TRUE(check_config(load_config({.flags = {{"host", host}}}).value().config, Mode::Serve)) << host;
   }
-  for (const auto* host : {"0.0.0.0", "::", "192.168.1.5", "::ffff:10.0.0.1"}) {
-    const auto loaded = load_config({.flags = {{"host", host}}});
-    ASSERT_FALSE(loaded) << host;
-    EXPECT_EQ(loaded.error().message.find(std::string("--host refuses ") + host), 0U) << loaded.error().message;
-    EXPECT_NE(loaded.error().message.find("listen on 127.0.0.1"), std::string::npos);
+  const auto other_hosts = {"0.0.0.0", "::", "192.168.1.5", "::ffff:10.0.0.1"};
+  for (const auto* host : other_hosts) {
+    const auto config = load_config({.flags = {{"host", host}, {"data", "d"}}}).value().config;
+    const auto checked = check_config(config, Mode::Serve);
+    ASSERT_FALSE(checked) << host;
+    EXPECT_EQ(
+        checked.error().message,
+        std::string("host ") + host +
+            " lets other machines in, and without an access key anyone there could read and change everything: "
+            "make one with `stator key add --data d` and best set tls_cert and tls_key too, or listen on 127.0.0.1");
+  }
+  ASSERT_TRUE(AccessKeyFile("d").add("", ManualClock()));
+  for (const auto* host : other_hosts) {
+    EXPECT_TRUE(check_config(load_config({.flags = {{"host", host}, {"data", "d"}}}).value().config, Mode::Serve));
   }
   for (const auto* host : {"", "example.org", "127.0.0.1.evil.example", "127.1"}) {
     EXPECT_FALSE(load_config({.flags = {{"host", host}}})) << host;
@@ -188,6 +199,15 @@ TEST_F(ConfigTest, TwoServersDoNotShareAPort) {
   EXPECT_FALSE(check_config(config, Mode::Up));
   config.port = config.console_port = 0;  // each takes a free one
   EXPECT_TRUE(check_config(config, Mode::Up));
+}
+
+TEST_F(ConfigTest, ACertificateNeedsItsKey) {
+  Config config;
+  config.tls_cert = "c";
+  EXPECT_EQ(check_config(config, Mode::Serve).error().message,
+            "tls_cert and tls_key belong together, and tls_key is not set");
+  config.tls_key = "k";
+  EXPECT_TRUE(check_config(config, Mode::Serve));
 }
 
 TEST_F(ConfigTest, PrintsAFileThatReadsBackAsTheSameConfig) {

@@ -42,6 +42,23 @@ std::string_view operation_of(std::string_view target) {
 
 int status_of(const api::Fault& fault) { return fault.server_side ? 500 : 400; }
 
+std::string_view type_of(http::SignatureFault::Kind kind) {
+  using Kind = http::SignatureFault::Kind;
+  switch (kind) {
+    case Kind::MissingToken: return "com.amazon.coral.service#MissingAuthenticationTokenException";
+    case Kind::Incomplete: return "com.amazon.coral.service#IncompleteSignatureException";
+    case Kind::UnknownKey: return "com.amazon.coral.service#UnrecognizedClientException";
+    case Kind::Invalid: return "com.amazon.coral.service#InvalidSignatureException";
+  }
+  return {};
+}
+
+// What load balancers and browsers ask for without a key; it tells them nothing about the data.
+bool needs_no_signature(const http::Request& request) {
+  return request.method == "OPTIONS" ||
+         ((request.method == "GET" || request.method == "HEAD") && (request.path == "/" || request.path == "/health"));
+}
+
 std::string answer_headers(std::string_view body, std::string_view cors) {
   const auto crc = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
   return fmt::format("Server: Stator\r\nx-amzn-RequestId: {}\r\nx-amz-crc32: {}\r\n{}", request_id(), crc, cors);
@@ -83,6 +100,7 @@ DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions 
     : instance_(instance), options_(std::move(options)) {}
 
 void DynamoDbEndpoint::handle(const http::Request& request, http::Responder responder) {
+  if (auto answer = objection(request)) return responder.send(std::move(*answer));
   if (request.method == "POST") return call(request, std::move(responder));
   if (request.method == "OPTIONS") return responder.send(preflight(request));
   if (request.method == "GET" || request.method == "HEAD") {
@@ -96,6 +114,17 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
     return responder.send({.status = 404, .content_type = "text/plain", .headers = {}, .body = "Not found\n"});
   }
   responder.send(no_operation(cors_headers(request.header("Origin"))));
+}
+
+std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& request) {
+  const auto* signatures = options_.signatures;
+  if (signatures == nullptr || !signatures->required() || needs_no_signature(request)) return std::nullopt;
+  const auto wrong = signatures->check(request);
+  if (!wrong) return std::nullopt;
+  const api::Fault fault{.type = type_of(wrong->kind), .message = wrong->message, .members = {}};
+  const auto operation = operation_of(request.header("X-Amz-Target"));
+  requests_.record(std::string(operation.empty() ? "unknown" : operation), {}, fault.name(), {});
+  return dynamodb_response(status_of(fault), kJson10, fault.body(), cors_headers(request.header("Origin")));
 }
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {

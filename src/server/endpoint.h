@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "stator/http/server.h"
+#include "stator/http/sigv4.h"
 #include "stator/library/instance.h"
 #include "stator/server/metrics.h"
 
@@ -13,10 +15,12 @@ namespace stator::server {
 struct EndpointOptions {
   std::vector<std::string> cors_origins;  // empty: no CORS headers at all
   std::size_t max_body_bytes = 17 << 20;  // of a request's body once it is decompressed
+  const http::SignatureVerifier* signatures = nullptr;  // outlives the endpoint; null: anyone may speak
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and
-// GET /metrics for Prometheus.  Thread-safe.
+// GET /metrics for Prometheus.  Once there are access keys, everything but GET / and /health, and the question of a browser
+// whether it may ask, must be signed.  Thread-safe.
 class DynamoDbEndpoint final : public http::Handler {
  public:
   DynamoDbEndpoint(library::Instance& instance, EndpointOptions options);  // the instance outlives the endpoint
@@ -29,6 +33,8 @@ class DynamoDbEndpoint final : public http::Handler {
 
  private:
   void call(const http::Request& request, http::Responder responder);
+  // The answer to a request that is not signed as it must be.
+  std::optional<http::Response> objection(const http::Request& request);
   http::Response health() const;
   http::Response metrics() const;
   http::Response preflight(const http::Request& request) const;

@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <optional>
 
 #include "stator/base/log.h"
 #include "stator/client/client.h"
 #include "stator/console/console.h"
 #include "stator/http/server.h"
+#include "stator/http/sigv4.h"
+#include "stator/http/tls.h"
 #include "stator/library/instance.h"
+#include "stator/server/access_keys.h"
 #include "stator/server/endpoint.h"
 #include "stator/server/stop_signal.h"
 
@@ -19,6 +24,7 @@ namespace stator::server {
 namespace {
 
 constexpr std::chrono::seconds kStopGrace{10};
+constexpr std::chrono::seconds kLookForKeys{1};
 
 http::ServerOptions http_options(const Config& config, std::uint16_t port) {
   http::ServerOptions options;
@@ -31,6 +37,25 @@ http::ServerOptions http_options(const Config& config, std::uint16_t port) {
   options.idle_timeout = std::chrono::seconds(config.idle_timeout_seconds);
   options.request_timeout = std::chrono::seconds(config.request_timeout_seconds);
   return options;
+}
+
+std::string url(std::string_view scheme, std::string_view host, std::uint16_t port) {
+  const bool v6 = host.find(':') != std::string_view::npos;
+  return fmt::format("{}://{}{}{}:{}", scheme, v6 ? "[" : "", host, v6 ? "]" : "", port);
+}
+
+struct Welcome {
+  std::string api, console;  // their addresses; the console's is empty when there is none
+  bool signed_only = false;
+};
+
+// SIGHUP: certificates are renewed under a server that goes on.
+void reload(http::TlsContext& tls) {
+  if (const auto reloaded = tls.reload()) {
+    log::info("tls_reloaded");
+  } else {
+    log::error("tls_not_reloaded", {{"error", reloaded.error().message}});
+  }
 }
 
 // Every connection is a file descriptor, and a shell allows few of them.
@@ -47,14 +72,18 @@ void raise_descriptor_limit(const Config& config) {
 }
 
 // What a person who has just started it needs next.
-void print_welcome(const Config& config, Mode mode, std::uint16_t port, std::uint16_t console_port) {
-  std::string text = fmt::format("\n  DynamoDB API  http://{}:{}\n", config.host, port);
-  if (mode == Mode::Up) text += fmt::format("  Console       http://{}:{}\n", config.host, console_port);
+void print_welcome(const Config& config, const Welcome& welcome) {
+  std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
+  if (!welcome.console.empty()) text += fmt::format("  Console       {}\n", welcome.console);
   text += fmt::format("  Data          {}\n", config.in_memory ? "in memory, gone when this stops" : config.data);
-  text += fmt::format(
-      "\n  AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1 \\\n"
-      "    aws dynamodb list-tables --endpoint-url http://{}:{}\n\n  Ctrl-C stops it.\n\n",
-      config.host, port);
+  text += fmt::format("  Access        {}\n", welcome.signed_only
+                                                  ? "requests must be signed with a key of `stator key list`"
+                                                  : "any credentials, from this machine only");
+  text += fmt::format("\n  {} \\\n    aws dynamodb list-tables --endpoint-url {}\n\n  Ctrl-C stops it.\n\n",
+                      welcome.signed_only
+                          ? "AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... AWS_DEFAULT_REGION=us-east-1"
+                          : "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1",
+                      welcome.api);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
@@ -68,26 +97,47 @@ Result<void> run_server(const Config& config, Mode mode) {
   auto instance = TRY(library::Instance::open({.data_folder = config.data,
                                                .in_memory = config.in_memory,
                                                .relaxed_durability = config.durability == Durability::Relaxed}));
-  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .max_body_bytes = config.max_body_bytes});
-  const auto server = TRY(http::Server::start(http_options(config, config.port), endpoint));
+  const SystemClock clock;
+  http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
+  AccessKeyFollower keys(AccessKeyFile(config.data), signatures);
+  TRY(keys.start());
+  if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
+  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .max_body_bytes = config.max_body_bytes, .signatures = &signatures});
+  auto options = http_options(config, config.port);
+  std::unique_ptr<http::TlsContext> tls;
+  if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
+  options.tls = tls.get();
+  const auto server = TRY(http::Server::start(options, endpoint));
   endpoint.observe(*server);
 
   client::InProcessClient client(instance->service());
   console::Console console(client);
   std::unique_ptr<http::Server> console_server;
+  // It asks nobody for a key, so only this machine may reach it.
+  const auto console_host = is_loopback(config.host) ? config.host : Config().host;
   if (mode == Mode::Up) {
-    auto options = http_options(config, config.console_port);
-    options.threads = 1;
-    console_server = TRY(http::Server::start(options, console));
+    auto console_options = http_options(config, config.console_port);
+    console_options.threads = 1;
+    console_options.host = console_host;
+    console_server = TRY(http::Server::start(console_options, console));
   }
 
   log::info("started", {{"host", config.host},
                         {"port", server->port()},
                         {"tables", instance->engine().catalog().size()},
                         {"data", config.in_memory ? "memory" : config.data}});
-  print_welcome(config, mode, server->port(), console_server ? console_server->port() : std::uint16_t{0});
-  const int signal = stop.wait();
-  log::info("stopping", {{"signal", signal}});
+  if (!tls && !is_loopback(config.host)) {
+    log::warning("not_encrypted", {{"message", "others on the network can read along; set tls_cert and tls_key"}});
+  }
+  print_welcome(config, {.api = url(tls ? "https" : "http", config.host, server->port()),
+                         .console = console_server ? url("http", console_host, console_server->port()) : "",
+                         .signed_only = signatures.required()});
+  std::optional<int> signal;
+  while (!(signal = stop.wait_for(kLookForKeys)) || *signal == SIGHUP) {
+    keys.poll();
+    if (signal && tls) reload(*tls);
+  }
+  log::info("stopping", {{"signal", *signal}});
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
   instance.reset();  // what is still being written is finished while its endpoint is there to be told

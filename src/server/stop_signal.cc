@@ -1,25 +1,38 @@
 #include "stator/server/stop_signal.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <limits>
 
 #include "stator/base/assert.h"
 
 namespace stator::server {
+namespace {
 
-StopSignal::StopSignal() {
+bool has_terminal() {
+  const int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+}  // namespace
+
+StopSignal::StopSignal() : had_terminal_(has_terminal()) {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t stopping;
   sigemptyset(&stopping);
   sigaddset(&stopping, SIGINT);
   sigaddset(&stopping, SIGTERM);
+  sigaddset(&stopping, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &stopping, &before_);
   masked_ = true;
   signals_ = signalfd(-1, &stopping, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -33,15 +46,26 @@ StopSignal::~StopSignal() {
   restore_mask();
 }
 
-int StopSignal::wait() {
+std::optional<int> StopSignal::wait_for(std::chrono::milliseconds time) {
+  return wait_milliseconds(
+      static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(time.count(), 0, std::numeric_limits<int>::max())));
+}
+
+int StopSignal::wait() { return wait_milliseconds(-1).value(); }
+
+std::optional<int> StopSignal::wait_milliseconds(int milliseconds) {
   std::array<pollfd, 2> waiting = {pollfd{signals_, POLLIN, 0}, pollfd{requests_, POLLIN, 0}};
-  while (poll(waiting.data(), waiting.size(), -1) < 0) {
+  int ready = 0;
+  while ((ready = poll(waiting.data(), waiting.size(), milliseconds)) < 0) {
     STATOR_ASSERT(errno == EINTR, "both descriptors are ours and open");
   }
+  if (ready == 0) return std::nullopt;
   signalfd_siginfo info{};
   const bool signalled = read(signals_, &info, sizeof info) == sizeof info;
+  const bool hung_up = signalled && info.ssi_signo == SIGHUP;
+  if (hung_up && !(had_terminal_ && !has_terminal())) return SIGHUP;
   restore_mask();
-  return signalled ? static_cast<int>(info.ssi_signo) : 0;
+  return hung_up ? SIGTERM : signalled ? static_cast<int>(info.ssi_signo) : 0;
 }
 
 void StopSignal::request() {

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <chrono>
 #include <csignal>
+#include <optional>
 
 namespace stator::server {
 
-// Turns SIGINT and SIGTERM into something to wait for.
+// Turns SIGINT, SIGTERM and SIGHUP into something to wait for.
+//
+// SIGHUP asks a server to look at its keys and certificates again.  When the terminal that it was started from is gone,
+// it means what it meant before there were servers, and is told as SIGTERM.
 //
 // Construct it in the main thread before any other thread starts: threads inherit the mask that keeps the signals for
 // us. A second signal, while the server is stopping after the first, ends the process at once: what was answered is
@@ -16,18 +21,22 @@ class StopSignal {
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
-  // Blocks until a signal arrives or request() was called.  The signal's number, or 0.
-  int wait();
+  // Blocks until a signal arrives or request() was called, but not for longer than this.  The signal's number, or 0, or
+  // nothing when the time is over.
+  std::optional<int> wait_for(std::chrono::milliseconds time);
+  int wait();  // for as long as it takes
   // Ends the wait from any thread.
   void request();
 
  private:
+  std::optional<int> wait_milliseconds(int milliseconds);
   void restore_mask();
 
   sigset_t before_{};
   int signals_ = -1;   // a signalfd
   int requests_ = -1;  // an eventfd
   bool masked_ = false;
+  bool had_terminal_ = false;
 };
 
 }  // namespace stator::server

@@ -22,6 +22,17 @@ TEST(StopSignal, CanBeRequestedFromAnotherThread) {
   EXPECT_EQ(stop.wait(), 0);
 }
 
+TEST(StopSignal, GoesOnAfterAHangUp) {
+  StopSignal stop;
+  EXPECT_EQ(stop.wait_for(std::chrono::milliseconds(0)), std::nullopt);
+  for (int i = 0; i < 2; ++i) {
+    kill(getpid(), SIGHUP);
+    EXPECT_EQ(stop.wait_for(std::chrono::seconds(10)), SIGHUP);
+  }
+  kill(getpid(), SIGTERM);
+  EXPECT_EQ(stop.wait_for(std::chrono::seconds(10)), SIGTERM);
+}
+
 TEST(StopSignal, LetsASecondSignalEndTheProcess) {
   EXPECT_EXIT(
       {
