@@ -15,7 +15,7 @@ namespace stator::api {
 struct Environment {
   engine::Engine& engine;
   expr::Cache& expressions;
-  std::string region;      // what ARNs say
+  std::string region;  // what ARNs say
   std::string account_id;
 };
 

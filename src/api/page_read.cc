@@ -48,9 +48,10 @@ Result<bool> needs_table(const engine::ReadTarget& target, const Request& reques
   const auto& index = *target.index;
   if (request.string("Select") == "ALL_ATTRIBUTES") {
     if (index.kind == IndexKind::Local) return true;
-    return invalid(fmt::format("Select type ALL_ATTRIBUTES is not supported for global secondary index {} because its "
-                               "projection type is not ALL",
-                               index.name));
+    return invalid(
+        fmt::format("Select type ALL_ATTRIBUTES is not supported for global secondary index {} because its "
+                    "projection type is not ALL",
+                    index.name));
   }
   std::vector<std::string_view> missing;
   if (projection) {
@@ -205,8 +206,8 @@ Result<std::optional<value::Item>> exclusive_start_key(const Request& request) {
   if (!key) {
     // The service puts its preface before some of these texts and not before others.
     const auto& text = key.error().message;
-    for (const std::string_view bare : {"contains duplicates", "number set", "numeric value", "significant digits",
-                                        "number with magnitude"}) {
+    for (const std::string_view bare :
+         {"contains duplicates", "number set", "numeric value", "significant digits", "number with magnitude"}) {
       if (text.find(bare) != std::string::npos) return key.error();
     }
     return validation_error(fmt::format("The provided starting key is invalid: {}", text));

@@ -48,7 +48,8 @@ class ItemCollector {
   SelectPage& page_;
 };
 
-Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan, ItemCollector& items, SelectPage& page) {
+Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan, ItemCollector& items,
+                      SelectPage& page) {
   const auto bytes = TRY(snapshot.get(engine::item_key(*plan.target.table, *plan.key)));
   if (!bytes) {
     page.table_units = engine::read_units(0, plan.consistent);
@@ -61,8 +62,8 @@ Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan,
 
 }  // namespace
 
-Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan, std::optional<std::uint64_t> limit,
-                              const SelectPosition& from) {
+Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan,
+                              std::optional<std::uint64_t> limit, const SelectPosition& from) {
   SelectPage page;
   ItemCollector items(plan, snapshot, page);
   if (plan.key) {

@@ -103,7 +103,8 @@ Result<engine::KeySchema> SchemaReader::read_keys(const Request& owner, std::siz
     used_.insert(std::string(element.name));
   }
   if (keys.partition.size() > max_per_part || keys.sort.size() > max_per_part) {
-    return invalid(fmt::format("KeySchema can have at most {} HASH and {} RANGE key elements", max_per_part, max_per_part));
+    return invalid(
+        fmt::format("KeySchema can have at most {} HASH and {} RANGE key elements", max_per_part, max_per_part));
   }
   return keys;
 }
@@ -114,7 +115,8 @@ Result<engine::IndexProjection> SchemaReader::read_projection(const Request& ind
   const auto object = index.object("Projection");
   const auto type = object ? object->string("ProjectionType") : std::nullopt;
   if (!type) return invalid("Unknown ProjectionType: null");
-  projection.kind = static_cast<engine::ProjectionKind>(std::find(std::begin(kNames), std::end(kNames), *type) - kNames);
+  projection.kind =
+      static_cast<engine::ProjectionKind>(std::find(std::begin(kNames), std::end(kNames), *type) - kNames);
   const bool attributes = object->has("NonKeyAttributes");
   if (attributes && projection.kind != engine::ProjectionKind::Include) {
     return invalid(fmt::format("ProjectionType is {}, but NonKeyAttributes is specified", *type));
@@ -154,8 +156,9 @@ Result<engine::Index> SchemaReader::read_global_index(const Request& request, en
     return invalid(fmt::format("ProvisionedThroughput must be specified for index: {}", index.name));
   }
   index.throughput = throughput.value_or(engine::Throughput{});
-  index.on_demand = read_on_demand(request);
-  index.warm = read_warm(request);
+  index.on_demand = TRY(read_on_demand(request, {index.name}));
+  TRY(check_on_demand(index.on_demand, mode));
+  index.warm = TRY(read_warm(request, {index.name}, mode, index.throughput));
   return index;
 }
 
@@ -176,7 +179,8 @@ Result<void> SchemaReader::check_all_used_by_indexes() const {
 }
 
 const KeyAttribute* SchemaReader::find(std::string_view name) const {
-  const auto found = std::find_if(definitions_.begin(), definitions_.end(), [&](const auto& d) { return d.name == name; });
+  const auto found =
+      std::find_if(definitions_.begin(), definitions_.end(), [&](const auto& d) { return d.name == name; });
   return found == definitions_.end() ? nullptr : &*found;
 }
 

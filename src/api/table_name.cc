@@ -32,7 +32,8 @@ Result<std::string_view> table_name(std::string_view name_or_arn) {
   }
   if (!is_name(name)) {
     return validation_error(
-        "Invalid table/index name.  Table/index names must be between 3 and 255 characters long, and may contain only the "
+        "Invalid table/index name.  Table/index names must be between 3 and 255 characters long, and may contain only "
+        "the "
         "characters a-z, A-Z, 0-9, '_', '-', and '.'");
   }
   return name;
@@ -44,7 +45,9 @@ Result<engine::TablePtr> find_table(Call& call, std::string_view name_or_arn) {
   return table;
 }
 
-Result<engine::TablePtr> find_table(Call& call) { return find_table(call, call.request().string("TableName").value_or("")); }
+Result<engine::TablePtr> find_table(Call& call) {
+  return find_table(call, call.request().string("TableName").value_or(""));
+}
 
 Result<std::string_view> table_of_resource_arn(std::string_view arn) {
   const auto invalid = [&](std::string_view what) {

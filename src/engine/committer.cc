@@ -189,7 +189,8 @@ void Committer::commit_all(Works works) {
 std::size_t Committer::commit_group(Works& works, std::size_t first) {
   std::size_t taken = 0;
   auto committed = commit_once(works, first, taken);
-  for (int retry = 0; !committed && committed.error().code == ErrorCode::Conflict && retry < kMaxConflictRetries; ++retry) {
+  for (int retry = 0; !committed && committed.error().code == ErrorCode::Conflict && retry < kMaxConflictRetries;
+       ++retry) {
     ++conflicts_;
     committed = commit_once(works, first, taken);
   }
@@ -213,7 +214,8 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
   } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < kMaxGroupWorks &&
            pending.size_bytes() < kMaxGroupBytes);
 
-  if (pending.empty()) return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep
+  if (pending.empty())
+    return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep
   if (read_only_) {
     return Error{ErrorCode::ReadOnly,
                  fmt::format("The database is read-only because it could not write: {}", failure_.message)};
@@ -264,7 +266,8 @@ void Committer::try_recover() {
 }
 
 CommitterStatistics Committer::statistics() const {
-  return {.commits = commits_, .works = works_, .conflicts = conflicts_, .failures = failures_, .read_only = read_only_};
+  return {
+      .commits = commits_, .works = works_, .conflicts = conflicts_, .failures = failures_, .read_only = read_only_};
 }
 
 }  // namespace stator::engine

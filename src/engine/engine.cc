@@ -44,7 +44,8 @@ Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock&
   for (const auto& table : engine->catalog_.all()) {
     if (table->is_building()) engine->build_indexes(table->id);
   }
-  engine->maintenance_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
+  engine->maintenance_ =
+      std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
   return engine;
 }
 
@@ -98,7 +99,8 @@ void Engine::trim_change_log() {
   const auto snapshot = store_.snapshot();
   const auto noted = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
   bool any = false;
-  for (; noted->valid() && noted->key().size() == kCommitTimeSequenceAt + 8 && noted->value().size() == 8; noted->next()) {
+  for (; noted->valid() && noted->key().size() == kCommitTimeSequenceAt + 8 && noted->value().size() == 8;
+       noted->next()) {
     const auto micros = static_cast<std::int64_t>(read_u64be(noted->value().data()));
     if (WallTime{std::chrono::microseconds{micros}} + Committer::kCommitTimeInterval > cutoff) {
       keep_from = {read_u64be(noted->key().data() + kCommitTimeSequenceAt)};

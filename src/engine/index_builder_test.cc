@@ -75,8 +75,8 @@ class IndexBuilderTest : public ::testing::Test {
     std::map<KeyBytes, Bytes> expected;
     std::int64_t bytes = 0;
     const auto& index = *table()->find_index("gsi");
-    const auto items = snapshot->cursor(storage::KeyRange::prefix(index_prefix(table()->id, kBaseIndex)),
-                                        storage::Direction::Forward);
+    const auto items =
+        snapshot->cursor(storage::KeyRange::prefix(index_prefix(table()->id, kBaseIndex)), storage::Direction::Forward);
     for (; items->valid(); items->next()) {
       const auto stored = value::StoredItem::from_bytes(Bytes(items->value())).value();
       if (auto entry = index_entry(*table(), index, stored.parse().value(), stored)) {
@@ -85,8 +85,8 @@ class IndexBuilderTest : public ::testing::Test {
       }
     }
     std::map<KeyBytes, Bytes> actual;
-    const auto entries = snapshot->cursor(storage::KeyRange::prefix(index_prefix(table()->id, index.id)),
-                                          storage::Direction::Forward);
+    const auto entries =
+        snapshot->cursor(storage::KeyRange::prefix(index_prefix(table()->id, index.id)), storage::Direction::Forward);
     for (; entries->valid(); entries->next()) actual.emplace(entries->key(), entries->value());
     EXPECT_EQ(actual, expected);
     const auto statistics = engine_->statistics(table()->id, index.id).value();
@@ -105,8 +105,8 @@ TEST_F(IndexBuilderTest, FillsAnIndexWithWhatTheTableHas) {
   for (int i = 0; i < 1000; ++i) {
     Item item{{"pk", S("p" + std::to_string(i))}};
     if (i % 3 == 0) item.set("g", S("g" + std::to_string(i % 7)));
-    if (i % 3 == 1) item.set("g", N(i));                         // another type: left out
-    if (i % 50 == 2) item.set("g", S(std::string(2049, 'x')));   // too long for a key: left out
+    if (i % 3 == 1) item.set("g", N(i));                        // another type: left out
+    if (i % 50 == 2) item.set("g", S(std::string(2049, 'x')));  // too long for a key: left out
     put(std::move(item));
   }
   add_building_index();

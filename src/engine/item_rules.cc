@@ -26,7 +26,8 @@ Result<void> check_size(const value::AttributeValue& field, bool partition) {
   }
   if (!partition && key_value_size(field) > kMaxSortKeyBytes) {
     return validation_error(
-        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 "
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of "
+        "1024 "
         "bytes");
   }
   return {};
@@ -81,14 +82,14 @@ Result<void> check_item(const Table& table, const value::Item& item) {
       result = validation_error(
           fmt::format("One or more parameter values were invalid: Missing the key {} in the item", attribute.name));
     } else if (field->type() != attribute.type) {
-      result = validation_error(fmt::format(
-          "One or more parameter values were invalid: Type mismatch for key {} expected: {} actual: {}", attribute.name,
-          value::type_name(attribute.type), value::type_name(field->type())));
-    } else if (is_empty(*field)) {
       result = validation_error(
-          fmt::format("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
-                      "an empty {} value. Key: {}",
-                      empty_kind(*field), attribute.name));
+          fmt::format("One or more parameter values were invalid: Type mismatch for key {} expected: {} actual: {}",
+                      attribute.name, value::type_name(attribute.type), value::type_name(field->type())));
+    } else if (is_empty(*field)) {
+      result = validation_error(fmt::format(
+          "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+          "an empty {} value. Key: {}",
+          empty_kind(*field), attribute.name));
     }
   };
   table.keys.for_each(check);
@@ -102,7 +103,8 @@ Result<void> check_item(const Table& table, const value::Item& item) {
         result = index_type_mismatch(index, attribute, *field);
       } else if (is_empty(*field)) {
         result = validation_error(fmt::format(
-            "One or more parameter values are not valid. A value specified for a secondary index key is not supported. The "
+            "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
+            "The "
             "AttributeValue for a key attribute cannot contain an empty {} value. IndexName: {}, IndexKey: {}",
             empty_kind(*field), index.name, attribute.name));
       }
@@ -125,10 +127,10 @@ Result<void> check_key(const Table& table, const value::Item& key) {
     if (field == nullptr || field->type() != attribute.type) {
       result = validation_error(std::string(kMismatch));
     } else if (is_empty(*field)) {
-      result = validation_error(
-          fmt::format("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
-                      "an empty {} value. Key: {}",
-                      empty_kind(*field), attribute.name));
+      result = validation_error(fmt::format(
+          "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+          "an empty {} value. Key: {}",
+          empty_kind(*field), attribute.name));
     }
   });
   TRY(result);
@@ -147,10 +149,12 @@ Result<void> check_updated_item(const Table& table, const value::Item& before, c
       if (field->type() != attribute.type) {
         result = index_type_mismatch(index, attribute, *field);
       } else if (is_empty(*field)) {
-        result = validation_error(fmt::format(
-            "One or more parameter values are not valid. The update expression attempted to update a secondary index key "
-            "to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty {} value.",
-            empty_kind(*field)));
+        result =
+            validation_error(fmt::format("One or more parameter values are not valid. The update expression attempted "
+                                         "to update a secondary index key "
+                                         "to a value that is not supported. The AttributeValue for a key attribute "
+                                         "cannot contain an empty {} value.",
+                                         empty_kind(*field)));
       } else {
         result = check_size(*field, is_partition(index.keys, attribute));
       }

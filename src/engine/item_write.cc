@@ -64,11 +64,14 @@ ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const
 Bytes plan_change_record(const Table& table, const ItemImage& before, const value::StoredItem* after,
                          const value::Item& any_image, ChangeBy by) {
   value::Item keys;
-  table.keys.for_each([&](const KeyAttribute& attribute) { keys.set(attribute.name, *any_image.find(attribute.name)); });
+  table.keys.for_each(
+      [&](const KeyAttribute& attribute) { keys.set(attribute.name, *any_image.find(attribute.name)); });
   const auto kind = !before.exists() ? ChangeKind::Insert : after == nullptr ? ChangeKind::Remove : ChangeKind::Modify;
-  ChangeRecord record{.time = {}, .kind = kind, .by = by, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
+  ChangeRecord record{
+      .time = {}, .kind = kind, .by = by, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
   const auto view = table.stream.view;
-  if (after != nullptr && (view == StreamView::NewImage || view == StreamView::NewAndOldImages)) record.new_image = *after;
+  if (after != nullptr && (view == StreamView::NewImage || view == StreamView::NewAndOldImages))
+    record.new_image = *after;
   if (before.exists() && (view == StreamView::OldImage || view == StreamView::NewAndOldImages)) {
     record.old_image = before.stored();
   }
@@ -137,7 +140,7 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   if (after != nullptr) stored = value::StoredItem::from(*after);
   const auto new_size = stored ? stored->item_size_bytes() : 0;
   plan.table_units = write_units(std::max(before.size_bytes(), new_size));
-  if (!before.exists() && !stored) return plan;                                         // a delete of nothing
+  if (!before.exists() && !stored) return plan;                                              // a delete of nothing
   if (before.exists() && stored && before.stored().bytes() == stored->bytes()) return plan;  // a write without effect
 
   plan.changes_table = true;
@@ -253,7 +256,8 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
   for (auto& change : plan.indexes) {
     if (change.erase) commit.erase(std::move(*change.erase));
     if (change.put) commit.put(std::move(*change.put), std::move(change.value));
-    if (change.items != 0 || change.bytes != 0) commit.add_statistics(table.id, change.index, change.items, change.bytes);
+    if (change.items != 0 || change.bytes != 0)
+      commit.add_statistics(table.id, change.index, change.items, change.bytes);
   }
   if (plan.collection_bytes != 0 && table.has_local_indexes()) {
     const auto& partition = *step.action.item.find(table.keys.partition[0].name);

@@ -110,7 +110,9 @@ std::optional<KeyBytes> index_key(const Table& table, const Index& index, const 
   if (!append_fields(key, index.keys.partition, item, kMaxPartitionKeyBytes)) return std::nullopt;
   fill_hash(key);
   if (!append_fields(key, index.keys.sort, item, kMaxSortKeyBytes)) return std::nullopt;
-  if (!append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes) || !append_fields(key, table.keys.sort, item, kMaxSortKeyBytes)) return std::nullopt;
+  if (!append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes) ||
+      !append_fields(key, table.keys.sort, item, kMaxSortKeyBytes))
+    return std::nullopt;
   return key;
 }
 

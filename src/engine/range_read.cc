@@ -24,8 +24,8 @@ const KeyTerm* term_on(const expr::KeyCondition& condition, std::string_view att
 }
 
 Result<void> check_term(const KeyTerm& term, const KeyAttribute& attribute) {
-  const bool wrong_type = term.low.type() != attribute.type ||
-                          (term.op == KeyTerm::Op::Between && term.high.type() != attribute.type);
+  const bool wrong_type =
+      term.low.type() != attribute.type || (term.op == KeyTerm::Op::Between && term.high.type() != attribute.type);
   if (wrong_type) {
     return validation_error(
         "One or more parameter values were invalid: Condition parameter type does not match schema type");
@@ -37,10 +37,10 @@ Result<void> check_not_empty(const value::AttributeValue& value, const KeyAttrib
   const bool empty = (value.as_string() != nullptr && value.as_string()->empty()) ||
                      (value.as_binary() != nullptr && value.as_binary()->bytes.empty());
   if (!empty) return {};
-  return validation_error(
-      fmt::format("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
-                  "empty {} value. Key: {}",
-                  value.as_binary() != nullptr ? "binary" : "string", attribute.name));
+  return validation_error(fmt::format(
+      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
+      "empty {} value. Key: {}",
+      value.as_binary() != nullptr ? "binary" : "string", attribute.name));
 }
 
 // `prefix` with the field behind it.
@@ -82,17 +82,19 @@ Result<void> check_several_attributes(const KeySchema& keys, const expr::KeyCond
     if (lacks_equality(attribute)) missing.push_back(attribute.name);
   }
   if (!missing.empty()) {
-    return validation_error(fmt::format(
-        "One or more parameter values were invalid: HASH key attributes {} must have equality conditions specified in the "
-        "query",
-        fmt::join(missing, ", ")));
+    return validation_error(
+        fmt::format("One or more parameter values were invalid: HASH key attributes {} must have equality conditions "
+                    "specified in the "
+                    "query",
+                    fmt::join(missing, ", ")));
   }
   for (const auto& attribute : keys.sort) {
     if (term_on(condition, attribute.name) != nullptr && !missing.empty()) {
-      return validation_error(fmt::format(
-          "One or more parameter values were invalid: RANGE key attributes {} must have equality conditions specified in the "
-          "query because a condition is present on key attribute {}",
-          fmt::join(missing, ", "), attribute.name));
+      return validation_error(
+          fmt::format("One or more parameter values were invalid: RANGE key attributes {} must have equality "
+                      "conditions specified in the "
+                      "query because a condition is present on key attribute {}",
+                      fmt::join(missing, ", "), attribute.name));
     }
     if (lacks_equality(attribute)) missing.push_back(attribute.name);
   }

@@ -39,14 +39,14 @@ value::Item last_evaluated_key(const ReadTarget& target, const value::Item& item
 struct RangeRead {
   storage::KeyRange range;
   storage::Direction direction = storage::Direction::Forward;
-  std::optional<KeyBytes> start_after;      // inside the range
-  std::optional<std::uint64_t> limit;       // how many items to look at
+  std::optional<KeyBytes> start_after;  // inside the range
+  std::optional<std::uint64_t> limit;   // how many items to look at
 };
 
 struct RangePage {
   std::uint64_t scanned = 0;
-  std::size_t bytes = 0;                         // DynamoDB's size of everything looked at
-  std::optional<value::StoredItem> last_item;    // when the page ended before the range did
+  std::size_t bytes = 0;                       // DynamoDB's size of everything looked at
+  std::optional<value::StoredItem> last_item;  // when the page ended before the range did
 };
 
 // Hands each item of a page to `visit`, in order, as bytes of the store that are valid during the call.

@@ -242,11 +242,13 @@ TEST(Query, SaysWhichConditionDoesNotFit) {
        "value. Key: pk"},
       {"gsi",
        {g, {"s2", KeyTerm::Op::Equal, S("1"), {}}},
-       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in the "
+       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in "
+       "the "
        "query because a condition is present on key attribute s2"},
       {"gsi",
        {g, {"s1", KeyTerm::Op::Less, S("1"), {}}, {"s2", KeyTerm::Op::Equal, S("1"), {}}},
-       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in the "
+       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in "
+       "the "
        "query because a condition is present on key attribute s2"},
   };
   for (const auto& [index, terms, message] : cases) {

@@ -167,7 +167,9 @@ TEST(Stream, IsAnotherOneWhenItIsEnabledAgain) {
   // All at one time: the label is what tells them apart.
   ASSERT_TRUE(database.update_table("Orders", [](Table& t) { t.stream.enabled = false; }));
   const auto second =
-      database.update_table("Orders", [](Table& t) { t.stream = {.enabled = true, .view = StreamView::KeysOnly, .label = {}}; })
+      database
+          .update_table("Orders",
+                        [](Table& t) { t.stream = {.enabled = true, .view = StreamView::KeysOnly, .label = {}}; })
           .value();
   ASSERT_TRUE(database.write(put(second, order("a", 2))));
   ASSERT_TRUE(database.delete_table("Orders"));
@@ -250,7 +252,8 @@ TEST(Stream, GivesAtMostAMegabyteButAlwaysARecord) {
 }
 
 TEST(SequenceNumber, IsDecimalSortsAsTextAndReadsBack) {
-  const ChangePosition positions[] = {{{0}, 0}, {{1}, 0}, {{1}, 1}, {{1}, UINT32_MAX}, {{2}, 0}, {{UINT64_MAX}, UINT32_MAX}};
+  const ChangePosition positions[] = {{{0}, 0},          {{1}, 0}, {{1}, 1},
+                                      {{1}, UINT32_MAX}, {{2}, 0}, {{UINT64_MAX}, UINT32_MAX}};
   std::string last;
   for (const auto& position : positions) {
     const auto number = to_sequence_number(position);
@@ -259,9 +262,9 @@ TEST(SequenceNumber, IsDecimalSortsAsTextAndReadsBack) {
     EXPECT_EQ(parse_sequence_number(number), position);
     last = number;
   }
-  for (const std::string_view bad : {"", "1", "100000000000000000001", "2000000000000000000010000000000",
-                                     "1999999999999999999990000000000", "1000000000000000000019999999999",
-                                     "100000000000000000001000000000x"}) {
+  for (const std::string_view bad :
+       {"", "1", "100000000000000000001", "2000000000000000000010000000000", "1999999999999999999990000000000",
+        "1000000000000000000019999999999", "100000000000000000001000000000x"}) {
     EXPECT_FALSE(parse_sequence_number(bad)) << bad;
   }
 }
@@ -348,7 +351,10 @@ void write_at_random(TestDatabase& database, const TablePtr& table, int writer, 
     const std::optional<Item> before = found == items.end() ? std::nullopt : std::optional(found->second);
     const std::optional<Item> after = remove ? std::nullopt : std::optional(item);
     if (before == after) continue;
-    expected[key].push_back({!before ? ChangeKind::Insert : !after ? ChangeKind::Remove : ChangeKind::Modify, before, after});
+    expected[key].push_back({!before  ? ChangeKind::Insert
+                             : !after ? ChangeKind::Remove
+                                      : ChangeKind::Modify,
+                             before, after});
     if (after) {
       items.insert_or_assign(key, *after);
     } else {

@@ -81,8 +81,9 @@ std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& cata
     auto current = catalog.find(name);
     if (current == nullptr) return not_found(name);
     if (current->deletion_protection) {
-      return validation_error(fmt::format(
-          "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first."));
+      return validation_error(
+          fmt::format("Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
+                      "protection first."));
     }
     commit.erase(table_record_key(name));
     // The change log stays: a stream can be read for a day after its table is gone.

@@ -90,7 +90,8 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
     if (request.path == "/metrics") return responder.send(metrics());
     if (request.path == "/") {
       const auto host = request.header("Host");
-      return responder.send({.status = 200, .content_type = "text/plain", .headers = {}, .body = fmt::format("healthy: {} ", host)});
+      return responder.send(
+          {.status = 200, .content_type = "text/plain", .headers = {}, .body = fmt::format("healthy: {} ", host)});
     }
     return responder.send({.status = 404, .content_type = "text/plain", .headers = {}, .body = "Not found\n"});
   }
@@ -127,7 +128,8 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
         const auto latency = std::chrono::steady_clock::now() - start;
         if (auto* answer = std::get_if<std::string>(&reply.outcome)) {
           requests_.record(label, reply.table, {}, latency);
-          return responder.send(compressed(dynamodb_response(200, content_type, std::move(*answer), cors), coding, cors));
+          return responder.send(
+              compressed(dynamodb_response(200, content_type, std::move(*answer), cors), coding, cors));
         }
         const auto& fault = std::get<api::Fault>(reply.outcome);
         requests_.record(label, reply.table, fault.name(), latency);
@@ -187,7 +189,8 @@ http::Response DynamoDbEndpoint::metrics() const {
 
 http::Response DynamoDbEndpoint::preflight(const http::Request& request) const {
   auto headers = cors_headers(request.header("Origin"));
-  if (headers.empty()) return {.status = 200, .content_type = {}, .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = {}};
+  if (headers.empty())
+    return {.status = 200, .content_type = {}, .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = {}};
   headers += fmt::format("Access-Control-Allow-Methods: POST, GET, OPTIONS\r\nAccess-Control-Max-Age: 172800\r\n");
   if (const auto wanted = request.header("Access-Control-Request-Headers"); !wanted.empty()) {
     headers += fmt::format("Access-Control-Allow-Headers: {}\r\n", wanted);
@@ -201,7 +204,8 @@ std::string DynamoDbEndpoint::cors_headers(std::string_view origin) const {
   const bool any = std::find(allowed.begin(), allowed.end(), "*") != allowed.end();
   if (!any && std::find(allowed.begin(), allowed.end(), origin) == allowed.end()) return {};
   return fmt::format(
-      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32\r\nVary: Origin\r\n",
+      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32\r\nVary: "
+      "Origin\r\n",
       any ? std::string_view("*") : origin);
 }
 
