@@ -63,6 +63,7 @@ void immediate(Call call) {
 // The operation by its name, or nullptr.
 OperationFunction function_of(std::string_view name);
 
+void batch_execute_statement(Call call);
 void batch_get_item(Call call);
 void batch_write_item(Call call);
 void create_table(Call call);
@@ -74,6 +75,7 @@ void describe_stream(Call call);
 void describe_table(Call call);
 void describe_time_to_live(Call call);
 void execute_statement(Call call);
+void execute_transaction(Call call);
 void get_item(Call call);
 void get_records(Call call);
 void get_shard_iterator(Call call);

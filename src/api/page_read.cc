@@ -81,16 +81,18 @@ class PageWriter {
   std::uint64_t count() const { return count_; }
   double fetched_units() const { return fetched_units_; }
 
-  Result<void> add(const value::StoredItemView& stored) {
+  Result<std::size_t> add(const value::StoredItemView& stored) {
     if (read_.fetch_from_table) {
       const auto entry = TRY(stored.parse());
       const auto whole = TRY(snapshot_.get(engine::item_key(*read_.target.table, entry)));
       if (!whole) return Error{ErrorCode::Corruption, "an index entry has no item"};
       const auto item = TRY(value::StoredItemView::from(*whole));
       fetched_units_ += engine::read_units(item.item_size_bytes, read_.consistent);
-      return write(item);
+      TRY(write(item));
+      return item.item_size_bytes;
     }
-    return write(stored);
+    TRY(write(stored));
+    return std::size_t{0};
   }
 
  private:

@@ -186,6 +186,9 @@ const KeyAttribute* SchemaReader::find(std::string_view name) const {
 
 Result<void> add_index(Table& table, Index index) {
   if (table.find_index(index.name) != nullptr) return invalid(fmt::format("Duplicate index name: {}", index.name));
+  if (table.next_index_id == UINT16_MAX) {
+    return Error{ErrorCode::LimitExceeded, "This table has had 65534 indexes; no further one can be added to it"};
+  }
   index.id = engine::IndexId{table.next_index_id++};
   table.indexes.push_back(std::move(index));
   return {};

@@ -17,6 +17,7 @@ struct NamedOperation {
 };
 
 constexpr std::array kOperations = {
+    NamedOperation{"BatchExecuteStatement", batch_execute_statement},
     NamedOperation{"BatchGetItem", batch_get_item},
     NamedOperation{"BatchWriteItem", batch_write_item},
     NamedOperation{"CreateTable", create_table},
@@ -28,6 +29,7 @@ constexpr std::array kOperations = {
     NamedOperation{"DescribeTable", describe_table},
     NamedOperation{"DescribeTimeToLive", describe_time_to_live},
     NamedOperation{"ExecuteStatement", execute_statement},
+    NamedOperation{"ExecuteTransaction", execute_transaction},
     NamedOperation{"GetItem", get_item},
     NamedOperation{"GetRecords", get_records},
     NamedOperation{"GetShardIterator", get_shard_iterator},

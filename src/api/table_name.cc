@@ -28,7 +28,6 @@ Result<std::string_view> table_name(std::string_view name_or_arn) {
       return validation_error(fmt::format("Invalid table ARN: {}", name_or_arn));
     }
     name.remove_prefix(at + 7);
-    name = name.substr(0, name.find('/'));
   }
   if (!is_name(name)) {
     return validation_error(

@@ -70,6 +70,8 @@ Result<TransactItem> read_item(Call& call, const Request& request) {
 
 Result<void> check_against_table(TransactItem& item) {
   const auto& table = *item.action.table;
+  if (item.action.condition) TRY(engine::check_scalar_keys(table, item.action.condition->nested_attributes()));
+  if (item.action.update) TRY(engine::check_scalar_keys(table, item.action.update->nested_attributes()));
   if (item.action.kind == WriteAction::Kind::Put) return engine::check_item(table, item.action.item);
   TRY(engine::check_key(table, item.action.item));
   if (item.action.update) TRY(check_keys_untouched(table, *item.action.update));

@@ -81,7 +81,7 @@ Result<void> read_new_index(const Request& request, const Request& create, const
   return {};
 }
 
-Result<void> read_index_updates(const Request& request, const Table* table, Changes& changes) {
+Result<void> read_index_updates(const Request& request, const Table& table, Changes& changes) {
   std::set<std::string, std::less<>> names;
   std::size_t online = 0;  // creations and deletions
   for (const auto& update : request.objects("GlobalSecondaryIndexUpdates")) {
@@ -108,7 +108,7 @@ Result<void> read_index_updates(const Request& request, const Table* table, Chan
       return Error{ErrorCode::LimitExceeded,
                    "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"};
     }
-    if (create && table != nullptr) TRY(read_new_index(request, *create, *table, changes));
+    if (create) TRY(read_new_index(request, *create, table, changes));
     if (erase) changes.delete_index = name;
     if (change) {
       changes.index_updates.push_back({.name = name,
@@ -147,7 +147,7 @@ Result<void> check_combination(const Request& request) {
   return {};
 }
 
-Result<Changes> read_changes(const Call& call, const Table* table, WallTime now) {
+Result<Changes> read_changes(const Call& call, const Table& table, WallTime now) {
   const auto& request = call.request();
   TRY(refuse_unsupported(request, {"ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates",
                                    "GlobalTableSettingsReplicationMode", "VectorIndexUpdates"}));
@@ -324,7 +324,8 @@ Result<void> apply_encryption(Table& table, const Changes& changes) {
 
 Result<Table> apply(Table table, const Changes& changes) {
   // While an index is being built only that index can be taken back.
-  if (table.is_building() && !changes.delete_index) {
+  const auto* leaving = changes.delete_index ? table.find_index(*changes.delete_index) : nullptr;
+  if (table.is_building() && (leaving == nullptr || !leaving->building)) {
     return Error{
         ErrorCode::ResourceInUse,
         fmt::format("Attempt to change a resource which is still in use: Table is being updated: {}", table.name)};
@@ -365,7 +366,11 @@ void update_table(Call call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
   const auto current = call.engine().catalog().find(*name);
-  auto changes = read_changes(call, current.get(), call.engine().clock().now());
+  if (current == nullptr) {
+    return call.fail(
+        {ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", *name)});
+  }
+  auto changes = read_changes(call, *current, call.engine().clock().now());
   if (!changes) return call.fail(changes.error());
   auto& engine = call.engine();
   const auto apply_changes = [changes = std::move(*changes)](Table table) { return apply(std::move(table), changes); };

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+
 #include "stator/base/log.h"
 
 namespace stator::engine {
@@ -196,7 +198,11 @@ std::size_t Committer::commit_group(Works& works, std::size_t first) {
   }
   works_ += taken;
   for (std::size_t i = first; i < first + taken; ++i) {
-    works[i]->finish(committed);
+    try {
+      works[i]->finish(committed);
+    } catch (const std::exception& exception) {
+      log::error("answer failed", {{"cause", exception.what()}});
+    }
     works[i].reset();
   }
   return taken;
@@ -208,11 +214,18 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
   PendingCommit pending(store_, freshness_, number, clock_.now());
   taken = 0;
   const bool alone = works[first]->alone();
-  do {
-    works[first + taken]->execute(pending);
+  try {
+    do {
+      works[first + taken]->execute(pending);
+      ++taken;
+    } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < kMaxGroupWorks &&
+             pending.size_bytes() < kMaxGroupBytes);
+  } catch (const std::exception& exception) {
+    // Nothing of the group has reached the store, and none of it will.
     ++taken;
-  } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < kMaxGroupWorks &&
-           pending.size_bytes() < kMaxGroupBytes);
+    log::error("commit failed", {{"cause", exception.what()}});
+    return Error{ErrorCode::Internal, exception.what()};
+  }
 
   if (pending.empty())
     return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep

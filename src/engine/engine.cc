@@ -11,11 +11,13 @@ constexpr std::chrono::minutes kMaintenanceInterval{1};
 // Erases what has had its time.
 class EraseOld final : public Work {
  public:
-  EraseOld(std::vector<storage::KeyRange> ranges, std::vector<KeyBytes> keys)
-      : ranges_(std::move(ranges)), keys_(std::move(keys)) {}
+  EraseOld(std::vector<storage::KeyRange> ranges, std::vector<KeyBytes> tokens)
+      : ranges_(std::move(ranges)), tokens_(std::move(tokens)) {}
   void execute(PendingCommit& commit) override {
     for (const auto& range : ranges_) commit.erase_range(range);
-    for (const auto& key : keys_) commit.erase(key);
+    for (const auto& token : tokens_) {
+      ignore_error(erase_expired_token(commit, token), "it stays until the next round");
+    }
   }
   void finish(const Result<storage::CommitSequence>& committed) override {
     if (!committed) log::warning("old records are still there", {{"cause", committed.error().message}});
@@ -23,7 +25,7 @@ class EraseOld final : public Work {
 
  private:
   std::vector<storage::KeyRange> ranges_;
-  std::vector<KeyBytes> keys_;
+  std::vector<KeyBytes> tokens_;
 };
 
 }  // namespace
@@ -33,17 +35,23 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
       clock_(clock),
       random_(random),
       committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
-                 [this] { return catalog_.load(store_); }),
+                 [this] { return reload_catalog(); }),
       index_builder_(store, catalog_, committer_) {}
+
+// A commit that failed may turn out to have taken place: then there are tables, or unfinished indexes, nobody knew of.
+Result<void> Engine::reload_catalog() {
+  TRY(catalog_.load(store_));
+  for (const auto& table : catalog_.all()) {
+    if (table->is_building()) build_indexes(table->id);
+  }
+  return {};
+}
 
 Engine::~Engine() { index_builder_.stop(); }
 
 Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock& clock, Random& random) {
   std::unique_ptr<Engine> engine(new Engine(store, clock, random));
-  TRY(engine->catalog_.load(store));
-  for (const auto& table : engine->catalog_.all()) {
-    if (table->is_building()) engine->build_indexes(table->id);
-  }
+  TRY(engine->reload_catalog());
   engine->maintenance_ =
       std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
   return engine;

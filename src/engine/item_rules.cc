@@ -33,16 +33,6 @@ Result<void> check_size(const value::AttributeValue& field, bool partition) {
   return {};
 }
 
-Result<void> check_sizes(const KeySchema& keys, const value::Item& item) {
-  for (const auto* attributes : {&keys.partition, &keys.sort}) {
-    for (const auto& attribute : *attributes) {
-      const auto* field = item.find(attribute.name);
-      if (field != nullptr) TRY(check_size(*field, attributes == &keys.partition));
-    }
-  }
-  return {};
-}
-
 bool is_partition(const KeySchema& keys, const KeyAttribute& attribute) {
   return std::any_of(keys.partition.begin(), keys.partition.end(),
                      [&](const KeyAttribute& candidate) { return candidate.name == attribute.name; });
@@ -57,6 +47,16 @@ Error index_type_mismatch(const Index& index, const KeyAttribute& attribute, con
 }  // namespace
 
 std::size_t key_value_size(const value::AttributeValue& value) { return value::value_size_bytes(value); }
+
+Result<void> check_key_sizes(const KeySchema& keys, const value::Item& item) {
+  for (const auto* attributes : {&keys.partition, &keys.sort}) {
+    for (const auto& attribute : *attributes) {
+      const auto* field = item.find(attribute.name);
+      if (field != nullptr) TRY(check_size(*field, attributes == &keys.partition));
+    }
+  }
+  return {};
+}
 
 Result<void> check_scalar_keys(const Table& table, const std::vector<std::string_view>& nested_attributes) {
   static constexpr std::string_view kText =
@@ -111,8 +111,8 @@ Result<void> check_item(const Table& table, const value::Item& item) {
     });
     TRY(result);
   }
-  TRY(check_sizes(table.keys, item));
-  for (const auto& index : table.indexes) TRY(check_sizes(index.keys, item));
+  TRY(check_key_sizes(table.keys, item));
+  for (const auto& index : table.indexes) TRY(check_key_sizes(index.keys, item));
   return {};
 }
 
@@ -134,7 +134,7 @@ Result<void> check_key(const Table& table, const value::Item& key) {
     }
   });
   TRY(result);
-  return check_sizes(table.keys, key);
+  return check_key_sizes(table.keys, key);
 }
 
 Result<void> check_updated_item(const Table& table, const value::Item& before, const value::Item& after) {

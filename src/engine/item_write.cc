@@ -227,26 +227,24 @@ bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
 }
 
 // An entry that a builder has not made yet is not lost when its item changes.
-Result<void> ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+bool ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+  if (!step.action.table->is_building()) return true;
   for (auto& change : (*step.plan)->indexes) {
-    if (!change.unsure || TRY(commit.get(*change.unsure))) continue;
+    if (!change.unsure) continue;
+    const auto entry = commit.get(*change.unsure);
+    if (!entry) return error_ = entry.error(), false;
+    if (*entry) continue;
     ++change.items;
     change.bytes += change.unsure_bytes;
     change.erase.reset();
   }
-  return {};
+  return true;
 }
 
 void ItemWrite::apply(Step& step, PendingCommit& commit) {
   const auto& table = *step.action.table;
   auto& plan = **step.plan;
   if (!plan.changes_table) return;
-  if (table.is_building()) {
-    if (auto settled = settle_unsure(step, commit); !settled) {
-      error_ = std::move(settled).error();
-      return;
-    }
-  }
   if (plan.put) {
     commit.put(step.key, std::move(*plan.put));
   } else {
@@ -290,11 +288,16 @@ void ItemWrite::execute(PendingCommit& commit) {
     const bool failed = std::any_of(steps_.begin(), steps_.end(),
                                     [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
     if (failed) return;
+    for (auto& step : steps_) {  // all reads before the first write, so that an error leaves nothing half done
+      if (!settle_unsure(step, commit)) return;
+    }
     for (auto& step : steps_) apply(step, commit);
   } else {
     for (auto& step : steps_) {
       if (!refresh(step, commit) || !check_collection_size(step, commit)) return;
-      if (*step.plan) apply(step, commit);
+      if (!*step.plan) continue;
+      if (!settle_unsure(step, commit)) return;
+      apply(step, commit);
     }
   }
   if (token_) token_->remember(commit);

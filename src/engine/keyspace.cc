@@ -92,13 +92,20 @@ std::uint8_t change_lane(std::uint64_t hash) { return static_cast<std::uint8_t>(
 static_assert(kChangeLanes == 4);
 
 KeyBytes item_key(const Table& table, const value::AttributeMap& item) {
+  const auto append = [&](KeyBytes& key, const std::vector<KeyAttribute>& attributes) {
+    for (const auto& attribute : attributes) {
+      const auto* field = key_value(attribute, item);
+      STATOR_ASSERT(field != nullptr, "the key attributes were checked");
+      append_field(key, *field);
+    }
+  };
   KeyBytes key;
   key.reserve(96);
   append_prefix(key, table.id, kBaseIndex);
   key.append(kHashBytes, '\0');
-  STATOR_ASSERT(append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes), "the partition key was checked");
+  append(key, table.keys.partition);
   fill_hash(key);
-  STATOR_ASSERT(append_fields(key, table.keys.sort, item, kMaxSortKeyBytes), "the sort key was checked");
+  append(key, table.keys.sort);
   return key;
 }
 
@@ -154,6 +161,8 @@ KeyBytes build_progress_key(TableId table, IndexId index) {
   append_u16be(key, index.value);
   return key;
 }
+
+storage::KeyRange table_build_progress(TableId table) { return storage::KeyRange::prefix(table_prefix('b', table)); }
 
 KeyBytes table_record_key(std::string_view name) { return KeyBytes("ct").append(name); }
 storage::KeyRange all_table_records() { return storage::KeyRange::prefix("ct"); }

@@ -66,6 +66,7 @@ std::uint64_t hash_of_key(BytesView key);
 storage::KeyRange table_items(TableId table);
 
 KeyBytes build_progress_key(TableId table, IndexId index);
+storage::KeyRange table_build_progress(TableId table);
 
 KeyBytes table_record_key(std::string_view name);
 storage::KeyRange all_table_records();

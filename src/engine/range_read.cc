@@ -117,6 +117,7 @@ Result<storage::KeyRange> query_range(const ReadTarget& target, const expr::KeyC
     TRY(check_term(*term, attribute));
     if (term->op != KeyTerm::Op::Equal) return validation_error("Query key condition not supported");
     TRY(check_not_empty(term->low, attribute));
+    TRY(check_key_sizes({.partition = {attribute}, .sort = {}}, {{attribute.name, term->low}}));
     partition.push_back(&term->low);
     ++matched;
   }
@@ -173,6 +174,11 @@ Result<KeyBytes> start_key(const ReadTarget& target, const value::Item& key) {
       return validation_error(fmt::format("{}: {}", kInvalid, not_empty.error().message));
     }
   }
+  for (const auto* keys : {&target.table->keys, &target.keys()}) {
+    if (auto sized = check_key_sizes(*keys, key); !sized) {
+      return validation_error(fmt::format("{}: {}", kInvalid, sized.error().message));
+    }
+  }
   if (target.index == nullptr) return item_key(*target.table, key);
   auto encoded = index_key(*target.table, *target.index, key);
   if (!encoded) return validation_error(std::string(kInvalid));
@@ -199,15 +205,16 @@ Result<RangePage> read_page(const storage::Snapshot& snapshot, const RangeRead& 
     }
   }
   RangePage page;
+  std::size_t fetched_bytes = 0;
   if (!range.end.empty() && range.begin >= range.end) return page;
   const auto cursor = snapshot.cursor(range, read.direction);
   for (; cursor->valid(); cursor->next()) {
     const auto item = TRY(value::StoredItemView::from(cursor->value()));
     ++page.scanned;
     page.bytes += item.item_size_bytes;
-    TRY(visit(item));
+    fetched_bytes += TRY(visit(item));
     const bool at_limit = read.limit && page.scanned >= *read.limit;
-    if (at_limit || page.bytes >= kMaxPageBytes) {
+    if (at_limit || page.bytes + fetched_bytes >= kMaxPageBytes) {
       page.last_item = TRY(value::StoredItem::from_bytes(Bytes(cursor->value())));
       break;
     }

@@ -91,6 +91,7 @@ std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& cata
     commit.erase_range(table_items(current->id));
     commit.erase_range(table_statistics(current->id));
     commit.erase_range(table_collection_sizes(current->id));
+    commit.erase_range(table_build_progress(current->id));
     commit.erase_range(table_expiries(current->id));
     commit.erase(expiry_progress_key(current->id));
     return current;

@@ -65,9 +65,9 @@ Result<void> run_server(const Config& config, Mode mode) {
   TRY(check_config(config, mode));
   raise_descriptor_limit(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
-  const auto instance = TRY(library::Instance::open({.data_folder = config.data,
-                                                     .in_memory = config.in_memory,
-                                                     .relaxed_durability = config.durability == Durability::Relaxed}));
+  auto instance = TRY(library::Instance::open({.data_folder = config.data,
+                                               .in_memory = config.in_memory,
+                                               .relaxed_durability = config.durability == Durability::Relaxed}));
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .max_body_bytes = config.max_body_bytes});
   const auto server = TRY(http::Server::start(http_options(config, config.port), endpoint));
   endpoint.observe(*server);
@@ -90,6 +90,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   log::info("stopping", {{"signal", signal}});
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
+  instance.reset();  // what is still being written is finished while its endpoint is there to be told
   log::info("stopped");
   return {};
 }
