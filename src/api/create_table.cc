@@ -86,7 +86,8 @@ Result<Table> read_table(Call& call) {
   const auto& request = call.request();
   Table table;
   table.name = TRY(table_name(request.string("TableName").value_or("")));
-  TRY(refuse_unsupported(request, {"ResourcePolicy", "SSESpecification", "GlobalTableSourceArn", "VectorIndexes"}));
+  TRY(refuse_unsupported(
+      request, {"ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"}));
   table.created = call.engine().clock().now();
   table.uuid = call.engine().random().uuid();
   TRY(read_billing(request, table));
@@ -103,8 +104,12 @@ Result<Table> read_table(Call& call) {
   TRY(apply_stream(request, table.stream));
   table.deletion_protection = request.boolean("DeletionProtectionEnabled").value_or(false);
   if (const auto table_class = request.string("TableClass")) table.table_class = std::string(*table_class);
-  table.on_demand = read_on_demand(request);
-  table.warm = read_warm(request);
+  table.on_demand = TRY(read_on_demand(request, {}));
+  TRY(check_on_demand(table.on_demand, table.billing_mode));
+  table.warm = TRY(read_warm(request, {}, table.billing_mode, table.throughput));
+  if (const auto sse = request.object("SSESpecification")) {
+    table.encryption = TRY(read_encryption(*sse, call.environment()));
+  }
   table.tags = TRY(read_tags(request));
   return table;
 }

@@ -10,9 +10,7 @@ void delete_table(Call call) {
   engine.delete_table(std::string(*name), [call = std::move(call)](Result<engine::TablePtr> deleted) mutable {
     if (!deleted) return call.fail(deleted.error());
     call.about_table((*deleted)->name);
-    auto body = table_description_body(call.environment(), **deleted, "DELETING");
-    if (!body) return call.fail(body.error());
-    call.succeed(std::move(*body));
+    call.succeed(deleted_table_body(call.environment(), **deleted));
   });
 }
 

@@ -156,8 +156,9 @@ Result<engine::Index> SchemaReader::read_global_index(const Request& request, en
     return invalid(fmt::format("ProvisionedThroughput must be specified for index: {}", index.name));
   }
   index.throughput = throughput.value_or(engine::Throughput{});
-  index.on_demand = read_on_demand(request);
-  index.warm = read_warm(request);
+  index.on_demand = TRY(read_on_demand(request, {index.name}));
+  TRY(check_on_demand(index.on_demand, mode));
+  index.warm = TRY(read_warm(request, {index.name}, mode, index.throughput));
   return index;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stator/api/table_name.h"
+#include "stator/api/table_settings.h"
 
 namespace stator::api {
 namespace {
@@ -29,15 +30,14 @@ void write_projection(JsonWriter& json, const engine::IndexProjection& projectio
 void write_on_demand(JsonWriter& json, const std::optional<engine::OnDemandThroughput>& on_demand) {
   if (!on_demand) return;
   json.key("OnDemandThroughput").begin_object();
-  json.key("MaxReadRequestUnits").integer(on_demand->max_read_units.value_or(-1));
-  json.key("MaxWriteRequestUnits").integer(on_demand->max_write_units.value_or(-1));
+  if (on_demand->max_read_units) json.key("MaxReadRequestUnits").integer(*on_demand->max_read_units);
+  if (on_demand->max_write_units) json.key("MaxWriteRequestUnits").integer(*on_demand->max_write_units);
   json.end_object();
 }
 
-void write_warm(JsonWriter& json, const std::optional<engine::Throughput>& warm) {
-  if (!warm) return;
+void write_warm(JsonWriter& json, const engine::Throughput& warm) {
   json.key("WarmThroughput").begin_object();
-  json.key("ReadUnitsPerSecond").integer(warm->read_units).key("WriteUnitsPerSecond").integer(warm->write_units);
+  json.key("ReadUnitsPerSecond").integer(warm.read_units).key("WriteUnitsPerSecond").integer(warm.write_units);
   json.key("Status").string("ACTIVE").end_object();
 }
 
@@ -49,6 +49,28 @@ void write_throughput(JsonWriter& json, const Table& table, const engine::Throug
   json.key("ReadCapacityUnits").integer(throughput.read_units);
   json.key("WriteCapacityUnits").integer(throughput.write_units);
   json.end_object();
+}
+
+void write_billing_mode(JsonWriter& json, const Table& table) {
+  if (!table.billing_mode_given) return;
+  const bool on_demand = table.billing_mode == engine::BillingMode::PayPerRequest;
+  json.key("BillingModeSummary").begin_object();
+  json.key("BillingMode").string(on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
+  if (table.pay_per_request_since) {
+    json.key("LastUpdateToPayPerRequestDateTime").real(epoch_seconds(*table.pay_per_request_since));
+  }
+  json.end_object();
+}
+
+void write_stream(JsonWriter& json, const Table& table, std::string_view arn) {
+  if (table.stream.enabled) {
+    json.key("StreamSpecification").begin_object().key("StreamEnabled").boolean(true);
+    json.key("StreamViewType").string(engine::stream_view_name(table.stream.view)).end_object();
+  }
+  if (!table.stream.label.empty()) {
+    json.key("LatestStreamLabel").string(table.stream.label);
+    json.key("LatestStreamArn").string(fmt::format("{}/stream/{}", arn, table.stream.label));
+  }
 }
 
 Result<void> write_index(JsonWriter& json, const Environment& environment, const Table& table, const Index& index,
@@ -63,7 +85,7 @@ Result<void> write_index(JsonWriter& json, const Environment& environment, const
     if (index.building) json.key("Backfilling").boolean(true);
     write_throughput(json, table, index.throughput);
     write_on_demand(json, index.on_demand);
-    write_warm(json, index.warm);
+    write_warm(json, warm_throughput(index.warm, table.billing_mode, index.throughput));
   }
   json.key("IndexSizeBytes").integer(statistics.bytes).key("ItemCount").integer(statistics.items);
   json.key("IndexArn").string(fmt::format("{}/index/{}", table_arn(environment, table.name), index.name));
@@ -115,35 +137,40 @@ Result<void> write_table_description(JsonWriter& json, const Environment& enviro
   write_throughput(json, table, table.throughput);
   json.key("TableSizeBytes").integer(statistics.bytes).key("ItemCount").integer(statistics.items);
   json.key("TableArn").string(arn).key("TableId").string(table.uuid);
-  if (table.billing_mode_given) {
-    const bool on_demand = table.billing_mode == engine::BillingMode::PayPerRequest;
-    json.key("BillingModeSummary").begin_object();
-    json.key("BillingMode").string(on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
-    if (table.pay_per_request_since) {
-      json.key("LastUpdateToPayPerRequestDateTime").real(epoch_seconds(*table.pay_per_request_since));
-    }
-    json.end_object();
-  }
+  write_billing_mode(json, table);
   TRY(write_indexes(json, environment, table, IndexKind::Local, status));
   TRY(write_indexes(json, environment, table, IndexKind::Global, status));
-  if (table.stream.enabled) {
-    json.key("StreamSpecification").begin_object().key("StreamEnabled").boolean(true);
-    json.key("StreamViewType").string(engine::stream_view_name(table.stream.view)).end_object();
-  }
-  if (!table.stream.label.empty()) {
-    json.key("LatestStreamLabel").string(table.stream.label);
-    json.key("LatestStreamArn").string(fmt::format("{}/stream/{}", arn, table.stream.label));
-  }
+  write_stream(json, table, arn);
   if (table.table_class) {
     json.key("TableClassSummary").begin_object().key("TableClass").string(*table.table_class);
     if (table.table_class_changed) json.key("LastUpdateDateTime").real(epoch_seconds(*table.table_class_changed));
     json.end_object();
   }
   json.key("DeletionProtectionEnabled").boolean(table.deletion_protection);
+  if (table.encryption) {
+    json.key("SSEDescription").begin_object().key("Status").string("ENABLED").key("SSEType").string("KMS");
+    json.key("KMSMasterKeyArn").string(table.encryption->kms_key_arn).end_object();
+  }
   write_on_demand(json, table.on_demand);
-  write_warm(json, table.warm);
+  write_warm(json, warm_throughput(table.warm, table.billing_mode, table.throughput));
   json.end_object();
   return {};
+}
+
+std::string deleted_table_body(const Environment& environment, const Table& table) {
+  const auto arn = table_arn(environment, table.name);
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableDescription").begin_object();
+  json.key("TableName").string(table.name).key("TableStatus").string("DELETING");
+  write_throughput(json, table, table.throughput);
+  json.key("TableSizeBytes").integer(0).key("ItemCount").integer(0);
+  json.key("TableArn").string(arn).key("TableId").string(table.uuid);
+  write_billing_mode(json, table);
+  write_stream(json, table, arn);
+  json.key("DeletionProtectionEnabled").boolean(table.deletion_protection);
+  json.end_object().end_object();
+  return body;
 }
 
 Result<std::string> table_description_body(const Environment& environment, const Table& table,

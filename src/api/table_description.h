@@ -6,7 +6,7 @@
 
 namespace stator::api {
 
-// A table as CreateTable, DescribeTable, UpdateTable and DeleteTable describe it.  Errors: Storage.
+// A table as CreateTable, DescribeTable and UpdateTable describe it.  Errors: Storage.
 Result<void> write_table_description(value::JsonWriter& json, const Environment& environment,
                                      const engine::Table& table, std::string_view status);
 
@@ -16,5 +16,7 @@ void write_key_schema(value::JsonWriter& json, const engine::KeySchema& keys);
 // {"TableDescription":{...}}
 Result<std::string> table_description_body(const Environment& environment, const engine::Table& table,
                                            std::string_view status);
+// The same from DeleteTable, which says less: neither keys nor indexes, and no longer how much was in it.
+std::string deleted_table_body(const Environment& environment, const engine::Table& table);
 
 }  // namespace stator::api

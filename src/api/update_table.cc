@@ -18,16 +18,26 @@ Error invalid(std::string_view what) {
   return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
 }
 
+struct IndexUpdate {
+  std::string name;
+  std::optional<engine::Throughput> throughput;
+  std::optional<engine::OnDemandThroughput> on_demand;
+  std::optional<WarmChange> warm;
+};
+
 // What the request asks for, taken out of it because the change runs later, on the committer.
 struct Changes {
   std::optional<engine::BillingMode> billing_mode;
   std::optional<engine::Throughput> throughput;
-  std::vector<std::pair<std::string, engine::Throughput>> index_throughput;
+  std::vector<IndexUpdate> index_updates;
   std::optional<engine::Index> create_index;
   std::vector<engine::KeyAttribute> definitions;  // of the table with the new index
   std::optional<std::string> delete_index;
   std::optional<engine::OnDemandThroughput> on_demand;
-  std::optional<engine::Throughput> warm;
+  std::optional<WarmChange> warm;
+  bool change_encryption = false;
+  std::optional<engine::Encryption> encryption;  // nullopt: as a table has it that did not ask for any
+  bool key_by_arn = false;
   std::optional<engine::Stream> enable_stream;
   bool disable_stream = false;
   std::optional<bool> deletion_protection;
@@ -86,9 +96,7 @@ Result<void> read_index_updates(const Request& request, const Table& table, Chan
           "must not be null");
     }
     if (given > 1) {
-      return invalid(
-          "Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
-          "GlobalSecondaryIndexUpdate.Delete may be specified");
+      return invalid("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object");
     }
     const auto& body = create ? *create : erase ? *erase : *change;
     const std::string name(body.string("IndexName").value_or(""));
@@ -103,17 +111,47 @@ Result<void> read_index_updates(const Request& request, const Table& table, Chan
     if (create) TRY(read_new_index(request, *create, table, changes));
     if (erase) changes.delete_index = name;
     if (change) {
-      if (const auto throughput = TRY(read_throughput(*change)))
-        changes.index_throughput.emplace_back(name, *throughput);
+      changes.index_updates.push_back({.name = name,
+                                       .throughput = TRY(read_throughput(*change)),
+                                       .on_demand = TRY(read_on_demand_change(*change, {name})),
+                                       .warm = TRY(read_warm_change(*change, {name}))});
     }
   }
   return {};
 }
 
-Result<Changes> read_changes(const Request& request, const Table& table, WallTime now) {
-  TRY(refuse_unsupported(request,
-                         {"SSESpecification", "ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates",
-                          "GlobalTableSettingsReplicationMode", "VectorIndexUpdates"}));
+// Some changes are made alone, or with few others.
+Result<void> check_combination(const Request& request) {
+  struct Rule {
+    std::string_view member, text;
+    std::vector<std::string_view> goes_with;
+  };
+  static const std::vector<Rule> kRules = {
+      {"SSESpecification", "Server-Side Encryption modification must be the only operation in the request", {}},
+      {"TableClass", "TableClass modification must be the only operation in the request", {}},
+      {"DeletionProtectionEnabled", "DeletionProtection modification must be the only operation in the request", {}},
+      {"WarmThroughput", "WarmThroughput must be the only operation in the request", {"GlobalSecondaryIndexUpdates"}},
+      {"OnDemandThroughput",
+       "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request",
+       {"BillingMode", "GlobalSecondaryIndexUpdates"}},
+  };
+  for (const auto& [member, text, goes_with] : kRules) {
+    if (!request.has(member)) continue;
+    for (const std::string_view other :
+         {"BillingMode", "ProvisionedThroughput", "GlobalSecondaryIndexUpdates", "StreamSpecification",
+          "SSESpecification", "TableClass", "DeletionProtectionEnabled", "WarmThroughput", "OnDemandThroughput"}) {
+      const bool allowed = std::find(goes_with.begin(), goes_with.end(), other) != goes_with.end();
+      if (other != member && !allowed && request.has(other)) return invalid(text);
+    }
+  }
+  return {};
+}
+
+Result<Changes> read_changes(const Call& call, const Table& table, WallTime now) {
+  const auto& request = call.request();
+  TRY(refuse_unsupported(request, {"ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates",
+                                   "GlobalTableSettingsReplicationMode", "VectorIndexUpdates"}));
+  TRY(check_combination(request));
   Changes changes;
   changes.now = now;
   const auto mode = request.string("BillingMode");
@@ -130,8 +168,13 @@ Result<Changes> read_changes(const Request& request, const Table& table, WallTim
         mode == "PROVISIONED" ? engine::BillingMode::Provisioned : engine::BillingMode::PayPerRequest;
   }
   TRY(read_index_updates(request, table, changes));
-  changes.on_demand = read_on_demand(request);
-  changes.warm = read_warm(request);
+  changes.on_demand = TRY(read_on_demand_change(request, {}));
+  changes.warm = TRY(read_warm_change(request, {}));
+  if (const auto sse = request.object("SSESpecification")) {
+    changes.change_encryption = true;
+    changes.encryption = TRY(read_encryption(*sse, call.environment()));
+    changes.key_by_arn = sse->string("KMSMasterKeyId").value_or("").starts_with("arn:");
+  }
   if (request.has("StreamSpecification")) {
     engine::Stream stream;
     TRY(apply_stream(request, stream));
@@ -144,14 +187,14 @@ Result<Changes> read_changes(const Request& request, const Table& table, WallTim
   changes.deletion_protection = request.boolean("DeletionProtectionEnabled");
   if (const auto table_class = request.string("TableClass")) changes.table_class = std::string(*table_class);
 
-  const bool nothing = !changes.billing_mode && !changes.throughput && changes.index_throughput.empty() &&
-                       !changes.create_index && !changes.delete_index && !changes.on_demand && !changes.warm &&
-                       !changes.enable_stream && !changes.disable_stream && !changes.deletion_protection &&
-                       !changes.table_class;
+  const bool nothing = !changes.billing_mode && !changes.throughput && !request.has("GlobalSecondaryIndexUpdates") &&
+                       !changes.on_demand && !changes.warm && !changes.change_encryption && !changes.enable_stream &&
+                       !changes.disable_stream && !changes.deletion_protection && !changes.table_class;
   if (nothing) {
     return validation_error(
-        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or "
-        "SSESpecification or ReplicaUpdates is required");
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, "
+        "SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, "
+        "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required");
   }
   return changes;
 }
@@ -171,6 +214,10 @@ Result<void> apply_billing(Table& table, const Changes& changes) {
       table.pay_per_request_since = changes.now;
       table.throughput = {};
       for (auto& index : table.indexes) index.throughput = {};
+    }
+    if (*changes.billing_mode == engine::BillingMode::Provisioned) {
+      table.on_demand.reset();
+      for (auto& index : table.indexes) index.on_demand.reset();
     }
     table.billing_mode = *changes.billing_mode;
   }
@@ -197,6 +244,11 @@ Result<void> apply_billing(Table& table, const Changes& changes) {
   return {};
 }
 
+Error no_such_index(const Table& table, std::string_view index) {
+  return {ErrorCode::ResourceNotFound,
+          fmt::format("Requested resource not found: Index {} for table {}", index, table.name)};
+}
+
 Result<void> apply_index_changes(Table& table, const Changes& changes) {
   if (changes.create_index) {
     if (table.find_index(changes.create_index->name) != nullptr) {
@@ -211,14 +263,62 @@ Result<void> apply_index_changes(Table& table, const Changes& changes) {
     TRY(add_index(table, *changes.create_index));
   }
   if (changes.delete_index) {
-    const auto found = std::find_if(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
-      return index.name == *changes.delete_index && index.kind == engine::IndexKind::Global;
-    });
-    if (found == table.indexes.end()) return Error{ErrorCode::ResourceNotFound, "Requested resource not found"};
+    const auto found = std::find_if(table.indexes.begin(), table.indexes.end(),
+                                    [&](const auto& index) { return index.name == *changes.delete_index; });
+    if (found == table.indexes.end()) return no_such_index(table, *changes.delete_index);
+    if (found->kind != engine::IndexKind::Global) {
+      return validation_error(
+          fmt::format("Cannot delete an index that is not a GlobalSecondaryIndex: {}", *changes.delete_index));
+    }
     table.indexes.erase(found);
     std::erase_if(table.attribute_definitions,
                   [&](const auto& definition) { return table.key_attribute(definition.name) == nullptr; });
   }
+  return {};
+}
+
+Result<void> apply_index_update(Table& table, const IndexUpdate& update) {
+  const auto found = std::find_if(table.indexes.begin(), table.indexes.end(),
+                                  [&](const auto& candidate) { return candidate.name == update.name; });
+  if (found == table.indexes.end()) return no_such_index(table, update.name);
+  auto& index = *found;
+  if (index.kind != engine::IndexKind::Global) {
+    return validation_error(fmt::format("Cannot update an index that is not a GlobalSecondaryIndex: {}", update.name));
+  }
+  if (table.billing_mode == engine::BillingMode::PayPerRequest) {
+    if (update.throughput) {
+      return invalid(
+          fmt::format("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {} when "
+                      "BillingMode is PAY_PER_REQUEST",
+                      update.name));
+    }
+    if (!update.on_demand && !update.warm) {
+      return invalid(
+          fmt::format("The only Updates for index: {} when TableThroughputMode is PAY_PER_REQUEST can be to "
+                      "OnDemandThroughput, WarmThroughput",
+                      update.name));
+    }
+  }
+  TRY(check_on_demand(update.on_demand, table.billing_mode));
+  if (update.throughput) index.throughput = *update.throughput;
+  if (update.on_demand) index.on_demand = change_on_demand(index.on_demand, *update.on_demand);
+  if (update.warm) {
+    const auto current = warm_throughput(index.warm, table.billing_mode, index.throughput);
+    index.warm = TRY(change_warm(current, *update.warm, {update.name}));
+  }
+  return {};
+}
+
+Result<void> apply_encryption(Table& table, const Changes& changes) {
+  if (!changes.encryption && !table.encryption) return invalid("Table is already encrypted by default");
+  // The service compares ARNs only; a key by another name it takes for another key.
+  if (changes.key_by_arn && changes.encryption == table.encryption) {
+    return invalid(
+        "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to change "
+        "Master "
+        "Key");
+  }
+  table.encryption = changes.encryption;
   return {};
 }
 
@@ -232,19 +332,14 @@ Result<Table> apply(Table table, const Changes& changes) {
   }
   TRY(apply_index_changes(table, changes));
   TRY(apply_billing(table, changes));
-  for (const auto& [name, throughput] : changes.index_throughput) {
-    bool found = false;
-    for (auto& index : table.indexes) {
-      if (index.name != name || index.kind != engine::IndexKind::Global) continue;
-      found = true;
-      index.throughput = throughput;
-    }
-    if (!found) {
-      return Error{ErrorCode::ResourceNotFound, "Requested resource not found"};
-    }
+  for (const auto& update : changes.index_updates) TRY(apply_index_update(table, update));
+  TRY(check_on_demand(changes.on_demand, table.billing_mode));
+  if (changes.on_demand) table.on_demand = change_on_demand(table.on_demand, *changes.on_demand);
+  if (changes.warm) {
+    const auto current = warm_throughput(table.warm, table.billing_mode, table.throughput);
+    table.warm = TRY(change_warm(current, *changes.warm, {}));
   }
-  if (changes.on_demand) table.on_demand = changes.on_demand;
-  if (changes.warm) table.warm = changes.warm;
+  if (changes.change_encryption) TRY(apply_encryption(table, changes));
   if (changes.enable_stream) {
     if (table.stream.enabled) {
       return validation_error(fmt::format("Table already has an enabled stream: TableName: {}", table.name));
@@ -275,7 +370,7 @@ void update_table(Call call) {
     return call.fail(
         {ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", *name)});
   }
-  auto changes = read_changes(call.request(), *current, call.engine().clock().now());
+  auto changes = read_changes(call, *current, call.engine().clock().now());
   if (!changes) return call.fail(changes.error());
   auto& engine = call.engine();
   const auto apply_changes = [changes = std::move(*changes)](Table table) { return apply(std::move(table), changes); };

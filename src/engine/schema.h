@@ -67,6 +67,12 @@ struct OnDemandThroughput {
   std::optional<std::int64_t> max_write_units;
 };
 
+// Asked for and described; it encrypts nothing.
+struct Encryption {
+  std::string kms_key_arn;
+  friend bool operator==(const Encryption&, const Encryption&) = default;
+};
+
 struct Index {
   IndexId id;
   std::string name;
@@ -114,6 +120,7 @@ struct Table {
   Stream stream;
   std::optional<std::string> ttl_attribute;  // which attribute says when an item expires
   bool deletion_protection = false;
+  std::optional<Encryption> encryption;
   std::optional<std::string> table_class;
   std::optional<WallTime> table_class_changed;
   std::vector<std::pair<std::string, std::string>> tags;

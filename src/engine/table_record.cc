@@ -198,6 +198,7 @@ Bytes encode_table(const Table& table) {
   json.key("stream_label").string(table.stream.label);
   write_time(json, "stream_since", table.stream.since);
   if (table.ttl_attribute) json.key("ttl_attribute").string(*table.ttl_attribute);
+  if (table.encryption) json.key("kms_key").string(table.encryption->kms_key_arn);
   json.key("deletion_protection").boolean(table.deletion_protection);
   if (table.table_class) json.key("class").string(*table.table_class);
   write_time(json, "class_changed", table.table_class_changed);
@@ -255,6 +256,7 @@ Result<Table> decode_table(BytesView bytes) {
   table.stream.since = time_of(object, "stream_since");
   std::string_view ttl_attribute;
   if (object["ttl_attribute"].get(ttl_attribute) == simdjson::SUCCESS) table.ttl_attribute = std::string(ttl_attribute);
+  if (auto key = string_or(object, "kms_key", ""); !key.empty()) table.encryption = Encryption{std::move(key)};
   table.deletion_protection = boolean_or(object, "deletion_protection", false);
   std::string_view table_class;
   if (object["class"].get(table_class) == simdjson::SUCCESS) table.table_class = std::string(table_class);

@@ -39,6 +39,7 @@ Table full_table() {
   t.stream = {.enabled = true, .view = StreamView::NewAndOldImages, .label = "2024-01-01T00:00:00.000"};
   t.stream.since = time_at(12);
   t.ttl_attribute = "until";
+  t.encryption = Encryption{"arn:aws:kms:us-east-1:000000000000:key/1"};
   t.deletion_protection = true;
   t.table_class = "STANDARD_INFREQUENT_ACCESS";
   t.table_class_changed = time_at(11);
@@ -75,6 +76,7 @@ void expect_same(const Table& a, const Table& b) {
   EXPECT_EQ(a.stream.label, b.stream.label);
   EXPECT_EQ(a.stream.since, b.stream.since);
   EXPECT_EQ(a.ttl_attribute, b.ttl_attribute);
+  EXPECT_EQ(a.encryption, b.encryption);
   EXPECT_EQ(a.deletion_protection, b.deletion_protection);
   EXPECT_EQ(a.table_class, b.table_class);
   EXPECT_EQ(a.table_class_changed, b.table_class_changed);
