@@ -119,6 +119,8 @@ struct CommitterStatistics {
 class Committer {
  public:
   enum class Mode : std::uint8_t { OwnThread, Inline };
+  // How often the time of a commit is noted.
+  static constexpr std::chrono::seconds kCommitTimeInterval{1};
 
   static constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
 
@@ -139,7 +141,6 @@ class Committer {
   static constexpr int kMaxConflictRetries = 100;
   static constexpr int kMaxInlineRounds = 8;
   static constexpr std::chrono::seconds kRecoveryInterval{1};
-  static constexpr std::chrono::seconds kCommitTimeInterval{1};
 
   using Works = std::vector<std::unique_ptr<Work>>;
 

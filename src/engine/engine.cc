@@ -94,13 +94,18 @@ void Engine::trim_change_log() {
   const auto cutoff = clock_.now() - kStreamRetention;
   const auto snapshot = store_.snapshot();
   storage::CommitSequence keep_from, oldest;
+  WallTime noted;
   {
     const auto times = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
     for (; times->valid() && times->key().size() == kCommitTimeSequenceAt + 8 && times->value().size() == 8; times->next()) {
       const auto micros = static_cast<std::int64_t>(read_u64be(times->value().data()));
-      if (WallTime{std::chrono::microseconds{micros}} > cutoff) break;
+      const WallTime time{std::chrono::microseconds{micros}};
+      // The commits that are not noted are less than a second younger than the noted one before them.
+      if (time > cutoff && (keep_from.value == 0 || noted + Committer::kCommitTimeInterval > cutoff)) break;
+      noted = time;
       keep_from = {read_u64be(times->key().data() + kCommitTimeSequenceAt)};
       if (oldest.value == 0) oldest = keep_from;
+      if (time > cutoff) break;
     }
   }
   auto outdated = outdated_streams(*snapshot, cutoff, keep_from);
