@@ -3,6 +3,10 @@
 add_compile_options(
   -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
   -Werror -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 takes the unused half of a std::optional or std::variant for an uninitialised value.
+  add_compile_options(-Wno-maybe-uninitialized)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wthread-safety)
 endif()

@@ -67,7 +67,8 @@ void write_unprocessed(value::JsonWriter& json, const TableKeys& keys, std::size
   json.key(keys.name).begin_object().key("Keys").begin_array();
   for (std::size_t i = first; i < keys.keys.size(); ++i) json.item(keys.keys[i]);
   json.end_array();
-  for (const std::string_view name : {"ProjectionExpression", "ExpressionAttributeNames", "AttributesToGet", "ConsistentRead"}) {
+  for (const std::string_view name :
+       {"ProjectionExpression", "ExpressionAttributeNames", "AttributesToGet", "ConsistentRead"}) {
     if (const auto element = keys.request.element(name)) json.key(name).raw(simdjson::minify(*element));
   }
   json.end_object();

@@ -18,7 +18,8 @@ constexpr std::size_t kMaxRequests = 25;
 Result<WriteAction> read_request(value::JsonElement json) {
   value::JsonObject object;
   WriteAction action;
-  if (json.get(object) != simdjson::SUCCESS) return Error{ErrorCode::Internal, "a write request was checked to be an object"};
+  if (json.get(object) != simdjson::SUCCESS)
+    return Error{ErrorCode::Internal, "a write request was checked to be an object"};
   const Request request(object);
   const auto put = request.object("PutRequest");
   const auto erase = request.object("DeleteRequest");
@@ -89,7 +90,8 @@ std::string answer(const Call& call, const Written& written, const engine::Write
   if (options.capacity != CapacityDetail::None) {
     std::vector<CapacityReport> reports;
     for (std::size_t i = 0; i < written.tables.size(); ++i) {
-      if (reports.empty() || &reports.back().table() != written.tables[i].get()) reports.emplace_back(written.tables[i]);
+      if (reports.empty() || &reports.back().table() != written.tables[i].get())
+        reports.emplace_back(written.tables[i]);
       reports.back().add(outcome.actions[i].units);
     }
     json.key("ConsumedCapacity").begin_array();

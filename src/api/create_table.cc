@@ -4,6 +4,7 @@
 #include "stator/api/table_description.h"
 #include "stator/api/table_name.h"
 #include "stator/api/table_settings.h"
+#include "stator/api/tags.h"
 
 namespace stator::api {
 namespace {
@@ -35,10 +36,11 @@ Result<void> read_local_indexes(const Request& request, SchemaReader& schemas, T
       return invalid(fmt::format("Index KeySchema does not have a range key for index: {}", index.name));
     }
     if (index.keys.partition[0].name != table.keys.partition[0].name) {
-      return invalid(fmt::format(
-          "Index KeySchema does not have the same leading hash key as table KeySchema for index: {}. index hash key: {}, "
-          "table hash key: {}",
-          index.name, index.keys.partition[0].name, table.keys.partition[0].name));
+      return invalid(
+          fmt::format("Index KeySchema does not have the same leading hash key as table KeySchema for index: {}. index "
+                      "hash key: {}, "
+                      "table hash key: {}",
+                      index.name, index.keys.partition[0].name, table.keys.partition[0].name));
     }
     index.projection = TRY(schemas.read_projection(request_index));
     TRY(add_index(table, std::move(index)));
@@ -80,12 +82,6 @@ Result<void> read_billing(const Request& request, Table& table) {
   return {};
 }
 
-void read_tags(const Request& request, Table& table) {
-  for (const auto& tag : request.objects("Tags")) {
-    table.tags.emplace_back(tag.string("Key").value_or(""), tag.string("Value").value_or(""));
-  }
-}
-
 Result<Table> read_table(Call& call) {
   const auto& request = call.request();
   Table table;
@@ -109,7 +105,7 @@ Result<Table> read_table(Call& call) {
   if (const auto table_class = request.string("TableClass")) table.table_class = std::string(*table_class);
   table.on_demand = read_on_demand(request);
   table.warm = read_warm(request);
-  read_tags(request, table);
+  table.tags = TRY(read_tags(request));
   return table;
 }
 

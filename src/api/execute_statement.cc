@@ -39,7 +39,8 @@ Result<WritePlan> read_write(Call& call, const BoundStatement& statement) {
   return plan_write(statement, TRY(find_table(call, statement)));
 }
 
-Result<std::string> write_answer(const WriteReturn& returned, const engine::ActionOutcome& outcome, CapacityDetail detail) {
+Result<std::string> write_answer(const WriteReturn& returned, const engine::ActionOutcome& outcome,
+                                 CapacityDetail detail) {
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Items").begin_array();

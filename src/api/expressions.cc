@@ -16,8 +16,8 @@ Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cach
       std::string_view name;
       if (json.get(name) != simdjson::SUCCESS) continue;
       if (name.empty()) {
-        return validation_error(
-            fmt::format("ExpressionAttributeNames contains invalid value: Empty attribute name for key {}", placeholder));
+        return validation_error(fmt::format(
+            "ExpressionAttributeNames contains invalid value: Empty attribute name for key {}", placeholder));
       }
       names->insert_or_assign(std::string(placeholder), std::string(name));
     }
@@ -29,8 +29,9 @@ Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cach
     for (const auto [placeholder, json] : object->json()) {
       auto value = value::decode_value(json);
       if (!value && !bad_value) {
-        bad_value = Error{value.error().code, fmt::format("ExpressionAttributeValues contains invalid value: {} for key {}",
-                                                          value.error().message, placeholder)};
+        bad_value =
+            Error{value.error().code, fmt::format("ExpressionAttributeValues contains invalid value: {} for key {}",
+                                                  value.error().message, placeholder)};
       }
       values->insert_or_assign(std::string(placeholder), value ? std::move(*value) : value::AttributeValue());
     }
@@ -66,8 +67,9 @@ Result<void> check_expression_parameters(const Request& request, const Expressio
                [](auto name) { return name != "ProjectionExpression"; });
   const bool none = std::none_of(with_values.begin(), with_values.end(), [&](auto name) { return request.has(name); });
   if (request.has("ExpressionAttributeValues") && none && !with_values.empty()) {
-    return validation_error(fmt::format("ExpressionAttributeValues can only be specified when using expressions: {} {} null",
-                                        fmt::join(with_values, " and "), with_values.size() > 1 ? "are" : "is"));
+    return validation_error(
+        fmt::format("ExpressionAttributeValues can only be specified when using expressions: {} {} null",
+                    fmt::join(with_values, " and "), with_values.size() > 1 ? "are" : "is"));
   }
   return {};
 }

@@ -69,9 +69,10 @@ Result<std::string> run_get(Call& call) {
   auto iterator = TRY(ShardIterator::decode(request.string("ShardIterator").value_or("")));
   const auto now = call.engine().clock().now();
   if (now - iterator.issued > kShardIteratorLifetime) {
-    return Error{ErrorCode::ExpiredIterator,
-                 "The shard iterator has expired and can no longer be used to retrieve stream records. A shard iterator "
-                 "expires 15 minutes after it is retrieved using the GetShardIterator action."};
+    return Error{
+        ErrorCode::ExpiredIterator,
+        "The shard iterator has expired and can no longer be used to retrieve stream records. A shard iterator "
+        "expires 15 minutes after it is retrieved using the GetShardIterator action."};
   }
   // Before the snapshot, so that the snapshot has everything up to it.
   const auto seen = call.engine().last_commit();

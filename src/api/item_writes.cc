@@ -84,7 +84,8 @@ WriteAnswer WriteAnswer::from(const Request& request) {
 
 void run_write(Call call, WriteAction action, WriteAnswer answer) {
   // The engine takes the action; what the answer needs of it stays here: its table, its key and what it updates.
-  WriteAction for_answer{.kind = action.kind, .table = action.table, .item = {}, .condition = {}, .update = action.update};
+  WriteAction for_answer{
+      .kind = action.kind, .table = action.table, .item = {}, .condition = {}, .update = action.update};
   if (answer.collection_metrics) for_answer.item = action.item;
   engine::WriteRequest request;
   request.actions.push_back(std::move(action));

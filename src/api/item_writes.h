@@ -15,9 +15,9 @@ ReturnValues return_values(const Request& request);
 
 struct WriteAnswer {
   ReturnValues values = ReturnValues::None;
-  bool old_item_on_failure = false;   // ReturnValuesOnConditionCheckFailure
+  bool old_item_on_failure = false;  // ReturnValuesOnConditionCheckFailure
   CapacityDetail capacity = CapacityDetail::None;
-  bool collection_metrics = false;    // ReturnItemCollectionMetrics
+  bool collection_metrics = false;  // ReturnItemCollectionMetrics
 
   static WriteAnswer from(const Request& request);
 };

@@ -30,12 +30,13 @@ struct Operator {
   std::string_view types;  // "SNB": scalars, "*": any
 };
 constexpr std::size_t kMany = 100;
-constexpr std::array kOperators = {
-    Operator{"NULL", 0, 0, "*"},        Operator{"NOT_NULL", 0, 0, "*"},       Operator{"EQ", 1, 1, "*"},
-    Operator{"NE", 1, 1, "*"},          Operator{"LE", 1, 1, "SNB"},           Operator{"LT", 1, 1, "SNB"},
-    Operator{"GE", 1, 1, "SNB"},        Operator{"GT", 1, 1, "SNB"},           Operator{"CONTAINS", 1, 1, "SNB"},
-    Operator{"NOT_CONTAINS", 1, 1, "SNB"}, Operator{"BEGINS_WITH", 1, 1, "SB"}, Operator{"IN", 1, kMany, "SNB"},
-    Operator{"BETWEEN", 2, 2, "SNB"}};
+constexpr std::array kOperators = {Operator{"NULL", 0, 0, "*"},         Operator{"NOT_NULL", 0, 0, "*"},
+                                   Operator{"EQ", 1, 1, "*"},           Operator{"NE", 1, 1, "*"},
+                                   Operator{"LE", 1, 1, "SNB"},         Operator{"LT", 1, 1, "SNB"},
+                                   Operator{"GE", 1, 1, "SNB"},         Operator{"GT", 1, 1, "SNB"},
+                                   Operator{"CONTAINS", 1, 1, "SNB"},   Operator{"NOT_CONTAINS", 1, 1, "SNB"},
+                                   Operator{"BEGINS_WITH", 1, 1, "SB"}, Operator{"IN", 1, kMany, "SNB"},
+                                   Operator{"BETWEEN", 2, 2, "SNB"}};
 
 const Operator& find_operator(std::string_view name) {
   // check_request() has held the name against the model's list.
@@ -72,7 +73,8 @@ Result<void> check_comparison(const Comparison& comparison) {
     }
   }
   if (op->name == "BETWEEN" && is_greater(arguments[0], arguments[1])) {
-    return validation_error("The BETWEEN condition was provided a range where the lower bound is greater than the upper bound");
+    return validation_error(
+        "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound");
   }
   return {};
 }
@@ -100,7 +102,9 @@ Result<std::vector<Comparison>> read_conditions(const Request& conditions) {
 
 // One attribute of Expected: either a comparison, or the oldest form with Value and Exists.
 Result<Comparison> read_expected(std::string_view attribute, const Request& expected) {
-  const auto error = [&](std::string_view what) { return invalid(fmt::format("{} for Attribute: {}", what, attribute)); };
+  const auto error = [&](std::string_view what) {
+    return invalid(fmt::format("{} for Attribute: {}", what, attribute));
+  };
   const bool has_list = expected.has("AttributeValueList");
   const bool has_value = expected.has("Value");
   const auto exists = expected.boolean("Exists");
@@ -271,7 +275,8 @@ Result<std::optional<expr::Update>> legacy_updates(const Request& request) {
     const bool is_set = type == Type::SS || type == Type::NS || type == Type::BS;
     if (action == "DELETE") {
       if (!is_set) {
-        return invalid(fmt::format("DELETE action with value is not supported for the type {}", value::type_name(type)));
+        return invalid(
+            fmt::format("DELETE action with value is not supported for the type {}", value::type_name(type)));
       }
       const auto path = tree.path(attribute);
       tree.action({Action::Section::Delete, path, tree.value(std::move(operand))});

@@ -18,7 +18,8 @@ Result<std::string> run_list(Call& call) {
     // Found by its place in the order: it may have gone since.
     const auto name = TRY(parse_stream_arn(*start));
     next = std::find_if(streams.begin(), streams.end(), [&](const engine::Table& table) {
-      return std::tuple<std::string_view, std::string_view>(table.stream.label, table.name) < std::tie(name.label, name.table);
+      return std::tuple<std::string_view, std::string_view>(table.stream.label, table.name) <
+             std::tie(name.label, name.table);
     });
   }
   const auto limit = request.integer("Limit").value_or(kMaxStreams);

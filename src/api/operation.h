@@ -15,7 +15,7 @@ namespace stator::api {
 struct Environment {
   engine::Engine& engine;
   expr::Cache& expressions;
-  std::string region;      // what ARNs say
+  std::string region;  // what ARNs say
   std::string account_id;
 };
 
@@ -74,11 +74,14 @@ void get_records(Call call);
 void get_shard_iterator(Call call);
 void list_streams(Call call);
 void list_tables(Call call);
+void list_tags_of_resource(Call call);
 void put_item(Call call);
 void query(Call call);
 void scan(Call call);
+void tag_resource(Call call);
 void transact_get_items(Call call);
 void transact_write_items(Call call);
+void untag_resource(Call call);
 void update_item(Call call);
 void update_table(Call call);
 void update_time_to_live(Call call);

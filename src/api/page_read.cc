@@ -48,9 +48,10 @@ Result<bool> needs_table(const engine::ReadTarget& target, const Request& reques
   const auto& index = *target.index;
   if (request.string("Select") == "ALL_ATTRIBUTES") {
     if (index.kind == IndexKind::Local) return true;
-    return invalid(fmt::format("Select type ALL_ATTRIBUTES is not supported for global secondary index {} because its "
-                               "projection type is not ALL",
-                               index.name));
+    return invalid(
+        fmt::format("Select type ALL_ATTRIBUTES is not supported for global secondary index {} because its "
+                    "projection type is not ALL",
+                    index.name));
   }
   std::vector<std::string_view> missing;
   if (projection) {
@@ -80,16 +81,18 @@ class PageWriter {
   std::uint64_t count() const { return count_; }
   double fetched_units() const { return fetched_units_; }
 
-  Result<void> add(const value::StoredItemView& stored) {
+  Result<std::size_t> add(const value::StoredItemView& stored) {
     if (read_.fetch_from_table) {
       const auto entry = TRY(stored.parse());
       const auto whole = TRY(snapshot_.get(engine::item_key(*read_.target.table, entry)));
       if (!whole) return Error{ErrorCode::Corruption, "an index entry has no item"};
       const auto item = TRY(value::StoredItemView::from(*whole));
       fetched_units_ += engine::read_units(item.item_size_bytes, read_.consistent);
-      return write(item);
+      TRY(write(item));
+      return item.item_size_bytes;
     }
-    return write(stored);
+    TRY(write(stored));
+    return std::size_t{0};
   }
 
  private:
@@ -205,8 +208,8 @@ Result<std::optional<value::Item>> exclusive_start_key(const Request& request) {
   if (!key) {
     // The service puts its preface before some of these texts and not before others.
     const auto& text = key.error().message;
-    for (const std::string_view bare : {"contains duplicates", "number set", "numeric value", "significant digits",
-                                        "number with magnitude"}) {
+    for (const std::string_view bare :
+         {"contains duplicates", "number set", "numeric value", "significant digits", "number with magnitude"}) {
       if (text.find(bare) != std::string::npos) return key.error();
     }
     return validation_error(fmt::format("The provided starting key is invalid: {}", text));

@@ -16,7 +16,7 @@ struct PageRead {
   engine::RangeRead range;
   std::optional<expr::Condition> filter;
   std::optional<expr::Projection> projection;
-  bool count_only = false;      // Select COUNT
+  bool count_only = false;        // Select COUNT
   bool fetch_from_table = false;  // a local index lacks what is asked for
   bool consistent = false;
 };

@@ -107,10 +107,13 @@ Result<std::string> WriteReturn::item(const engine::ActionOutcome& outcome) cons
     if (!item.empty()) value::append_json(text, item);
     return text;
   };
-  const auto modified = [&](const value::Item& item) { return json(update ? expr::project(item, update->paths()) : value::Item()); };
+  const auto modified = [&](const value::Item& item) {
+    return json(update ? expr::project(item, update->paths()) : value::Item());
+  };
   switch (returning) {
     case Returning::Nothing: break;
-    case Returning::AllOld: return outcome.before.exists() ? std::string(outcome.before.stored().json()) : std::string();
+    case Returning::AllOld:
+      return outcome.before.exists() ? std::string(outcome.before.stored().json()) : std::string();
     case Returning::ModifiedOld: return modified(*TRY(outcome.before.item()));
     case Returning::AllNew: return outcome.after ? json(*outcome.after) : std::string();
     case Returning::ModifiedNew: return outcome.after ? modified(*outcome.after) : std::string();

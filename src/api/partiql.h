@@ -63,8 +63,8 @@ struct SelectPage {
   double table_units = 0;
   double index_units = 0;
 };
-Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan, std::optional<std::uint64_t> limit,
-                              const SelectPosition& from);
+Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan,
+                              std::optional<std::uint64_t> limit, const SelectPosition& from);
 
 // A NextToken, and back.  Errors: Validation, when it was not made here or for another statement.
 std::string make_next_token(const BoundStatement& statement, const SelectPosition& position);

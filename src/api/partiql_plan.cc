@@ -81,7 +81,8 @@ class KeyReader {
       }
     } else if (node.kind == NodeKind::Call && node.text == "begins_with" && node.operands.size() == 2) {
       const auto* key = key_at(node.operands[0]);
-      if (key != nullptr && binding_.is_constant(node.operands[1])) TRY(term(*key, KeyTerm::Op::BeginsWith, node.operands[1]));
+      if (key != nullptr && binding_.is_constant(node.operands[1]))
+        TRY(term(*key, KeyTerm::Op::BeginsWith, node.operands[1]));
     } else if (node.kind == NodeKind::In) {
       const auto* key = key_at(node.operands[0]);
       const Node& list = binding_.node(node.operands[1]);
@@ -146,7 +147,8 @@ class KeyReader {
     std::vector<Branch> all;
     for (auto& term : TRY(terms(index))) {
       const auto& attribute = *find_key(keys_, term.attribute);
-      if (term.low.type() != attribute.type || (term.op == KeyTerm::Op::Between && term.high.type() != attribute.type)) {
+      if (term.low.type() != attribute.type ||
+          (term.op == KeyTerm::Op::Between && term.high.type() != attribute.type)) {
         return key_type_mismatch(attribute);
       }
       all.push_back({std::move(term)});
@@ -197,14 +199,15 @@ class KeyReader {
 // The key that the conjuncts of a WHERE spell out.
 struct KeyLookup {
   value::Item key;
-  bool is_complete = false;                   // it has all key attributes
-  bool is_all = true;                         // and there is nothing beside them
+  bool is_complete = false;  // it has all key attributes
+  bool is_all = true;        // and there is nothing beside them
   const KeyAttribute* wrong_type = nullptr;
   const KeyAttribute* conflicting = nullptr;  // has been given two values, of which the key has the first
 };
 
 // `with_in` also takes an IN with one value for an equality.
-Result<KeyLookup> look_up_key(const Binding& binding, const KeySchema& keys, std::optional<NodeIndex> where, bool with_in) {
+Result<KeyLookup> look_up_key(const Binding& binding, const KeySchema& keys, std::optional<NodeIndex> where,
+                              bool with_in) {
   KeyLookup found;
   const KeyReader reader(binding, keys);
   std::vector<NodeIndex> conjuncts;
@@ -262,7 +265,8 @@ Result<std::optional<Lookup>> look_up(const engine::ReadTarget& target, const Ke
     return found != terms.end() ? *found : nullptr;
   };
   const auto contradicts = [](const std::vector<const KeyTerm*>& terms, const KeyTerm& equal) {
-    return std::ranges::any_of(terms, [&](const KeyTerm* term) { return term->op == KeyTerm::Op::Equal && term->low != equal.low; });
+    return std::ranges::any_of(
+        terms, [&](const KeyTerm* term) { return term->op == KeyTerm::Op::Equal && term->low != equal.low; });
   };
   Lookup lookup;
   expr::KeyCondition condition;
@@ -308,8 +312,8 @@ Result<void> check_apart(const std::vector<Lookup>& lookups) {
 }
 
 // Puts the reads of a SELECT in order.
-Result<void> order_reads(const std::vector<expr::partiql::Order>& order, const KeySchema& keys, std::vector<Lookup>& lookups,
-                         storage::Direction& direction) {
+Result<void> order_reads(const std::vector<expr::partiql::Order>& order, const KeySchema& keys,
+                         std::vector<Lookup>& lookups, storage::Direction& direction) {
   bool by_partition = false, partition_descends = false;
   for (const auto& [attribute, descending] : order) {
     if (is_partition(keys, attribute)) {
@@ -338,7 +342,8 @@ Result<void> check_order(const expr::partiql::Select& select, const KeySchema& k
   if (!select.where) return validation_error("Must have WHERE clause in the statement when using ORDER BY clause.");
   for (const auto& [attribute, descending] : select.order) {
     if (keys.contains(attribute)) continue;
-    return validation_error(fmt::format("Variable reference {} in ORDER BY clause must be part of the primary key", attribute));
+    return validation_error(
+        fmt::format("Variable reference {} in ORDER BY clause must be part of the primary key", attribute));
   }
   if (is_keyed) return {};
   return validation_error(
@@ -401,12 +406,14 @@ Result<bool> needs_table(const engine::ReadTarget& target, const std::vector<exp
   if (target.index == nullptr) return false;
   std::vector<std::string_view> missing;
   for (const auto& column : columns) {
-    if (!engine::is_projected(*target.table, *target.index, column.path.attribute)) missing.push_back(column.path.attribute);
+    if (!engine::is_projected(*target.table, *target.index, column.path.attribute))
+      missing.push_back(column.path.attribute);
   }
   if (missing.empty()) return false;
   if (target.index->kind == engine::IndexKind::Local) return true;
-  return validation_error(fmt::format("One or more parameter values were invalid: Global secondary index {} does not project [{}]",
-                                      target.index->name, fmt::join(missing, ", ")));
+  return validation_error(
+      fmt::format("One or more parameter values were invalid: Global secondary index {} does not project [{}]",
+                  target.index->name, fmt::join(missing, ", ")));
 }
 
 }  // namespace
@@ -432,7 +439,8 @@ Result<SelectPlan> plan_select(const BoundStatement& statement, engine::TablePtr
   const KeyReader reader(binding, keys);
   if (select.where) TRY(reader.check_paths());
   bool is_keyed = select.where.has_value();
-  for (const auto& attribute : keys.partition) is_keyed = is_keyed && TRY(reader.determines(*select.where, attribute.name));
+  for (const auto& attribute : keys.partition)
+    is_keyed = is_keyed && TRY(reader.determines(*select.where, attribute.name));
   TRY(check_order(select, keys, is_keyed));
   if (!is_keyed) {
     plan.reads.push_back({.range = engine::scan_range(plan.target), .start_after = {}, .limit = {}});
@@ -474,8 +482,9 @@ Result<value::Item> written_key(const Binding& binding, const engine::Table& tab
   TRY(KeyReader(binding, table.keys).check_paths());
   auto lookup = TRY(look_up_key(binding, table.keys, where, false));
   if (lookup.conflicting != nullptr) {
-    return validation_error(fmt::format("Multiple conditions on same key {}. Only single item Update/Insert/Delete are supported",
-                                        lookup.conflicting->name));
+    return validation_error(
+        fmt::format("Multiple conditions on same key {}. Only single item Update/Insert/Delete are supported",
+                    lookup.conflicting->name));
   }
   if (!lookup.is_complete) {
     return validation_error("Where clause does not contain a mandatory equality on all key attributes");

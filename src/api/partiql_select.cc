@@ -11,14 +11,18 @@ class ItemCollector {
   ItemCollector(const SelectPlan& plan, const storage::Snapshot& snapshot, SelectPage& page)
       : plan_(plan), snapshot_(snapshot), page_(page) {}
 
-  Result<void> add(const value::StoredItemView& stored) {
-    if (!plan_.fetch_from_table) return take(stored, stored);
+  Result<std::size_t> add(const value::StoredItemView& stored) {
+    if (!plan_.fetch_from_table) {
+      TRY(take(stored, stored));
+      return std::size_t{0};
+    }
     const auto entry = TRY(stored.parse());
     const auto whole = TRY(snapshot_.get(engine::item_key(*plan_.target.table, entry)));
     if (!whole) return Error{ErrorCode::Corruption, "an index entry has no item"};
     const auto item = TRY(value::StoredItemView::from(*whole));
     page_.table_units += engine::read_units(item.item_size_bytes, plan_.consistent);
-    return take(stored, item);
+    TRY(take(stored, item));
+    return item.item_size_bytes;
   }
 
  private:
@@ -48,7 +52,8 @@ class ItemCollector {
   SelectPage& page_;
 };
 
-Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan, ItemCollector& items, SelectPage& page) {
+Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan, ItemCollector& items,
+                      SelectPage& page) {
   const auto bytes = TRY(snapshot.get(engine::item_key(*plan.target.table, *plan.key)));
   if (!bytes) {
     page.table_units = engine::read_units(0, plan.consistent);
@@ -56,13 +61,14 @@ Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan,
   }
   const auto stored = TRY(value::StoredItemView::from(*bytes));
   page.table_units = engine::read_units(stored.item_size_bytes, plan.consistent);
-  return items.add(stored);
+  TRY(items.add(stored));
+  return {};
 }
 
 }  // namespace
 
-Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan, std::optional<std::uint64_t> limit,
-                              const SelectPosition& from) {
+Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan,
+                              std::optional<std::uint64_t> limit, const SelectPosition& from) {
   SelectPage page;
   ItemCollector items(plan, snapshot, page);
   if (plan.key) {

@@ -11,7 +11,8 @@ namespace {
 Result<engine::WriteAction> read_put(Call& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
-  engine::WriteAction action{.kind = engine::WriteAction::Kind::Put, .table = {}, .item = {}, .condition = {}, .update = {}};
+  engine::WriteAction action{
+      .kind = engine::WriteAction::Kind::Put, .table = {}, .item = {}, .condition = {}, .update = {}};
   action.item = TRY(value::decode_item(*request.element("Item")));
   const auto values = return_values(request);
   if (values != ReturnValues::None && values != ReturnValues::AllOld) {

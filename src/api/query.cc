@@ -14,8 +14,9 @@ bool contains(const storage::KeyRange& range, BytesView key) {
 Result<engine::KeyBytes> check_start(const engine::ReadTarget& target, const storage::KeyRange& range,
                                      const expr::KeyCondition& condition, const value::Item& start) {
   if (target.index == nullptr && target.keys().sort.empty()) {
-    return validation_error("The provided exclusive start key is invalid: ExclusiveStartKey cannot be used with a Query that "
-                            "reads at most one item");
+    return validation_error(
+        "The provided exclusive start key is invalid: ExclusiveStartKey cannot be used with a Query that "
+        "reads at most one item");
   }
   auto key = TRY(engine::start_key(target, start));
   if (contains(range, key)) return key;
@@ -40,8 +41,8 @@ Result<engine::KeyBytes> check_start(const engine::ReadTarget& target, const sto
 Result<void> check_filter(const engine::ReadTarget& target, const expr::Condition& filter, std::string_view parameter) {
   for (const auto attribute : filter.attributes()) {
     if (target.keys().contains(attribute)) {
-      return validation_error(fmt::format(
-          "{} can only contain non-primary key attributes: Primary key attribute: {}", parameter, attribute));
+      return validation_error(fmt::format("{} can only contain non-primary key attributes: Primary key attribute: {}",
+                                          parameter, attribute));
     }
   }
   return {};

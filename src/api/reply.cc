@@ -24,8 +24,7 @@ std::string_view type_of(ErrorCode code) {
     case ErrorCode::ItemCollectionSizeLimit: return DYNAMODB("ItemCollectionSizeLimitExceededException");
     case ErrorCode::ExpiredIterator: return DYNAMODB("ExpiredIteratorException");
     case ErrorCode::TrimmedData: return DYNAMODB("TrimmedDataAccessException");
-    case ErrorCode::IdempotentMismatch:
-      return DYNAMODB("IdempotentParameterMismatchException");
+    case ErrorCode::IdempotentMismatch: return DYNAMODB("IdempotentParameterMismatchException");
     case ErrorCode::Busy: return DYNAMODB("ProvisionedThroughputExceededException");
     case ErrorCode::Conflict:
     case ErrorCode::Storage:
@@ -37,9 +36,7 @@ std::string_view type_of(ErrorCode code) {
   return DYNAMODB("InternalServerError");
 }
 
-bool is_server_side(ErrorCode code) {
-  return code >= ErrorCode::Conflict && code != ErrorCode::Busy;
-}
+bool is_server_side(ErrorCode code) { return code >= ErrorCode::Conflict && code != ErrorCode::Busy; }
 
 }  // namespace
 
@@ -57,16 +54,15 @@ std::string Fault::body() const {
 std::string_view Fault::name() const { return type.substr(type.find('#') + 1); }
 
 Fault to_fault(const Error& error) {
-  Fault fault{.type = type_of(error.code),
-              .message = error.message,
-              .members = {},
-              .server_side = is_server_side(error.code)};
+  Fault fault{
+      .type = type_of(error.code), .message = error.message, .members = {}, .server_side = is_server_side(error.code)};
   if (fault.server_side) {
     // Paths and other details of this machine are for its log, not for its clients.
     log::error("request failed", {{"cause", error.message}});
-    fault.message = error.code == ErrorCode::ReadOnly
-                        ? "The database is read-only: its disk is full or failing. Reads go on, and writes will when it recovers."
-                        : "Internal server error";
+    fault.message =
+        error.code == ErrorCode::ReadOnly
+            ? "The database is read-only: its disk is full or failing. Reads go on, and writes will when it recovers."
+            : "Internal server error";
   }
   return fault;
 }

@@ -13,7 +13,7 @@ namespace stator::api {
 struct Fault {
   std::string_view type;  // "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"; static storage
   std::string message;
-  std::string members;    // further members of the JSON body, each with a comma in front: ,"Item":{...}
+  std::string members;  // further members of the JSON body, each with a comma in front: ,"Item":{...}
   bool server_side = false;
 
   // {"__type":"...","message":"..."}

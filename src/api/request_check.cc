@@ -255,11 +255,16 @@ class TypeCheck {
 };
 
 bool TypeCheck::structure(const Shape& shape, JsonObject object) {
-  std::uint64_t seen = 0;
+  std::uint64_t given = 0, seen = 0;
   for (const auto [name, json] : object) {
     const auto index = shape.find(name);
-    if (index == shape.members.size() || json.is_null()) continue;
-    seen |= std::uint64_t{1} << index;
+    if (index == shape.members.size()) continue;
+    // Who reads the request reads one of the two, and must not find another than was checked.
+    const auto bit = std::uint64_t{1} << index;
+    if ((given & bit) != 0) return fail(fmt::format("Duplicate member: {}", name));
+    given |= bit;
+    if (json.is_null()) continue;
+    seen |= bit;
     const auto& member = shape.members[index];
     if (!value(*member.shape, json, Place::Field)) return false;
     if (member.name_check != NameCheck::None && !is_table_name_or_arn(json.get_string().value_unsafe()))

@@ -24,10 +24,10 @@ Result<Segment> read_segment(const Request& request) {
   }
   if (!total) return Segment{};
   if (*segment >= *total) {
-    return validation_error(
-        fmt::format("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: {} is not "
-                    "less than TotalSegments: {}",
-                    *segment, *total));
+    return validation_error(fmt::format(
+        "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: {} is not "
+        "less than TotalSegments: {}",
+        *segment, *total));
   }
   return Segment{static_cast<std::uint32_t>(*segment), static_cast<std::uint32_t>(*total)};
 }
@@ -43,10 +43,10 @@ Result<std::string> run_scan(Call& call) {
   if (start) {
     auto key = TRY(engine::start_key(read.target, *start));
     if (key < read.range.range.begin || (!read.range.range.end.empty() && key >= read.range.range.end)) {
-      return validation_error(
-          fmt::format("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
-                      "correct Segment. TotalSegments: {} Segment: {}",
-                      segment.total, segment.number));
+      return validation_error(fmt::format(
+          "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
+          "correct Segment. TotalSegments: {} Segment: {}",
+          segment.total, segment.number));
     }
     read.range.start_after = std::move(key);
   }

@@ -103,7 +103,8 @@ Result<engine::KeySchema> SchemaReader::read_keys(const Request& owner, std::siz
     used_.insert(std::string(element.name));
   }
   if (keys.partition.size() > max_per_part || keys.sort.size() > max_per_part) {
-    return invalid(fmt::format("KeySchema can have at most {} HASH and {} RANGE key elements", max_per_part, max_per_part));
+    return invalid(
+        fmt::format("KeySchema can have at most {} HASH and {} RANGE key elements", max_per_part, max_per_part));
   }
   return keys;
 }
@@ -114,7 +115,8 @@ Result<engine::IndexProjection> SchemaReader::read_projection(const Request& ind
   const auto object = index.object("Projection");
   const auto type = object ? object->string("ProjectionType") : std::nullopt;
   if (!type) return invalid("Unknown ProjectionType: null");
-  projection.kind = static_cast<engine::ProjectionKind>(std::find(std::begin(kNames), std::end(kNames), *type) - kNames);
+  projection.kind =
+      static_cast<engine::ProjectionKind>(std::find(std::begin(kNames), std::end(kNames), *type) - kNames);
   const bool attributes = object->has("NonKeyAttributes");
   if (attributes && projection.kind != engine::ProjectionKind::Include) {
     return invalid(fmt::format("ProjectionType is {}, but NonKeyAttributes is specified", *type));
@@ -176,12 +178,16 @@ Result<void> SchemaReader::check_all_used_by_indexes() const {
 }
 
 const KeyAttribute* SchemaReader::find(std::string_view name) const {
-  const auto found = std::find_if(definitions_.begin(), definitions_.end(), [&](const auto& d) { return d.name == name; });
+  const auto found =
+      std::find_if(definitions_.begin(), definitions_.end(), [&](const auto& d) { return d.name == name; });
   return found == definitions_.end() ? nullptr : &*found;
 }
 
 Result<void> add_index(Table& table, Index index) {
   if (table.find_index(index.name) != nullptr) return invalid(fmt::format("Duplicate index name: {}", index.name));
+  if (table.next_index_id == UINT16_MAX) {
+    return Error{ErrorCode::LimitExceeded, "This table has had 65534 indexes; no further one can be added to it"};
+  }
   index.id = engine::IndexId{table.next_index_id++};
   table.indexes.push_back(std::move(index));
   return {};

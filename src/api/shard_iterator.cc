@@ -42,7 +42,8 @@ Result<ShardIterator> ShardIterator::decode(std::string_view text) {
   }
   const auto arn = text.substr(0, divider);
   const std::string_view payload(bytes.data(), kPayloadBytes);
-  if (read_u64be(bytes.data() + kPayloadBytes) != check_of(arn, payload)) return validation_error(std::string(kInvalid));
+  if (read_u64be(bytes.data() + kPayloadBytes) != check_of(arn, payload))
+    return validation_error(std::string(kInvalid));
   const auto micros = static_cast<std::int64_t>(read_u64be(payload.data() + 22));
   return ShardIterator{.stream_arn = std::string(arn),
                        .begin = {read_u64be(payload.data() + 1)},

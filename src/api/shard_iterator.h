@@ -20,7 +20,7 @@ struct ShardIterator {
   std::string stream_arn;
   storage::CommitSequence begin;  // of the shard
   std::uint8_t lane = 0;
-  engine::ChangePosition at;      // the next record is here, or behind
+  engine::ChangePosition at;  // the next record is here, or behind
   WallTime issued;
 
   std::string encode() const;

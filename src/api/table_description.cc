@@ -146,7 +146,8 @@ Result<void> write_table_description(JsonWriter& json, const Environment& enviro
   return {};
 }
 
-Result<std::string> table_description_body(const Environment& environment, const Table& table, std::string_view status) {
+Result<std::string> table_description_body(const Environment& environment, const Table& table,
+                                           std::string_view status) {
   std::string body;
   JsonWriter json(body);
   json.begin_object().key("TableDescription");

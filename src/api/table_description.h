@@ -7,8 +7,8 @@
 namespace stator::api {
 
 // A table as CreateTable, DescribeTable, UpdateTable and DeleteTable describe it.  Errors: Storage.
-Result<void> write_table_description(value::JsonWriter& json, const Environment& environment, const engine::Table& table,
-                                     std::string_view status);
+Result<void> write_table_description(value::JsonWriter& json, const Environment& environment,
+                                     const engine::Table& table, std::string_view status);
 
 // "KeySchema":[...]
 void write_key_schema(value::JsonWriter& json, const engine::KeySchema& keys);

@@ -15,6 +15,9 @@ Result<engine::TablePtr> find_table(Call& call, std::string_view name_or_arn);
 // Its TableName member.
 Result<engine::TablePtr> find_table(Call& call);
 
+// The table a ResourceArn parameter means, in any region and account.  Errors: Validation.
+Result<std::string_view> table_of_resource_arn(std::string_view arn);
+
 // "arn:aws:dynamodb:us-east-1:000000000000:table/Name"
 std::string table_arn(const Environment& environment, std::string_view name);
 

@@ -22,10 +22,12 @@ Result<std::optional<engine::Throughput>> read_throughput(const Request& request
   engine::Throughput throughput{object->integer("ReadCapacityUnits").value_or(0),
                                 object->integer("WriteCapacityUnits").value_or(0)};
   if (throughput.read_units > kMaxCapacityUnits) {
-    return validation_error(fmt::format("Given value {} for ReadCapacityUnits is out of bounds", throughput.read_units));
+    return validation_error(
+        fmt::format("Given value {} for ReadCapacityUnits is out of bounds", throughput.read_units));
   }
   if (throughput.write_units > kMaxCapacityUnits) {
-    return validation_error(fmt::format("Given value {} for WriteCapacityUnits is out of bounds", throughput.write_units));
+    return validation_error(
+        fmt::format("Given value {} for WriteCapacityUnits is out of bounds", throughput.write_units));
   }
   return std::optional<engine::Throughput>(throughput);
 }
@@ -49,7 +51,8 @@ Result<void> apply_stream(const Request& request, engine::Stream& stream) {
   const bool enable = specification->boolean("StreamEnabled").value_or(false);
   const auto view = specification->string("StreamViewType");
   if (enable && !view) {
-    return validation_error("One or more parameter values were invalid: StreamViewType is required when StreamEnabled is true");
+    return validation_error(
+        "One or more parameter values were invalid: StreamViewType is required when StreamEnabled is true");
   }
   if (!enable && view) {
     return validation_error(

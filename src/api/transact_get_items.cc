@@ -79,7 +79,8 @@ void run(Call& call, Result<std::string>& answer, std::optional<Fault>& canceled
         }
       }
       json.end_object();
-      auto report = std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return &r.table() == get.table.get(); });
+      auto report =
+          std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return &r.table() == get.table.get(); });
       if (report == reports.end()) {
         reports.emplace_back(get.table, CapacityKind::TransactionalRead);
         report = std::prev(reports.end());

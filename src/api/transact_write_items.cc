@@ -44,7 +44,8 @@ Result<TransactItem> read_item(Call& call, const Request& request) {
     body = found;
     item.action.kind = kind;
   }
-  if (!body) return validation_error("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request");
+  if (!body)
+    return validation_error("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request");
   item.table_name = body->string("TableName").value_or("");
   item.return_item = body->string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
   const bool is_put = item.action.kind == WriteAction::Kind::Put;
@@ -69,6 +70,8 @@ Result<TransactItem> read_item(Call& call, const Request& request) {
 
 Result<void> check_against_table(TransactItem& item) {
   const auto& table = *item.action.table;
+  if (item.action.condition) TRY(engine::check_scalar_keys(table, item.action.condition->nested_attributes()));
+  if (item.action.update) TRY(engine::check_scalar_keys(table, item.action.update->nested_attributes()));
   if (item.action.kind == WriteAction::Kind::Put) return engine::check_item(table, item.action.item);
   TRY(engine::check_key(table, item.action.item));
   if (item.action.update) TRY(check_keys_untouched(table, *item.action.update));
@@ -117,7 +120,8 @@ std::string success(const Call& call, const Answer& answer, const engine::WriteO
       auto report = std::find_if(reports.begin(), reports.end(),
                                  [&](const auto& r) { return &r.table() == answer.tables[i].get(); });
       if (report == reports.end()) {
-        reports.emplace_back(answer.tables[i], outcome.repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
+        reports.emplace_back(answer.tables[i],
+                             outcome.repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
         report = std::prev(reports.end());
       }
       report->add(outcome.actions[i].units);
@@ -126,7 +130,8 @@ std::string success(const Call& call, const Answer& answer, const engine::WriteO
     for (const auto& report : reports) report.write(json, answer.options.capacity);
     json.end_array();
   }
-  if (answer.options.collection_metrics) write_all_collection_metrics(json, call.engine(), answer.tables, answer.partitions);
+  if (answer.options.collection_metrics)
+    write_all_collection_metrics(json, call.engine(), answer.tables, answer.partitions);
   json.end_object();
   return body;
 }

@@ -19,8 +19,8 @@ Fault transaction_canceled(const std::vector<CancellationReason>& reasons) {
   }
   json.end_array();
   return {.type = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-          .message = fmt::format(
-              "Transaction cancelled, please refer cancellation reasons for specific reasons [{}]", fmt::join(codes, ", ")),
+          .message = fmt::format("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+                                 fmt::join(codes, ", ")),
           .members = std::move(members),
           .server_side = false};
 }

@@ -24,6 +24,7 @@ struct CancellationReason {
 Fault transaction_canceled(const std::vector<CancellationReason>& reasons);
 
 // The reasons in an outcome whose conditions failed; `return_item[i]` asks for the item that was found.
-std::vector<CancellationReason> condition_reasons(const engine::WriteOutcome& outcome, const std::vector<bool>& return_item);
+std::vector<CancellationReason> condition_reasons(const engine::WriteOutcome& outcome,
+                                                  const std::vector<bool>& return_item);
 
 }  // namespace stator::api

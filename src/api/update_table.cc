@@ -64,14 +64,14 @@ Result<void> read_new_index(const Request& request, const Request& create, const
   TRY(check_definitions_given(request, changes.create_index->keys));
   for (auto& definition : schemas.take_definitions()) {
     // Definitions that no key uses are ignored here, unlike in CreateTable.
-    const bool used = table.key_attribute(definition.name) != nullptr ||
-                      changes.create_index->keys.contains(definition.name);
+    const bool used =
+        table.key_attribute(definition.name) != nullptr || changes.create_index->keys.contains(definition.name);
     if (used) changes.definitions.push_back(std::move(definition));
   }
   return {};
 }
 
-Result<void> read_index_updates(const Request& request, const Table* table, Changes& changes) {
+Result<void> read_index_updates(const Request& request, const Table& table, Changes& changes) {
   std::set<std::string, std::less<>> names;
   std::size_t online = 0;  // creations and deletions
   for (const auto& update : request.objects("GlobalSecondaryIndexUpdates")) {
@@ -81,7 +81,8 @@ Result<void> read_index_updates(const Request& request, const Table* table, Chan
     const int given = int{create.has_value()} + int{erase.has_value()} + int{change.has_value()};
     if (given == 0) {
       return invalid(
-          "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete "
+          "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+          "GlobalSecondaryIndexUpdate.Delete "
           "must not be null");
     }
     if (given > 1) {
@@ -99,19 +100,20 @@ Result<void> read_index_updates(const Request& request, const Table* table, Chan
       return Error{ErrorCode::LimitExceeded,
                    "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"};
     }
-    if (create && table != nullptr) TRY(read_new_index(request, *create, *table, changes));
+    if (create) TRY(read_new_index(request, *create, table, changes));
     if (erase) changes.delete_index = name;
     if (change) {
-      if (const auto throughput = TRY(read_throughput(*change))) changes.index_throughput.emplace_back(name, *throughput);
+      if (const auto throughput = TRY(read_throughput(*change)))
+        changes.index_throughput.emplace_back(name, *throughput);
     }
   }
   return {};
 }
 
-Result<Changes> read_changes(const Request& request, const Table* table, WallTime now) {
-  TRY(refuse_unsupported(request, {"SSESpecification", "ReplicaUpdates", "MultiRegionConsistency",
-                                   "GlobalTableWitnessUpdates", "GlobalTableSettingsReplicationMode",
-                                   "VectorIndexUpdates"}));
+Result<Changes> read_changes(const Request& request, const Table& table, WallTime now) {
+  TRY(refuse_unsupported(request,
+                         {"SSESpecification", "ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates",
+                          "GlobalTableSettingsReplicationMode", "VectorIndexUpdates"}));
   Changes changes;
   changes.now = now;
   const auto mode = request.string("BillingMode");
@@ -124,7 +126,8 @@ Result<Changes> read_changes(const Request& request, const Table* table, WallTim
         "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
   }
   if (mode) {
-    changes.billing_mode = mode == "PROVISIONED" ? engine::BillingMode::Provisioned : engine::BillingMode::PayPerRequest;
+    changes.billing_mode =
+        mode == "PROVISIONED" ? engine::BillingMode::Provisioned : engine::BillingMode::PayPerRequest;
   }
   TRY(read_index_updates(request, table, changes));
   changes.on_demand = read_on_demand(request);
@@ -141,9 +144,10 @@ Result<Changes> read_changes(const Request& request, const Table* table, WallTim
   changes.deletion_protection = request.boolean("DeletionProtectionEnabled");
   if (const auto table_class = request.string("TableClass")) changes.table_class = std::string(*table_class);
 
-  const bool nothing = !changes.billing_mode && !changes.throughput && changes.index_throughput.empty() && !changes.create_index && !changes.delete_index &&
-                       !changes.on_demand && !changes.warm && !changes.enable_stream && !changes.disable_stream &&
-                       !changes.deletion_protection && !changes.table_class;
+  const bool nothing = !changes.billing_mode && !changes.throughput && changes.index_throughput.empty() &&
+                       !changes.create_index && !changes.delete_index && !changes.on_demand && !changes.warm &&
+                       !changes.enable_stream && !changes.disable_stream && !changes.deletion_protection &&
+                       !changes.table_class;
   if (nothing) {
     return validation_error(
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or "
@@ -176,13 +180,16 @@ Result<void> apply_billing(Table& table, const Changes& changes) {
           "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
     }
     if (*changes.throughput == table.throughput && !changes.billing_mode) {
-      return validation_error(fmt::format(
-          "The provisioned throughput for the table will not change. The requested value equals the current value. Current "
-          "ReadCapacityUnits provisioned for the table: {}. Requested ReadCapacityUnits: {}. Current WriteCapacityUnits "
-          "provisioned for the table: {}. Requested WriteCapacityUnits: {}. Refer to the Amazon DynamoDB Developer Guide for "
-          "current limits and how to request higher limits.",
-          table.throughput.read_units, changes.throughput->read_units, table.throughput.write_units,
-          changes.throughput->write_units));
+      return validation_error(
+          fmt::format("The provisioned throughput for the table will not change. The requested value equals the "
+                      "current value. Current "
+                      "ReadCapacityUnits provisioned for the table: {}. Requested ReadCapacityUnits: {}. Current "
+                      "WriteCapacityUnits "
+                      "provisioned for the table: {}. Requested WriteCapacityUnits: {}. Refer to the Amazon DynamoDB "
+                      "Developer Guide for "
+                      "current limits and how to request higher limits.",
+                      table.throughput.read_units, changes.throughput->read_units, table.throughput.write_units,
+                      changes.throughput->write_units));
     }
     note_throughput_change(table, table.throughput, *changes.throughput, changes.now);
     table.throughput = *changes.throughput;
@@ -217,9 +224,11 @@ Result<void> apply_index_changes(Table& table, const Changes& changes) {
 
 Result<Table> apply(Table table, const Changes& changes) {
   // While an index is being built only that index can be taken back.
-  if (table.is_building() && !changes.delete_index) {
-    return Error{ErrorCode::ResourceInUse,
-                 fmt::format("Attempt to change a resource which is still in use: Table is being updated: {}", table.name)};
+  const auto* leaving = changes.delete_index ? table.find_index(*changes.delete_index) : nullptr;
+  if (table.is_building() && (leaving == nullptr || !leaving->building)) {
+    return Error{
+        ErrorCode::ResourceInUse,
+        fmt::format("Attempt to change a resource which is still in use: Table is being updated: {}", table.name)};
   }
   TRY(apply_index_changes(table, changes));
   TRY(apply_billing(table, changes));
@@ -262,18 +271,23 @@ void update_table(Call call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
   const auto current = call.engine().catalog().find(*name);
-  auto changes = read_changes(call.request(), current.get(), call.engine().clock().now());
+  if (current == nullptr) {
+    return call.fail(
+        {ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", *name)});
+  }
+  auto changes = read_changes(call.request(), *current, call.engine().clock().now());
   if (!changes) return call.fail(changes.error());
   auto& engine = call.engine();
   const auto apply_changes = [changes = std::move(*changes)](Table table) { return apply(std::move(table), changes); };
-  engine.update_table(std::string(*name), apply_changes, [call = std::move(call)](Result<engine::TablePtr> updated) mutable {
-    if (!updated) return call.fail(updated.error());
-    call.about_table((*updated)->name);
-    if ((*updated)->is_building()) call.engine().build_indexes((*updated)->id);
-    auto body = table_description_body(call.environment(), **updated, "UPDATING");
-    if (!body) return call.fail(body.error());
-    call.succeed(std::move(*body));
-  });
+  engine.update_table(std::string(*name), apply_changes,
+                      [call = std::move(call)](Result<engine::TablePtr> updated) mutable {
+                        if (!updated) return call.fail(updated.error());
+                        call.about_table((*updated)->name);
+                        if ((*updated)->is_building()) call.engine().build_indexes((*updated)->id);
+                        auto body = table_description_body(call.environment(), **updated, "UPDATING");
+                        if (!body) return call.fail(body.error());
+                        call.succeed(std::move(*body));
+                      });
 }
 
 }  // namespace stator::api

@@ -19,17 +19,16 @@ void Console::handle(const http::Request& request, http::Responder responder) {
     if (request.header("X-Stator-Console").empty()) {
       return responder.send(text(403, "Only the console's own page may call this.\n"));
     }
-    client_.call(request.path.substr(kApiPrefix.size()), request.body,
-                 [responder = std::move(responder)](api::Reply reply) mutable {
-                   if (auto* body = std::get_if<std::string>(&reply.outcome)) {
-                     return responder.send({.status = 200, .content_type = kJson, .headers = {}, .body = std::move(*body)});
-                   }
-                   const auto& fault = std::get<api::Fault>(reply.outcome);
-                   responder.send({.status = fault.server_side ? 500 : 400,
-                                   .content_type = kJson,
-                                   .headers = {},
-                                   .body = fault.body()});
-                 });
+    client_.call(
+        request.path.substr(kApiPrefix.size()), request.body,
+        [responder = std::move(responder)](api::Reply reply) mutable {
+          if (auto* body = std::get_if<std::string>(&reply.outcome)) {
+            return responder.send({.status = 200, .content_type = kJson, .headers = {}, .body = std::move(*body)});
+          }
+          const auto& fault = std::get<api::Fault>(reply.outcome);
+          responder.send(
+              {.status = fault.server_side ? 500 : 400, .content_type = kJson, .headers = {}, .body = fault.body()});
+        });
     return;
   }
   if (request.method != "GET" && request.method != "HEAD") return responder.send(text(405, "Method not allowed\n"));

@@ -36,7 +36,8 @@ TablePtr Catalog::find(TableId id) const {
 std::vector<std::string> Catalog::names_after(std::string_view after, std::size_t limit) const {
   MutexLock lock(mutex_);
   std::vector<std::string> names;
-  for (auto it = by_name_.upper_bound(after); it != by_name_.end() && names.size() < limit; ++it) names.push_back(it->first);
+  for (auto it = by_name_.upper_bound(after); it != by_name_.end() && names.size() < limit; ++it)
+    names.push_back(it->first);
   return names;
 }
 

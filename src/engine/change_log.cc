@@ -58,7 +58,11 @@ Result<ChangeRecord> ChangeRecord::decode(BytesView bytes) {
   auto new_image = TRY(take_image(bytes));
   auto old_image = TRY(take_image(bytes));
   if (!bytes.empty()) return Error{ErrorCode::Corruption, "change record has bytes behind its end"};
-  return ChangeRecord{WallTime{std::chrono::microseconds{micros}}, kind, by, std::move(*keys), std::move(new_image),
+  return ChangeRecord{WallTime{std::chrono::microseconds{micros}},
+                      kind,
+                      by,
+                      std::move(*keys),
+                      std::move(new_image),
                       std::move(old_image)};
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+
 #include "stator/base/log.h"
 
 namespace stator::engine {
@@ -189,13 +191,18 @@ void Committer::commit_all(Works works) {
 std::size_t Committer::commit_group(Works& works, std::size_t first) {
   std::size_t taken = 0;
   auto committed = commit_once(works, first, taken);
-  for (int retry = 0; !committed && committed.error().code == ErrorCode::Conflict && retry < kMaxConflictRetries; ++retry) {
+  for (int retry = 0; !committed && committed.error().code == ErrorCode::Conflict && retry < kMaxConflictRetries;
+       ++retry) {
     ++conflicts_;
     committed = commit_once(works, first, taken);
   }
   works_ += taken;
   for (std::size_t i = first; i < first + taken; ++i) {
-    works[i]->finish(committed);
+    try {
+      works[i]->finish(committed);
+    } catch (const std::exception& exception) {
+      log::error("answer failed", {{"cause", exception.what()}});
+    }
     works[i].reset();
   }
   return taken;
@@ -207,13 +214,21 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
   PendingCommit pending(store_, freshness_, number, clock_.now());
   taken = 0;
   const bool alone = works[first]->alone();
-  do {
-    works[first + taken]->execute(pending);
+  try {
+    do {
+      works[first + taken]->execute(pending);
+      ++taken;
+    } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < kMaxGroupWorks &&
+             pending.size_bytes() < kMaxGroupBytes);
+  } catch (const std::exception& exception) {
+    // Nothing of the group has reached the store, and none of it will.
     ++taken;
-  } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < kMaxGroupWorks &&
-           pending.size_bytes() < kMaxGroupBytes);
+    log::error("commit failed", {{"cause", exception.what()}});
+    return Error{ErrorCode::Internal, exception.what()};
+  }
 
-  if (pending.empty()) return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep
+  if (pending.empty())
+    return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep
   if (read_only_) {
     return Error{ErrorCode::ReadOnly,
                  fmt::format("The database is read-only because it could not write: {}", failure_.message)};
@@ -264,7 +279,8 @@ void Committer::try_recover() {
 }
 
 CommitterStatistics Committer::statistics() const {
-  return {.commits = commits_, .works = works_, .conflicts = conflicts_, .failures = failures_, .read_only = read_only_};
+  return {
+      .commits = commits_, .works = works_, .conflicts = conflicts_, .failures = failures_, .read_only = read_only_};
 }
 
 }  // namespace stator::engine

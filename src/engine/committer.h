@@ -119,10 +119,9 @@ struct CommitterStatistics {
 class Committer {
  public:
   enum class Mode : std::uint8_t { OwnThread, Inline };
-  // How often the time of a commit is noted.
-  static constexpr std::chrono::seconds kCommitTimeInterval{1};
 
   static constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
+  static constexpr std::chrono::seconds kCommitTimeInterval{1};  // how often the time of a commit is noted
 
   // `recovered` runs, on the thread that commits, after the store has recovered and before anything else executes: a commit
   // that failed may have taken effect after all, so whatever was derived from the store is to be derived again.  While it

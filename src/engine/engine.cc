@@ -11,11 +11,13 @@ constexpr std::chrono::minutes kMaintenanceInterval{1};
 // Erases what has had its time.
 class EraseOld final : public Work {
  public:
-  EraseOld(std::vector<storage::KeyRange> ranges, std::vector<KeyBytes> keys)
-      : ranges_(std::move(ranges)), keys_(std::move(keys)) {}
+  EraseOld(std::vector<storage::KeyRange> ranges, std::vector<KeyBytes> tokens)
+      : ranges_(std::move(ranges)), tokens_(std::move(tokens)) {}
   void execute(PendingCommit& commit) override {
     for (const auto& range : ranges_) commit.erase_range(range);
-    for (const auto& key : keys_) commit.erase(key);
+    for (const auto& token : tokens_) {
+      ignore_error(erase_expired_token(commit, token), "it stays until the next round");
+    }
   }
   void finish(const Result<storage::CommitSequence>& committed) override {
     if (!committed) log::warning("old records are still there", {{"cause", committed.error().message}});
@@ -23,7 +25,7 @@ class EraseOld final : public Work {
 
  private:
   std::vector<storage::KeyRange> ranges_;
-  std::vector<KeyBytes> keys_;
+  std::vector<KeyBytes> tokens_;
 };
 
 }  // namespace
@@ -33,18 +35,25 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
       clock_(clock),
       random_(random),
       committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
-                 [this] { return catalog_.load(store_); }),
+                 [this] { return reload_catalog(); }),
       index_builder_(store, catalog_, committer_) {}
+
+// A commit that failed may turn out to have taken place: then there are tables, or unfinished indexes, nobody knew of.
+Result<void> Engine::reload_catalog() {
+  TRY(catalog_.load(store_));
+  for (const auto& table : catalog_.all()) {
+    if (table->is_building()) build_indexes(table->id);
+  }
+  return {};
+}
 
 Engine::~Engine() { index_builder_.stop(); }
 
 Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock& clock, Random& random) {
   std::unique_ptr<Engine> engine(new Engine(store, clock, random));
-  TRY(engine->catalog_.load(store));
-  for (const auto& table : engine->catalog_.all()) {
-    if (table->is_building()) engine->build_indexes(table->id);
-  }
-  engine->maintenance_ = std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
+  TRY(engine->reload_catalog());
+  engine->maintenance_ =
+      std::jthread([raw = engine.get()](const std::stop_token& stop) { raw->run_maintenance(stop); });
   return engine;
 }
 
@@ -92,40 +101,39 @@ void Engine::write(WriteRequest request, WriteCallback done) {
 
 void Engine::trim_change_log() {
   const auto cutoff = clock_.now() - kStreamRetention;
+  // Everything before the first commit that may be younger than that goes.  A commit that is not noted was made within
+  // kCommitTimeInterval of the noted one before it.
+  storage::CommitSequence keep_from{store_.last_commit().value + 1};
   const auto snapshot = store_.snapshot();
-  storage::CommitSequence keep_from, oldest;
-  WallTime noted;
-  {
-    const auto times = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
-    for (; times->valid() && times->key().size() == kCommitTimeSequenceAt + 8 && times->value().size() == 8; times->next()) {
-      const auto micros = static_cast<std::int64_t>(read_u64be(times->value().data()));
-      const WallTime time{std::chrono::microseconds{micros}};
-      // The commits that are not noted are less than a second younger than the noted one before them.
-      if (time > cutoff && (keep_from.value == 0 || noted + Committer::kCommitTimeInterval > cutoff)) break;
-      noted = time;
-      keep_from = {read_u64be(times->key().data() + kCommitTimeSequenceAt)};
-      if (oldest.value == 0) oldest = keep_from;
-      if (time > cutoff) break;
+  const auto noted = snapshot->cursor(storage::KeyRange::prefix(commit_time_prefix()), storage::Direction::Forward);
+  bool any = false;
+  for (; noted->valid() && noted->key().size() == kCommitTimeSequenceAt + 8 && noted->value().size() == 8;
+       noted->next()) {
+    const auto micros = static_cast<std::int64_t>(read_u64be(noted->value().data()));
+    if (WallTime{std::chrono::microseconds{micros}} + Committer::kCommitTimeInterval > cutoff) {
+      keep_from = {read_u64be(noted->key().data() + kCommitTimeSequenceAt)};
+      break;
     }
+    any = true;
   }
+  if (!noted->status()) return;
+
   auto outdated = outdated_streams(*snapshot, cutoff, keep_from);
   if (!outdated) return log::warning("streams not trimmed", {{"cause", outdated.error().message}});
   auto ranges = std::move(*outdated);
-  if (keep_from == oldest && ranges.empty()) return;  // cut there already: a database at rest writes nothing
-
-  if (keep_from > oldest) ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
-  // From table to table: the first record of each says which lanes to cut, also of tables that are gone.
+  if (any) ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
+  // From lane to lane that has records, also of tables that are gone.
   storage::KeyRange rest = storage::KeyRange::prefix(change_log_prefix());
-  for (;;) {
+  while (any) {
     const auto first = snapshot->cursor(rest, storage::Direction::Forward);
     if (!first->valid() || first->key().size() < kChangeSequenceAt) break;
-    const TableId table{read_u32be(first->key().data() + 1)};
-    for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-      ranges.push_back({change_lane_prefix(table, lane), change_key_at(table, lane, keep_from)});
-    }
-    rest.begin = prefix_end(change_lane_prefix(table, kChangeLanes - 1));
+    const auto lane = first->key().substr(0, kChangeSequenceAt);
+    storage::KeyRange old{Bytes(lane), change_key_at(lane, keep_from)};
+    if (first->key() < old.end) ranges.push_back(std::move(old));
+    rest.begin = prefix_end(lane);
     if (rest.begin >= rest.end) break;
   }
+  if (ranges.empty()) return;  // a database at rest writes nothing
   committer_.submit(std::make_unique<EraseOld>(std::move(ranges), std::vector<KeyBytes>()));
 }
 

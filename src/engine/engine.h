@@ -72,6 +72,7 @@ class Engine {
 
  private:
   Engine(storage::Store& store, const Clock& clock, Random& random);
+  Result<void> reload_catalog();
   void run_maintenance(const std::stop_token& stop);
 
   storage::Store& store_;

@@ -35,6 +35,12 @@ void RequestToken::remember(PendingCommit& commit) const {
   commit.put(request_token_key(token), std::move(record));
 }
 
+Result<void> erase_expired_token(PendingCommit& commit, const KeyBytes& key) {
+  const auto record = TRY(commit.get(key));
+  if (record && is_valid(*record) && is_expired(*record, commit.time())) commit.erase(key);
+  return {};
+}
+
 std::vector<KeyBytes> expired_request_tokens(const storage::Snapshot& snapshot, WallTime now) {
   std::vector<KeyBytes> keys;
   const auto cursor = snapshot.cursor(all_request_tokens(), storage::Direction::Forward);

@@ -26,5 +26,7 @@ struct RequestToken {
 
 // The keys of tokens that no longer count.
 std::vector<KeyBytes> expired_request_tokens(const storage::Snapshot& snapshot, WallTime now);
+// Erases one of them, if it has not been used again since.  Errors: Storage.
+Result<void> erase_expired_token(PendingCommit& commit, const KeyBytes& key);
 
 }  // namespace stator::engine

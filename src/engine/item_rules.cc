@@ -26,18 +26,9 @@ Result<void> check_size(const value::AttributeValue& field, bool partition) {
   }
   if (!partition && key_value_size(field) > kMaxSortKeyBytes) {
     return validation_error(
-        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 "
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of "
+        "1024 "
         "bytes");
-  }
-  return {};
-}
-
-Result<void> check_sizes(const KeySchema& keys, const value::Item& item) {
-  for (const auto* attributes : {&keys.partition, &keys.sort}) {
-    for (const auto& attribute : *attributes) {
-      const auto* field = item.find(attribute.name);
-      if (field != nullptr) TRY(check_size(*field, attributes == &keys.partition));
-    }
   }
   return {};
 }
@@ -56,6 +47,16 @@ Error index_type_mismatch(const Index& index, const KeyAttribute& attribute, con
 }  // namespace
 
 std::size_t key_value_size(const value::AttributeValue& value) { return value::value_size_bytes(value); }
+
+Result<void> check_key_sizes(const KeySchema& keys, const value::Item& item) {
+  for (const auto* attributes : {&keys.partition, &keys.sort}) {
+    for (const auto& attribute : *attributes) {
+      const auto* field = item.find(attribute.name);
+      if (field != nullptr) TRY(check_size(*field, attributes == &keys.partition));
+    }
+  }
+  return {};
+}
 
 Result<void> check_scalar_keys(const Table& table, const std::vector<std::string_view>& nested_attributes) {
   static constexpr std::string_view kText =
@@ -81,14 +82,14 @@ Result<void> check_item(const Table& table, const value::Item& item) {
       result = validation_error(
           fmt::format("One or more parameter values were invalid: Missing the key {} in the item", attribute.name));
     } else if (field->type() != attribute.type) {
-      result = validation_error(fmt::format(
-          "One or more parameter values were invalid: Type mismatch for key {} expected: {} actual: {}", attribute.name,
-          value::type_name(attribute.type), value::type_name(field->type())));
-    } else if (is_empty(*field)) {
       result = validation_error(
-          fmt::format("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
-                      "an empty {} value. Key: {}",
-                      empty_kind(*field), attribute.name));
+          fmt::format("One or more parameter values were invalid: Type mismatch for key {} expected: {} actual: {}",
+                      attribute.name, value::type_name(attribute.type), value::type_name(field->type())));
+    } else if (is_empty(*field)) {
+      result = validation_error(fmt::format(
+          "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+          "an empty {} value. Key: {}",
+          empty_kind(*field), attribute.name));
     }
   };
   table.keys.for_each(check);
@@ -102,15 +103,16 @@ Result<void> check_item(const Table& table, const value::Item& item) {
         result = index_type_mismatch(index, attribute, *field);
       } else if (is_empty(*field)) {
         result = validation_error(fmt::format(
-            "One or more parameter values are not valid. A value specified for a secondary index key is not supported. The "
+            "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
+            "The "
             "AttributeValue for a key attribute cannot contain an empty {} value. IndexName: {}, IndexKey: {}",
             empty_kind(*field), index.name, attribute.name));
       }
     });
     TRY(result);
   }
-  TRY(check_sizes(table.keys, item));
-  for (const auto& index : table.indexes) TRY(check_sizes(index.keys, item));
+  TRY(check_key_sizes(table.keys, item));
+  for (const auto& index : table.indexes) TRY(check_key_sizes(index.keys, item));
   return {};
 }
 
@@ -125,14 +127,14 @@ Result<void> check_key(const Table& table, const value::Item& key) {
     if (field == nullptr || field->type() != attribute.type) {
       result = validation_error(std::string(kMismatch));
     } else if (is_empty(*field)) {
-      result = validation_error(
-          fmt::format("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
-                      "an empty {} value. Key: {}",
-                      empty_kind(*field), attribute.name));
+      result = validation_error(fmt::format(
+          "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+          "an empty {} value. Key: {}",
+          empty_kind(*field), attribute.name));
     }
   });
   TRY(result);
-  return check_sizes(table.keys, key);
+  return check_key_sizes(table.keys, key);
 }
 
 Result<void> check_updated_item(const Table& table, const value::Item& before, const value::Item& after) {
@@ -147,10 +149,12 @@ Result<void> check_updated_item(const Table& table, const value::Item& before, c
       if (field->type() != attribute.type) {
         result = index_type_mismatch(index, attribute, *field);
       } else if (is_empty(*field)) {
-        result = validation_error(fmt::format(
-            "One or more parameter values are not valid. The update expression attempted to update a secondary index key "
-            "to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty {} value.",
-            empty_kind(*field)));
+        result =
+            validation_error(fmt::format("One or more parameter values are not valid. The update expression attempted "
+                                         "to update a secondary index key "
+                                         "to a value that is not supported. The AttributeValue for a key attribute "
+                                         "cannot contain an empty {} value.",
+                                         empty_kind(*field)));
       } else {
         result = check_size(*field, is_partition(index.keys, attribute));
       }

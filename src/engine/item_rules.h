@@ -20,6 +20,9 @@ Result<void> check_key(const Table& table, const value::Item& key);
 // An item that an update made of another: index key attributes that it changed fit their indexes.
 Result<void> check_updated_item(const Table& table, const value::Item& before, const value::Item& after);
 
+// Key values within their limits.
+Result<void> check_key_sizes(const KeySchema& keys, const value::Item& item);
+
 // Attributes that an expression looks inside of are not keys.
 Result<void> check_scalar_keys(const Table& table, const std::vector<std::string_view>& nested_attributes);
 

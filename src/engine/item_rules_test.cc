@@ -104,12 +104,14 @@ TEST(CheckUpdatedItem, LooksAtIndexKeysThatChanged) {
   expect_refused(check_updated_item(music(), kGood, with("g", N(1))),
                  "One or more parameter values were invalid: Type mismatch for Index Key g Expected: S Actual: N "
                  "IndexName: gsi");
-  expect_refused(check_updated_item(music(), kGood, with("l", S(""))),
-                 "One or more parameter values are not valid. The update expression attempted to update a secondary index "
-                 "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty "
-                 "string value.");
+  expect_refused(
+      check_updated_item(music(), kGood, with("l", S(""))),
+      "One or more parameter values are not valid. The update expression attempted to update a secondary index "
+      "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty "
+      "string value.");
   EXPECT_FALSE(check_updated_item(music(), kGood, with("g", S(std::string(2049, 'x')))));
-  EXPECT_TRUE(check_updated_item(music(), with("g", N(1)), with("g", N(1)))) << "what was there before the index may stay";
+  EXPECT_TRUE(check_updated_item(music(), with("g", N(1)), with("g", N(1))))
+      << "what was there before the index may stay";
 }
 
 }  // namespace

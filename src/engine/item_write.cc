@@ -64,11 +64,14 @@ ActionPlan::IndexChange plan_index(const Table& table, const Index& index, const
 Bytes plan_change_record(const Table& table, const ItemImage& before, const value::StoredItem* after,
                          const value::Item& any_image, ChangeBy by) {
   value::Item keys;
-  table.keys.for_each([&](const KeyAttribute& attribute) { keys.set(attribute.name, *any_image.find(attribute.name)); });
+  table.keys.for_each(
+      [&](const KeyAttribute& attribute) { keys.set(attribute.name, *any_image.find(attribute.name)); });
   const auto kind = !before.exists() ? ChangeKind::Insert : after == nullptr ? ChangeKind::Remove : ChangeKind::Modify;
-  ChangeRecord record{.time = {}, .kind = kind, .by = by, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
+  ChangeRecord record{
+      .time = {}, .kind = kind, .by = by, .keys = value::StoredItem::from(keys), .new_image = {}, .old_image = {}};
   const auto view = table.stream.view;
-  if (after != nullptr && (view == StreamView::NewImage || view == StreamView::NewAndOldImages)) record.new_image = *after;
+  if (after != nullptr && (view == StreamView::NewImage || view == StreamView::NewAndOldImages))
+    record.new_image = *after;
   if (before.exists() && (view == StreamView::OldImage || view == StreamView::NewAndOldImages)) {
     record.old_image = before.stored();
   }
@@ -137,7 +140,7 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   if (after != nullptr) stored = value::StoredItem::from(*after);
   const auto new_size = stored ? stored->item_size_bytes() : 0;
   plan.table_units = write_units(std::max(before.size_bytes(), new_size));
-  if (!before.exists() && !stored) return plan;                                         // a delete of nothing
+  if (!before.exists() && !stored) return plan;                                              // a delete of nothing
   if (before.exists() && stored && before.stored().bytes() == stored->bytes()) return plan;  // a write without effect
 
   plan.changes_table = true;
@@ -224,26 +227,24 @@ bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
 }
 
 // An entry that a builder has not made yet is not lost when its item changes.
-Result<void> ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+bool ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+  if (!step.action.table->is_building()) return true;
   for (auto& change : (*step.plan)->indexes) {
-    if (!change.unsure || TRY(commit.get(*change.unsure))) continue;
+    if (!change.unsure) continue;
+    const auto entry = commit.get(*change.unsure);
+    if (!entry) return error_ = entry.error(), false;
+    if (*entry) continue;
     ++change.items;
     change.bytes += change.unsure_bytes;
     change.erase.reset();
   }
-  return {};
+  return true;
 }
 
 void ItemWrite::apply(Step& step, PendingCommit& commit) {
   const auto& table = *step.action.table;
   auto& plan = **step.plan;
   if (!plan.changes_table) return;
-  if (table.is_building()) {
-    if (auto settled = settle_unsure(step, commit); !settled) {
-      error_ = std::move(settled).error();
-      return;
-    }
-  }
   if (plan.put) {
     commit.put(step.key, std::move(*plan.put));
   } else {
@@ -253,7 +254,8 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
   for (auto& change : plan.indexes) {
     if (change.erase) commit.erase(std::move(*change.erase));
     if (change.put) commit.put(std::move(*change.put), std::move(change.value));
-    if (change.items != 0 || change.bytes != 0) commit.add_statistics(table.id, change.index, change.items, change.bytes);
+    if (change.items != 0 || change.bytes != 0)
+      commit.add_statistics(table.id, change.index, change.items, change.bytes);
   }
   if (plan.collection_bytes != 0 && table.has_local_indexes()) {
     const auto& partition = *step.action.item.find(table.keys.partition[0].name);
@@ -286,11 +288,16 @@ void ItemWrite::execute(PendingCommit& commit) {
     const bool failed = std::any_of(steps_.begin(), steps_.end(),
                                     [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
     if (failed) return;
+    for (auto& step : steps_) {  // all reads before the first write, so that an error leaves nothing half done
+      if (!settle_unsure(step, commit)) return;
+    }
     for (auto& step : steps_) apply(step, commit);
   } else {
     for (auto& step : steps_) {
       if (!refresh(step, commit) || !check_collection_size(step, commit)) return;
-      if (*step.plan) apply(step, commit);
+      if (!*step.plan) continue;
+      if (!settle_unsure(step, commit)) return;
+      apply(step, commit);
     }
   }
   if (token_) token_->remember(commit);

@@ -131,7 +131,8 @@ class ItemWrite final : public Work {
   // is no such failure: execute() looks at it.
   bool refresh(Step& step, PendingCommit& commit);
   void apply(Step& step, PendingCommit& commit);
-  Result<void> settle_unsure(Step& step, PendingCommit& commit);
+  // Of indexes that are being built: finds out which entries are there.  False when it failed and error_ says why.
+  bool settle_unsure(Step& step, PendingCommit& commit);
   bool check_collection_size(const Step& step, PendingCommit& commit);
 
   const Catalog& catalog_;

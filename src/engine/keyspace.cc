@@ -92,13 +92,20 @@ std::uint8_t change_lane(std::uint64_t hash) { return static_cast<std::uint8_t>(
 static_assert(kChangeLanes == 4);
 
 KeyBytes item_key(const Table& table, const value::AttributeMap& item) {
+  const auto append = [&](KeyBytes& key, const std::vector<KeyAttribute>& attributes) {
+    for (const auto& attribute : attributes) {
+      const auto* field = key_value(attribute, item);
+      STATOR_ASSERT(field != nullptr, "the key attributes were checked");
+      append_field(key, *field);
+    }
+  };
   KeyBytes key;
   key.reserve(96);
   append_prefix(key, table.id, kBaseIndex);
   key.append(kHashBytes, '\0');
-  STATOR_ASSERT(append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes), "the partition key was checked");
+  append(key, table.keys.partition);
   fill_hash(key);
-  STATOR_ASSERT(append_fields(key, table.keys.sort, item, kMaxSortKeyBytes), "the sort key was checked");
+  append(key, table.keys.sort);
   return key;
 }
 
@@ -110,7 +117,9 @@ std::optional<KeyBytes> index_key(const Table& table, const Index& index, const 
   if (!append_fields(key, index.keys.partition, item, kMaxPartitionKeyBytes)) return std::nullopt;
   fill_hash(key);
   if (!append_fields(key, index.keys.sort, item, kMaxSortKeyBytes)) return std::nullopt;
-  if (!append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes) || !append_fields(key, table.keys.sort, item, kMaxSortKeyBytes)) return std::nullopt;
+  if (!append_fields(key, table.keys.partition, item, kMaxPartitionKeyBytes) ||
+      !append_fields(key, table.keys.sort, item, kMaxSortKeyBytes))
+    return std::nullopt;
   return key;
 }
 
@@ -153,6 +162,8 @@ KeyBytes build_progress_key(TableId table, IndexId index) {
   return key;
 }
 
+storage::KeyRange table_build_progress(TableId table) { return storage::KeyRange::prefix(table_prefix('b', table)); }
+
 KeyBytes table_record_key(std::string_view name) { return KeyBytes("ct").append(name); }
 storage::KeyRange all_table_records() { return storage::KeyRange::prefix("ct"); }
 KeyBytes last_table_id_key() { return "cn"; }
@@ -185,14 +196,14 @@ KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal) {
   return key;
 }
 
-KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence) {
-  KeyBytes key = change_lane_prefix(table, lane);
+KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence) {
+  KeyBytes key(lane_prefix);
   append_u64be(key, sequence.value);
   return key;
 }
 
 KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal) {
-  KeyBytes key = change_key_at(table, lane, sequence);
+  KeyBytes key = change_key_at(change_lane_prefix(table, lane), sequence);
   append_u32be(key, ordinal);
   return key;
 }

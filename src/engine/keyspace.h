@@ -66,6 +66,7 @@ std::uint64_t hash_of_key(BytesView key);
 storage::KeyRange table_items(TableId table);
 
 KeyBytes build_progress_key(TableId table, IndexId index);
+storage::KeyRange table_build_progress(TableId table);
 
 KeyBytes table_record_key(std::string_view name);
 storage::KeyRange all_table_records();
@@ -81,9 +82,10 @@ storage::KeyRange table_collection_sizes(TableId table);
 // The sequence is left blank at kChangeSequenceAt, for Batch::put_sequenced.
 inline constexpr std::size_t kChangeSequenceAt = 6;
 KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal);
-KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence);
 KeyBytes change_log_prefix();
-KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);
+KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);  // kChangeSequenceAt bytes
+// Where the changes of a lane begin that a commit or a later one made.
+KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence);
 
 KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal);
 // Where in its lane a change record is.

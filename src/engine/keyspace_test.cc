@@ -248,8 +248,9 @@ TEST(ChangeKeys, SortByLaneThenSequenceThenOrdinal) {
   EXPECT_LT(key(0, 9, 0), key(1, 1, 0));
   EXPECT_LT(key(1, 1, 300), key(1, 2, 0));
   EXPECT_LT(key(1, 256, 0), key(1, 256, 1));
-  EXPECT_LT(key(1, 1, 0xFFFFFFFF), change_key_at({3}, 1, {2}));
-  EXPECT_GE(key(1, 2, 0), change_key_at({3}, 1, {2}));
+  EXPECT_LT(key(1, 1, 0xFFFFFFFF), change_key_at(change_lane_prefix({3}, 1), {2}));
+  EXPECT_GE(key(1, 2, 0), change_key_at(change_lane_prefix({3}, 1), {2}));
+  EXPECT_EQ(change_lane_prefix({3}, 1).size(), kChangeSequenceAt);
   for (std::uint64_t top = 0; top < 4; ++top) EXPECT_EQ(change_lane(top << 62), top);
 }
 

@@ -24,8 +24,8 @@ const KeyTerm* term_on(const expr::KeyCondition& condition, std::string_view att
 }
 
 Result<void> check_term(const KeyTerm& term, const KeyAttribute& attribute) {
-  const bool wrong_type = term.low.type() != attribute.type ||
-                          (term.op == KeyTerm::Op::Between && term.high.type() != attribute.type);
+  const bool wrong_type =
+      term.low.type() != attribute.type || (term.op == KeyTerm::Op::Between && term.high.type() != attribute.type);
   if (wrong_type) {
     return validation_error(
         "One or more parameter values were invalid: Condition parameter type does not match schema type");
@@ -37,10 +37,10 @@ Result<void> check_not_empty(const value::AttributeValue& value, const KeyAttrib
   const bool empty = (value.as_string() != nullptr && value.as_string()->empty()) ||
                      (value.as_binary() != nullptr && value.as_binary()->bytes.empty());
   if (!empty) return {};
-  return validation_error(
-      fmt::format("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
-                  "empty {} value. Key: {}",
-                  value.as_binary() != nullptr ? "binary" : "string", attribute.name));
+  return validation_error(fmt::format(
+      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
+      "empty {} value. Key: {}",
+      value.as_binary() != nullptr ? "binary" : "string", attribute.name));
 }
 
 // `prefix` with the field behind it.
@@ -82,17 +82,19 @@ Result<void> check_several_attributes(const KeySchema& keys, const expr::KeyCond
     if (lacks_equality(attribute)) missing.push_back(attribute.name);
   }
   if (!missing.empty()) {
-    return validation_error(fmt::format(
-        "One or more parameter values were invalid: HASH key attributes {} must have equality conditions specified in the "
-        "query",
-        fmt::join(missing, ", ")));
+    return validation_error(
+        fmt::format("One or more parameter values were invalid: HASH key attributes {} must have equality conditions "
+                    "specified in the "
+                    "query",
+                    fmt::join(missing, ", ")));
   }
   for (const auto& attribute : keys.sort) {
     if (term_on(condition, attribute.name) != nullptr && !missing.empty()) {
-      return validation_error(fmt::format(
-          "One or more parameter values were invalid: RANGE key attributes {} must have equality conditions specified in the "
-          "query because a condition is present on key attribute {}",
-          fmt::join(missing, ", "), attribute.name));
+      return validation_error(
+          fmt::format("One or more parameter values were invalid: RANGE key attributes {} must have equality "
+                      "conditions specified in the "
+                      "query because a condition is present on key attribute {}",
+                      fmt::join(missing, ", "), attribute.name));
     }
     if (lacks_equality(attribute)) missing.push_back(attribute.name);
   }
@@ -115,6 +117,7 @@ Result<storage::KeyRange> query_range(const ReadTarget& target, const expr::KeyC
     TRY(check_term(*term, attribute));
     if (term->op != KeyTerm::Op::Equal) return validation_error("Query key condition not supported");
     TRY(check_not_empty(term->low, attribute));
+    TRY(check_key_sizes({.partition = {attribute}, .sort = {}}, {{attribute.name, term->low}}));
     partition.push_back(&term->low);
     ++matched;
   }
@@ -171,6 +174,11 @@ Result<KeyBytes> start_key(const ReadTarget& target, const value::Item& key) {
       return validation_error(fmt::format("{}: {}", kInvalid, not_empty.error().message));
     }
   }
+  for (const auto* keys : {&target.table->keys, &target.keys()}) {
+    if (auto sized = check_key_sizes(*keys, key); !sized) {
+      return validation_error(fmt::format("{}: {}", kInvalid, sized.error().message));
+    }
+  }
   if (target.index == nullptr) return item_key(*target.table, key);
   auto encoded = index_key(*target.table, *target.index, key);
   if (!encoded) return validation_error(std::string(kInvalid));
@@ -197,15 +205,16 @@ Result<RangePage> read_page(const storage::Snapshot& snapshot, const RangeRead& 
     }
   }
   RangePage page;
+  std::size_t fetched_bytes = 0;
   if (!range.end.empty() && range.begin >= range.end) return page;
   const auto cursor = snapshot.cursor(range, read.direction);
   for (; cursor->valid(); cursor->next()) {
     const auto item = TRY(value::StoredItemView::from(cursor->value()));
     ++page.scanned;
     page.bytes += item.item_size_bytes;
-    TRY(visit(item));
+    fetched_bytes += TRY(visit(item));
     const bool at_limit = read.limit && page.scanned >= *read.limit;
-    if (at_limit || page.bytes >= kMaxPageBytes) {
+    if (at_limit || page.bytes + fetched_bytes >= kMaxPageBytes) {
       page.last_item = TRY(value::StoredItem::from_bytes(Bytes(cursor->value())));
       break;
     }

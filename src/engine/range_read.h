@@ -32,26 +32,26 @@ storage::KeyRange scan_range(const ReadTarget& target, std::uint32_t segment = 0
 // An ExclusiveStartKey as key bytes: it must hold exactly the key attributes of the table and the index.
 // Errors: Validation.
 Result<KeyBytes> start_key(const ReadTarget& target, const value::Item& exclusive_start_key);
-// The same for a scan of one segment.
 // The key attributes of an item, as a LastEvaluatedKey names them.
 value::Item last_evaluated_key(const ReadTarget& target, const value::Item& item);
 
 struct RangeRead {
   storage::KeyRange range;
   storage::Direction direction = storage::Direction::Forward;
-  std::optional<KeyBytes> start_after;      // inside the range
-  std::optional<std::uint64_t> limit;       // how many items to look at
+  std::optional<KeyBytes> start_after;  // inside the range
+  std::optional<std::uint64_t> limit;   // how many items to look at
 };
 
 struct RangePage {
   std::uint64_t scanned = 0;
-  std::size_t bytes = 0;                         // DynamoDB's size of everything looked at
-  std::optional<value::StoredItem> last_item;    // when the page ended before the range did
+  std::size_t bytes = 0;                       // DynamoDB's size of everything looked at
+  std::optional<value::StoredItem> last_item;  // when the page ended before the range did
 };
 
 // Hands each item of a page to `visit`, in order, as bytes of the store that are valid during the call.
 // A page ends at the limit, or with the item that brings it to 1 MB.  Errors: Storage, Corruption, and what `visit` returns.
-using ItemVisitor = std::function<Result<void>(const value::StoredItemView& item)>;
+// The visitor answers how many bytes it read elsewhere on the item's behalf: they count towards the page.
+using ItemVisitor = std::function<Result<std::size_t>(const value::StoredItemView& item)>;
 Result<RangePage> read_page(const storage::Snapshot& snapshot, const RangeRead& read, const ItemVisitor& visit);
 
 }  // namespace stator::engine

@@ -51,9 +51,9 @@ class Shelf {
   std::vector<Item> read(RangeRead read, RangePage* page_out = nullptr) const {
     std::vector<Item> found;
     const auto snapshot = store_->snapshot();
-    const auto page = read_page(*snapshot, read, [&](const value::StoredItemView& item) -> Result<void> {
+    const auto page = read_page(*snapshot, read, [&](const value::StoredItemView& item) -> Result<std::size_t> {
       found.push_back(TRY(item.parse()));
-      return {};
+      return std::size_t{0};
     });
     EXPECT_TRUE(page);
     if (page && page_out != nullptr) *page_out = *page;
@@ -242,11 +242,13 @@ TEST(Query, SaysWhichConditionDoesNotFit) {
        "value. Key: pk"},
       {"gsi",
        {g, {"s2", KeyTerm::Op::Equal, S("1"), {}}},
-       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in the "
+       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in "
+       "the "
        "query because a condition is present on key attribute s2"},
       {"gsi",
        {g, {"s1", KeyTerm::Op::Less, S("1"), {}}, {"s2", KeyTerm::Op::Equal, S("1"), {}}},
-       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in the "
+       "One or more parameter values were invalid: RANGE key attributes s1 must have equality conditions specified in "
+       "the "
        "query because a condition is present on key attribute s2"},
   };
   for (const auto& [index, terms, message] : cases) {
@@ -317,12 +319,12 @@ TEST(Page, StopsWhenTheVisitorFails) {
   batch.put("b", "not an item");
   ASSERT_TRUE(store->commit(std::move(batch)));
   const auto snapshot = store->snapshot();
-  const auto failing = [](const value::StoredItemView&) -> Result<void> {
+  const auto failing = [](const value::StoredItemView&) -> Result<std::size_t> {
     return Error{ErrorCode::Internal, "enough"};
   };
   EXPECT_EQ(read_page(*snapshot, {.range = {"a", "c"}, .start_after = {}, .limit = {}}, failing).error().message,
             "enough");
-  const auto fine = [](const value::StoredItemView&) -> Result<void> { return {}; };
+  const auto fine = [](const value::StoredItemView&) -> Result<std::size_t> { return std::size_t{0}; };
   EXPECT_EQ(read_page(*snapshot, {.range = {"a", "c"}, .start_after = {}, .limit = {}}, fine).error().code,
             ErrorCode::Corruption);
 }

@@ -62,8 +62,9 @@ std::size_t size_of(const ChangeRecord& change) {
 
 Result<bool> has_changes_after(const storage::Snapshot& snapshot, TableId table, storage::CommitSequence begin) {
   for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-    const auto cursor = snapshot.cursor({change_key_at(table, lane, begin), prefix_end(change_lane_prefix(table, lane))},
-                                        storage::Direction::Forward);
+    const auto cursor = snapshot.cursor(
+        {change_key_at(change_lane_prefix(table, lane), begin), prefix_end(change_lane_prefix(table, lane))},
+        storage::Direction::Forward);
     if (cursor->valid()) return true;
     TRY(cursor->status());
   }
@@ -81,8 +82,10 @@ class RollShards final : public Work {
   void execute(PendingCommit& commit) override {
     for (const auto& roll : rolls_) {
       const auto current = catalog_.find(roll.table.id);
-      const bool still_open = current != nullptr && current->stream.enabled && current->stream.label == roll.table.stream.label;
-      if (still_open) put_marker(commit, roll.table, {.kind = StreamMarker::Kind::Shards, .time = {}, .previous = roll.from});
+      const bool still_open =
+          current != nullptr && current->stream.enabled && current->stream.label == roll.table.stream.label;
+      if (still_open)
+        put_marker(commit, roll.table, {.kind = StreamMarker::Kind::Shards, .time = {}, .previous = roll.from});
     }
   }
   void finish(const Result<storage::CommitSequence>& committed) override {
@@ -112,14 +115,15 @@ Result<StreamMarker> StreamMarker::decode(BytesView bytes) {
     return Error{ErrorCode::Corruption, "stream marker has an unknown format"};
   }
   const auto micros = static_cast<std::int64_t>(read_u64be(bytes.data() + 2));
-  return StreamMarker{static_cast<Kind>(bytes[1]), WallTime{std::chrono::microseconds{micros}},
-                      {read_u64be(bytes.data() + 10)}};
+  return StreamMarker{
+      static_cast<Kind>(bytes[1]), WallTime{std::chrono::microseconds{micros}}, {read_u64be(bytes.data() + 10)}};
 }
 
 ChangePosition Shard::last() const { return {{end->value - 1}, UINT32_MAX}; }
 
 const Shard* StreamState::find(std::string_view shard_id) const {
-  const auto found = std::find_if(shards.begin(), shards.end(), [&](const Shard& shard) { return shard.id == shard_id; });
+  const auto found =
+      std::find_if(shards.begin(), shards.end(), [&](const Shard& shard) { return shard.id == shard_id; });
   return found == shards.end() ? nullptr : &*found;
 }
 
@@ -145,7 +149,8 @@ void close_stream(PendingCommit& commit, const Table& table) {
 
 Result<std::vector<Table>> list_streams(const storage::Snapshot& snapshot, std::optional<std::string_view> table_name) {
   std::vector<Table> streams;
-  const auto cursor = snapshot.cursor(table_name ? streams_of(*table_name) : all_streams(), storage::Direction::Forward);
+  const auto cursor =
+      snapshot.cursor(table_name ? streams_of(*table_name) : all_streams(), storage::Direction::Forward);
   for (; cursor->valid(); cursor->next()) streams.push_back(TRY(decode_table(cursor->value())));
   TRY(cursor->status());
   std::sort(streams.begin(), streams.end(), [](const Table& a, const Table& b) {
@@ -193,9 +198,9 @@ Result<ShardPage> read_shard(const storage::Snapshot& snapshot, storage::CommitS
     return Error{ErrorCode::TrimmedData, "The operation attempted to read past the oldest stream record in a shard."};
   }
   from = std::max(from, shard.first());
-  const storage::KeyRange range{
-      change_key_at(table, shard.lane, from.sequence, from.ordinal),
-      shard.end ? change_key_at(table, shard.lane, *shard.end) : prefix_end(change_lane_prefix(table, shard.lane))};
+  const storage::KeyRange range{change_key_at(table, shard.lane, from.sequence, from.ordinal),
+                                shard.end ? change_key_at(change_lane_prefix(table, shard.lane), *shard.end)
+                                          : prefix_end(change_lane_prefix(table, shard.lane))};
   ShardPage page;
   if (range.begin >= range.end) return page;  // behind the end of a closed shard
   std::size_t bytes = 0;
@@ -238,7 +243,8 @@ std::optional<ChangePosition> parse_sequence_number(std::string_view text) {
   const auto read = [](std::string_view digits, auto& number) {
     return std::from_chars(digits.data(), digits.data() + digits.size(), number).ec == std::errc();
   };
-  if (!read(text.substr(1, 20), position.sequence.value) || !read(text.substr(21), position.ordinal)) return std::nullopt;
+  if (!read(text.substr(1, 20), position.sequence.value) || !read(text.substr(21), position.ordinal))
+    return std::nullopt;
   return position;
 }
 
@@ -258,7 +264,8 @@ Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot&
       ranges.push_back({key, key + '\0'});
       ranges.push_back(stream_markers(table.name, table.stream.label));
       for (std::uint8_t lane = 0; lane < kChangeLanes; ++lane) {
-        ranges.push_back({change_key_at(table.id, lane, markers.front().at), change_key_at(table.id, lane, last_at)});
+        ranges.push_back({change_key_at(change_lane_prefix(table.id, lane), markers.front().at),
+                          change_key_at(change_lane_prefix(table.id, lane), last_at)});
       }
       continue;
     }

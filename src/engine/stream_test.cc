@@ -178,7 +178,9 @@ TEST(Stream, IsAnotherOneWhenItIsEnabledAgain) {
   // All at one time: the label is what tells them apart.
   ASSERT_TRUE(database.update_table("Orders", [](Table& t) { t.stream.enabled = false; }));
   const auto second =
-      database.update_table("Orders", [](Table& t) { t.stream = {.enabled = true, .view = StreamView::KeysOnly, .label = {}}; })
+      database
+          .update_table("Orders",
+                        [](Table& t) { t.stream = {.enabled = true, .view = StreamView::KeysOnly, .label = {}}; })
           .value();
   ASSERT_TRUE(database.write(put(second, order("a", 2))));
   ASSERT_TRUE(database.delete_table("Orders"));
@@ -256,14 +258,16 @@ TEST(Stream, GivesAtMostAMegabyteButAlwaysARecord) {
   for (const auto& shard : stream.shards) {
     auto page = read_shard(*database.engine().snapshot(), {}, table->id, shard, shard.first(), 1000).value();
     if (page.records.empty()) continue;
-    EXPECT_EQ(page.records.size(), 2U);  // 250 KB, then twice that, for there is an old image; a third would be too much
+    EXPECT_EQ(page.records.size(),
+              2U);  // 250 KB, then twice that, for there is an old image; a third would be too much
     page = read_shard(*database.engine().snapshot(), {}, table->id, shard, *page.next, 1000).value();
     EXPECT_EQ(page.records.size(), 2U);
   }
 }
 
 TEST(SequenceNumber, IsDecimalSortsAsTextAndReadsBack) {
-  const ChangePosition positions[] = {{{0}, 0}, {{1}, 0}, {{1}, 1}, {{1}, UINT32_MAX}, {{2}, 0}, {{UINT64_MAX}, UINT32_MAX}};
+  const ChangePosition positions[] = {{{0}, 0},          {{1}, 0}, {{1}, 1},
+                                      {{1}, UINT32_MAX}, {{2}, 0}, {{UINT64_MAX}, UINT32_MAX}};
   std::string last;
   for (const auto& position : positions) {
     const auto number = to_sequence_number(position);
@@ -272,9 +276,9 @@ TEST(SequenceNumber, IsDecimalSortsAsTextAndReadsBack) {
     EXPECT_EQ(parse_sequence_number(number), position);
     last = number;
   }
-  for (const std::string_view bad : {"", "1", "100000000000000000001", "2000000000000000000010000000000",
-                                     "1999999999999999999990000000000", "1000000000000000000019999999999",
-                                     "100000000000000000001000000000x"}) {
+  for (const std::string_view bad :
+       {"", "1", "100000000000000000001", "2000000000000000000010000000000", "1999999999999999999990000000000",
+        "1000000000000000000019999999999", "100000000000000000001000000000x"}) {
     EXPECT_FALSE(parse_sequence_number(bad)) << bad;
   }
 }
@@ -361,7 +365,10 @@ void write_at_random(TestDatabase& database, const TablePtr& table, int writer, 
     const std::optional<Item> before = found == items.end() ? std::nullopt : std::optional(found->second);
     const std::optional<Item> after = remove ? std::nullopt : std::optional(item);
     if (before == after) continue;
-    expected[key].push_back({!before ? ChangeKind::Insert : !after ? ChangeKind::Remove : ChangeKind::Modify, before, after});
+    expected[key].push_back({!before  ? ChangeKind::Insert
+                             : !after ? ChangeKind::Remove
+                                      : ChangeKind::Modify,
+                             before, after});
     if (after) {
       items.insert_or_assign(key, *after);
     } else {

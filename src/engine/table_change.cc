@@ -81,8 +81,9 @@ std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& cata
     auto current = catalog.find(name);
     if (current == nullptr) return not_found(name);
     if (current->deletion_protection) {
-      return validation_error(fmt::format(
-          "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first."));
+      return validation_error(
+          fmt::format("Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
+                      "protection first."));
     }
     commit.erase(table_record_key(name));
     // The change log stays: a stream can be read for a day after its table is gone.
@@ -90,6 +91,7 @@ std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& cata
     commit.erase_range(table_items(current->id));
     commit.erase_range(table_statistics(current->id));
     commit.erase_range(table_collection_sizes(current->id));
+    commit.erase_range(table_build_progress(current->id));
     commit.erase_range(table_expiries(current->id));
     commit.erase(expiry_progress_key(current->id));
     return current;

@@ -17,10 +17,11 @@ class TableChange final : public Work {
   // `table` is complete but for its id.
   static std::unique_ptr<TableChange> create(Table table, Catalog& catalog, TableCallback done);
   // `change` gets the table as it is and returns it as it shall be.  An index that it leaves out is deleted.
-  static std::unique_ptr<TableChange> update(std::string name, std::function<Result<Table>(Table)> change, Catalog& catalog,
-                                             TableCallback done);
+  static std::unique_ptr<TableChange> update(std::string name, std::function<Result<Table>(Table)> change,
+                                             Catalog& catalog, TableCallback done);
   // Lets an index be read: it holds everything.  Errors: ResourceNotFound, when table or index are gone.
-  static std::unique_ptr<TableChange> finish_index(std::string name, IndexId index, Catalog& catalog, TableCallback done);
+  static std::unique_ptr<TableChange> finish_index(std::string name, IndexId index, Catalog& catalog,
+                                                   TableCallback done);
   static std::unique_ptr<TableChange> remove(std::string name, Catalog& catalog, TableCallback done);
 
   void execute(PendingCommit& commit) override;

@@ -152,6 +152,7 @@ Result<Index> index_of(JsonObject object) {
   index.id = IndexId{static_cast<std::uint16_t>(integer_or(object, "id", 0))};
   index.name = string_or(object, "name", "");
   index.kind = boolean_or(object, "local", false) ? IndexKind::Local : IndexKind::Global;
+  if (index.id.value == 0) return corrupt("an index without an id");
   index.building = boolean_or(object, "building", false);
   index.keys = TRY(keys_of(object));
   const auto projection = integer_or(object, "projection", 0);

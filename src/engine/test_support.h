@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -18,11 +19,12 @@
 namespace stator::engine::testing {
 
 inline value::AttributeValue S(std::string_view text) { return value::AttributeValue::string(text); }
-inline value::AttributeValue N(std::int64_t number) { return value::AttributeValue::number(number); }
+inline value::AttributeValue N(std::integral auto number) {
+  return value::AttributeValue::number(static_cast<std::int64_t>(number));
+}
 inline value::AttributeValue N(std::string_view text) {
   return value::AttributeValue(value::Number::parse(text).value());
 }
-inline value::AttributeValue N(const char* text) { return N(std::string_view(text)); }
 inline value::AttributeValue B(std::string_view bytes) { return value::AttributeValue::binary(bytes); }
 
 // "pk:S" as a key attribute.

@@ -83,7 +83,8 @@ Result<std::optional<WriteAction>> deletion_of(const TablePtr& table, const Expi
   action.kind = WriteAction::Kind::Delete;
   action.table = table;
   action.expired = entry.expiry;
-  table->keys.for_each([&](const KeyAttribute& attribute) { action.item.set(attribute.name, *item.find(attribute.name)); });
+  table->keys.for_each(
+      [&](const KeyAttribute& attribute) { action.item.set(attribute.name, *item.find(attribute.name)); });
   return std::optional<WriteAction>(std::move(action));
 }
 
@@ -165,7 +166,8 @@ Result<void> TtlSweeper::fill(const TablePtr& table, const std::stop_token& stop
     std::binary_semaphore done(0);
     Result<void> outcome;
     engine_.submit(std::make_unique<FillExpiries>(table, std::move(*progress), std::move(next_progress),
-                                                  std::move(candidates), seen, engine_.catalog(), [&](Result<void> result) {
+                                                  std::move(candidates), seen, engine_.catalog(),
+                                                  [&](Result<void> result) {
                                                     outcome = std::move(result);
                                                     done.release();
                                                   }));

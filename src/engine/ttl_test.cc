@@ -58,7 +58,9 @@ std::set<std::pair<std::uint64_t, KeyBytes>> entries_of_items(TestDatabase& data
 
 TEST(ExpiryOf, TakesNumbersThatAreTimes) {
   Table t = expiring_table();
-  const auto expiry = [&](value::AttributeValue until) { return expiry_of(t, {{"pk", S("a")}, {"until", std::move(until)}}); };
+  const auto expiry = [&](value::AttributeValue until) {
+    return expiry_of(t, {{"pk", S("a")}, {"until", std::move(until)}});
+  };
   EXPECT_EQ(expiry(N(kNow)), kNow);
   EXPECT_EQ(expiry(N("170000000e1")), kNow);
   EXPECT_EQ(expiry(N("1700000000.9")), kNow) << "a fraction of a second is not looked at";
@@ -93,7 +95,8 @@ TEST(TtlSweeper, DeletesWhatHasExpiredAndNothingElse) {
                         {{"pk", S("never")}},
                         {{"pk", S("text")}, {"until", S("1")}}};
   for (const auto& item : items) ASSERT_TRUE(database.write(put(table, item)));
-  for (const auto& item : items) EXPECT_TRUE(exists(database, *table, *item.find("pk")->as_string())) << "readable until swept";
+  for (const auto& item : items)
+    EXPECT_TRUE(exists(database, *table, *item.find("pk")->as_string())) << "readable until swept";
   TtlSweeper sweeper(database.engine(), database.clock());
   ASSERT_TRUE(sweeper.sweep());
   std::set<std::string> left;
@@ -169,7 +172,7 @@ TEST(TtlSweeper, FillsTheEntriesOfATableThatHadItems) {
   table = database.update_table("Sessions", [](Table& t) { t.ttl_attribute = "until"; }).value();
   EXPECT_TRUE(entries(database, table->id).empty());
   ASSERT_TRUE(database.write(put(table, session("s1", kNow + 100))));  // old entry was never there
-  database.restart();                                                  // the note that there is something to fill survives
+  database.restart();  // the note that there is something to fill survives
   TtlSweeper sweeper(database.engine(), database.clock());
   ASSERT_TRUE(sweeper.sweep());
   EXPECT_EQ(sweeper.stats().expired, 175U);

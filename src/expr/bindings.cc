@@ -1,6 +1,7 @@
 #include "stator/expr/bindings.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace stator::expr {
 
@@ -38,10 +39,11 @@ Path Bindings::path(const Node& path) const {
 
 std::vector<std::string_view> Bindings::attributes(Depth depth) const {
   std::vector<std::string_view> result;
+  std::unordered_set<std::string_view> seen;
   for (const Node& node : tree->nodes) {
     if (node.op != Op::Path || (depth == Depth::Nested && node.range.count == 1)) continue;
     const std::string_view name = attribute(node);
-    if (std::ranges::find(result, name) == result.end()) result.push_back(name);
+    if (seen.insert(name).second) result.push_back(name);
   }
   return result;
 }

@@ -232,7 +232,8 @@ TEST(ParseUpdate, RefusesWhatDynamoDbRefuses) {
                  {"SET name = f(:b)", "Attribute name is a reserved keyword; reserved keyword: name"},
                  {"SET a = f(:b) SET c = :d", "Invalid function name; function: f"},
                  {"SET a = LIST_APPEND(:b, :c)", "Invalid function name; function: LIST_APPEND"},
-                 {"SET a = attribute_exists(b)", "The function is not allowed in an update expression; function: attribute_exists"},
+                 {"SET a = attribute_exists(b)",
+                  "The function is not allowed in an update expression; function: attribute_exists"},
                  {"SET a = list_append(list_append(:b, :c), :d)",
                   "The function is not allowed to be used this way in an expression; function: list_append"},
              });

@@ -97,6 +97,11 @@ class Application {
     if (!has_place(path)) return bad_path();
     const bool in_list = !path.elements.empty() && std::holds_alternative<std::uint32_t>(path.elements.back());
     const bool appends = in_list && find(old_, path) == nullptr;
+    // What is written ends up in the item; more than an item can hold need not be put together.
+    written_bytes_ += value::attribute_size_bytes(path.attribute, value);
+    if (written_bytes_ > value::kMaxItemSizeBytes) {
+      return validation_error("Item size to update has exceeded the maximum allowed size");
+    }
     writes_.push_back({&path, std::move(value), appends});
     return {};
   }
@@ -209,11 +214,13 @@ class Application {
       return a.appends &&
              std::get<std::uint32_t>(a.path->elements.back()) < std::get<std::uint32_t>(b.path->elements.back());
     });
+    std::vector<value::AttributeMap::Entry> whole;
     for (Write& write : writes_) {
-      if (write.path->elements.empty()) {
-        item_.set(write.path->attribute, std::move(write.value));
-        continue;
-      }
+      if (write.path->elements.empty()) whole.push_back({write.path->attribute, std::move(write.value)});
+    }
+    item_.set_all(std::move(whole));
+    for (Write& write : writes_) {
+      if (write.path->elements.empty()) continue;
       AttributeValue& holder = *holder_of(item_, *write.path);  // there, as has_place() saw
       const Path::Element& last = write.path->elements.back();
       if (const auto* name = std::get_if<std::string>(&last)) {
@@ -251,6 +258,7 @@ class Application {
   const bool item_exists_;
   Item item_;
   std::vector<Write> writes_;
+  std::size_t written_bytes_ = 0;
   std::vector<const Path*> removals_;
 };
 

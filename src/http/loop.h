@@ -66,7 +66,10 @@ class Loop : public std::enable_shared_from_this<Loop> {
   LoopCounters& counters() { return counters_; }
   std::string_view date_line() const { return date_line_; }
   bool draining() const { return draining_; }
-  SteadyTime deadline_in(std::chrono::milliseconds timeout) const { return now_ + options().tick + timeout; }
+  // From the clock itself: now_ may be long ago when a handler kept the loop busy.
+  SteadyTime deadline_in(std::chrono::milliseconds timeout) const {
+    return std::chrono::steady_clock::now() + options().tick + timeout;
+  }
   void remove(Connection& connection);
 
  private:

@@ -25,7 +25,8 @@ Result<std::unique_ptr<Instance>> Instance::open(const InstanceOptions& options)
   instance->store_ = TRY(open_store(options));
   instance->engine_ = TRY(engine::Engine::open(*instance->store_, instance->clock_, instance->random_));
   instance->ttl_sweeper_ = std::make_unique<engine::TtlSweeper>(*instance->engine_, instance->clock_);
-  instance->service_ = std::make_unique<api::Service>(*instance->engine_, api::ServiceOptions{.region = options.region});
+  instance->service_ =
+      std::make_unique<api::Service>(*instance->engine_, api::ServiceOptions{.region = options.region});
   return instance;
 }
 

@@ -62,11 +62,15 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
     if (request.path == "/metrics") return responder.send(metrics());
     if (request.path == "/") {
       const auto host = request.header("Host");
-      return responder.send({.status = 200, .content_type = "text/plain", .headers = {}, .body = fmt::format("healthy: {} ", host)});
+      return responder.send(
+          {.status = 200, .content_type = "text/plain", .headers = {}, .body = fmt::format("healthy: {} ", host)});
     }
     return responder.send({.status = 404, .content_type = "text/plain", .headers = {}, .body = "Not found\n"});
   }
-  responder.send({.status = 405, .content_type = "text/plain", .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = "Method not allowed\n"});
+  responder.send({.status = 405,
+                  .content_type = "text/plain",
+                  .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n",
+                  .body = "Method not allowed\n"});
 }
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {
@@ -76,19 +80,18 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
   auto cors = options_.cors_origins.empty() ? std::string() : cors_headers(request.header("Origin"));
   // Only names that exist become labels, or a client could fill the memory with them.
   std::string label(api::Service::knows(operation) ? operation : "unknown");
-  instance_.service().call(
-      operation, request.body,
-      [this, start, content_type, cors = std::move(cors), label = std::move(label),
-       responder = std::move(responder)](api::Reply reply) mutable {
-        const auto latency = std::chrono::steady_clock::now() - start;
-        if (auto* body = std::get_if<std::string>(&reply.outcome)) {
-          requests_.record(label, reply.table, {}, latency);
-          return responder.send(dynamodb_response(200, content_type, std::move(*body), cors));
-        }
-        const auto& fault = std::get<api::Fault>(reply.outcome);
-        requests_.record(label, reply.table, fault.name(), latency);
-        responder.send(dynamodb_response(status_of(fault), content_type, fault.body(), cors));
-      });
+  instance_.service().call(operation, request.body,
+                           [this, start, content_type, cors = std::move(cors), label = std::move(label),
+                            responder = std::move(responder)](api::Reply reply) mutable {
+                             const auto latency = std::chrono::steady_clock::now() - start;
+                             if (auto* body = std::get_if<std::string>(&reply.outcome)) {
+                               requests_.record(label, reply.table, {}, latency);
+                               return responder.send(dynamodb_response(200, content_type, std::move(*body), cors));
+                             }
+                             const auto& fault = std::get<api::Fault>(reply.outcome);
+                             requests_.record(label, reply.table, fault.name(), latency);
+                             responder.send(dynamodb_response(status_of(fault), content_type, fault.body(), cors));
+                           });
 }
 
 http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
@@ -141,7 +144,8 @@ http::Response DynamoDbEndpoint::metrics() const {
 
 http::Response DynamoDbEndpoint::preflight(const http::Request& request) const {
   auto headers = cors_headers(request.header("Origin"));
-  if (headers.empty()) return {.status = 200, .content_type = {}, .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = {}};
+  if (headers.empty())
+    return {.status = 200, .content_type = {}, .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = {}};
   headers += fmt::format("Access-Control-Allow-Methods: POST, GET, OPTIONS\r\nAccess-Control-Max-Age: 172800\r\n");
   if (const auto wanted = request.header("Access-Control-Request-Headers"); !wanted.empty()) {
     headers += fmt::format("Access-Control-Allow-Headers: {}\r\n", wanted);
@@ -155,7 +159,8 @@ std::string DynamoDbEndpoint::cors_headers(std::string_view origin) const {
   const bool any = std::find(allowed.begin(), allowed.end(), "*") != allowed.end();
   if (!any && std::find(allowed.begin(), allowed.end(), origin) == allowed.end()) return {};
   return fmt::format(
-      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32\r\nVary: Origin\r\n",
+      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32\r\nVary: "
+      "Origin\r\n",
       any ? std::string_view("*") : origin);
 }
 

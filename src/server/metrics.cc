@@ -61,7 +61,8 @@ void RequestMetrics::print(std::string& out) const {
   }
   auto to = std::back_inserter(out);
   print_head(out, "stator_requests_total", "counter", "Requests answered.");
-  for (const auto& [key, series] : all) fmt::format_to(to, "stator_requests_total{{{}}} {}\n", labels(key), series.count);
+  for (const auto& [key, series] : all)
+    fmt::format_to(to, "stator_requests_total{{{}}} {}\n", labels(key), series.count);
   print_head(out, "stator_errors_total", "counter", "Requests answered with an error, by its name.");
   for (const auto& [key, series] : all) {
     for (const auto& [error, count] : series.errors) {
@@ -73,8 +74,8 @@ void RequestMetrics::print(std::string& out) const {
     std::uint64_t cumulative = 0;
     for (std::size_t i = 0; i < kBuckets.size(); ++i) {
       cumulative += series.buckets[i];
-      fmt::format_to(to, "stator_request_seconds_bucket{{{}}} {}\n", labels(key, fmt::format(",le=\"{}\"", kBuckets[i])),
-                     cumulative);
+      fmt::format_to(to, "stator_request_seconds_bucket{{{}}} {}\n",
+                     labels(key, fmt::format(",le=\"{}\"", kBuckets[i])), cumulative);
     }
     fmt::format_to(to, "stator_request_seconds_bucket{{{}}} {}\n", labels(key, ",le=\"+Inf\""), series.count);
     fmt::format_to(to, "stator_request_seconds_sum{{{}}} {}\n", labels(key), series.seconds);

@@ -1,7 +1,9 @@
 #include "stator/server/run.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -31,6 +33,19 @@ http::ServerOptions http_options(const Config& config, std::uint16_t port) {
   return options;
 }
 
+// Every connection is a file descriptor, and a shell allows few of them.
+void raise_descriptor_limit(const Config& config) {
+  static constexpr rlim_t kOwnDescriptors = 512;  // the store's files and the rest
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = config.max_connections + kOwnDescriptors;
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
+    log::warning("fewer connections than configured are possible", {{"file_descriptors", limit.rlim_cur}});
+  }
+}
+
 // What a person who has just started it needs next.
 void print_welcome(const Config& config, Mode mode, std::uint16_t port, std::uint16_t console_port) {
   std::string text = fmt::format("\n  DynamoDB API  http://{}:{}\n", config.host, port);
@@ -48,10 +63,11 @@ void print_welcome(const Config& config, Mode mode, std::uint16_t port, std::uin
 
 Result<void> run_server(const Config& config, Mode mode) {
   TRY(check_config(config, mode));
+  raise_descriptor_limit(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
-  const auto instance = TRY(library::Instance::open({.data_folder = config.data,
-                                                     .in_memory = config.in_memory,
-                                                     .relaxed_durability = config.durability == Durability::Relaxed}));
+  auto instance = TRY(library::Instance::open({.data_folder = config.data,
+                                               .in_memory = config.in_memory,
+                                               .relaxed_durability = config.durability == Durability::Relaxed}));
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins});
   const auto server = TRY(http::Server::start(http_options(config, config.port), endpoint));
   endpoint.observe(*server);
@@ -74,6 +90,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   log::info("stopping", {{"signal", signal}});
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
+  instance.reset();  // what is still being written is finished while its endpoint is there to be told
   log::info("stopped");
   return {};
 }

@@ -95,7 +95,7 @@ class Batch {
 
 // A counter as a stored value: a signed 64-bit integer, little-endian.
 Bytes encode_counter(std::int64_t value);
-Result<std::int64_t> decode_counter(BytesView bytes);  // Errors: Corruption
+Result<std::int64_t> decode_counter(BytesView bytes);                 // Errors: Corruption
 std::int64_t add_to_counter(std::int64_t value, std::int64_t delta);  // wraps around
 
 // Keys that backends keep for themselves: the empty one and those that start with 0x00.  No batch may hold one, no reader

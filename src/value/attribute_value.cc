@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -84,6 +85,12 @@ bool AttributeMap::erase(std::string_view name) {
   if (at == entries_.end() || at->name != name) return false;
   entries_.erase(at);
   return true;
+}
+
+void AttributeMap::set_all(std::vector<Entry> entries) {
+  auto all = std::move(entries_);
+  all.insert(all.end(), std::make_move_iterator(entries.begin()), std::make_move_iterator(entries.end()));
+  *this = from_unsorted(std::move(all));
 }
 
 AttributeMap AttributeMap::from_unsorted(std::vector<Entry> entries) {

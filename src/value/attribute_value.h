@@ -42,6 +42,8 @@ class AttributeMap {
   AttributeValue* find(std::string_view name);
   // Adds or replaces.
   AttributeValue& set(std::string_view name, AttributeValue value);
+  // The same for many at once, in time that does not grow with their product.
+  void set_all(std::vector<Entry> entries);
   bool erase(std::string_view name);
 
   // Takes entries in any order; of two with one name the later stays.

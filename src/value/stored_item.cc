@@ -60,7 +60,8 @@ Result<Header> read_header(BytesView bytes) {
   if (bytes.empty()) return corrupt("a stored item is empty");
   const auto version = static_cast<unsigned char>(bytes[0]);
   if (version > kStoredItemVersion) {
-    return corrupt(fmt::format("a stored item has format version {}, this binary knows up to {}", version, kStoredItemVersion));
+    return corrupt(
+        fmt::format("a stored item has format version {}, this binary knows up to {}", version, kStoredItemVersion));
   }
   if (version == 0) return corrupt("a stored item has format version 0, which does not exist");
   BytesView rest = bytes.substr(1);

@@ -69,11 +69,15 @@ struct Function {
   Op op;
 };
 constexpr std::array kConditionFunctions = {
-    Function{"attribute_exists", Op::AttributeExists}, Function{"attribute_not_exists", Op::AttributeNotExists},
-    Function{"attribute_type", Op::AttributeType},     Function{"begins_with", Op::BeginsWith},
-    Function{"contains", Op::Contains},                Function{"size", Op::Size},
+    Function{"attribute_exists", Op::AttributeExists},
+    Function{"attribute_not_exists", Op::AttributeNotExists},
+    Function{"attribute_type", Op::AttributeType},
+    Function{"begins_with", Op::BeginsWith},
+    Function{"contains", Op::Contains},
+    Function{"size", Op::Size},
 };
-constexpr std::array kUpdateFunctions = {Function{"list_append", Op::ListAppend}, Function{"if_not_exists", Op::IfNotExists}};
+constexpr std::array kUpdateFunctions = {Function{"list_append", Op::ListAppend},
+                                         Function{"if_not_exists", Op::IfNotExists}};
 
 std::optional<Op> find_function(std::span<const Function> functions, std::string_view name) {
   const auto found = std::ranges::find(functions, name, &Function::name);
@@ -98,8 +102,14 @@ std::optional<Op> condition_op(NodeKind kind) {
 
 // What the type names of IS mean to DynamoDB; MISSING apart.
 std::string_view attribute_type(std::string_view is_type) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes = {
-      {{"NULL", "NULL"}, {"BOOLEAN", "BOOL"}, {"BLOB", "B"}, {"STRING", "S"}, {"NUMERIC", "N"}, {"STRUCT", "M"}, {"TUPLE", "M"}, {"LIST", "L"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes = {{{"NULL", "NULL"},
+                                                                                           {"BOOLEAN", "BOOL"},
+                                                                                           {"BLOB", "B"},
+                                                                                           {"STRING", "S"},
+                                                                                           {"NUMERIC", "N"},
+                                                                                           {"STRUCT", "M"},
+                                                                                           {"TUPLE", "M"},
+                                                                                           {"LIST", "L"}}};
   const auto found = std::ranges::find(kTypes, is_type, &std::pair<std::string_view, std::string_view>::first);
   return found != kTypes.end() ? found->second : std::string_view();
 }
@@ -173,7 +183,8 @@ class Binding::ConditionBuilder {
     const bool is_single = list.kind == NodeKind::Literal || list.kind == NodeKind::Parameter;
     if ((!is_list && !is_single) || (is_list && list.operands.empty())) {
       return binding_.error_at(
-          "IN operator must have a left hand argument of type Variable Reference and right hand argument of type Seq with at "
+          "IN operator must have a left hand argument of type Variable Reference and right hand argument of type Seq "
+          "with at "
           "least one member",
           node.span);
     }
@@ -185,22 +196,25 @@ class Binding::ConditionBuilder {
 
   Result<expr::NodeIndex> build_is(const Node& node) {
     if (binding_.node(node.operands[0]).kind != NodeKind::Path) {
-      return binding_.error_at("The left hand side argument to IS must be a Variable Reference, Literal, or Path", node.span);
+      return binding_.error_at("The left hand side argument to IS must be a Variable Reference, Literal, or Path",
+                               node.span);
     }
     if (node.text == "MISSING") return tree_.node(Op::AttributeNotExists, {TRY(build(node.operands[0]))});
     const auto type = attribute_type(node.text);
     if (type.empty()) {
-      return binding_.error_at(fmt::format("Unsupported data type for IS operator: {}. Supported data types are [MISSING, NULL, "
-                                           "BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]",
-                                           node.text),
-                               node.span);
+      return binding_.error_at(
+          fmt::format("Unsupported data type for IS operator: {}. Supported data types are [MISSING, NULL, "
+                      "BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]",
+                      node.text),
+          node.span);
     }
     const auto path = TRY(build(node.operands[0]));
     return tree_.node(Op::AttributeType, {path, tree_.value(AttributeValue::string(type))});
   }
 
   Error unsupported(const Node& node, std::string_view name) const {
-    return binding_.error_at(fmt::format("Unsupported operator in Condition Expression. Operator: {}", name), node.span);
+    return binding_.error_at(fmt::format("Unsupported operator in Condition Expression. Operator: {}", name),
+                             node.span);
   }
 
   const Binding& binding_;
@@ -265,15 +279,18 @@ class Binding::UpdateBuilder {
  private:
   // set_add(a, <<1>>) may only be assigned to a.
   Result<expr::NodeIndex> set_operand(const Assignment& assignment, const Node& call, std::string_view name) {
-    if (call.operands.size() != 2) return binding_.error_at(fmt::format("{} must have exactly two arguments", name), call.span);
+    if (call.operands.size() != 2)
+      return binding_.error_at(fmt::format("{} must have exactly two arguments", name), call.span);
     const Node& first = binding_.node(call.operands[0]);
     if (first.kind != NodeKind::Path || first.path != assignment.target) {
-      return binding_.error_at(fmt::format("The first argument to {} must equal the assignment value", name), call.span);
+      return binding_.error_at(fmt::format("The first argument to {} must equal the assignment value", name),
+                               call.span);
     }
     std::optional<AttributeValue> members;
     if (binding_.is_constant(call.operands[1])) members = TRY(binding_.constant(call.operands[1]));
     if (!members || !is_set(members->type())) {
-      return binding_.error_at(fmt::format("The second argument to {} must be a value with type SET", name), first.span);
+      return binding_.error_at(fmt::format("The second argument to {} must be a value with type SET", name),
+                               first.span);
     }
     return tree_.value(std::move(*members));
   }
@@ -319,7 +336,8 @@ Result<expr::Update> Binding::update(const Update& update) const {
   }
   const auto finished = tree.builder.finish();
   const auto placeholders = std::make_shared<const Placeholders>(std::move(tree.placeholders));
-  if (auto checked = check_paths(Kind::Update, paths); !checked) return without_parameter(Kind::Update, checked.error());
+  if (auto checked = check_paths(Kind::Update, paths); !checked)
+    return without_parameter(Kind::Update, checked.error());
   if (auto checked = check_update(*bind(finished, placeholders)); !checked) {
     return without_parameter(Kind::Update, checked.error());
   }
@@ -335,7 +353,9 @@ Result<Binding> Binding::make(const Statement& statement, std::vector<AttributeV
   return Binding(statement, std::move(parameters));
 }
 
-bool Binding::is_constant(NodeIndex index) const { return node(index).kind <= NodeKind::Map && node(index).kind != NodeKind::Path; }
+bool Binding::is_constant(NodeIndex index) const {
+  return node(index).kind <= NodeKind::Map && node(index).kind != NodeKind::Path;
+}
 
 Result<AttributeValue> Binding::constant(NodeIndex index) const {
   std::string under = "root";
@@ -378,7 +398,8 @@ Result<AttributeValue> Binding::convert(NodeIndex index, std::string& under, std
       return parameters_[at.parameter];
     case NodeKind::List: {
       value::List list;
-      for (std::size_t i = 0; i < at.operands.size(); ++i) list.push_back(TRY(inside(at.operands[i], fmt::format("[{}]", i))));
+      for (std::size_t i = 0; i < at.operands.size(); ++i)
+        list.push_back(TRY(inside(at.operands[i], fmt::format("[{}]", i))));
       return AttributeValue(std::move(list));
     }
     case NodeKind::Map: {
@@ -412,7 +433,9 @@ Result<AttributeValue> Binding::convert_set(const Node& set, std::string& under)
     const Node& at = node(member);
     if (type_of(member) != type) {
       const auto name = type_of(member) ? value::type_name(*type_of(member)) : std::string_view("Parameter");
-      return error_at(fmt::format("Unexpected data type {} in {} Set under key {}", name, type == Type::S ? "String" : "Number", under), at.span);
+      return error_at(fmt::format("Unexpected data type {} in {} Set under key {}", name,
+                                  type == Type::S ? "String" : "Number", under),
+                      at.span);
     }
     texts.push_back(at.text);
   }
@@ -421,8 +444,9 @@ Result<AttributeValue> Binding::convert_set(const Node& set, std::string& under)
   for (const NodeIndex member : set.operands) numbers.push_back(*node(member).literal.as_number());
   auto made = value::make_number_set(std::move(numbers));
   if (made) return made;
-  return validation_error(fmt::format("One or more parameter values were invalid: Input collection [{}] contains duplicates! under {}",
-                                      fmt::join(texts, ", "), under));
+  return validation_error(
+      fmt::format("One or more parameter values were invalid: Input collection [{}] contains duplicates! under {}",
+                  fmt::join(texts, ", "), under));
 }
 
 Error Binding::error_at(std::string_view message, Span span) const {

@@ -31,7 +31,8 @@ class Binding {
   // A WHERE, on its own or together with what the statement asks of the item with the key whose first attribute is named:
   // an UPDATE needs it to be there, a DELETE is content when it is not.
   enum class Existence : std::uint8_t { Any, Required, Optional };
-  Result<Condition> where(NodeIndex root, Existence existence = Existence::Any, std::string_view key_attribute = {}) const;
+  Result<Condition> where(NodeIndex root, Existence existence = Existence::Any,
+                          std::string_view key_attribute = {}) const;
   // No item with that attribute, as an INSERT wants it.
   static Condition absent(std::string_view key_attribute);
   static Condition present(std::string_view key_attribute);

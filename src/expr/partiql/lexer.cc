@@ -115,19 +115,19 @@ class Lexer {
       TokenKind kind;
     };
     static constexpr std::array kSymbols = {
-        Symbol{"<<", TokenKind::OpenSet},      Symbol{">>", TokenKind::CloseSet},
-        Symbol{"<>", TokenKind::NotEqual},     Symbol{"!=", TokenKind::NotEqual},
-        Symbol{"<=", TokenKind::LessEqual},    Symbol{">=", TokenKind::GreaterEqual},
-        Symbol{"||", TokenKind::Operator},     Symbol{"=", TokenKind::Equal},
-        Symbol{"<", TokenKind::Less},          Symbol{">", TokenKind::Greater},
-        Symbol{"(", TokenKind::OpenParen},     Symbol{")", TokenKind::CloseParen},
-        Symbol{"[", TokenKind::OpenBracket},   Symbol{"]", TokenKind::CloseBracket},
-        Symbol{"{", TokenKind::OpenBrace},     Symbol{"}", TokenKind::CloseBrace},
-        Symbol{",", TokenKind::Comma},         Symbol{".", TokenKind::Dot},
-        Symbol{":", TokenKind::Colon},         Symbol{";", TokenKind::Semicolon},
-        Symbol{"*", TokenKind::Star},          Symbol{"+", TokenKind::Plus},
-        Symbol{"-", TokenKind::Minus},         Symbol{"/", TokenKind::Operator},
-        Symbol{"%", TokenKind::Operator},      Symbol{"?", TokenKind::Parameter},
+        Symbol{"<<", TokenKind::OpenSet},    Symbol{">>", TokenKind::CloseSet},
+        Symbol{"<>", TokenKind::NotEqual},   Symbol{"!=", TokenKind::NotEqual},
+        Symbol{"<=", TokenKind::LessEqual},  Symbol{">=", TokenKind::GreaterEqual},
+        Symbol{"||", TokenKind::Operator},   Symbol{"=", TokenKind::Equal},
+        Symbol{"<", TokenKind::Less},        Symbol{">", TokenKind::Greater},
+        Symbol{"(", TokenKind::OpenParen},   Symbol{")", TokenKind::CloseParen},
+        Symbol{"[", TokenKind::OpenBracket}, Symbol{"]", TokenKind::CloseBracket},
+        Symbol{"{", TokenKind::OpenBrace},   Symbol{"}", TokenKind::CloseBrace},
+        Symbol{",", TokenKind::Comma},       Symbol{".", TokenKind::Dot},
+        Symbol{":", TokenKind::Colon},       Symbol{";", TokenKind::Semicolon},
+        Symbol{"*", TokenKind::Star},        Symbol{"+", TokenKind::Plus},
+        Symbol{"-", TokenKind::Minus},       Symbol{"/", TokenKind::Operator},
+        Symbol{"%", TokenKind::Operator},    Symbol{"?", TokenKind::Parameter},
     };
     for (const auto& [text, kind] : kSymbols) {
       if (!starts(text)) continue;

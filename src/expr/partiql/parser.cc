@@ -14,7 +14,8 @@ namespace {
 using value::AttributeValue;
 
 bool same_word(std::string_view word, std::string_view upper) {
-  return std::ranges::equal(word, upper, [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; });
+  return std::ranges::equal(word, upper,
+                            [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; });
 }
 
 std::string lower(std::string_view word) {
@@ -35,9 +36,10 @@ std::string upper(std::string_view word) {
 
 // Words that cannot begin an operand, so that "SET a = WHERE" is an error at WHERE.
 bool is_reserved(std::string_view word) {
-  static constexpr std::array kWords = {"SELECT", "INSERT", "UPDATE", "DELETE", "FROM",  "INTO",  "WHERE",     "SET", "REMOVE",
-                                        "AND",    "OR",     "NOT",    "IN",     "IS",    "LIKE",  "BETWEEN",   "AS",  "ORDER",
-                                        "GROUP",  "HAVING", "BY",     "ASC",    "DESC",  "UNION", "RETURNING", "CASE"};
+  static constexpr std::array kWords = {"SELECT", "INSERT",  "UPDATE", "DELETE",    "FROM",  "INTO",   "WHERE",
+                                        "SET",    "REMOVE",  "AND",    "OR",        "NOT",   "IN",     "IS",
+                                        "LIKE",   "BETWEEN", "AS",     "ORDER",     "GROUP", "HAVING", "BY",
+                                        "ASC",    "DESC",    "UNION",  "RETURNING", "CASE"};
   return std::ranges::any_of(kWords, [&](std::string_view reserved) { return same_word(word, reserved); });
 }
 
@@ -57,7 +59,9 @@ class Parser {
     return std::move(statement_);
   }
 
-  std::size_t error_at() const { return finding_at_ ? *finding_at_ : tokens_[std::min(at_, tokens_.size() - 1)].span.begin; }
+  std::size_t error_at() const {
+    return finding_at_ ? *finding_at_ : tokens_[std::min(at_, tokens_.size() - 1)].span.begin;
+  }
 
  private:
   // ---- tokens and errors ----
@@ -128,8 +132,9 @@ class Parser {
       refuse(fmt::format("Unsupported clause: {}", upper(text_of(peek()))), peek().span);
       ++at_;
     }
-    const bool value_or_pivot = (is_word("VALUE") || is_word("PIVOT")) && peek(1).kind != TokenKind::Comma && !is_word("FROM", 1) &&
-                                peek(1).kind != TokenKind::Dot && peek(1).kind != TokenKind::OpenBracket;
+    const bool value_or_pivot = (is_word("VALUE") || is_word("PIVOT")) && peek(1).kind != TokenKind::Comma &&
+                                !is_word("FROM", 1) && peek(1).kind != TokenKind::Dot &&
+                                peek(1).kind != TokenKind::OpenBracket;
     if (value_or_pivot) {
       refuse("Select projection doesn't support value or pivot keywords", peek().span);
       ++at_;
@@ -257,8 +262,10 @@ class Parser {
       ++at_;
       ++components;
       if (name.empty()) refuse("Path component cannot be an empty string");
-      if (components == 1) source.table = std::move(name);
-      else if (components == 2) source.index = std::move(name);
+      if (components == 1)
+        source.table = std::move(name);
+      else if (components == 2)
+        source.index = std::move(name);
     } while (take(TokenKind::Dot));
     if (components > max_components) refuse(std::string(too_many));
     return source;
@@ -272,7 +279,8 @@ class Parser {
   Result<Insert> parse_insert() {
     Insert insert;
     if (!take_word("INTO")) return malformed("Expected INTO after INSERT");
-    insert.into = TRY(parse_source(1, "FROM clause may only contain a single table name in data manipulation statements"));
+    insert.into =
+        TRY(parse_source(1, "FROM clause may only contain a single table name in data manipulation statements"));
     const bool several = !is_word("VALUE");
     if (!several) ++at_;
     if (several && !is_word("VALUES") && peek().kind != TokenKind::OpenSet && peek().kind != TokenKind::OpenParen &&
@@ -286,8 +294,9 @@ class Parser {
     }
     insert.item = TRY(parse_expression());
     if (node(insert.item).kind != NodeKind::Map) {
-      refuse("Unsupported format in item expression. Please use struct format {...} to express item values for insert "
-             "statement.");
+      refuse(
+          "Unsupported format in item expression. Please use struct format {...} to express item values for insert "
+          "statement.");
     }
     if (take_word("AT")) {
       TRY(parse_expression());
@@ -337,8 +346,9 @@ class Parser {
     remove.where = TRY(parse_where());
     remove.returning = TRY(parse_returning());
     if (remove.returning != Returning::Nothing && remove.returning != Returning::AllOld) {
-      refuse(fmt::format("Invalid returning clause: RETURNING {}. Only RETURNING ALL OLD * is allowed in DELETE statements.",
-                         returning_name(remove.returning)));
+      refuse(fmt::format(
+          "Invalid returning clause: RETURNING {}. Only RETURNING ALL OLD * is allowed in DELETE statements.",
+          returning_name(remove.returning)));
     }
     return remove;
   }
@@ -351,7 +361,8 @@ class Parser {
 
   Result<Assignment> parse_target(std::string_view otherwise) {
     const Token& token = peek();
-    const bool is_name = token.kind == TokenKind::QuotedName || (token.kind == TokenKind::Word && !is_reserved(text_of(token)));
+    const bool is_name =
+        token.kind == TokenKind::QuotedName || (token.kind == TokenKind::Word && !is_reserved(text_of(token)));
     if (!is_name) return malformed(otherwise);
     const auto span = token.span;
     const NodeIndex index = TRY(parse_path());
@@ -461,10 +472,14 @@ class Parser {
     for (;;) {
       const Token operation = peek();
       Node sum{.kind = NodeKind::Unsupported, .span = operation.span};
-      if (operation.kind == TokenKind::Plus) sum.kind = NodeKind::Plus;
-      else if (operation.kind == TokenKind::Minus) sum.kind = NodeKind::Minus;
-      else if (operation.kind == TokenKind::Operator || operation.kind == TokenKind::Star) sum.text = std::string(text_of(operation));
-      else return left;
+      if (operation.kind == TokenKind::Plus)
+        sum.kind = NodeKind::Plus;
+      else if (operation.kind == TokenKind::Minus)
+        sum.kind = NodeKind::Minus;
+      else if (operation.kind == TokenKind::Operator || operation.kind == TokenKind::Star)
+        sum.text = std::string(text_of(operation));
+      else
+        return left;
       ++at_;
       sum.operands = {left, TRY(parse_signed())};
       left = TRY(add(std::move(sum)));
@@ -476,8 +491,10 @@ class Parser {
     const auto span = peek().span;
     bool signed_at_all = false, negative = false;
     for (;; signed_at_all = true) {
-      if (take(TokenKind::Minus)) negative = !negative;
-      else if (!take(TokenKind::Plus)) break;
+      if (take(TokenKind::Minus))
+        negative = !negative;
+      else if (!take(TokenKind::Plus))
+        break;
     }
     if (peek().kind == TokenKind::Number) return parse_number(negative);
     const NodeIndex operand = TRY(parse_primary());
@@ -514,7 +531,8 @@ class Parser {
       }
       case TokenKind::OpenParen: return parse_parenthesized();
       case TokenKind::OpenBracket: return parse_collection(NodeKind::List, TokenKind::CloseBracket, "RIGHT_BRACKET");
-      case TokenKind::OpenSet: return parse_collection(NodeKind::Set, TokenKind::CloseSet, "RIGHT_DOUBLE_ANGLE_BRACKET");
+      case TokenKind::OpenSet:
+        return parse_collection(NodeKind::Set, TokenKind::CloseSet, "RIGHT_DOUBLE_ANGLE_BRACKET");
       case TokenKind::OpenBrace: return parse_map();
       case TokenKind::QuotedName: return parse_path();
       case TokenKind::Word: return parse_word();
@@ -528,7 +546,8 @@ class Parser {
     const auto word = text_of(token);
     const auto literal = [&](AttributeValue value) {
       ++at_;
-      return add({.kind = NodeKind::Literal, .span = token.span, .literal = std::move(value), .text = std::string(word)});
+      return add(
+          {.kind = NodeKind::Literal, .span = token.span, .literal = std::move(value), .text = std::string(word)});
     };
     if (same_word(word, "TRUE")) return literal(AttributeValue::boolean(true));
     if (same_word(word, "FALSE")) return literal(AttributeValue::boolean(false));
@@ -588,7 +607,8 @@ class Parser {
         const NodeIndex key = TRY(parse_expression());
         const auto* text = node(key).kind == NodeKind::Literal ? node(key).literal.as_string() : nullptr;
         if (text == nullptr) {
-          refuse(fmt::format("Tuple keys must be of type String. Actual type: {} under root", type_of(node(key))), node(key).span);
+          refuse(fmt::format("Tuple keys must be of type String. Actual type: {} under root", type_of(node(key))),
+                 node(key).span);
         }
         map.keys.push_back(text != nullptr ? *text : std::string());
         TRY(expect(TokenKind::Colon, "COLON"));
@@ -610,7 +630,8 @@ class Parser {
         const Token& token = peek();
         if (token.kind == TokenKind::Star) {
           refuse("Unpivot path component like a.*.b are not supported", token.span);
-        } else if (token.kind == TokenKind::QuotedName || (token.kind == TokenKind::Word && !is_reserved(text_of(token)))) {
+        } else if (token.kind == TokenKind::QuotedName ||
+                   (token.kind == TokenKind::Word && !is_reserved(text_of(token)))) {
           if (name_of(token).empty()) refuse("Path component cannot be an empty string");
           path.path.elements.emplace_back(name_of(token));
         } else {

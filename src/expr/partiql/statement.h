@@ -34,10 +34,10 @@ enum class NodeKind : std::uint8_t {
   Greater,
   GreaterEqual,
   Between,
-  In,     // the second operand is what stands behind IN
-  Is,     // a IS MISSING
-  Plus,   // with one operand: a sign in front of what is no number
-  Minus,  // likewise
+  In,           // the second operand is what stands behind IN
+  Is,           // a IS MISSING
+  Plus,         // with one operand: a sign in front of what is no number
+  Minus,        // likewise
   Unsupported,  // an operator that SQL has and DynamoDB has not
 };
 

@@ -1,0 +1,154 @@
+#include "stator/engine/index_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "stator/engine/engine.h"
+#include "stator/engine/index_entry.h"
+#include "stator/engine/test_support.h"
+#include "stator/storage/memory/memory_store.h"
+
+namespace stator::engine {
+namespace {
+
+using testing::add_index;
+using testing::keys;
+using testing::N;
+using testing::S;
+using value::Item;
+
+// A database whose engine can be stopped and started again on the same store.
+class IndexBuilderTest : public ::testing::Test {
+ protected:
+  void SetUp() override { restart(); }
+
+  void restart() {
+    engine_.reset();
+    engine_ = Engine::open(*store_, clock_, random_).value();
+  }
+
+  void create(Table t) {
+    Result<TablePtr> created = TablePtr();
+    engine_->create_table(std::move(t), [&](Result<TablePtr> table) { created = std::move(table); });
+    ASSERT_TRUE(created);
+  }
+
+  void put(Item item) {
+    WriteAction action;
+    action.table = table();
+    action.item = std::move(item);
+    WriteRequest request;
+    request.actions.push_back(std::move(action));
+    std::atomic<bool> written = false;  // the builder may be the one that commits it
+    engine_->write(std::move(request), [&](Result<WriteOutcome> outcome) { written = outcome && outcome->written; });
+    while (!written) std::this_thread::yield();
+  }
+
+  void add_building_index() {
+    engine_->update_table(
+        "T",
+        [](Table t) -> Result<Table> {
+          add_index(t, "gsi", IndexKind::Global, keys({"g:S"}));
+          t.indexes.back().building = true;
+          return t;
+        },
+        [](const Result<TablePtr>& changed) { ASSERT_TRUE(changed); });
+  }
+
+  void wait_until_built() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (table()->is_building()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the index was not built";
+      std::this_thread::yield();
+    }
+  }
+
+  TablePtr table() const { return engine_->catalog().find("T"); }
+
+  // What the index should hold, worked out from the table.
+  void expect_index_equals_table() {
+    const auto snapshot = store_->snapshot();
+    std::map<KeyBytes, Bytes> expected;
+    std::int64_t bytes = 0;
+    const auto& index = *table()->find_index("gsi");
+    const auto items =
+        snapshot->cursor(storage::KeyRange::prefix(index_prefix(table()->id, kBaseIndex)), storage::Direction::Forward);
+    for (; items->valid(); items->next()) {
+      const auto stored = value::StoredItem::from_bytes(Bytes(items->value())).value();
+      if (auto entry = index_entry(*table(), index, stored.parse().value(), stored)) {
+        bytes += static_cast<std::int64_t>(entry->item.item_size_bytes());
+        expected.emplace(entry->key, entry->item.bytes());
+      }
+    }
+    std::map<KeyBytes, Bytes> actual;
+    const auto entries =
+        snapshot->cursor(storage::KeyRange::prefix(index_prefix(table()->id, index.id)), storage::Direction::Forward);
+    for (; entries->valid(); entries->next()) actual.emplace(entries->key(), entries->value());
+    EXPECT_EQ(actual, expected);
+    const auto statistics = engine_->statistics(table()->id, index.id).value();
+    EXPECT_EQ(statistics.items, static_cast<std::int64_t>(expected.size()));
+    EXPECT_EQ(statistics.bytes, bytes);
+  }
+
+  std::unique_ptr<storage::Store> store_ = storage::open_memory_store();
+  ManualClock clock_;
+  Random random_{1};
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(IndexBuilderTest, FillsAnIndexWithWhatTheTableHas) {
+  create(testing::table("T", keys({"pk:S"})));
+  for (int i = 0; i < 1000; ++i) {
+    Item item{{"pk", S("p" + std::to_string(i))}};
+    if (i % 3 == 0) item.set("g", S("g" + std::to_string(i % 7)));
+    if (i % 3 == 1) item.set("g", N(i));                        // another type: left out
+    if (i % 50 == 2) item.set("g", S(std::string(2049, 'x')));  // too long for a key: left out
+    put(std::move(item));
+  }
+  add_building_index();
+  engine_->build_indexes(table()->id);
+  wait_until_built();
+  expect_index_equals_table();
+}
+
+TEST_F(IndexBuilderTest, KeepsCountWhileTheTableIsWrittenTo) {
+  create(testing::table("T", keys({"pk:S"})));
+  for (int i = 0; i < 2000; ++i) put({{"pk", S("p" + std::to_string(i))}, {"g", S("old")}});
+  add_building_index();
+  engine_->build_indexes(table()->id);
+  // Items the builder has and has not come by: changed, moved to another entry, and taken out of the index.
+  for (int i = 0; i < 2000; i += 3) put({{"pk", S("p" + std::to_string(i))}, {"g", S("new" + std::to_string(i % 5))}});
+  for (int i = 1; i < 2000; i += 6) put({{"pk", S("p" + std::to_string(i))}, {"g", S("old")}, {"n", N(i)}});
+  for (int i = 2; i < 2000; i += 6) put({{"pk", S("p" + std::to_string(i))}});
+  wait_until_built();
+  expect_index_equals_table();
+}
+
+TEST_F(IndexBuilderTest, GoesOnAfterARestart) {
+  create(testing::table("T", keys({"pk:S"})));
+  for (int i = 0; i < 500; ++i) put({{"pk", S("p" + std::to_string(i))}, {"g", S("x")}});
+  add_building_index();
+  put({{"pk", S("p1")}, {"g", S("y")}});  // before the builder has begun
+  restart();                              // takes up what is unfinished
+  wait_until_built();
+  expect_index_equals_table();
+}
+
+TEST_F(IndexBuilderTest, LetsGoOfATableThatIsDeletedUnderItsHands) {
+  create(testing::table("T", keys({"pk:S"})));
+  for (int i = 0; i < 3000; ++i) put({{"pk", S("p" + std::to_string(i))}, {"g", S("x")}});
+  add_building_index();
+  const auto id = table()->id;
+  engine_->build_indexes(id);
+  engine_->delete_table("T", [](const Result<TablePtr>& deleted) { ASSERT_TRUE(deleted); });
+  engine_.reset();  // waits for the builder
+  const auto snapshot = store_->snapshot();
+  EXPECT_FALSE(snapshot->cursor(table_items(id), storage::Direction::Forward)->valid());
+}
+
+}  // namespace
+}  // namespace stator::engine
