@@ -9,7 +9,7 @@ run_packages=(
   librocksdb-dev libsnappy-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev
 )
 test_packages=(
-  libgtest-dev python3-boto3 awscli nodejs:node npm:npm
+  libgtest-dev python3-boto3 awscli nodejs:node npm:npm chromium
   clang-format-19 util-linux:setarch
 )
 

@@ -7,6 +7,7 @@ Result<std::string> run_read(Call& call, const BoundStatement& statement) {
   const auto& request = call.request();
   auto table = TRY(find_table(call, statement));
   const auto plan = TRY(plan_select(statement, std::move(table), request.boolean("ConsistentRead").value_or(false)));
+  if (plan.key_error) return *plan.key_error;
   SelectPosition from;
   if (const auto token = request.string("NextToken")) from = TRY(read_next_token(statement, *token));
   std::optional<std::uint64_t> limit;
@@ -36,7 +37,9 @@ Result<std::string> run_read(Call& call, const BoundStatement& statement) {
 Result<WritePlan> read_write(Call& call, const BoundStatement& statement) {
   if (statement.is_exists()) return validation_error("EXISTS can only be used in ExecuteTransaction write requests.");
   if (const auto token = call.request().string("NextToken")) TRY(read_next_token(statement, *token));
-  return plan_write(statement, TRY(find_table(call, statement)));
+  auto plan = TRY(plan_write(statement, TRY(find_table(call, statement))));
+  if (plan.key_error) return *plan.key_error;
+  return plan;
 }
 
 Result<std::string> write_answer(const WriteReturn& returned, const engine::ActionOutcome& outcome,
@@ -77,7 +80,9 @@ void run_write(Call call, WritePlan plan) {
 }  // namespace
 
 void execute_statement(Call call) {
-  const auto statement = BoundStatement::from(call.request());
+  auto parameters = BoundStatement::read_parameters(call.request());
+  if (!parameters) return call.fail(parameters.error());
+  const auto statement = BoundStatement::from(call.request(), std::move(*parameters));
   if (!statement) return call.fail(statement.error());
   if ((*statement)->statement().is_read()) {
     auto body = run_read(call, **statement);

@@ -22,14 +22,16 @@ struct Environment {
 // One request on its way through an operation: what it needs, and the way to answer.  Answered exactly once.
 class Call {
  public:
-  Call(Environment& environment, Request request, ReplyCallback reply)
-      : environment_(&environment), request_(request), reply_(std::move(reply)) {}
+  Call(Environment& environment, Request request, ReplyCallback reply, std::string_view endpoint = {})
+      : environment_(&environment), request_(request), reply_(std::move(reply)), endpoint_(endpoint) {}
 
   engine::Engine& engine() const { return environment_->engine; }
   expr::Cache& expressions() const { return environment_->expressions; }
   const Environment& environment() const { return *environment_; }
   // Valid until the operation's function returns: a callback that runs later must have taken what it needs.
   const Request& request() const { return request_; }
+  // The address by which the client reached the service, if there is one; valid as long as the request.
+  std::string_view endpoint() const { return endpoint_; }
 
   void about_table(std::string_view name) { table_ = name; }
 
@@ -42,6 +44,7 @@ class Call {
   Request request_;
   ReplyCallback reply_;
   std::string table_;
+  std::string_view endpoint_;
 };
 
 using OperationFunction = void (*)(Call call);
@@ -60,15 +63,19 @@ void immediate(Call call) {
 // The operation by its name, or nullptr.
 OperationFunction function_of(std::string_view name);
 
+void batch_execute_statement(Call call);
 void batch_get_item(Call call);
 void batch_write_item(Call call);
 void create_table(Call call);
 void delete_item(Call call);
 void delete_table(Call call);
+void describe_endpoints(Call call);
+void describe_limits(Call call);
 void describe_stream(Call call);
 void describe_table(Call call);
 void describe_time_to_live(Call call);
 void execute_statement(Call call);
+void execute_transaction(Call call);
 void get_item(Call call);
 void get_records(Call call);
 void get_shard_iterator(Call call);

@@ -14,19 +14,24 @@ using expr::partiql::Binding;
 using expr::partiql::Returning;
 using expr::partiql::Select;
 
-Result<std::unique_ptr<BoundStatement>> BoundStatement::from(const Request& request) {
-  auto bound = std::make_unique<BoundStatement>();
-  const auto text = request.string("Statement").value_or("");
-  std::vector<value::AttributeValue> parameters;
-  std::string identity(text);
-  for (const auto& parameter : request.elements("Parameters")) {
+Result<BoundStatement::Parameters> BoundStatement::read_parameters(const Request& request) {
+  Parameters parameters;
+  for (const auto& parameter : request.elements("Parameters"))
     parameters.push_back(TRY(value::decode_value(parameter)));
-    identity += '\0';
-    value::append_json(identity, parameters.back());
-  }
+  return parameters;
+}
+
+Result<std::unique_ptr<BoundStatement>> BoundStatement::from(const Request& request, Parameters parameters) {
+  const auto text = request.string("Statement").value_or("");
+  auto bound = std::make_unique<BoundStatement>();
   bound->statement_ = TRY(expr::partiql::parse(text));
-  bound->binding_ = TRY(Binding::make(bound->statement_, std::move(parameters)));
+  std::string identity(text);
+  for (const auto& parameter : parameters) {
+    identity += '\0';
+    value::append_json(identity, parameter);
+  }
   bound->fingerprint_ = XXH3_64bits(identity.data(), identity.size());
+  bound->binding_ = TRY(Binding::make(bound->statement_, std::move(parameters)));
   return bound;
 }
 

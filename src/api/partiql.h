@@ -18,8 +18,11 @@ namespace stator::api {
 // A statement of a request with its parameters, parsed.  Stays where it is: the binding points into it.
 class BoundStatement {
  public:
-  // Reads Statement and Parameters.  Errors: Validation; those of the parameters come first.
-  static Result<std::unique_ptr<BoundStatement>> from(const Request& request);
+  using Parameters = std::vector<value::AttributeValue>;
+  // Errors: Validation.  The service notices them before it reads any statement of the request.
+  static Result<Parameters> read_parameters(const Request& request);
+  // Errors: Validation.
+  static Result<std::unique_ptr<BoundStatement>> from(const Request& request, Parameters parameters);
 
   const expr::partiql::Statement& statement() const { return statement_; }
   const expr::partiql::Binding& binding() const { return *binding_; }
@@ -42,13 +45,15 @@ struct SelectPlan {
   engine::ReadTarget target;
   std::vector<engine::RangeRead> reads;  // one after the other; no item is in two of them
   std::optional<value::Item> key;        // instead of reads: the WHERE is this key and nothing else
+  std::optional<Error> key_error;        // why it cannot be a key of the table
   std::optional<expr::Condition> filter;
   std::vector<expr::partiql::Column> columns;  // none: all
   bool fetch_from_table = false;               // a local index lacks a column
   bool consistent = false;
 };
 
-// Equality and IN on the partition key become range reads, everything else one scan.  Errors: Validation.
+// Equality and IN on the partition key become range reads, everything else one scan.  Errors: Validation.  The caller looks
+// at the plan's key_error.
 Result<SelectPlan> plan_select(const BoundStatement& statement, engine::TablePtr table, bool consistent);
 
 // How far a page got.
@@ -74,10 +79,12 @@ Result<SelectPosition> read_next_token(const BoundStatement& statement, std::str
 
 struct WritePlan {
   engine::WriteAction action;
+  // The statement does not name one item of the table.  A transaction tells that in words of its own: item_error().
+  std::optional<Error> key_error;
   expr::partiql::Returning returning = expr::partiql::Returning::Nothing;
   bool is_insert = false;
 };
-// Errors: Validation.
+// Errors: Validation.  The caller looks at the plan's key_error.
 Result<WritePlan> plan_write(const BoundStatement& statement, engine::TablePtr table);
 
 // What of a plan its answer needs, once the engine has the action.

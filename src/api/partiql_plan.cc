@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stator/api/item_writes.h"
 #include "stator/api/partiql.h"
 #include "stator/engine/index_entry.h"
 #include "stator/engine/item_rules.h"
@@ -235,6 +236,21 @@ Result<KeyLookup> look_up_key(const Binding& binding, const KeySchema& keys, std
   return found;
 }
 
+// Why that is not the key of one item.
+std::optional<Error> key_error(const engine::Table& table, const KeyLookup& lookup) {
+  if (lookup.conflicting != nullptr) {
+    return validation_error(
+        fmt::format("Multiple conditions on same key {}. Only single item Update/Insert/Delete are supported",
+                    lookup.conflicting->name));
+  }
+  if (!lookup.is_complete) {
+    return validation_error("Where clause does not contain a mandatory equality on all key attributes");
+  }
+  if (lookup.wrong_type != nullptr) return key_type_mismatch(*lookup.wrong_type);
+  if (auto checked = engine::check_key(table, lookup.key); !checked) return checked.error();
+  return std::nullopt;
+}
+
 // ---- SELECT ----
 
 struct Lookup {
@@ -325,7 +341,7 @@ Result<void> order_reads(const std::vector<expr::partiql::Order>& order, const K
   }
   std::ranges::sort(lookups, [&](const Lookup& a, const Lookup& b) {
     if (by_partition && a.partition != b.partition) return (a.partition < b.partition) != partition_descends;
-    return (a.range.begin < b.range.begin) == (direction == storage::Direction::Forward);
+    return direction == storage::Direction::Forward ? a.range.begin < b.range.begin : b.range.begin < a.range.begin;
   });
   const bool several = !lookups.empty() && std::ranges::any_of(lookups, [&](const Lookup& lookup) {
     return lookup.partition != lookups[0].partition;
@@ -428,6 +444,10 @@ Result<SelectPlan> plan_select(const BoundStatement& statement, engine::TablePtr
   if (!select.from.index.empty()) {
     plan.target.index = plan.target.table->find_index(select.from.index);
     if (plan.target.index == nullptr) return validation_error("The table does not have the specified index");
+    if (plan.target.index->building) {
+      return validation_error(
+          fmt::format("Cannot read from backfilling global secondary index: {}", plan.target.index->name));
+    }
     if (consistent && plan.target.index->kind == engine::IndexKind::Global) {
       return validation_error("Strongly consistent read is not supported on Global Secondary Indexes");
     }
@@ -449,8 +469,7 @@ Result<SelectPlan> plan_select(const BoundStatement& statement, engine::TablePtr
   if (plan.target.index == nullptr) {
     auto lookup = TRY(look_up_key(binding, keys, select.where, true));
     if (lookup.is_complete && lookup.is_all && lookup.conflicting == nullptr) {
-      if (lookup.wrong_type != nullptr) return key_type_mismatch(*lookup.wrong_type);
-      TRY(engine::check_key(*plan.target.table, lookup.key));
+      plan.key_error = key_error(*plan.target.table, lookup);
       plan.key = std::move(lookup.key);
       return plan;
     }
@@ -478,85 +497,79 @@ Result<SelectPlan> plan_select(const BoundStatement& statement, engine::TablePtr
 
 namespace {
 
-Result<value::Item> written_key(const Binding& binding, const engine::Table& table, std::optional<NodeIndex> where) {
+Result<void> plan_key(const Binding& binding, std::optional<NodeIndex> where, WritePlan& plan) {
+  const auto& table = *plan.action.table;
   TRY(KeyReader(binding, table.keys).check_paths());
   auto lookup = TRY(look_up_key(binding, table.keys, where, false));
-  if (lookup.conflicting != nullptr) {
-    return validation_error(
-        fmt::format("Multiple conditions on same key {}. Only single item Update/Insert/Delete are supported",
-                    lookup.conflicting->name));
-  }
-  if (!lookup.is_complete) {
-    return validation_error("Where clause does not contain a mandatory equality on all key attributes");
-  }
-  if (lookup.wrong_type != nullptr) return key_type_mismatch(*lookup.wrong_type);
-  TRY(engine::check_key(table, lookup.key));
-  return std::move(lookup.key);
+  plan.key_error = key_error(table, lookup);
+  plan.action.item = std::move(lookup.key);
+  return {};
 }
 
-Result<void> plan_insert(const Binding& binding, const expr::partiql::Insert& insert, WriteAction& action) {
-  const auto& table = *action.table;
-  action.kind = WriteAction::Kind::Put;
-  action.item = TRY(binding.item(insert));
-  Result<void> keys;
+std::optional<Error> inserted_key_error(const engine::Table& table, const value::Item& item) {
+  std::optional<Error> error;
   table.keys.for_each([&](const KeyAttribute& attribute) {
-    if (!keys) return;
-    const auto* field = action.item.find(attribute.name);
+    if (error) return;
+    const auto* field = item.find(attribute.name);
     if (field == nullptr) {
-      keys = validation_error(fmt::format("Key attribute should be present in the item: Key {}", attribute.name));
+      error = validation_error(fmt::format("Key attribute should be present in the item: Key {}", attribute.name));
     } else if (field->type() != attribute.type) {
-      keys = key_type_mismatch(attribute);
+      error = key_type_mismatch(attribute);
     }
   });
-  TRY(keys);
+  if (error) return error;
+  if (auto checked = engine::check_item(table, item); !checked) return checked.error();
+  return std::nullopt;
+}
+
+Result<void> plan_insert(const Binding& binding, const expr::partiql::Insert& insert, WritePlan& plan) {
+  auto& action = plan.action;
+  action.kind = WriteAction::Kind::Put;
+  action.item = TRY(binding.item(insert));
   TRY(value::check_nesting(action.item));
   if (value::item_size_bytes(action.item) > value::kMaxItemSizeBytes) {
     return validation_error("Item size has exceeded the maximum allowed size");
   }
-  TRY(engine::check_item(table, action.item));
-  action.condition = Binding::absent(table.keys.partition[0].name);
+  plan.key_error = inserted_key_error(*action.table, action.item);
+  action.condition = Binding::absent(action.table->keys.partition[0].name);
   return {};
 }
 
-Result<void> plan_update(const Binding& binding, const expr::partiql::Update& update, WriteAction& action) {
-  const auto& table = *action.table;
+Result<void> plan_update(const Binding& binding, const expr::partiql::Update& update, WritePlan& plan) {
+  auto& action = plan.action;
   action.kind = WriteAction::Kind::Update;
   action.update = TRY(binding.update(update));
   if (update.where) {
-    action.condition = TRY(binding.where(*update.where, Binding::Existence::Required, table.keys.partition[0].name));
+    action.condition =
+        TRY(binding.where(*update.where, Binding::Existence::Required, action.table->keys.partition[0].name));
   }
-  action.item = TRY(written_key(binding, table, update.where));
-  for (const auto& path : action.update->paths()) {
-    if (!table.keys.contains(path.attribute)) continue;
-    return validation_error(fmt::format(
-        "One or more parameter values were invalid: Cannot update attribute {}. This attribute is part of the key",
-        path.attribute));
-  }
+  TRY(plan_key(binding, update.where, plan));
+  if (!plan.key_error) TRY(check_keys_untouched(*action.table, *action.update));
   return {};
 }
 
-Result<void> plan_delete(const Binding& binding, const expr::partiql::Delete& statement, WriteAction& action) {
-  const auto& table = *action.table;
+Result<void> plan_delete(const Binding& binding, const expr::partiql::Delete& statement, WritePlan& plan) {
+  auto& action = plan.action;
   action.kind = WriteAction::Kind::Delete;
   if (statement.where) {
-    action.condition = TRY(binding.where(*statement.where, Binding::Existence::Optional, table.keys.partition[0].name));
+    action.condition =
+        TRY(binding.where(*statement.where, Binding::Existence::Optional, action.table->keys.partition[0].name));
   }
-  action.item = TRY(written_key(binding, table, statement.where));
-  return {};
+  return plan_key(binding, statement.where, plan);
 }
 
 // EXISTS(SELECT ...): the item that the key names must satisfy the rest.
-Result<void> plan_check(const Binding& binding, const expr::partiql::Select& select, WriteAction& action) {
-  const auto& table = *action.table;
+Result<void> plan_check(const Binding& binding, const expr::partiql::Select& select, WritePlan& plan) {
+  auto& action = plan.action;
   action.kind = WriteAction::Kind::Check;
   if (!select.from.index.empty()) return validation_error("Operations on indices are not supported in transactions");
   if (select.where) action.condition = TRY(binding.where(*select.where));
-  auto lookup = TRY(look_up_key(binding, table.keys, select.where, false));
+  auto lookup = TRY(look_up_key(binding, action.table->keys, select.where, false));
   if (!lookup.is_complete || (lookup.is_all && lookup.conflicting == nullptr)) {
     return validation_error("EXISTS() must contain a single item read with additional condition");
   }
-  if (lookup.wrong_type != nullptr) return key_type_mismatch(*lookup.wrong_type);
-  TRY(engine::check_key(table, lookup.key));
+  lookup.conflicting = nullptr;  // the second of two values is part of the condition, which then cannot hold
+  plan.key_error = key_error(*action.table, lookup);
   action.item = std::move(lookup.key);
   return {};
 }
@@ -571,13 +584,13 @@ Result<WritePlan> plan_write(const BoundStatement& statement, engine::TablePtr t
   plan.returning = statement.statement().returning();
   if (const auto* insert = std::get_if<expr::partiql::Insert>(&body)) {
     plan.is_insert = true;
-    TRY(plan_insert(binding, *insert, plan.action));
+    TRY(plan_insert(binding, *insert, plan));
   } else if (const auto* update = std::get_if<expr::partiql::Update>(&body)) {
-    TRY(plan_update(binding, *update, plan.action));
+    TRY(plan_update(binding, *update, plan));
   } else if (const auto* remove = std::get_if<expr::partiql::Delete>(&body)) {
-    TRY(plan_delete(binding, *remove, plan.action));
+    TRY(plan_delete(binding, *remove, plan));
   } else {
-    TRY(plan_check(binding, std::get<expr::partiql::Select>(body), plan.action));
+    TRY(plan_check(binding, std::get<expr::partiql::Select>(body), plan));
   }
   return plan;
 }

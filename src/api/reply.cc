@@ -43,9 +43,11 @@ bool is_server_side(ErrorCode code) { return code >= ErrorCode::Conflict && code
 std::string Fault::body() const {
   std::string body = "{\"__type\":";
   value::append_json_string(body, type);
-  // The service spells it with a capital letter where the request never reached an operation.
-  body += type == CORAL_SERVICE("SerializationException") ? ",\"Message\":" : ",\"message\":";
-  value::append_json_string(body, message);
+  if (!message.empty()) {
+    // The service spells it with a capital letter where the request never reached an operation.
+    body += type == CORAL_SERVICE("SerializationException") ? ",\"Message\":" : ",\"message\":";
+    value::append_json_string(body, message);
+  }
   body += members;
   body += '}';
   return body;

@@ -16,7 +16,7 @@ struct Fault {
   std::string members;  // further members of the JSON body, each with a comma in front: ,"Item":{...}
   bool server_side = false;
 
-  // {"__type":"...","message":"..."}
+  // {"__type":"...","message":"..."}, or without a message when there is none.
   std::string body() const;
   // The name without its namespace.
   std::string_view name() const;

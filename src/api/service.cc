@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stator/api/absent_features.h"
 #include "stator/api/operation.h"
 #include "stator/api/request_check.h"
 #include "stator/api/shape.h"
@@ -16,15 +17,19 @@ struct NamedOperation {
 };
 
 constexpr std::array kOperations = {
+    NamedOperation{"BatchExecuteStatement", batch_execute_statement},
     NamedOperation{"BatchGetItem", batch_get_item},
     NamedOperation{"BatchWriteItem", batch_write_item},
     NamedOperation{"CreateTable", create_table},
     NamedOperation{"DeleteItem", delete_item},
     NamedOperation{"DeleteTable", delete_table},
+    NamedOperation{"DescribeEndpoints", describe_endpoints},
+    NamedOperation{"DescribeLimits", describe_limits},
     NamedOperation{"DescribeStream", describe_stream},
     NamedOperation{"DescribeTable", describe_table},
     NamedOperation{"DescribeTimeToLive", describe_time_to_live},
     NamedOperation{"ExecuteStatement", execute_statement},
+    NamedOperation{"ExecuteTransaction", execute_transaction},
     NamedOperation{"GetItem", get_item},
     NamedOperation{"GetRecords", get_records},
     NamedOperation{"GetShardIterator", get_shard_iterator},
@@ -63,26 +68,30 @@ Service::~Service() = default;
 OperationFunction function_of(std::string_view name) {
   const auto found = std::lower_bound(kOperations.begin(), kOperations.end(), name,
                                       [](const auto& operation, auto wanted) { return operation.name < wanted; });
-  return found != kOperations.end() && found->name == name ? found->run : nullptr;
+  return found != kOperations.end() && found->name == name ? found->run : absent_feature(name);
 }
 
 bool Service::knows(std::string_view operation) { return function_of(operation) != nullptr; }
 
-void Service::call(std::string_view operation, std::string_view padded_body, ReplyCallback reply) {
+void Service::call(std::string_view operation, std::string_view padded_body, ReplyCallback reply,
+                   std::string_view endpoint) {
   const auto fail = [&](const Error& error) { reply({.outcome = to_fault(error), .table = {}}); };
   const auto run = function_of(operation);
   const auto* shape = input_shape(operation);
-  if (run == nullptr || shape == nullptr) return fail({ErrorCode::UnknownOperation, ""});
 
   thread_local value::JsonParser parser;
   const auto json = parser.parse_padded(padded_body);
-  if (!json) return fail(json.error());
+  if (!json) {
+    // The service does not say what is wrong with the JSON, and looks at it before it looks for the operation.
+    return fail(json.error().code == ErrorCode::Serialization ? Error{ErrorCode::Serialization, ""} : json.error());
+  }
+  if (run == nullptr || shape == nullptr) return fail({ErrorCode::UnknownOperation, ""});
   value::JsonObject object;
   if (json->get(object) != simdjson::SUCCESS) {
     return fail({ErrorCode::Serialization, "Start of structure or map found where not expected."});
   }
   if (const auto checked = check_request(*shape, *json); !checked) return fail(checked.error());
-  run(Call(state_->environment, Request(object), std::move(reply)));
+  run(Call(state_->environment, Request(object), std::move(reply), endpoint));
 }
 
 }  // namespace stator::api

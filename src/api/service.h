@@ -25,7 +25,9 @@ class Service {
 
   // `body` is read before the call returns and must be followed by value::kJsonPadding readable bytes.
   // The reply may come before the call returns, or later from another thread.
-  void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply);
+  // `endpoint` is the address that the client used, for DescribeEndpoints; empty when there is none.
+  void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply,
+            std::string_view endpoint = {});
 
   // Whether there is an operation of that name.
   static bool knows(std::string_view operation);

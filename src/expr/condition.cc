@@ -1,6 +1,7 @@
 #include "stator/expr/condition.h"
 
 #include <algorithm>
+#include <array>
 #include <compare>
 
 #include "stator/base/assert.h"
@@ -13,21 +14,25 @@ using value::Type;
 
 namespace {
 
-// A value to compare: one that lives elsewhere, one computed here (a size, the truth of a condition), or nothing.
+// A value to compare: one that lives elsewhere, the result of size(), or nothing.
 class Operand {
  public:
   Operand(const AttributeValue* value) : value_(value) {}
-  explicit Operand(std::size_t size)
-      : computed_(AttributeValue::number(static_cast<std::int64_t>(size))), is_computed_(true) {}
-  explicit Operand(bool truth) : computed_(AttributeValue::boolean(truth)), is_computed_(true) {}
+  explicit Operand(std::size_t size) : size_(AttributeValue::number(static_cast<std::int64_t>(size))), is_size_(true) {}
 
-  const AttributeValue* get() const { return is_computed_ ? &computed_ : value_; }
+  const AttributeValue* get() const { return is_size_ ? &size_ : value_; }
 
  private:
   const AttributeValue* value_ = nullptr;
-  AttributeValue computed_;
-  bool is_computed_ = false;
+  AttributeValue size_;
+  bool is_size_ = false;
 };
+
+// The truth of a condition as a value.
+const AttributeValue* truth(bool holds) {
+  static const std::array kTruths = {AttributeValue::boolean(false), AttributeValue::boolean(true)};
+  return &kTruths[holds ? 1 : 0];
+}
 
 // Strings, numbers and binaries have an order, each among themselves.
 std::partial_ordering compare(const AttributeValue* a, const AttributeValue* b) {
@@ -149,7 +154,7 @@ class Evaluation {
       case Op::Path: return bindings_.find(node, item_);
       case Op::Value: return &bindings_.value(node);
       case Op::Size: return size_of(operand(bindings_.tree->operands(node)[0]).get());
-      default: return Operand(holds(index));  // (a = b) = true, which PartiQL can say
+      default: return truth(holds(index));  // (a = b) = true, which PartiQL can say
     }
   }
 

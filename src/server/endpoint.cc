@@ -8,12 +8,16 @@
 
 #include "stator/api/shape.h"
 #include "stator/base/random.h"
+#include "stator/server/content_coding.h"
 
 namespace stator::server {
 namespace {
 
 constexpr std::string_view kJson10 = "application/x-amz-json-1.0";
 constexpr std::string_view kJson11 = "application/x-amz-json-1.1";
+constexpr std::string_view kJson = "application/json";
+
+constexpr std::size_t kCompressAbove = 4096;  // bytes of an answer, as in the service
 
 // 52 characters of the alphabet that the service's ids are made of.
 std::string request_id() {
@@ -40,13 +44,37 @@ int status_of(const api::Fault& fault) { return fault.server_side ? 500 : 400; }
 
 std::string answer_headers(std::string_view body, std::string_view cors) {
   const auto crc = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
-  return fmt::format("x-amzn-RequestId: {}\r\nx-amz-crc32: {}\r\n{}", request_id(), crc, cors);
+  return fmt::format("Server: Stator\r\nx-amzn-RequestId: {}\r\nx-amz-crc32: {}\r\n{}", request_id(), crc, cors);
 }
 
 http::Response dynamodb_response(int status, std::string_view content_type, std::string body, std::string_view cors) {
   http::Response response{.status = status, .content_type = content_type, .headers = {}, .body = std::move(body)};
   response.headers = answer_headers(response.body, cors);
   return response;
+}
+
+// The checksum is of the bytes that are sent: SDKs compare it before they decompress.
+http::Response compressed(http::Response response, ContentCoding coding, std::string_view cors) {
+  if (coding == ContentCoding::Identity || response.body.size() <= kCompressAbove) return response;
+  response.body = encode_content(coding, response.body);
+  response.headers = answer_headers(response.body, cors);
+  response.headers += fmt::format("Content-Encoding: {}\r\n", name_of(coding));
+  return response;
+}
+
+// What the service's front end says to what cannot be one of its operations.
+http::Response no_operation(std::string_view cors) {
+  return dynamodb_response(404, {}, "<UnknownOperationException/>\n", cors);
+}
+
+// The content type of the answer to a request of this one; empty when the service does not speak it.
+std::string_view answer_type(std::string_view content_type) {
+  content_type = content_type.substr(0, content_type.find(';'));
+  while (content_type.ends_with(' ')) content_type.remove_suffix(1);
+  for (const auto known : {kJson10, kJson11, kJson}) {
+    if (http::equal_ignoring_case(content_type, known)) return known;
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,34 +95,51 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
     }
     return responder.send({.status = 404, .content_type = "text/plain", .headers = {}, .body = "Not found\n"});
   }
-  responder.send({.status = 405,
-                  .content_type = "text/plain",
-                  .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n",
-                  .body = "Method not allowed\n"});
+  responder.send(no_operation(cors_headers(request.header("Origin"))));
 }
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {
   const auto start = std::chrono::steady_clock::now();
   const auto operation = operation_of(request.header("X-Amz-Target"));
-  const auto content_type = request.header("Content-Type").starts_with(kJson11) ? kJson11 : kJson10;
   auto cors = options_.cors_origins.empty() ? std::string() : cors_headers(request.header("Origin"));
+  auto content_type = answer_type(request.header("Content-Type"));
+  if (content_type.empty() && request.body.empty()) content_type = kJson10;
+  if (content_type.empty() || request.path != "/") return responder.send(no_operation(cors));
   // Only names that exist become labels, or a client could fill the memory with them.
   std::string label(api::Service::knows(operation) ? operation : "unknown");
-  instance_.service().call(operation, request.body,
-                           [this, start, content_type, cors = std::move(cors), label = std::move(label),
-                            responder = std::move(responder)](api::Reply reply) mutable {
-                             const auto latency = std::chrono::steady_clock::now() - start;
-                             if (auto* body = std::get_if<std::string>(&reply.outcome)) {
-                               requests_.record(label, reply.table, {}, latency);
-                               return responder.send(dynamodb_response(200, content_type, std::move(*body), cors));
-                             }
-                             const auto& fault = std::get<api::Fault>(reply.outcome);
-                             requests_.record(label, reply.table, fault.name(), latency);
-                             responder.send(dynamodb_response(status_of(fault), content_type, fault.body(), cors));
-                           });
+  auto body = request.body;
+  std::string decoded;
+  if (const auto encoding = request.header("Content-Encoding"); !encoding.empty()) {
+    auto content = decode_content(encoding, body, options_.max_body_bytes);
+    if (!content) {
+      const bool too_large = content.error().code == ErrorCode::LimitExceeded;
+      const auto fault = api::to_fault({ErrorCode::Internal, content.error().message});
+      requests_.record(label, {}, fault.name(), std::chrono::steady_clock::now() - start);
+      return responder.send(dynamodb_response(too_large ? 413 : 500, content_type, fault.body(), cors));
+    }
+    decoded = std::move(*content);
+    body = decoded;
+  }
+  const auto coding = accepted_coding(request.header("Accept-Encoding"));
+  instance_.service().call(
+      operation, body,
+      [this, start, content_type, coding, cors = std::move(cors), label = std::move(label),
+       responder = std::move(responder)](api::Reply reply) mutable {
+        const auto latency = std::chrono::steady_clock::now() - start;
+        if (auto* answer = std::get_if<std::string>(&reply.outcome)) {
+          requests_.record(label, reply.table, {}, latency);
+          return responder.send(
+              compressed(dynamodb_response(200, content_type, std::move(*answer), cors), coding, cors));
+        }
+        const auto& fault = std::get<api::Fault>(reply.outcome);
+        requests_.record(label, reply.table, fault.name(), latency);
+        responder.send(compressed(dynamodb_response(status_of(fault), content_type, fault.body(), cors), coding, cors));
+      },
+      request.header("Host"));
 }
 
 http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
+  if (status == 414 || status == 431) status = 400;  // as the service says it
   // A client that speaks DynamoDB gets the envelope it can read.
   const auto code = status == 503 ? ErrorCode::Busy : status == 500 ? ErrorCode::Internal : ErrorCode::Serialization;
   const auto fault = api::to_fault({code, std::string(reason)});

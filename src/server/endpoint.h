@@ -12,6 +12,7 @@ namespace stator::server {
 
 struct EndpointOptions {
   std::vector<std::string> cors_origins;  // empty: no CORS headers at all
+  std::size_t max_body_bytes = 17 << 20;  // of a request's body once it is decompressed
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and

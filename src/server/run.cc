@@ -68,7 +68,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   auto instance = TRY(library::Instance::open({.data_folder = config.data,
                                                .in_memory = config.in_memory,
                                                .relaxed_durability = config.durability == Durability::Relaxed}));
-  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins});
+  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .max_body_bytes = config.max_body_bytes});
   const auto server = TRY(http::Server::start(http_options(config, config.port), endpoint));
   endpoint.observe(*server);
 

@@ -58,7 +58,8 @@ def within(path, *folders):
 
 
 def is_test(path):
-    return path.stem.endswith(("_test", "_bench"))
+    # ... or a header that tests share.
+    return path.stem.endswith(("_test", "_bench")) or path.stem.startswith("test_")
 
 
 # --- who may include what

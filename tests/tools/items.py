@@ -60,11 +60,12 @@ def indexes(table):
 def index_entries(table, index, items):
     """The entries that `index` must hold when the table holds `items`, by primary key."""
     keys = [k["AttributeName"] for k in index["KeySchema"]]
+    types = {a["AttributeName"]: a["AttributeType"] for a in table["AttributeDefinitions"]}
     projection = index["Projection"]
     kept = set(keys) | {k["AttributeName"] for k in table["KeySchema"]} | set(projection.get("NonKeyAttributes", []))
     entries = {}
     for item in items:
-        if all(k in item for k in keys):
+        if all(types[k] in item.get(k, {}) for k in keys):  # one of another type is as good as none
             entries[key_of(table, item)] = canonical(item) if projection["ProjectionType"] == "ALL" else \
                 canonical({name: v for name, v in item.items() if name in kept})
     return entries

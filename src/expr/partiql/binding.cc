@@ -129,7 +129,8 @@ class Binding::ConditionBuilder {
       const auto function = find_function(kConditionFunctions, node.text);
       return function != Op::Size;
     }
-    return node.kind >= NodeKind::And && node.kind <= NodeKind::Is;
+    // An operator that is not there is reported when it is built.
+    return (node.kind >= NodeKind::And && node.kind <= NodeKind::Is) || node.kind == NodeKind::Unsupported;
   }
 
   Result<expr::NodeIndex> build(NodeIndex index) {

@@ -1,0 +1,34 @@
+"""The load generator behind the benchmarks: builds it, and writes its command line."""
+import pathlib
+import subprocess
+import time
+import urllib.parse
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+
+def build():
+    """Builds the load generator if it is missing or older than its source."""
+    folder = ROOT / "build/release"
+    program = folder / "stator_loadgen"
+    sources = list((HERE / "loadgen").iterdir()) + [HERE / "CMakeLists.txt"]
+    if not program.exists() or program.stat().st_mtime < max(s.stat().st_mtime for s in sources):
+        if (folder / "CMakeCache.txt").exists() and "stator_loadgen" in subprocess.run(
+                ["cmake", "--build", folder, "--target", "help"], capture_output=True, text=True).stdout:
+            subprocess.run(["cmake", "--build", folder, "--target", "stator_loadgen"], check=True, stdout=subprocess.DEVNULL)
+        else:  # no build of the database here: the generator alone
+            folder = ROOT / "build/bench"
+            program = folder / "stator_loadgen"
+            subprocess.run(["cmake", "-S", HERE, "-B", folder, "-DCMAKE_BUILD_TYPE=RelWithDebInfo"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["cmake", "--build", folder], check=True, stdout=subprocess.DEVNULL)
+    return str(program)
+
+
+def command(program, endpoint, workload, table, connections, items, seconds=0.0, warmup=0.0, pid=None):
+    """One run of `workload`; with no seconds, a workload that ends by itself (load) runs to its end."""
+    url = urllib.parse.urlparse(endpoint)
+    arguments = [program, workload, "--table", table, "--host", url.hostname, "--port", str(url.port or 80), "--path", url.path or "/",
+                 "--connections", str(connections), "--items", str(items), "--seconds", str(seconds), "--warmup", str(warmup),
+                 "--seed", str(time.monotonic_ns() % 1_000_003)]
+    return arguments + (["--pids", str(pid)] if pid else [])

@@ -1,0 +1,301 @@
+#include "stator/api/absent_features.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stator/api/table_name.h"
+
+namespace stator::api {
+namespace {
+
+#define DYNAMODB(name) "com.amazonaws.dynamodb.v20120810#" name
+
+void fail(Call& call, std::string_view type, std::string message) {
+  call.fail(Fault{.type = type, .message = std::move(message), .members = {}});
+}
+
+void not_supported(Call& call, std::string_view operation) {
+  call.fail({ErrorCode::Unsupported, fmt::format("{} is not supported", operation)});
+}
+
+// -- tables: what is asked about a table is first asked whether there is one.
+
+// The table, or null when the call has been answered.  `not_found` says what the operation's family says.
+template <typename NotFound>
+engine::TablePtr find_or_fail(Call& call, std::string_view name_or_arn, NotFound not_found) {
+  const auto name = table_name(name_or_arn);
+  if (!name) {
+    call.fail(name.error());
+    return nullptr;
+  }
+  auto table = call.engine().catalog().find(*name);
+  if (table == nullptr) {
+    call.fail(not_found(*name));
+  } else {
+    call.about_table(table->name);
+  }
+  return table;
+}
+
+engine::TablePtr named_table(Call& call) {
+  return find_or_fail(call, call.request().string("TableName").value_or(""), [](std::string_view name) {
+    return Error{ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", name)};
+  });
+}
+
+// The same for backups, recovery and exports, whose error has another name.
+engine::TablePtr table_to_back_up(Call& call, std::string_view name_or_arn) {
+  return find_or_fail(call, name_or_arn, [](std::string_view name) {
+    return Error{ErrorCode::TableNotFound, fmt::format("Table not found: {}", name)};
+  });
+}
+
+void not_supported_on_table(Call& call, std::string_view operation) {
+  if (named_table(call) != nullptr) not_supported(call, operation);
+}
+
+// -- backups and point-in-time recovery
+
+void create_backup(Call call) {
+  if (table_to_back_up(call, call.request().string("TableName").value_or("")) != nullptr) {
+    not_supported(call, "CreateBackup");
+  }
+}
+
+// DescribeBackup, DeleteBackup, RestoreTableFromBackup.
+void without_backup(Call call) {
+  const auto arn = call.request().string("BackupArn").value_or("");
+  if (!arn.starts_with("arn:") || arn.find("/backup/") == arn.npos) {
+    return call.fail(validation_error("Invalid Backup ARN"));
+  }
+  fail(call, DYNAMODB("BackupNotFoundException"), fmt::format("Backup not found: {}", arn));
+}
+
+void describe_continuous_backups(Call call) {
+  if (table_to_back_up(call, call.request().string("TableName").value_or("")) == nullptr) return;
+  call.succeed(R"({"ContinuousBackupsDescription":{"ContinuousBackupsStatus":"DISABLED",)"
+               R"("PointInTimeRecoveryDescription":{"PointInTimeRecoveryStatus":"DISABLED"}}})");
+}
+
+void update_continuous_backups(Call call) {
+  const auto specification = call.request().object("PointInTimeRecoverySpecification");
+  const bool enable = specification && specification->boolean("PointInTimeRecoveryEnabled").value_or(false);
+  if (!enable) return describe_continuous_backups(std::move(call));
+  if (table_to_back_up(call, call.request().string("TableName").value_or("")) != nullptr) {
+    not_supported(call, "Point-in-time recovery");
+  }
+}
+
+void without_recovery(Call& call, const engine::TablePtr& table) {
+  if (table == nullptr) return;
+  fail(call, DYNAMODB("PointInTimeRecoveryUnavailableException"),
+       fmt::format("Point in time recovery is not enabled for table '{}'", table->name));
+}
+
+void restore_to_point_in_time(Call call) {
+  const auto name = call.request().string("SourceTableName");
+  const auto arn = call.request().string("SourceTableArn");
+  if (name.has_value() == arn.has_value()) {
+    return call.fail(validation_error("Must provide exactly one of: sourceTableArn, sourceTableName"));
+  }
+  without_recovery(call, table_to_back_up(call, name ? *name : *arn));
+}
+
+// -- exports and imports
+
+void export_table(Call call) {
+  const auto arn = call.request().string("TableArn").value_or("");
+  if (!table_of_resource_arn(arn)) return call.fail(validation_error("Invalid TableArn: Invalid Table ARN"));
+  without_recovery(call, find_or_fail(call, arn, [&](std::string_view) {
+                     return Error{ErrorCode::TableNotFound, fmt::format("Table not found: {}", arn)};
+                   }));
+}
+
+void describe_export(Call call) {
+  const auto arn = call.request().string("ExportArn").value_or("");
+  if (arn.find("/export/") == arn.npos) return call.fail(validation_error("Invalid Export ARN"));
+  fail(call, DYNAMODB("ExportNotFoundException"), fmt::format("Export not found: Export not found: {}", arn));
+}
+
+void describe_import(Call call) {
+  const auto arn = call.request().string("ImportArn").value_or("");
+  if (arn.find("/import/") == arn.npos) return call.fail(validation_error("Invalid Import ARN"));
+  fail(call, DYNAMODB("ImportNotFoundException"), fmt::format("Import not found: Import not found: {}", arn));
+}
+
+// -- global tables
+
+// No new table of the first version can be made at the service either.
+void legacy_global_table(Call call) {
+  call.fail(validation_error(
+      "One or more parameter values were invalid: DynamoDB global tables version 2017.11.29 is not supported. We "
+      "recommend using DynamoDB global tables version 2019.11.21, instead of version 2017.11.29 (Legacy)."));
+}
+
+std::string no_global_table(std::string_view name) {
+  return fmt::format("Global table with name: '{}' does not exist.", name);
+}
+
+void without_global_table(Call call) {
+  fail(call, DYNAMODB("GlobalTableNotFoundException"),
+       no_global_table(call.request().string("GlobalTableName").value_or("")));
+}
+
+void without_replicas(Call call) {
+  const auto name = table_name(call.request().string("TableName").value_or(""));
+  if (!name) return call.fail(name.error());
+  call.fail({ErrorCode::ResourceNotFound, no_global_table(*name)});
+}
+
+// -- Kinesis
+
+void describe_kinesis(Call call) {
+  const auto table = named_table(call);
+  if (table == nullptr) return;
+  std::string body;
+  value::JsonWriter(body)
+      .begin_object()
+      .key("TableName")
+      .string(table->name)
+      .key("KinesisDataStreamDestinations")
+      .begin_array()
+      .end_array()
+      .end_object();
+  call.succeed(std::move(body));
+}
+
+void disable_kinesis(Call call) {
+  if (named_table(call) == nullptr) return;
+  call.fail(
+      validation_error("Table is not in a valid state to enable Kinesis Streaming Destination: "
+                       "KinesisStreamingDestination must be ACTIVE "
+                       "to perform DISABLE operation."));
+}
+
+void update_kinesis(Call call) {
+  const auto table = named_table(call);
+  if (table == nullptr) return;
+  call.fail(
+      validation_error(fmt::format("Table is not in a valid state to enable Kinesis Streaming Destination: Kinesis "
+                                   "streaming is not in ACTIVE state. "
+                                   "Updates are only allowed in ACTIVE state. TableName: {}, kdsArn: {}",
+                                   table->name, call.request().string("StreamArn").value_or(""))));
+}
+
+// -- contributor insights
+
+void describe_insights(Call call) {
+  const auto table = named_table(call);
+  if (table == nullptr) return;
+  const auto index = call.request().string("IndexName");
+  if (index && table->find_index(*index) == nullptr) {
+    return call.fail(
+        {ErrorCode::ResourceNotFound,
+         fmt::format("Requested resource not found: Index: {} not found for table: {}", *index, table->name)});
+  }
+  std::string body;
+  value::JsonWriter json(body);
+  json.begin_object().key("TableName").string(table->name);
+  if (index) json.key("IndexName").string(*index);
+  json.key("ContributorInsightsStatus").string("DISABLED").end_object();
+  call.succeed(std::move(body));
+}
+
+void list_insights(Call call) {
+  if (call.request().has("TableName") && named_table(call) == nullptr) return;
+  call.succeed(R"({"ContributorInsightsSummaries":[]})");
+}
+
+// -- resource policies
+
+// The table of the request's ResourceArn, or null when the call has been answered.
+engine::TablePtr table_of_policy(Call& call) {
+  const auto arn = call.request().string("ResourceArn").value_or("");
+  const auto name = table_of_resource_arn(arn);
+  if (!name) {
+    call.fail(name.error());
+    return nullptr;
+  }
+  return find_or_fail(call, *name, [](std::string_view missing) {
+    return Error{ErrorCode::ResourceNotFound,
+                 fmt::format("Requested resource not found: Table: {} not found", missing)};
+  });
+}
+
+void without_policy(Call& call, std::string_view what) {
+  fail(call, DYNAMODB("PolicyNotFoundException"),
+       fmt::format("Resource-based policy not found for the provided ResourceArn: {}", what));
+}
+
+void get_resource_policy(Call call) {
+  if (table_of_policy(call) != nullptr) without_policy(call, call.request().string("ResourceArn").value_or(""));
+}
+
+void delete_resource_policy(Call call) {
+  const auto table = table_of_policy(call);
+  if (table == nullptr) return;
+  const auto revision = call.request().string("ExpectedRevisionId");
+  if (!revision) return call.succeed("{}");  // none is left, as asked
+  without_policy(call,
+                 fmt::format("Requested update for policy with revision id {}, but table {} has no associated policy",
+                             *revision, table->name));
+}
+
+void put_resource_policy(Call call) {
+  if (table_of_policy(call) != nullptr) not_supported(call, "PutResourcePolicy");
+}
+
+struct AbsentFeature {
+  std::string_view name;
+  OperationFunction run;
+};
+
+constexpr std::array kAbsentFeatures = {
+    AbsentFeature{"CreateBackup", create_backup},
+    AbsentFeature{"CreateGlobalTable", legacy_global_table},
+    AbsentFeature{"DeleteBackup", without_backup},
+    AbsentFeature{"DeleteResourcePolicy", delete_resource_policy},
+    AbsentFeature{"DescribeBackup", without_backup},
+    AbsentFeature{"DescribeContinuousBackups", describe_continuous_backups},
+    AbsentFeature{"DescribeContributorInsights", describe_insights},
+    AbsentFeature{"DescribeExport", describe_export},
+    AbsentFeature{"DescribeGlobalTable", without_global_table},
+    AbsentFeature{"DescribeGlobalTableSettings", without_global_table},
+    AbsentFeature{"DescribeImport", describe_import},
+    AbsentFeature{"DescribeKinesisStreamingDestination", describe_kinesis},
+    AbsentFeature{"DescribeTableReplicaAutoScaling", without_replicas},
+    AbsentFeature{"DisableKinesisStreamingDestination", disable_kinesis},
+    AbsentFeature{"EnableKinesisStreamingDestination",
+                  [](Call call) { not_supported_on_table(call, "EnableKinesisStreamingDestination"); }},
+    AbsentFeature{"ExportTableToPointInTime", export_table},
+    AbsentFeature{"GetResourcePolicy", get_resource_policy},
+    AbsentFeature{"ImportTable", [](Call call) { not_supported(call, "ImportTable"); }},
+    AbsentFeature{"ListBackups", [](Call call) { call.succeed(R"({"BackupSummaries":[]})"); }},
+    AbsentFeature{"ListContributorInsights", list_insights},
+    AbsentFeature{"ListExports", [](Call call) { call.succeed(R"({"ExportSummaries":[]})"); }},
+    AbsentFeature{"ListGlobalTables", [](Call call) { call.succeed(R"({"GlobalTables":[]})"); }},
+    AbsentFeature{"ListImports", [](Call call) { call.succeed(R"({"ImportSummaryList":[]})"); }},
+    AbsentFeature{"PutResourcePolicy", put_resource_policy},
+    AbsentFeature{"RestoreTableFromBackup", without_backup},
+    AbsentFeature{"RestoreTableToPointInTime", restore_to_point_in_time},
+    AbsentFeature{"SearchVectors", [](Call call) { not_supported_on_table(call, "SearchVectors"); }},
+    AbsentFeature{"UpdateContinuousBackups", update_continuous_backups},
+    AbsentFeature{"UpdateContributorInsights",
+                  [](Call call) { not_supported_on_table(call, "UpdateContributorInsights"); }},
+    AbsentFeature{"UpdateGlobalTable", legacy_global_table},
+    AbsentFeature{"UpdateGlobalTableSettings", without_global_table},
+    AbsentFeature{"UpdateKinesisStreamingDestination", update_kinesis},
+    AbsentFeature{"UpdateTableReplicaAutoScaling", without_replicas},
+};
+static_assert(std::ranges::is_sorted(kAbsentFeatures, {}, &AbsentFeature::name));
+
+}  // namespace
+
+OperationFunction absent_feature(std::string_view name) {
+  const auto found = std::ranges::lower_bound(kAbsentFeatures, name, {}, &AbsentFeature::name);
+  return found != kAbsentFeatures.end() && found->name == name ? found->run : nullptr;
+}
+
+}  // namespace stator::api
