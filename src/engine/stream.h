@@ -83,8 +83,9 @@ struct ShardPage {
   std::vector<StreamRecord> records;
   std::optional<ChangePosition> next;  // where to go on; nullopt when the shard is closed and was read to its end
 };
-// The records of a shard from `from` on, at most `limit` and 1 MB (but at least one).  `seen` is a commit that the snapshot
-// is known to see.  Errors: TrimmedData, Storage, Corruption.
+// The records of a shard from `from` on, at most `limit` and 1 MB (but at least one).  `shard` was read from the same
+// snapshot: in a later one it may have been closed.  `seen` is a commit that the snapshot is known to see.
+// Errors: TrimmedData, Storage, Corruption.
 Result<ShardPage> read_shard(const storage::Snapshot& snapshot, storage::CommitSequence seen, TableId table,
                              const Shard& shard, ChangePosition from, std::size_t limit);
 
