@@ -217,16 +217,6 @@ def the_map_shows_every_layer(tree):
                 yield f"{page}:1: the map lacks {path.parent}/"
 
 
-def the_list_of_operations_is_true(tree):
-    code, page = pathlib.Path("src/api/service.cc"), pathlib.Path("docs/compatibility.md")
-    have = set(re.findall(r'NamedOperation\{"(\w+)"', tree.text(code))) if code in tree.paths else set()
-    listed = set(re.findall(r"^\| (\w+)(?: \(Streams\))? \| yes \|", tree.text(page), re.MULTILINE)) if page in tree.paths else set()
-    for name in sorted(have - listed):
-        yield f"{page}:1: lacks {name}, which the program has"
-    for name in sorted(listed - have):
-        yield f"{page}:1: has {name}, which the program lacks"
-
-
 # --- what belongs to one machine
 
 
@@ -286,7 +276,6 @@ ALL = [
     links_lead_somewhere,
     comments_name_pages_that_exist,
     the_map_shows_every_layer,
-    the_list_of_operations_is_true,
     lock_files_name_the_public_registry,
     no_machine_is_named,
 ]
