@@ -1,6 +1,7 @@
 #include "stator/api/request.h"
 
 #include "stator/api/request_check.h"
+#include "stator/base/assert.h"
 
 namespace stator::api {
 namespace {
@@ -12,7 +13,16 @@ std::optional<T> member(const value::JsonObject& object, std::string_view name) 
   return found;
 }
 
+value::JsonObject parse_again(value::JsonParser& parser, const Request& request) {
+  const auto parsed = parser.parse(simdjson::minify(request.json()));
+  value::JsonObject object;
+  STATOR_ASSERT(parsed && parsed->get(object) == simdjson::SUCCESS, "what was parsed once can be parsed again");
+  return object;
+}
+
 }  // namespace
+
+KeptRequest::KeptRequest(const Request& request) : request_(parse_again(parser_, request)) {}
 
 std::optional<value::JsonElement> Request::element(std::string_view name) const {
   auto found = member<value::JsonElement>(object_, name);

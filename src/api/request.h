@@ -32,4 +32,18 @@ class Request {
   value::JsonObject object_;
 };
 
+// A request of one's own, for what reads it after the operation's function has returned.
+class KeptRequest {
+ public:
+  explicit KeptRequest(const Request& request);
+  KeptRequest(const KeptRequest&) = delete;
+  KeptRequest& operator=(const KeptRequest&) = delete;
+
+  const Request& request() const { return request_; }
+
+ private:
+  value::JsonParser parser_;  // holds what the request points into
+  Request request_;
+};
+
 }  // namespace stator::api

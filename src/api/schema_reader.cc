@@ -34,7 +34,6 @@ std::vector<KeyElement> key_elements(const Request& owner) {
   return elements;
 }
 
-// Reads the schemas of a table and its indexes against the attribute definitions.
 std::vector<std::string_view> names_of(const std::vector<KeyAttribute>& attributes) {
   std::vector<std::string_view> names;
   for (const auto& attribute : attributes) names.push_back(attribute.name);
@@ -43,16 +42,20 @@ std::vector<std::string_view> names_of(const std::vector<KeyAttribute>& attribut
 
 }  // namespace
 
+void SchemaReader::know(const std::vector<KeyAttribute>& definitions) {
+  for (const auto& definition : definitions) add(definition);
+}
+
 Result<void> SchemaReader::read_definitions(const Request& request) {
-  std::set<std::string> already_known;
-  for (const auto& definition : definitions_) already_known.insert(definition.name);
+  const auto known_before = definitions_.size();
   for (const auto& definition : request.objects("AttributeDefinitions")) {
     const auto type = definition.string("AttributeType").value_or("S");
     const std::string name(definition.string("AttributeName").value_or(""));
     if (const auto* known = find(name)) {
       const bool same = value::type_name(known->type) == type;
-      if (same && already_known.contains(name)) continue;
-      if (already_known.contains(name)) {
+      const bool already_known = positions_.find(name)->second < known_before;
+      if (same && already_known) continue;
+      if (already_known) {
         return invalid(fmt::format(
             "Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "
             "Attribute: {}",
@@ -60,7 +63,7 @@ Result<void> SchemaReader::read_definitions(const Request& request) {
       }
       return invalid(fmt::format("Duplicate AttributeName in AttributeDefinitions: {}", name));
     }
-    definitions_.push_back({name, type == "N" ? value::Type::N : type == "B" ? value::Type::B : value::Type::S});
+    add({name, type == "N" ? value::Type::N : type == "B" ? value::Type::B : value::Type::S});
   }
   return {};
 }
@@ -178,10 +181,14 @@ Result<void> SchemaReader::check_all_used_by_indexes() const {
                              fmt::join(names_of(definitions_), ", "), fmt::join(used_, ", ")));
 }
 
+void SchemaReader::add(KeyAttribute definition) {
+  positions_.emplace(definition.name, definitions_.size());
+  definitions_.push_back(std::move(definition));
+}
+
 const KeyAttribute* SchemaReader::find(std::string_view name) const {
-  const auto found =
-      std::find_if(definitions_.begin(), definitions_.end(), [&](const auto& d) { return d.name == name; });
-  return found == definitions_.end() ? nullptr : &*found;
+  const auto found = positions_.find(name);
+  return found == positions_.end() ? nullptr : &definitions_[found->second];
 }
 
 Result<void> add_index(Table& table, Index index) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ inline constexpr std::size_t kMaxGlobalIndexes = 20;
 class SchemaReader {
  public:
   // Definitions that are there already, of a table that an index is added to.
-  void know(const std::vector<engine::KeyAttribute>& definitions) { definitions_ = definitions; }
+  void know(const std::vector<engine::KeyAttribute>& definitions);
   Result<void> read_definitions(const Request& request);
 
   // `max_per_part`: how many attributes the partition key and the sort key may each have.
@@ -34,9 +35,11 @@ class SchemaReader {
   std::vector<engine::KeyAttribute> take_definitions() { return std::move(definitions_); }
 
  private:
+  void add(engine::KeyAttribute definition);
   const engine::KeyAttribute* find(std::string_view name) const;
 
   std::vector<engine::KeyAttribute> definitions_;
+  std::map<std::string, std::size_t, std::less<>> positions_;  // in definitions_, by name
   std::set<std::string> used_;
   std::size_t included_ = 0;
 };

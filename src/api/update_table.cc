@@ -25,7 +25,7 @@ struct IndexUpdate {
   std::optional<WarmChange> warm;
 };
 
-// What the request asks for, taken out of it because the change runs later, on the committer.
+// What the request asks for.
 struct Changes {
   std::optional<engine::BillingMode> billing_mode;
   std::optional<engine::Throughput> throughput;
@@ -147,8 +147,8 @@ Result<void> check_combination(const Request& request) {
   return {};
 }
 
-Result<Changes> read_changes(const Call& call, const Table& table, WallTime now) {
-  const auto& request = call.request();
+Result<Changes> read_changes(const Request& request, const Environment& environment, const Table& table,
+                             WallTime now) {
   TRY(refuse_unsupported(request, {"ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates",
                                    "GlobalTableSettingsReplicationMode", "VectorIndexUpdates"}));
   TRY(check_combination(request));
@@ -172,7 +172,7 @@ Result<Changes> read_changes(const Call& call, const Table& table, WallTime now)
   changes.warm = TRY(read_warm_change(request, {}));
   if (const auto sse = request.object("SSESpecification")) {
     changes.change_encryption = true;
-    changes.encryption = TRY(read_encryption(*sse, call.environment()));
+    changes.encryption = TRY(read_encryption(*sse, environment));
     changes.key_by_arn = sse->string("KMSMasterKeyId").value_or("").starts_with("arn:");
   }
   if (request.has("StreamSpecification")) {
@@ -187,8 +187,8 @@ Result<Changes> read_changes(const Call& call, const Table& table, WallTime now)
   changes.deletion_protection = request.boolean("DeletionProtectionEnabled");
   if (const auto table_class = request.string("TableClass")) changes.table_class = std::string(*table_class);
 
-  const bool nothing = !changes.billing_mode && !changes.throughput && !request.has("GlobalSecondaryIndexUpdates") &&
-                       !changes.on_demand && !changes.warm && !changes.change_encryption && !changes.enable_stream &&
+  const bool nothing = !changes.billing_mode && !changes.throughput &&
+                       request.elements("GlobalSecondaryIndexUpdates").empty() && !changes.on_demand && !changes.warm && !changes.change_encryption && !changes.enable_stream &&
                        !changes.disable_stream && !changes.deletion_protection && !changes.table_class;
   if (nothing) {
     return validation_error(
@@ -322,6 +322,18 @@ Result<void> apply_encryption(Table& table, const Changes& changes) {
   return {};
 }
 
+// A table that becomes provisioned must say so of each of its indexes.
+Result<void> check_all_provisioned(const Table& table) {
+  std::vector<std::string_view> without;
+  for (const auto& index : table.indexes) {
+    if (index.kind == engine::IndexKind::Global && index.throughput == engine::Throughput{}) {
+      without.push_back(index.name);
+    }
+  }
+  if (without.empty()) return {};
+  return invalid(fmt::format("ProvisionedThroughput must be specified for index: {}", fmt::join(without, ",")));
+}
+
 Result<Table> apply(Table table, const Changes& changes) {
   // While an index is being built only that index can be taken back.
   const auto* leaving = changes.delete_index ? table.find_index(*changes.delete_index) : nullptr;
@@ -333,6 +345,7 @@ Result<Table> apply(Table table, const Changes& changes) {
   TRY(apply_index_changes(table, changes));
   TRY(apply_billing(table, changes));
   for (const auto& update : changes.index_updates) TRY(apply_index_update(table, update));
+  if (changes.billing_mode == engine::BillingMode::Provisioned) TRY(check_all_provisioned(table));
   TRY(check_on_demand(changes.on_demand, table.billing_mode));
   if (changes.on_demand) table.on_demand = change_on_demand(table.on_demand, *changes.on_demand);
   if (changes.warm) {
@@ -365,16 +378,14 @@ Result<Table> apply(Table table, const Changes& changes) {
 void update_table(Call call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
-  const auto current = call.engine().catalog().find(*name);
-  if (current == nullptr) {
-    return call.fail(
-        {ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", *name)});
-  }
-  auto changes = read_changes(call, *current, call.engine().clock().now());
-  if (!changes) return call.fail(changes.error());
   auto& engine = call.engine();
-  const auto apply_changes = [changes = std::move(*changes)](Table table) { return apply(std::move(table), changes); };
-  engine.update_table(std::string(*name), apply_changes,
+  // Read and checked where it is applied, against the table as it is by then: other changes may be on their way.
+  auto change = [kept = std::make_shared<const KeptRequest>(call.request()), &environment = call.environment(),
+                 now = engine.clock().now()](Table table) -> Result<Table> {
+    const auto changes = TRY(read_changes(kept->request(), environment, table, now));
+    return apply(std::move(table), changes);
+  };
+  engine.update_table(std::string(*name), std::move(change),
                       [call = std::move(call)](Result<engine::TablePtr> updated) mutable {
                         if (!updated) return call.fail(updated.error());
                         call.about_table((*updated)->name);
