@@ -30,6 +30,7 @@ struct Operator {
   std::string_view types;  // "SNB": scalars, "*": any
 };
 constexpr std::size_t kMany = 100;
+constexpr std::size_t kMaxConditions = 1000;  // ours: each item that is read is held against all of them
 constexpr std::array kOperators = {Operator{"NULL", 0, 0, "*"},         Operator{"NOT_NULL", 0, 0, "*"},
                                    Operator{"EQ", 1, 1, "*"},           Operator{"NE", 1, 1, "*"},
                                    Operator{"LE", 1, 1, "SNB"},         Operator{"LT", 1, 1, "SNB"},
@@ -85,8 +86,15 @@ Result<std::vector<AttributeValue>> read_values(const Request& condition, std::s
   return values;
 }
 
+Result<void> check_count(const Request& conditions, std::string_view parameter) {
+  const auto count = conditions.json().size();
+  if (count <= kMaxConditions) return {};
+  return invalid(fmt::format("{} can have at most {} conditions, it has {}", parameter, kMaxConditions, count));
+}
+
 // {"attribute": {"ComparisonOperator": ..., "AttributeValueList": [...]}}
-Result<std::vector<Comparison>> read_conditions(const Request& conditions) {
+Result<std::vector<Comparison>> read_conditions(const Request& conditions, std::string_view parameter) {
+  TRY(check_count(conditions, parameter));
   std::vector<Comparison> comparisons;
   for (const auto [attribute, json] : conditions.json()) {
     value::JsonObject object;
@@ -213,6 +221,7 @@ Result<std::optional<expr::Condition>> legacy_expected(const Request& request) {
   const bool any = TRY(any_of(request, "Expected"));
   const auto expected = request.object("Expected");
   if (!expected) return std::optional<expr::Condition>();
+  TRY(check_count(*expected, "Expected"));
   std::vector<Comparison> comparisons;
   for (const auto [attribute, json] : expected->json()) {
     value::JsonObject object;
@@ -225,7 +234,7 @@ Result<std::optional<expr::Condition>> legacy_filter(const Request& request, std
   const bool any = TRY(any_of(request, parameter));
   const auto filter = request.object(parameter);
   if (!filter) return std::optional<expr::Condition>();
-  return combine(TRY(read_conditions(*filter)), any);
+  return combine(TRY(read_conditions(*filter, parameter)), any);
 }
 
 Result<std::optional<expr::KeyCondition>> legacy_key_conditions(const Request& request) {
@@ -233,7 +242,7 @@ Result<std::optional<expr::KeyCondition>> legacy_key_conditions(const Request& r
   if (!conditions) return std::optional<expr::KeyCondition>();
   using KeyOp = expr::KeyTerm::Op;
   expr::KeyCondition condition;
-  for (auto& [attribute, op, arguments] : TRY(read_conditions(*conditions))) {
+  for (auto& [attribute, op, arguments] : TRY(read_conditions(*conditions, "KeyConditions"))) {
     std::optional<KeyOp> key_op;
     if (op->name == "EQ") key_op = KeyOp::Equal;
     if (op->name == "LT") key_op = KeyOp::Less;
