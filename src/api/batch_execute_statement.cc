@@ -49,19 +49,14 @@ std::string answer(const std::vector<Member>& members, CapacityDetail detail) {
   json.begin_object().key("Responses").begin_array();
   for (const auto& member : members) write_member(json, member);
   json.end_array();
-  if (detail != CapacityDetail::None) {
-    std::vector<CapacityReport> reports;
-    for (const auto& member : members) {
-      if (member.table == nullptr) continue;
-      auto report = std::ranges::find(reports, member.table.get(), [](const auto& r) { return &r.table(); });
-      if (report == reports.end()) report = reports.insert(report, CapacityReport(member.table));
-      report->add_table(member.read_units);
-      if (member.write_units) report->add(*member.write_units);
-    }
-    json.key("ConsumedCapacity").begin_array();
-    for (const auto& report : reports) report.write(json, detail);
-    json.end_array();
+  CapacityReports reports;
+  for (const auto& member : members) {
+    if (member.table == nullptr) continue;
+    auto& report = reports.of(member.table);
+    report.add_table(member.read_units);
+    if (member.write_units) report.add(*member.write_units);
   }
+  reports.write(json, detail);
   json.end_object();
   return body;
 }

@@ -76,16 +76,15 @@ void write_unprocessed(value::JsonWriter& json, const TableKeys& keys, std::size
 
 Result<std::string> run_batch_get(Call& call) {
   const auto tables = TRY(read_batch(call));
-  const auto detail = capacity_detail(call.request());
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Responses").begin_object();
-  std::vector<CapacityReport> reports;
+  CapacityReports reports;
   std::vector<std::size_t> processed;
   std::size_t answer_bytes = 0;
   for (const auto& keys : tables) {
     json.key(keys.name).begin_array();
-    reports.emplace_back(keys.table);
+    auto& report = reports.of(keys.table);
     std::size_t next = 0;
     for (; next < keys.keys.size() && answer_bytes < kMaxAnswerBytes; ++next) {
       const auto image = TRY(call.engine().get(*keys.table, keys.keys[next]));
@@ -94,7 +93,7 @@ Result<std::string> run_batch_get(Call& call) {
         break;
       }
       answer_bytes += image.size_bytes();
-      reports.back().add_table(engine::read_units(image.size_bytes(), keys.consistent));
+      report.add_table(engine::read_units(image.size_bytes(), keys.consistent));
       if (!image.exists()) continue;
       if (keys.projection) {
         json.item(keys.projection->apply(*TRY(image.item())));
@@ -110,11 +109,7 @@ Result<std::string> run_batch_get(Call& call) {
     if (processed[i] < tables[i].keys.size()) write_unprocessed(json, tables[i], processed[i]);
   }
   json.end_object();
-  if (detail != CapacityDetail::None) {
-    json.key("ConsumedCapacity").begin_array();
-    for (const auto& report : reports) report.write(json, detail);
-    json.end_array();
-  }
+  reports.write(json, capacity_detail(call.request()));
   json.end_object();
   return body;
 }

@@ -87,17 +87,9 @@ std::string answer(const Call& call, const Written& written, const engine::Write
   value::JsonWriter json(body);
   json.begin_object();
   json.key("UnprocessedItems").begin_object().end_object();
-  if (options.capacity != CapacityDetail::None) {
-    std::vector<CapacityReport> reports;
-    for (std::size_t i = 0; i < written.tables.size(); ++i) {
-      if (reports.empty() || &reports.back().table() != written.tables[i].get())
-        reports.emplace_back(written.tables[i]);
-      reports.back().add(outcome.actions[i].units);
-    }
-    json.key("ConsumedCapacity").begin_array();
-    for (const auto& report : reports) report.write(json, options.capacity);
-    json.end_array();
-  }
+  CapacityReports reports;
+  for (std::size_t i = 0; i < written.tables.size(); ++i) reports.of(written.tables[i]).add(outcome.actions[i].units);
+  reports.write(json, options.capacity);
   if (options.collection_metrics) write_all_collection_metrics(json, call.engine(), written.tables, written.partitions);
   json.end_object();
   return body;

@@ -58,4 +58,16 @@ void write_capacity(value::JsonWriter& json, const CapacityReport& report, Capac
   report.write(json, detail);
 }
 
+CapacityReport& CapacityReports::of(const engine::TablePtr& table) {
+  const auto found = std::ranges::find(reports_, table->id, [](const auto& report) { return report.table().id; });
+  return found != reports_.end() ? *found : reports_.emplace_back(table, kind_);
+}
+
+void CapacityReports::write(value::JsonWriter& json, CapacityDetail detail) const {
+  if (detail == CapacityDetail::None) return;
+  json.key("ConsumedCapacity").begin_array();
+  for (const auto& report : reports_) report.write(json, detail);
+  json.end_array();
+}
+
 }  // namespace stator::api

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stator/api/request.h"
 #include "stator/engine/item_write.h"
@@ -42,5 +43,20 @@ class CapacityReport {
 
 // Adds ,"ConsumedCapacity":{...} when asked for.
 void write_capacity(value::JsonWriter& json, const CapacityReport& report, CapacityDetail detail);
+
+// What a request consumed that may be about several tables: one report for each of them, in order of appearance.
+class CapacityReports {
+ public:
+  explicit CapacityReports(CapacityKind kind = CapacityKind::Plain) : kind_(kind) {}
+
+  // Valid until the next call.
+  CapacityReport& of(const engine::TablePtr& table);
+  // Adds ,"ConsumedCapacity":[...] when asked for.
+  void write(value::JsonWriter& json, CapacityDetail detail) const;
+
+ private:
+  CapacityKind kind_;
+  std::vector<CapacityReport> reports_;
+};
 
 }  // namespace stator::api

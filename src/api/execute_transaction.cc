@@ -105,32 +105,10 @@ Result<void> check_together(const std::vector<Member>& members) {
   return {};
 }
 
-// The reports of several statements, one for each table.
-class Reports {
- public:
-  explicit Reports(CapacityKind kind) : kind_(kind) {}
-
-  CapacityReport& of(const engine::TablePtr& table) {
-    const auto found = std::ranges::find(reports_, table.get(), [](const auto& report) { return &report.table(); });
-    return found != reports_.end() ? *found : reports_.emplace_back(table, kind_);
-  }
-
-  void write(value::JsonWriter& json, CapacityDetail detail) const {
-    if (detail == CapacityDetail::None) return;
-    json.key("ConsumedCapacity").begin_array();
-    for (const auto& report : reports_) report.write(json, detail);
-    json.end_array();
-  }
-
- private:
-  CapacityKind kind_;
-  std::vector<CapacityReport> reports_;
-};
-
 Result<std::string> run_reads(Call& call, const std::vector<Member>& members) {
   // One snapshot: all of the items as they were at one moment.
   const auto snapshot = call.engine().snapshot();
-  Reports reports(CapacityKind::TransactionalRead);
+  CapacityReports reports(CapacityKind::TransactionalRead);
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Responses").begin_array();
@@ -162,7 +140,7 @@ std::vector<CancellationReason> reasons_of(const engine::WriteOutcome& outcome, 
 
 std::string write_answer(const std::vector<engine::TablePtr>& tables, const engine::WriteOutcome& outcome,
                          CapacityDetail detail) {
-  Reports reports(outcome.repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
+  CapacityReports reports(outcome.repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Responses").begin_array();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace stator::api {
@@ -325,8 +326,10 @@ bool TypeCheck::map(const Shape& shape, JsonElement json, Place place) {
   if (json.get(object) != simdjson::SUCCESS) return fail(map_error(type_name(shape), json, place));
   if (shape.constrained() && !holds(shape, json)) violated_ = true;
   const bool table_names = takes_table_names(shape);
+  std::unordered_set<std::string_view> tables;
   for (const auto [key, element] : object) {
     if (table_names ? !is_table_name_or_arn(key) : !holds(*shape.key, key)) violated_ = true;
+    if (table_names && !tables.insert(key).second) return fail(fmt::format("Duplicate member: {}", key));
     if (element.is_null()) {
       violated_ = true;
     } else if (!value(*shape.element, element, Place::Element)) {

@@ -772,6 +772,8 @@ TEST(RequestCheck, RefusesARepeatedMember) {
       {"PutItem", R"({"TableName":"abc","Item":{},"ReturnValues":"NONE","ReturnValues":"NONE"})",
        "Serialization: Duplicate member: ReturnValues"},
       {"GetItem", R"({"TableName":"abc","Key":null,"Key":{"pk":{"S":"a"}}})", "Serialization: Duplicate member: Key"},
+      {"BatchGetItem", R"({"RequestItems":{"abc":{"Keys":[{}]},"abd":{"Keys":[{}]},"abc":{"Keys":[{}]}}})",
+       "Serialization: Duplicate member: abc"},
   });
 }
 

@@ -60,7 +60,7 @@ void run(Call& call, Result<std::string>& answer, std::optional<Fault>& canceled
     const auto snapshot = call.engine().snapshot();
     std::string body;
     value::JsonWriter json(body);
-    std::vector<CapacityReport> reports;
+    CapacityReports reports(CapacityKind::TransactionalRead);
     std::size_t bytes = 0;
     json.begin_object().key("Responses").begin_array();
     for (const auto& get : gets) {
@@ -79,20 +79,10 @@ void run(Call& call, Result<std::string>& answer, std::optional<Fault>& canceled
         }
       }
       json.end_object();
-      auto report =
-          std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return &r.table() == get.table.get(); });
-      if (report == reports.end()) {
-        reports.emplace_back(get.table, CapacityKind::TransactionalRead);
-        report = std::prev(reports.end());
-      }
-      report->add_table(engine::read_units(image.size_bytes(), true));
+      reports.of(get.table).add_table(engine::read_units(image.size_bytes(), true));
     }
     json.end_array();
-    if (const auto detail = capacity_detail(call.request()); detail != CapacityDetail::None) {
-      json.key("ConsumedCapacity").begin_array();
-      for (const auto& report : reports) report.write(json, detail);
-      json.end_array();
-    }
+    reports.write(json, capacity_detail(call.request()));
     json.end_object();
     return body;
   };

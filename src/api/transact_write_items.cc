@@ -114,22 +114,9 @@ std::string success(const Call& call, const Answer& answer, const engine::WriteO
   std::string body;
   value::JsonWriter json(body);
   json.begin_object();
-  if (answer.options.capacity != CapacityDetail::None) {
-    std::vector<CapacityReport> reports;
-    for (std::size_t i = 0; i < answer.tables.size(); ++i) {
-      auto report = std::find_if(reports.begin(), reports.end(),
-                                 [&](const auto& r) { return &r.table() == answer.tables[i].get(); });
-      if (report == reports.end()) {
-        reports.emplace_back(answer.tables[i],
-                             outcome.repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
-        report = std::prev(reports.end());
-      }
-      report->add(outcome.actions[i].units);
-    }
-    json.key("ConsumedCapacity").begin_array();
-    for (const auto& report : reports) report.write(json, answer.options.capacity);
-    json.end_array();
-  }
+  CapacityReports reports(outcome.repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
+  for (std::size_t i = 0; i < answer.tables.size(); ++i) reports.of(answer.tables[i]).add(outcome.actions[i].units);
+  reports.write(json, answer.options.capacity);
   if (answer.options.collection_metrics)
     write_all_collection_metrics(json, call.engine(), answer.tables, answer.partitions);
   json.end_object();
