@@ -9,11 +9,11 @@
 namespace stator::engine {
 namespace {
 
-// Adds the missing entries of a few items to an index.
+// Adds the missing entries of a few items to an index.  Answers whether the index is still there to be built.
 class BuildChunk final : public Work {
  public:
   BuildChunk(const Catalog& catalog, TableId table, IndexId index, std::vector<KeyBytes> keys,
-             std::promise<Result<void>> done)
+             std::promise<Result<bool>> done)
       : catalog_(catalog), table_(table), index_(index), keys_(std::move(keys)), done_(std::move(done)) {}
 
   void execute(PendingCommit& commit) override { outcome_ = add_entries(commit); }
@@ -24,15 +24,16 @@ class BuildChunk final : public Work {
   }
 
  private:
-  Result<void> add_entries(PendingCommit& commit) {
+  Result<bool> add_entries(PendingCommit& commit) {
     const auto table = catalog_.find(table_);
-    if (table == nullptr) return {};
+    if (table == nullptr) return false;
     for (const auto& index : table->indexes) {
       if (index.id != index_ || !index.building) continue;
       for (const auto& key : keys_) TRY(add_entry(*table, index, key, commit));
       commit.put(build_progress_key(table_, index_), keys_.back());
+      return true;
     }
-    return {};
+    return false;
   }
 
   static Result<void> add_entry(const Table& table, const Index& index, const KeyBytes& key, PendingCommit& commit) {
@@ -50,8 +51,8 @@ class BuildChunk final : public Work {
   const TableId table_;
   const IndexId index_;
   const std::vector<KeyBytes> keys_;
-  std::promise<Result<void>> done_;
-  Result<void> outcome_;
+  std::promise<Result<bool>> done_;
+  Result<bool> outcome_ = false;
 };
 
 }  // namespace
@@ -125,20 +126,19 @@ Result<void> IndexBuilder::build_index(const Table& table, const Index& index) {
     }
     if (keys.empty()) break;
     rest.begin = keys.back() + '\0';
-    std::promise<Result<void>> promise;
+    std::promise<Result<bool>> promise;
     auto done = promise.get_future();
     committer_.submit(std::make_unique<BuildChunk>(catalog_, table.id, index.id, std::move(keys), std::move(promise)));
-    TRY(done.get());
-    if (stopping()) return {};
+    if (!TRY(done.get()) || stopping()) return {};
   }
 
   std::promise<Result<void>> promise;
   auto done = promise.get_future();
-  committer_.submit(TableChange::finish_index(table.name, index.id, catalog_, [&](Result<TablePtr> finished) {
+  committer_.submit(TableChange::finish_index(table.id, index.id, catalog_, [&](Result<TablePtr> finished) {
     promise.set_value(finished ? Result<void>() : Result<void>(finished.error()));
   }));
   const auto finished = done.get();
-  // The table, or the index, was deleted under the builder's hands: then there is nothing left to do.
+  // Deleted behind the last chunk: then there is nothing left to do.
   if (!finished && finished.error().code == ErrorCode::ResourceNotFound) return {};
   TRY(finished);
   log::info("index built", {{"table", table.name}, {"index", index.name}});

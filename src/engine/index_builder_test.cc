@@ -4,11 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <map>
 #include <thread>
 
 #include "stator/engine/engine.h"
 #include "stator/engine/index_entry.h"
+#include "stator/engine/table_change.h"
 #include "stator/engine/test_support.h"
 #include "stator/storage/memory/memory_store.h"
 
@@ -148,6 +150,54 @@ TEST_F(IndexBuilderTest, LetsGoOfATableThatIsDeletedUnderItsHands) {
   engine_.reset();  // waits for the builder
   const auto snapshot = store_->snapshot();
   EXPECT_FALSE(snapshot->cursor(table_items(id), storage::Direction::Forward)->valid());
+}
+
+TEST_F(IndexBuilderTest, LeavesTheWalkWhenItsIndexIsDeleted) {
+  create(testing::table("T", keys({"pk:S"})));
+  for (int i = 0; i < 20000; ++i) put({{"pk", S("p" + std::to_string(i))}, {"g", S("x")}});
+  add_building_index();
+  engine_->build_indexes(table()->id);
+  const auto progress = build_progress_key(table()->id, table()->find_index("gsi")->id);
+  while (!store_->get(progress).value()) std::this_thread::yield();
+  std::promise<void> deleted;
+  engine_->update_table(
+      "T",
+      [](Table t) -> Result<Table> {
+        t.indexes.clear();
+        return t;
+      },
+      [&](const Result<TablePtr>&) { deleted.set_value(); });
+  deleted.get_future().wait();
+  const auto works = engine_->commit_statistics().works;
+  add_building_index();  // its turn comes when the builder has done with the first
+  engine_->build_indexes(table()->id);
+  wait_until_built();
+  const auto second_walk = 20000 / 128 + 3U;  // the index is added, the chunks, the end
+  EXPECT_LE(engine_->commit_statistics().works - works, second_walk + 1) << "one chunk of the first was under way";
+  expect_index_equals_table();
+}
+
+TEST(FinishIndex, IsAboutOneTableAndNotAboutTheNextOfItsName) {
+  const auto store = storage::open_memory_store();
+  const ManualClock clock;
+  Catalog catalog;
+  Committer committer(*store, clock, Committer::Mode::Inline);
+  Result<TablePtr> answer = TablePtr();
+  const auto note = [&](Result<TablePtr> table) { answer = std::move(table); };
+  const auto create = [&] {
+    auto table = testing::table("T", keys({"pk:S"}));
+    add_index(table, "gsi", IndexKind::Global, keys({"g:S"}));
+    table.indexes.back().building = true;
+    committer.submit(TableChange::create(std::move(table), catalog, note));
+    return catalog.find("T");
+  };
+  const auto first = create();
+  committer.submit(TableChange::remove("T", catalog, note));
+  create();
+  committer.submit(TableChange::finish_index(first->id, first->indexes[0].id, catalog, note));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::ResourceNotFound);
+  EXPECT_TRUE(catalog.find("T")->is_building());
 }
 
 }  // namespace

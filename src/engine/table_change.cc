@@ -55,21 +55,22 @@ std::unique_ptr<TableChange> TableChange::update(std::string name, std::function
   return work;
 }
 
-std::unique_ptr<TableChange> TableChange::finish_index(std::string name, IndexId id, Catalog& catalog,
+std::unique_ptr<TableChange> TableChange::finish_index(TableId id, IndexId index_id, Catalog& catalog,
                                                        TableCallback done) {
   std::unique_ptr<TableChange> work(new TableChange(catalog, std::move(done)));
-  work->effect_ = [&catalog, name = std::move(name), id](PendingCommit& commit) -> Result<TablePtr> {
-    const auto current = catalog.find(name);
-    if (current == nullptr) return not_found(name);
-    Table table = *current;
-    for (auto& index : table.indexes) {
-      if (index.id != id) continue;
-      index.building = false;
-      commit.erase(build_progress_key(table.id, id));
-      commit.put(table_record_key(name), encode_table(table));
-      return std::make_shared<const Table>(std::move(table));
+  work->effect_ = [&catalog, id, index_id](PendingCommit& commit) -> Result<TablePtr> {
+    const auto current = catalog.find(id);
+    if (current != nullptr) {
+      Table table = *current;
+      for (auto& index : table.indexes) {
+        if (index.id != index_id) continue;
+        index.building = false;
+        commit.erase(build_progress_key(id, index_id));
+        commit.put(table_record_key(table.name), encode_table(table));
+        return std::make_shared<const Table>(std::move(table));
+      }
     }
-    return not_found(name);
+    return Error{ErrorCode::ResourceNotFound, "the table or its index is gone"};
   };
   return work;
 }

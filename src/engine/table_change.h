@@ -20,8 +20,7 @@ class TableChange final : public Work {
   static std::unique_ptr<TableChange> update(std::string name, std::function<Result<Table>(Table)> change,
                                              Catalog& catalog, TableCallback done);
   // Lets an index be read: it holds everything.  Errors: ResourceNotFound, when table or index are gone.
-  static std::unique_ptr<TableChange> finish_index(std::string name, IndexId index, Catalog& catalog,
-                                                   TableCallback done);
+  static std::unique_ptr<TableChange> finish_index(TableId table, IndexId index, Catalog& catalog, TableCallback done);
   static std::unique_ptr<TableChange> remove(std::string name, Catalog& catalog, TableCallback done);
 
   void execute(PendingCommit& commit) override;
