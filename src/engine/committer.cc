@@ -13,9 +13,7 @@ namespace stator::engine {
 
 // -- FreshnessMap
 
-std::atomic<std::uint64_t>& FreshnessMap::slot(BytesView key) {
-  return written_[XXH3_64bits(key.data(), key.size()) % kSlots];
-}
+FreshnessMap::Slot& FreshnessMap::slot(BytesView key) { return slots_[XXH3_64bits(key.data(), key.size()) % kSlots]; }
 
 // -- PendingCommit
 
@@ -26,17 +24,15 @@ PendingCommit::PendingCommit(storage::Store& store, FreshnessMap& freshness, std
 
 bool PendingCommit::is_fresh(BytesView key, std::uint64_t seen) const {
   // Other processes write to a shared store: nothing read ahead counts, and every read is declared.
-  return !shared_ && freshness_.slot(key).load(std::memory_order_relaxed) <= seen;
+  return !shared_ && freshness_.slot(key).commit <= seen;
 }
 
 Result<std::optional<Bytes>> PendingCommit::get(BytesView key) {
-  if (freshness_.slot(key).load(std::memory_order_relaxed) == number_) {
-    // This commit wrote here.  From the back, because a key that is read again was most likely written just now.
-    const auto& operations = batch_.operations();
-    for (auto operation = operations.rbegin(); operation != operations.rend(); ++operation) {
-      if (operation->key != key) continue;
-      if (operation->kind == storage::Batch::Kind::Put) return std::optional<Bytes>(operation->value);
-      if (operation->kind == storage::Batch::Kind::Erase) return std::optional<Bytes>();
+  if (const auto& slot = freshness_.slot(key); slot.commit == number_) {
+    for (auto at = slot.last_write; at != kNoWrite; at = writes_[at].previous) {
+      const auto& operation = batch_.operations()[writes_[at].operation];
+      if (operation.key != key) continue;
+      return operation.kind == storage::Batch::Kind::Put ? std::optional(operation.value) : std::nullopt;
     }
   }
   if (shared_) batch_.depends_on(Bytes(key));
@@ -48,14 +44,20 @@ Result<std::int64_t> PendingCommit::counter(BytesView key) const {
   return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
 }
 
+void PendingCommit::note_write(BytesView key) {
+  auto& slot = freshness_.slot(key);
+  writes_.push_back({batch_.operations().size(), slot.commit == number_ ? slot.last_write : kNoWrite});
+  slot = {number_, static_cast<std::uint32_t>(writes_.size() - 1)};
+}
+
 void PendingCommit::put(KeyBytes key, Bytes value) {
-  freshness_.slot(key).store(number_, std::memory_order_relaxed);
+  note_write(key);
   size_bytes_ += key.size() + value.size();
   batch_.put(std::move(key), std::move(value));
 }
 
 void PendingCommit::erase(KeyBytes key) {
-  freshness_.slot(key).store(number_, std::memory_order_relaxed);
+  note_write(key);
   size_bytes_ += key.size();
   batch_.erase(std::move(key));
 }

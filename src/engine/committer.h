@@ -49,6 +49,16 @@ class PendingCommit {
   storage::Batch take_batch();
 
  private:
+  // A put or an erase, on a chain of those to keys of one slot, so that get() need not look through the whole batch.
+  struct Write {
+    std::size_t operation;   // in the batch
+    std::uint32_t previous;  // in writes_
+  };
+  static constexpr std::uint32_t kNoWrite = UINT32_MAX;
+
+  // The operation that is about to be added to the batch writes `key`.
+  void note_write(BytesView key);
+
   storage::Store& store_;
   FreshnessMap& freshness_;
   const std::uint64_t number_;
@@ -56,6 +66,7 @@ class PendingCommit {
   const bool shared_;
 
   storage::Batch batch_;
+  std::vector<Write> writes_;
   struct Delta {
     TableId table;
     IndexId index;
@@ -77,10 +88,14 @@ class FreshnessMap {
   friend class PendingCommit;
   friend class Committer;
   static constexpr std::size_t kSlots = 1 << 14;
-  std::atomic<std::uint64_t>& slot(BytesView key);
+  struct Slot {
+    std::uint64_t commit = 0;      // the last that wrote here
+    std::uint32_t last_write = 0;  // in that commit, the newest of PendingCommit::writes_
+  };
+  Slot& slot(BytesView key);
 
   std::atomic<std::uint64_t> visible_{0};
-  std::array<std::atomic<std::uint64_t>, kSlots> written_{};
+  std::array<Slot, kSlots> slots_{};  // only the thread that commits touches them
 };
 
 // Something that wants to be part of a commit.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <semaphore>
 
@@ -189,6 +190,27 @@ TEST_P(CommitterTest, ShowsAWorkWhatThoseBeforeItInTheGroupDid) {
     }));
   });
   EXPECT_EQ(seen, (std::vector<std::optional<Bytes>>{"2", std::nullopt, std::nullopt}));
+}
+
+TEST_P(CommitterTest, FindsWhatItWroteAmongAsMuchAsACommitCanHold) {
+  // Far more keys than there are slots, so that every read has to look among what was written.
+  constexpr int kKeys = 60'000;
+  open();
+  int wrong = 0;
+  ASSERT_TRUE(commit([&](PendingCommit& pending) {
+    const auto value_at = [&](int i) { return pending.get("k" + std::to_string(i)).value(); };
+    for (int i = 0; i < kKeys; ++i) {
+      if (value_at(i)) ++wrong;
+      pending.put("k" + std::to_string(i), std::to_string(i));
+    }
+    for (int i = 0; i < kKeys; i += 2) pending.erase("k" + std::to_string(i));
+    for (int i = 0; i < kKeys; ++i) {
+      if (value_at(i) != (i % 2 == 0 ? std::nullopt : std::optional(std::to_string(i)))) ++wrong;
+    }
+  }));
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(value("k0"), "(none)");
+  EXPECT_EQ(value("k59999"), "59999");
 }
 
 TEST_P(CommitterTest, KnowsWhatIsStillAsItWasRead) {
@@ -471,7 +493,8 @@ TEST(InlineCommitter, DoesNotKeepOneThreadForever) {
     // Do not let the queue run dry while the first thread commits; the other one may be waiting to take over, though.
     const int before = brought;
     wanted.release();
-    for (int patience = 10'000; brought == before && patience > 0; --patience) std::this_thread::yield();
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    while (brought == before && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
   });
   committer.submit(std::make_unique<Job>(put("first", "")));
   first_is_back = true;
