@@ -13,8 +13,8 @@
 namespace stator::server {
 
 struct EndpointOptions {
-  std::vector<std::string> cors_origins;  // empty: no CORS headers at all
-  std::size_t max_body_bytes = 17 << 20;  // of a request's body once it is decompressed
+  std::vector<std::string> cors_origins;                // empty: no CORS headers at all
+  std::size_t max_body_bytes = 17 << 20;                // of a request's body once it is decompressed
   const http::SignatureVerifier* signatures = nullptr;  // outlives the endpoint; null: anyone may speak
 };
 

@@ -102,7 +102,9 @@ Result<void> run_server(const Config& config, Mode mode) {
   AccessKeyFollower keys(AccessKeyFile(config.data), signatures);
   TRY(keys.start());
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
-  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins, .max_body_bytes = config.max_body_bytes, .signatures = &signatures});
+  DynamoDbEndpoint endpoint(
+      *instance,
+      {.cors_origins = config.cors_origins, .max_body_bytes = config.max_body_bytes, .signatures = &signatures});
   auto options = http_options(config, config.port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));

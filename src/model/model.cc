@@ -1,0 +1,72 @@
+#include "stator/model/model.h"
+
+#include <algorithm>
+
+namespace stator::model {
+namespace {
+
+// The element of `list` with that name, or null.
+template <typename T>
+const T* by_name(const std::vector<T>& list, std::string_view name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const T& element) { return element.name == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Index* Table::find_index(std::string_view index) const { return by_name(indexes, index); }
+
+bool Attribute::computed() const {
+  return internal || updated || generated != Generated::No || derived || count || sum || copy_of;
+}
+
+const KeyRule* Record::find_key(std::string_view attribute) const {
+  const auto found =
+      std::find_if(keys.begin(), keys.end(), [&](const KeyRule& rule) { return rule.attribute == attribute; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+const Attribute* Entity::find_attribute(std::string_view attribute) const { return by_name(attributes, attribute); }
+const Parent* Entity::find_parent(std::string_view relation) const { return by_name(parents, relation); }
+const Record* Entity::find_record(std::string_view record) const { return by_name(records, record); }
+
+std::vector<std::string> Entity::identity(const Table& table) const {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& attribute) {
+    if (std::find(names.begin(), names.end(), attribute) == names.end()) names.push_back(attribute);
+  };
+  const auto add_key = [&](const KeyAttribute& key) {
+    const KeyRule* rule = main().find_key(key.name);
+    if (rule == nullptr) return add(key.name);
+    for (const auto& alternative : rule->alternatives) {
+      for (const auto& attribute : alternative.text.attributes()) add(attribute);
+    }
+  };
+  add_key(table.partition);
+  if (table.sort) add_key(*table.sort);
+  return names;
+}
+
+unsigned Pattern::shards() const {
+  unsigned shards = 1;
+  for (const auto& condition : partition) {
+    for (const auto& operand : condition.operands) shards = std::max(shards, operand.shards());
+  }
+  return shards;
+}
+
+const Entity* Model::find_entity(std::string_view entity) const { return by_name(entities, entity); }
+const Pattern* Model::find_pattern(std::string_view pattern) const { return by_name(patterns, pattern); }
+const Action* Model::find_action(std::string_view action) const { return by_name(actions, action); }
+const Grant* Model::find_grant(std::string_view grant) const { return by_name(grants, grant); }
+
+std::pair<const Entity*, const Record*> Model::find_row_type(std::string_view type) const {
+  for (const auto& entity : entities) {
+    for (const auto& record : entity.records) {
+      if (record.type == type) return {&entity, &record};
+    }
+  }
+  return {nullptr, nullptr};
+}
+
+}  // namespace stator::model

@@ -1,0 +1,391 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stator/model/diagnostic.h"
+#include "stator/model/expression.h"
+#include "stator/model/template.h"
+#include "stator/value/attribute_value.h"
+#include "stator/value/number.h"
+
+// A single-table design as data.  docs/model-language.md teaches the language; the structs below say the same, one by one.
+// load.h makes a Model from a file; every name in a loaded Model is known to exist.
+namespace stator::model {
+
+// ---------------------------------------------------------------------------------------------------------------- the table
+
+struct KeyAttribute {
+  std::string name;
+  value::Type type = value::Type::S;  // S, N or B
+  Position position;
+};
+
+enum class Projection : std::uint8_t { All, KeysOnly, Include };
+
+struct Index {
+  std::string name;
+  std::string description;
+  bool local = false;
+  std::vector<KeyAttribute> partition;  // one, or up to four in a global index
+  std::vector<KeyAttribute> sort;       // none, one, or up to four in a global index
+  Projection projection = Projection::All;
+  std::vector<std::string> included;  // with Projection::Include
+  Position position;
+};
+
+enum class StreamView : std::uint8_t { None, KeysOnly, NewImage, OldImage, NewAndOldImages };
+
+struct Throughput {
+  std::int64_t read = 0;
+  std::int64_t write = 0;
+};
+
+struct Table {
+  std::string name;
+  std::string description;
+  KeyAttribute partition;
+  std::optional<KeyAttribute> sort;
+  std::vector<Index> indexes;
+  std::string type_attribute = "EntityType";  // says which entity and record a row is
+  std::string version_attribute = "Version";
+  std::optional<std::string> ttl_attribute;
+  StreamView stream = StreamView::NewAndOldImages;
+  std::optional<Throughput> provisioned;  // none: on demand
+  Position position;
+
+  const Index* find_index(std::string_view name) const;
+};
+
+// --------------------------------------------------------------------------------------------------------------- attributes
+
+enum class Kind : std::uint8_t {
+  String,
+  Number,
+  Integer,
+  Boolean,
+  Binary,
+  Uuid,       // 8-4-4-4-12 lower-case hex
+  Ulid,       // 26 of Crockford's base32, upper case
+  Date,       // 2026-01-15
+  Timestamp,  // 2026-01-15T10:00:00.000Z: UTC, fixed width; other spellings of RFC 3339 are taken and normalised
+  Email,
+  Url,
+  Enum,
+  List,
+  Set,  // of String, Number, Binary and what is stored as these
+  Map,
+  Any,
+};
+
+struct Attribute;
+
+// What a value must look like.  Bounds count code points for text, members for lists and sets, bytes for binary.
+struct Type {
+  Kind kind = Kind::String;
+  std::vector<std::string> values;      // Enum
+  std::shared_ptr<const Type> element;  // List (none: anything), Set
+  std::vector<Attribute> shape;         // Map (empty: anything)
+  std::optional<value::Number> min;     // of a number, or of a length
+  std::optional<value::Number> max;
+  std::optional<value::Number> step;   // a number is a multiple of it
+  std::optional<std::string> pattern;  // RE2, matched against the whole text
+};
+
+enum class Generated : std::uint8_t { No, Uuid, Ulid, Now };
+
+// "child.relation": the rows of `entity` whose parent through `relation` is this one.
+struct Children {
+  std::string entity;
+  std::string relation;
+  Position position;
+};
+
+struct Count {
+  std::vector<Children> of;
+};
+struct Sum {
+  std::vector<Children> of;
+  std::string attribute;  // of the children; a number
+};
+struct CopyOf {
+  std::string relation;   // one of this entity's parents
+  std::string attribute;  // of that parent
+};
+
+struct Attribute {
+  std::string name;
+  std::string description;
+  Type type;
+  bool required = false;
+  bool immutable = false;  // set at creation only
+  bool hidden = false;     // stored, never served
+  bool transient = false;  // taken and used by expressions, never stored
+  bool internal = false;   // no request can set it; the model's own expressions and actions do
+  Generated generated = Generated::No;
+  bool updated = false;  // set to now by every change that a user makes
+  std::optional<value::AttributeValue> default_value;
+  std::optional<Expression> derived;  // computed from the other attributes at every write
+  bool when_read = false;             // derived from a count or a sum: computed when the entity is read, and not stored
+  std::optional<Count> count;
+  std::optional<Sum> sum;
+  std::optional<CopyOf> copy_of;
+  Position position;
+
+  // Nobody's request may set it: it is generated, derived, counted, copied, internal...
+  bool computed() const;
+};
+
+// ----------------------------------------------------------------------------------------------------------------- entities
+
+struct KeyTemplate {
+  Template text;
+  std::optional<Expression> when;  // over the entity's attributes; none: whenever the attributes of `text` are present
+  Position position;
+};
+
+// How one key attribute of the table or of an index is made: the first alternative that applies; none applies: absent.
+// An index key attribute without a rule is the entity's own attribute of that name, as it is.
+struct KeyRule {
+  std::string attribute;
+  std::vector<KeyTemplate> alternatives;
+  Position position;
+};
+
+// One row of an entity.  Most entities have one; some live in several, always written together.
+struct Record {
+  std::string name;                     // "main" when the entity has only one
+  std::string type;                     // the value of Table::type_attribute
+  std::vector<KeyRule> keys;            // of the table, then of indexes
+  std::vector<std::string> attributes;  // what it holds beside keys, type and version; empty: everything
+  std::optional<Expression> when;       // the row exists while this holds; the first record's is always empty
+  std::optional<Expression> expires;    // the row's TTL: a timestamp; needs Table::ttl_attribute
+  Position position;
+
+  const KeyRule* find_key(std::string_view attribute) const;
+};
+
+enum class OnDelete : std::uint8_t {
+  Nothing,   // rows keep a reference to what is gone
+  Cascade,   // rows go too, through the consistency manager
+  Clear,     // attributes of the row are cleared, through the consistency manager
+  Restrict,  // the parent cannot go while there are rows; needs a count of them on the parent
+};
+
+// A reference from a row to the row it belongs to.
+struct Parent {
+  std::string name;    // of the relation: "collection"
+  std::string entity;  // "COLLECTION"
+  // Attribute of the parent -> attribute of this entity, for every attribute in the templates of the parent's main key.
+  std::vector<std::pair<std::string, std::string>> by;
+  std::optional<Expression> when;  // the relation holds while this does and all of `by` are present
+  bool optional = false;           // rows without it are fine
+  bool must_exist = true;          // creating a row, or pointing it elsewhere, checks that the parent is there
+  OnDelete on_delete = OnDelete::Nothing;
+  std::vector<std::string> clear;  // with OnDelete::Clear
+  Position position;
+};
+
+// No two rows of the same scope have the same values.  A reservation row, written in the same transaction, holds the claim.
+struct Unique {
+  std::vector<std::string> attributes;  // the values; a row that lacks one of them claims nothing
+  std::vector<std::string> within;      // the scope; empty: the whole table
+  bool fold = false;                    // without regard to case and diacritics
+  Position position;
+};
+
+struct SoftDelete {
+  std::string attribute;                     // boolean: true while deleted
+  std::optional<std::string> at;             // timestamp of the deletion
+  std::optional<std::chrono::seconds> keep;  // purged after that long; none: kept until purged by hand
+  Position position;
+};
+
+// Who may do something.  Empty means nobody but the system itself.
+struct Access {
+  bool anyone = false;     // `public`: no token needed
+  bool signed_in = false;  // `signed-in`: any valid token
+  bool owner = false;      // `owner`: the entity's owner attribute is the token's subject
+  // `{ public: "isPublic = true" }`: no token needed for a row of which this holds.  Only for reading.
+  std::optional<Expression> anyone_when;
+  std::vector<std::string> roles;   // `role:admin`
+  std::vector<std::string> grants;  // `shared`: the name of a grant
+  Position position;
+};
+
+struct Entity {
+  std::string name;
+  std::string description;
+  std::string path;                     // REST: "/libraries/{LibraryId}/collections/{CollectionId}"; empty: no routes
+  std::vector<std::string> operations;  // of create, get, update, delete, restore, purge: those with a route
+  std::optional<std::string> owner;     // the attribute that is bound to the token's subject
+  Access create, read, update, remove;
+  std::string key_family;             // entities of one family may share keys; the entity's own name when not given
+  std::vector<Attribute> attributes;  // in the order of the file
+  std::vector<Record> records;        // never empty; the first is the one that is always there
+  std::vector<Parent> parents;
+  std::vector<Unique> uniques;
+  bool versioned = true;
+  bool append_only = false;  // no update and no delete, a cascade aside
+  std::optional<SoftDelete> soft_delete;
+  Position position;
+
+  const Attribute* find_attribute(std::string_view name) const;
+  const Parent* find_parent(std::string_view relation) const;
+  const Record* find_record(std::string_view name) const;
+  const Record& main() const { return records.front(); }
+  // The attributes in the templates of the main record's primary key: what names one entity.
+  std::vector<std::string> identity(const Table& table) const;
+};
+
+// ----------------------------------------------------------------------------------------------------------------- patterns
+
+enum class Comparison : std::uint8_t { Equal, BeginsWith, Between, Less, LessOrEqual, Greater, GreaterOrEqual };
+
+struct KeyCondition {
+  std::string attribute;
+  Comparison comparison = Comparison::Equal;
+  std::vector<Template> operands;  // two for Between, otherwise one
+  // With Between: the upper bound itself is left out, so that "from a to b" can be half-open.
+  bool half_open = false;
+  Position position;
+};
+
+struct Returned {
+  std::string entity;
+  std::string record;  // "main" when not given
+  Position position;
+};
+
+// Children that follow their parent in the key's order are served inside it.
+struct Nest {
+  std::string parent;                 // entity
+  std::vector<std::string> children;  // entities
+  std::string relation;               // the children's relation to it
+  std::string as;                     // the member that holds them: "items"
+};
+
+// Each returned row gets the row that one of its relations points to.
+struct Join {
+  std::string relation;
+  std::string as;
+  std::vector<std::string> attributes;  // of the joined entity; empty: all that is served
+};
+
+enum class Order : std::uint8_t { Ascending, Descending, Asked };  // Asked: a parameter `order` says asc or desc
+
+struct Pattern {
+  std::string name;
+  std::string description;
+  std::string path;                     // REST, GET: "/books?status={status}"; empty: no route
+  std::optional<std::string> index;     // none: the table
+  std::vector<KeyCondition> partition;  // Equal, one per partition key attribute
+  std::vector<KeyCondition> sort;
+  Order order = Order::Ascending;
+  Order default_order = Order::Ascending;  // with Asked
+  std::optional<Expression> filter;
+  std::vector<Returned> returns;
+  std::vector<Attribute> parameters;  // every name in path, templates and filter, `me` aside
+  std::optional<Nest> nest;
+  std::vector<Join> joins;
+  std::optional<std::string> within;  // an entity that the parameters name; it must be visible to the caller, or 404
+  Access access;
+  bool single = false;  // one row or 404, instead of a list
+  bool consistent = false;
+  unsigned default_limit = 50;
+  unsigned max_limit = 100;
+  Position position;
+
+  unsigned shards() const;  // how many queries one page takes
+};
+
+// ------------------------------------------------------------------------------------------------------------------ actions
+
+struct Failure {
+  int status = 409;
+  std::string code = "Conflict";
+  std::string message;
+};
+
+struct Assignment {
+  std::string attribute;
+  Expression value;
+};
+
+struct Step {
+  enum class Kind : std::uint8_t {
+    Read,    // an entity by its key, consistently; absent is 404 unless optional; the transaction is conditioned on it
+    Check,   // `that` must hold, or the action ends with `failure`
+    Create,  // a new entity
+    Update,  // of an entity that was read
+    Delete,  // of an entity that was read
+  };
+  Kind kind = Kind::Check;
+  std::string as;                     // names what was read or created; Update and Delete: what was read
+  std::vector<std::string> entities;  // Read: the first whose row is there; Create: one
+  std::vector<Assignment> key;        // Read
+  std::vector<Assignment> set;        // Create, Update; null clears
+  std::optional<Expression> that;     // Check
+  std::optional<Expression> when;     // the step is left out unless this holds
+  bool optional = false;              // Read
+  Failure failure;                    // Check
+  Position position;
+};
+
+// A named transaction: reads what it names, computes, and writes everything at once, conditioned on what it read.
+struct Action {
+  std::string name;
+  std::string description;
+  std::string method = "POST";
+  std::string path;
+  std::vector<Attribute> inputs;  // from the path and from the body
+  std::vector<Step> steps;
+  std::optional<std::string> result;  // the step whose entity is served; none: 204
+  std::optional<std::string> within;
+  Access access;
+  Position position;
+};
+
+// Somebody else's rows, through a pointer: SHARED_LIBRARY(SharedToId = me, LibraryId) gives OwnerId = SharedFromId.
+struct Grant {
+  std::string name;
+  std::string pointer;  // entity
+  std::vector<std::pair<std::string, std::string>>
+      key;  // the pointer's attribute -> attribute of what is asked for, or "me"
+  std::vector<std::pair<std::string, std::string>> gives;  // attribute of what is asked for -> the pointer's attribute
+  Position position;
+};
+
+struct Acceptance {
+  std::string finding;  // a Diagnostic's code
+  std::string on;       // its subject; empty: any
+  std::string because;
+  Position position;
+};
+
+struct Model {
+  std::string name;
+  std::string description;
+  std::string file;
+  Table table;
+  std::vector<Entity> entities;
+  std::vector<Pattern> patterns;
+  std::vector<Action> actions;
+  std::vector<Grant> grants;
+  std::vector<Acceptance> accepted;
+
+  const Entity* find_entity(std::string_view name) const;
+  const Pattern* find_pattern(std::string_view name) const;
+  const Action* find_action(std::string_view name) const;
+  const Grant* find_grant(std::string_view name) const;
+  // The entity and record of a row, by its type attribute; nulls when it is none of the model's.
+  std::pair<const Entity*, const Record*> find_row_type(std::string_view type) const;
+};
+
+}  // namespace stator::model

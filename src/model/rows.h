@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stator/base/result.h"
+#include "stator/model/model.h"
+#include "stator/model/validate.h"
+
+// From what an entity means to what lies in the table, and back.  Pure: no time, no randomness, no table.
+namespace stator::model {
+
+// The attribute names of a row's primary key with their values.
+value::Item primary_key_of(const Table& table, const value::Item& row);
+
+// One row of an entity.
+struct Row {
+  const Record* record = nullptr;
+  value::Item key;   // the primary key
+  value::Item item;  // everything, the key included
+};
+
+// Computes the derived attributes of `attributes` in place.
+Result<void> derive(const Entity& entity, value::Item& attributes);
+
+// Every row in which an entity with these attributes (its logical ones, derived included) lives: keys from templates, the type
+// attribute, the attributes of the record, the version when it has one, and its TTL.
+// Errors: Validation: an attribute of the main key is missing, or a key would exceed 2048 or 1024 bytes.
+Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const value::Item& attributes);
+
+// The primary key of the main record from the attributes that name it.  nullopt when one is missing.
+Result<std::optional<value::Item>> key_of(const Model& model, const Entity& entity, const value::Item& attributes);
+Result<std::optional<value::Item>> key_of(const Model& model, const Entity& entity, const Record& record,
+                                          const value::Item& attributes);
+
+// The logical attributes of a row: without keys made from templates, type and TTL.  The version stays.
+value::Item attributes_of(const Model& model, const Entity& entity, const Record& record, const value::Item& row);
+
+// The primary key of the parent that `parent` points to from these attributes; nullopt when the relation does not hold.
+Result<std::optional<value::Item>> parent_key(const Model& model, const Entity& child, const Parent& parent,
+                                              const value::Item& attributes);
+
+// The reservation rows of an entity's unique values.  The type attribute says "unique"; `Of` holds the owner's key text.
+//   partition: unique#<ENTITY>.<attributes>#<scope values>#<values>   sort: unique
+struct Reservation {
+  const Unique* rule = nullptr;
+  value::Item key;
+  value::Item item;
+};
+Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity,
+                                                 const value::Item& attributes);
+
+// How to find the children of one parent: the table or the index whose key has the longest front that the parent determines.
+struct ChildPlan {
+  const Entity* child = nullptr;
+  const Parent* relation = nullptr;
+  const Index* index = nullptr;  // null: the table, which is preferred because it can be read consistently
+  value::Item partition;         // the values of the partition key attributes
+  std::string sort_prefix;       // empty: the whole partition
+  bool exact = false;  // every row of the range is such a child; otherwise the relation's attributes are compared
+};
+// Errors: Validation, when no index can find them; the checker says so beforehand.
+Result<ChildPlan> plan_children(const Model& model, const Entity& child, const Parent& relation,
+                                const value::Item& parent_attributes);
+
+}  // namespace stator::model

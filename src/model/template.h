@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "stator/base/result.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::model {
+
+// What is done to an attribute's text on its way into a key.
+enum class Transform : std::uint8_t {
+  Escaped,  // the default: bytes up to and including '%' are written %XX, so that no text can hold a separator or sort below one
+  Sortable,  // `|sortable`: case and diacritics folded, then escaped: the order that people expect
+  Raw,       // `|raw`: as it is; the checker asks for a reason when somebody else's text could come in
+  Year,      // `|year`, `|month`, `|day`: 2026, 2026-01, 2026-01-15 of a date or timestamp
+  Month,
+  Day,
+};
+
+// A key with holes: "library#{LibraryId}#item#{Title|sortable}#{Order:05}", "true#{shard:8}".  A value type.
+//
+//   {Name}            an attribute, escaped (numbers and booleans as DynamoDB prints them)
+//   {Name|transform}  an attribute, transformed
+//   {Name:05}         a whole number from 0 on, padded with zeros to five digits
+//   {shard:8}         0 to 7, fixed width, spread by the entity's own key; a pattern that names it reads all eight in order
+//   {me}              the caller, in patterns
+//   {{ and }}         a brace
+class Template {
+ public:
+  struct Literal {
+    std::string text;
+    friend bool operator==(const Literal&, const Literal&) = default;
+  };
+  struct Field {
+    std::string attribute;  // may be a path into a map: "address.city"
+    Transform transform = Transform::Escaped;
+    unsigned width = 0;  // digits of a padded number; 0 when it is not padded
+    friend bool operator==(const Field&, const Field&) = default;
+  };
+  struct Shard {
+    unsigned count = 1;
+    friend bool operator==(const Shard&, const Shard&) = default;
+  };
+  using Part = std::variant<Literal, Field, Shard>;
+
+  // Errors: Validation, with the column (from 1, inside the text) in the message.
+  static Result<Template> parse(std::string_view text);
+
+  const std::string& text() const { return text_; }
+  const std::vector<Part>& parts() const { return parts_; }  // no two literals side by side, none empty
+  std::vector<std::string> attributes() const;               // names, each once, in order of appearance
+  unsigned shards() const;                                   // 1 when it has no shard
+  bool constant() const;                                     // literals only
+
+  // Looks an attribute up; null when it is absent.
+  using Lookup = std::function<const value::AttributeValue*(std::string_view attribute)>;
+
+  // The text with its holes filled; nullopt when an attribute is absent or null.  `shard` fills {shard:N} modulo N.
+  // Errors: Validation, when a value does not fit its hole (a negative or too wide number, a list, a text that is no date).
+  Result<std::optional<std::string>> render(const Lookup& lookup, unsigned shard = 0) const;
+
+  // As much of the front as can be filled, up to the first hole whose attribute is absent: the prefix of a range.
+  // `complete` says whether that was all of it.
+  struct Prefix {
+    std::string text;
+    bool complete = false;
+  };
+  Result<Prefix> render_prefix(const Lookup& lookup, unsigned shard = 0) const;
+
+  friend bool operator==(const Template& a, const Template& b) { return a.parts_ == b.parts_; }
+
+ private:
+  std::string text_;
+  std::vector<Part> parts_;
+};
+
+// Lower case without diacritics: "Crépuscule" is "crepuscule".  Errors: Validation, when it is not UTF-8.
+Result<std::string> fold(std::string_view text);
+// Bytes up to and including '%' as %XX.  Order-preserving, and no result holds a byte below '%'.
+std::string escape(std::string_view text);
+
+// Which of `count` shards a row belongs to: a hash of its main record's primary key, the same on every machine and for ever.
+unsigned shard_of(std::string_view partition_key, std::string_view sort_key);
+
+}  // namespace stator::model

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/model/model.h"
+#include "stator/runtime/outcome.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::runtime {
+
+// Who asks.
+struct Caller {
+  std::optional<std::string> subject;  // none: nobody signed in
+  std::vector<std::string> roles;
+  bool system = false;  // the system itself: no access rule applies
+};
+
+// One entity: its logical attributes, without keys.
+struct Object {
+  const model::Entity* entity = nullptr;
+  value::Item attributes;     // hidden ones included; what is served is the app's to know
+  std::uint64_t version = 0;  // 0 when the entity is not versioned
+  std::string nested_as;      // the pattern's Nest::as, when it has children
+  std::vector<Object> nested;
+  bool continued = false;                              // a nested parent whose children began on an earlier page
+  std::vector<std::pair<std::string, Object>> joined;  // Join::as -> what it points to
+};
+
+// Where a page ended: one start key per shard.  Opaque to callers; app signs it.
+struct PageEnd {
+  std::vector<value::Item> keys;  // an empty item: this shard has not begun; see `done`
+  std::vector<bool> done;
+};
+
+struct Page {
+  std::vector<Object> objects;
+  std::optional<PageEnd> next;
+};
+
+struct PageRequest {
+  std::optional<unsigned> limit;
+  std::optional<PageEnd> start;
+};
+
+struct ReadOptions {
+  bool include_deleted = false;
+  bool consistent = true;
+};
+
+struct WriteOptions {
+  std::optional<std::uint64_t> expected_version;  // If-Match
+  bool include_deleted = false;
+};
+
+// A checked model at work, over any DynamoDB.
+//
+// Every write is one TransactWriteItems with everything that belongs to it (records, counters, reservations, checks of parents,
+// sources of copies), or a single conditional write where nothing else does; a lost race is retried a bounded number of times.
+// Access rules are applied here, so that nobody above can forget them: what a caller may not see is NotFound.
+// Blocking, thread-safe.
+class Repository {
+ public:
+  // All outlive the repository.
+  Repository(std::shared_ptr<const model::Model> model, client::Client& client, const Clock& clock, Random& random);
+  ~Repository();
+
+  const model::Model& model() const;
+  client::Client& client() const;
+
+  // Creates the table when it is missing; otherwise checks that it is the one the model describes (keys, indexes, stream, TTL)
+  // and says what differs.
+  Outcome<Done> open();
+
+  // `attributes` are what a user gave; whatever may not be set is refused by name, all problems at once.
+  Outcome<Object> create(const model::Entity& entity, const value::Item& attributes, const Caller& caller);
+  // `key` holds the attributes that name the entity; the owner is filled in from the caller.
+  Outcome<Object> get(const model::Entity& entity, const value::Item& key, const Caller& caller,
+                      const ReadOptions& options = {});
+  // `changes.values` are set, `changes.nulls` cleared.
+  Outcome<Object> update(const model::Entity& entity, const value::Item& key, const model::PlainObject& changes,
+                         const Caller& caller, const WriteOptions& options = {});
+  Outcome<Done> remove(const model::Entity& entity, const value::Item& key, const Caller& caller,
+                       const WriteOptions& options = {});
+  // Of a soft-deleted entity.
+  Outcome<Object> restore(const model::Entity& entity, const value::Item& key, const Caller& caller,
+                          const WriteOptions& options = {});
+  Outcome<Done> purge(const model::Entity& entity, const value::Item& key, const Caller& caller,
+                      const WriteOptions& options = {});
+
+  Outcome<Page> run(const model::Pattern& pattern, const value::Item& parameters, const Caller& caller,
+                    const PageRequest& page = {});
+  // The entity of Action::result, if it names one.
+  Outcome<std::optional<Object>> perform(const model::Action& action, const value::Item& inputs, const Caller& caller);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace stator::runtime
