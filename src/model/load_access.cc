@@ -68,10 +68,21 @@ void check_grant(const Grant& grant, const Text& pointer_name, const Pairs& key,
 
 }  // namespace
 
-Access load_access(const YamlNode& node, Loading& loading) {
-  Access access;
+AccessList load_access(const YamlNode& node, Loading& loading) {
+  AccessList list;
+  Access& access = list.access;
   access.position = node.position;
-  for (const auto& text : read_texts(node, "access", loading.report)) {
+  for (const auto& item : read_list(node)) {
+    if (item.is_map()) {
+      Words words(item, "access", loading.report);
+      if (const YamlNode* condition = words.need("public")) list.anyone_when = read_expression(*condition, loading.report);
+      words.done();
+      if (list.anyone_when) access.anyone_when = list.anyone_when->value;
+      continue;
+    }
+    const auto read = read_text(item, "access", loading.report);
+    if (!read) continue;
+    const Text& text = *read;
     if (text.text == "public") {
       access.anyone = true;
     } else if (text.text == "signed-in") {
@@ -96,7 +107,7 @@ Access load_access(const YamlNode& node, Loading& loading) {
       });
     }
   }
-  return access;
+  return list;
 }
 
 Access intersection(const Access& a, const Access& b) {
@@ -108,6 +119,12 @@ Access intersection(const Access& a, const Access& b) {
   if (both.anyone) return both;
   both.signed_in = a_lets_all && b_lets_all;
   if (both.signed_in) return both;
+  // Two conditions are over the rows of two entities; only one that is the same for both is kept.
+  if (a.anyone_when && (b.anyone || (b.anyone_when && b.anyone_when->text() == a.anyone_when->text()))) {
+    both.anyone_when = a.anyone_when;
+  } else if (b.anyone_when && a.anyone) {
+    both.anyone_when = b.anyone_when;
+  }
   both.owner = (a_lets_all || a.owner) && (b_lets_all || b.owner);
   both.roles = in_both(a.roles, a_lets_all, b.roles, b_lets_all);
   both.grants = in_both(a.grants, a_lets_all, b.grants, b_lets_all);

@@ -400,7 +400,12 @@ void load_action(const YamlNode& node, Loading& loading) {
   const auto result = take("result", action.result);
   const auto within = take("within", action.within);
   const YamlNode* access = words.find("access");
-  if (access != nullptr) action.access = load_access(*access, loading);
+  if (access != nullptr) {
+    auto list = load_access(*access, loading);
+    action.access = std::move(list.access);
+    if (list.anyone_when)
+      report.error(list.anyone_when->source.position, "contradiction", "a condition is for reading; an action has none");
+  }
   words.done();
   loading.later([name = action.name, steps, route, result, within, infer = access == nullptr, &loading] {
     ActionResolver resolver(name, steps, loading);

@@ -242,8 +242,7 @@ std::optional<value::AttributeValue> value_of(const YamlNode& node, const Type& 
   return std::nullopt;
 }
 
-void load_default(Words& words, Attribute& attribute, Report& report) {
-  const YamlNode* node = words.find("default");
+void load_default(const YamlNode* node, Attribute& attribute, Report& report) {
   if (node == nullptr) return;
   auto value = value_of(*node, attribute.type, report);
   if (!value) return;
@@ -314,6 +313,9 @@ void load_sum(const YamlNode& node, const std::string& entity, Attribute& attrib
       const Entity* found = loading.model.find_entity(child.entity);
       if (found == nullptr) continue;
       const Attribute* number = loading.need_attribute(*found, *summed);
+      if (number != nullptr && (number->transient || number->when_read))
+        loading.report.error(summed->position, "not-stored",
+                             fmt::format("{}.{} is not stored, so there is nothing to sum", child.entity, summed->text));
       if (number != nullptr && !is_number(number->type.kind))
         loading.report.error(summed->position, "wrong-type",
                              fmt::format("{}.{} is of type {}; only numbers can be summed", child.entity, summed->text,
@@ -356,10 +358,9 @@ void resolve_copy(const std::string& entity_name, const std::string& name, const
   const Attribute* origin = source_of(loading.model, entity, *copy);
   if (origin == nullptr || origin == &*copy) {
     report.error(relation.position, "copy-cycle", fmt::format("{}.{} is a copy of itself", entity_name, name));
-  } else if (origin->transient) {
-    report.error(source.position, "transient-source",
-                 fmt::format("{}.{} is transient: it is not stored, so there is nothing to copy", from->name,
-                             source.text));
+  } else if (origin->transient || origin->when_read) {
+    report.error(source.position, "not-stored",
+                 fmt::format("{}.{} is not stored, so there is nothing to copy", from->name, source.text));
   } else if (!type_is_given) {
     copy->type = origin->type;
   } else if (copy->type.kind != origin->type.kind) {
@@ -488,7 +489,7 @@ void load_stored_words(Words& words, Attribute& attribute, Entity& entity, Loadi
                  fmt::format("with {} the type is {}, not {}", computed->key.text,
                              kind_name(*implied_kind(attribute)), kind_name(attribute.type.kind)),
                  std::string(kind_name(*implied_kind(attribute))));
-  if (source.find("default") != nullptr) load_default(words, attribute, report);
+  load_default(source.find("default"), attribute, report);
   attribute.immutable = load_flag(words, "immutable", report);
   attribute.hidden = load_flag(words, "hidden", report);
   attribute.internal = load_flag(words, "internal", report);
@@ -516,7 +517,7 @@ std::optional<Attribute> load_plain_attribute(const YamlNode& node, std::string_
   attribute.description = load_description(words, report);
   attribute.type = load_type_of(words, std::nullopt, loading);
   attribute.required = load_flag(words, "required", report);
-  load_default(words, attribute, report);
+  load_default(words.find("default"), attribute, report);
   words.done();
   return attribute;
 }

@@ -44,9 +44,9 @@ void check_key_template(const Entity& entity, const Written<Template>& text, Loa
   loading.need_attributes(entity, text);
   for (const auto& path : text.value.attributes()) {
     const Attribute* attribute = entity.find_attribute(std::string_view(path).substr(0, path.find('.')));
-    if (attribute != nullptr && attribute->transient)
-      loading.report.error(place_in_template(text.source, path), "transient-source",
-                           fmt::format("{} is transient: it is not stored, so no key can be made from it", path));
+    if (attribute != nullptr && (attribute->transient || attribute->when_read))
+      loading.report.error(place_in_template(text.source, path), "not-stored",
+                           fmt::format("{} is not stored, so no key can be made from it", path));
   }
 }
 
@@ -416,7 +416,12 @@ void load_entity_access(const YamlNode* node, Entity& entity, Loading& loading) 
   const auto take = [&](std::string_view word, std::initializer_list<Access*> members) {
     const YamlNode* list = words.find(word);
     if (list == nullptr) return;
-    const auto access = load_access(*list, loading);
+    const auto [access, anyone_when] = load_access(*list, loading);
+    if (anyone_when && word != "read")
+      loading.report.error(anyone_when->source.position, "contradiction",
+                           "a condition is for reading; whoever writes is somebody");
+    else if (anyone_when)
+      put_off_names(*anyone_when, entity.name, loading);
     if (access.owner && !entity.owner)
       loading.report.error(list->position, "no-owner",
                            fmt::format("{} has no owner, so nobody is let in as one", entity.name),
@@ -479,6 +484,22 @@ void check_entity(const std::string& name, Loading& loading) {
   }
 }
 
+// What is derived from a count or a sum, or from what is so derived, is not stored: it would have to move with them.
+void mark_when_read(Entity& entity) {
+  bool again = true;
+  while (std::exchange(again, false)) {
+    for (auto& attribute : entity.attributes) {
+      if (!attribute.derived || attribute.when_read) continue;
+      const auto paths = attribute.derived->paths();
+      attribute.when_read = std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+        const Attribute* read = entity.find_attribute(path);
+        return read != nullptr && (read->count || read->sum || read->when_read);
+      });
+      again = again || attribute.when_read;
+    }
+  }
+}
+
 // Reports a derived attribute that is computed from itself.
 void check_derived_order(const std::string& name, Loading& loading) {
   const Entity& entity = loading.entity(name);
@@ -522,6 +543,7 @@ void load_entity(const YamlNode& node, Loading& loading) {
   if (const YamlNode* attributes = words.need("attributes")) {
     for (const auto& attribute : read_members(*attributes, "`attributes`", report))
       load_attribute(attribute, entity, loading);
+    mark_when_read(entity);
   }
   if (const YamlNode* parents = words.find("parents")) {
     for (const auto& parent : read_members(*parents, "`parents`", report)) load_parent(parent, entity, loading);

@@ -62,7 +62,11 @@ void load_action(const YamlNode& node, Loading& loading);
 void load_grant(const YamlNode& node, Loading& loading);
 
 // A list of who may do something.
-Access load_access(const YamlNode& node, Loading& loading);
+struct AccessList {
+  Access access;
+  std::optional<Written<Expression>> anyone_when;  // its names are the caller's to look up
+};
+AccessList load_access(const YamlNode& node, Loading& loading);
 // Who may do both.
 Access intersection(const Access& a, const Access& b);
 
