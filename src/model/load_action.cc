@@ -311,9 +311,9 @@ class ActionResolver {
                       assignment.attribute.text, known);
     }
     for (const auto& name : identity) {
-      const bool is_given = name == entity.owner || std::any_of(written.key.begin(), written.key.end(), [&](const auto& given) {
-        return given.attribute.text == name;
-      });
+      const bool is_given =
+          name == entity.owner || std::any_of(written.key.begin(), written.key.end(),
+                                              [&](const auto& given) { return given.attribute.text == name; });
       if (!is_given)
         report_.error(written.step.position, "missing-key",
                       fmt::format("the key of {} is made from {}, which `key` does not give", entity.name, name),
@@ -328,7 +328,9 @@ class ActionResolver {
       if (attribute->derived || attribute->count || attribute->sum || attribute->copy_of)
         report_.error(assignment.attribute.position, "computed-attribute",
                       fmt::format("{}.{} is {}; no step sets it", entity.name, attribute->name,
-                                  attribute->derived ? "derived" : attribute->copy_of ? "a copy" : "counted"));
+                                  attribute->derived   ? "derived"
+                                  : attribute->copy_of ? "a copy"
+                                                       : "counted"));
     }
   }
 
@@ -404,7 +406,8 @@ void load_action(const YamlNode& node, Loading& loading) {
     auto list = load_access(*access, loading);
     action.access = std::move(list.access);
     if (list.anyone_when)
-      report.error(list.anyone_when->source.position, "contradiction", "a condition is for reading; an action has none");
+      report.error(list.anyone_when->source.position, "contradiction",
+                   "a condition is for reading; an action has none");
   }
   words.done();
   loading.later([name = action.name, steps, route, result, within, infer = access == nullptr, &loading] {

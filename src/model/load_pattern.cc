@@ -66,8 +66,8 @@ class QueryLoader {
 
  private:
   static const YamlNode* find(const YamlNode& node, std::string_view word) {
-    const auto found = std::find_if(node.items.begin(), node.items.end(),
-                                    [&](const YamlNode& item) { return item.key.text == word; });
+    const auto found =
+        std::find_if(node.items.begin(), node.items.end(), [&](const YamlNode& item) { return item.key.text == word; });
     return found == node.items.end() ? nullptr : &*found;
   }
 
@@ -76,10 +76,10 @@ class QueryLoader {
     for (const auto& attribute : key.sort) known.push_back(attribute.name);
     for (const auto& item : members) {
       if (item.key.text == "index" || std::find(known.begin(), known.end(), item.key.text) != known.end()) continue;
-      report_.unknown(item.key.position, "unknown-key",
-                      fmt::format("{} is not in the key of {}, which is {}", item.key.text, key.what,
-                                  spelled_out(known)),
-                      item.key.text, known);
+      report_.unknown(
+          item.key.position, "unknown-key",
+          fmt::format("{} is not in the key of {}, which is {}", item.key.text, key.what, spelled_out(known)),
+          item.key.text, known);
     }
   }
 
@@ -140,8 +140,8 @@ class QueryLoader {
                            .half_open = false,
                            .position = node.position};
     // An opening brace with nothing in it but a name is a template whose quotes were forgotten.
-    const bool is_condition = node.is_map() && !node.items.empty() &&
-                              node.items.front().kind != YamlNode::Kind::Nothing;
+    const bool is_condition =
+        node.is_map() && !node.items.empty() && node.items.front().kind != YamlNode::Kind::Nothing;
     if (!is_condition) {
       if (auto text = operand(node, Use::Where::Elsewhere)) condition.operands.push_back(std::move(*text));
     } else {
@@ -296,12 +296,12 @@ void resolve_nest(const std::string& pattern_name, const NestNames& names, Loadi
     const Parent* relation = child->find_parent(names.relation->text);
     if (relation == nullptr) {
       report.unknown(names.relation->position, "unknown-relation",
-                     fmt::format("{} has no parent called {}", child->name, names.relation->text),
-                     names.relation->text, names_of(child->parents));
+                     fmt::format("{} has no parent called {}", child->name, names.relation->text), names.relation->text,
+                     names_of(child->parents));
     } else if (relation->entity != parent->name) {
-      report.error(names.relation->position, "wrong-relation",
-                   fmt::format("{}.{} leads to {}, not to {}", child->name, relation->name, relation->entity,
-                               parent->name));
+      report.error(
+          names.relation->position, "wrong-relation",
+          fmt::format("{}.{} leads to {}, not to {}", child->name, relation->name, relation->entity, parent->name));
     }
   }
 }
@@ -427,9 +427,9 @@ void infer_parameters(const std::string& pattern_name, const std::vector<Use>& u
     pattern.parameters.push_back(std::move(parameter));
   }
   for (const auto& parameter : pattern.parameters) {
-    const bool is_taken = std::find(kPageParameters.begin(), kPageParameters.end(), parameter.name) !=
-                              kPageParameters.end() ||
-                          (pattern.order == Order::Asked && parameter.name == "order");
+    const bool is_taken =
+        std::find(kPageParameters.begin(), kPageParameters.end(), parameter.name) != kPageParameters.end() ||
+        (pattern.order == Order::Asked && parameter.name == "order");
     if (is_taken)
       report.error(parameter.position, "reserved-name",
                    fmt::format("{} means something else in the query string of every list", parameter.name));
@@ -482,9 +482,9 @@ void check_within(const Text& entity_name, const std::vector<Attribute>& paramet
   const Entity* entity = loading.need_entity(entity_name);
   if (entity == nullptr) return;
   for (const auto& name : entity->identity(loading.model.table)) {
-    const bool is_named = name == entity->owner ||
-                          std::any_of(parameters.begin(), parameters.end(),
-                                      [&](const Attribute& parameter) { return parameter.name == name; });
+    const bool is_named =
+        name == entity->owner || std::any_of(parameters.begin(), parameters.end(),
+                                             [&](const Attribute& parameter) { return parameter.name == name; });
     if (!is_named)
       loading.report.error(entity_name.position, "within-unnamed",
                            fmt::format("the key of {} is made from {}, which nothing here gives", entity->name, name),

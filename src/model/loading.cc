@@ -53,7 +53,8 @@ const Attribute* Loading::need_path(const Entity& entity, std::string_view path,
     const std::string_view member = rest.substr(0, next);
     rest = next == std::string_view::npos ? std::string_view() : rest.substr(next + 1);
     const Type& type = found->type;
-    if (type.kind == Kind::Any || (type.kind == Kind::Map && type.shape.empty())) return found;  // anything may be inside
+    if (type.kind == Kind::Any || (type.kind == Kind::Map && type.shape.empty()))
+      return found;  // anything may be inside
     const auto inside = std::find_if(type.shape.begin(), type.shape.end(),
                                      [&](const Attribute& candidate) { return candidate.name == member; });
     if (inside == type.shape.end()) {
@@ -75,10 +76,11 @@ void Loading::need_attributes(const Entity& entity, const Written<Expression>& e
   for (const auto& name : expression.value.paths())
     need_attribute(entity, {.text = name, .position = place_in_expression(expression.source, name), .lead = 0});
   for (const auto& input : expression.value.inputs()) {
-    report.error(place_in_expression(expression.source, fmt::format(":{}", input)), "unknown-input",
-                 fmt::format("there are no inputs here, so :{} stands for nothing; an attribute is written without colon",
-                             input),
-                 entity.find_attribute(input) != nullptr ? input : std::string());
+    report.error(
+        place_in_expression(expression.source, fmt::format(":{}", input)), "unknown-input",
+        fmt::format("there are no inputs here, so :{} stands for nothing; an attribute is written without colon",
+                    input),
+        entity.find_attribute(input) != nullptr ? input : std::string());
   }
 }
 
