@@ -111,7 +111,7 @@ std::optional<WrittenStep> load_step(const YamlNode& node, Report& report) {
     case Step::Kind::Read:
       written.entities = read_texts(*value, "what is read", report);
       take_name("as");
-      if (const YamlNode* key = words.need("key")) written.key = load_assignments(*key, "key", report);
+      if (const YamlNode* key = words.find("key")) written.key = load_assignments(*key, "key", report);
       if (const YamlNode* flag = words.find("optional"))
         step.optional = read_boolean(*flag, "optional", report).value_or(false);
       break;
