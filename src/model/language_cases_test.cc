@@ -85,9 +85,8 @@ std::vector<std::string> case_files() {
   return files;
 }
 
-INSTANTIATE_TEST_SUITE_P(Language, LanguageCases, testing::ValuesIn(case_files()), [](const auto& file) {
-  return std::filesystem::path(file.param).stem().string();
-});
+INSTANTIATE_TEST_SUITE_P(Language, LanguageCases, testing::ValuesIn(case_files()),
+                         [](const auto& file) { return std::filesystem::path(file.param).stem().string(); });
 
 }  // namespace
 }  // namespace stator::model

@@ -111,9 +111,9 @@ class QueryLoader {
       return;
     }
     if (is_condition(*value)) {
-      report_.error(value->position, "partition-range",
-                    fmt::format("{} is in the partition key, which is one value: a template and no range",
-                                attribute.name));
+      report_.error(
+          value->position, "partition-range",
+          fmt::format("{} is in the partition key, which is one value: a template and no range", attribute.name));
       return;
     }
     if (auto text = operand(*value, Use::Where::Partition))

@@ -113,8 +113,7 @@ std::optional<bool> read_boolean(const YamlNode& node, std::string_view what, Re
     if (node.text.text == "true") return true;
     if (node.text.text == "false") return false;
   }
-  report.error(node.position, "wrong-type",
-               fmt::format("{} is true or false, not {}", what, shown(node)));
+  report.error(node.position, "wrong-type", fmt::format("{} is true or false, not {}", what, shown(node)));
   return std::nullopt;
 }
 
@@ -122,8 +121,7 @@ std::optional<value::Number> read_number(const YamlNode& node, std::string_view 
   if (node.is_scalar() && !node.quoted) {
     if (auto number = value::Number::parse(node.text.text)) return *number;
   }
-  report.error(node.position, "wrong-type",
-               fmt::format("{} is a number, not {}", what, shown(node)));
+  report.error(node.position, "wrong-type", fmt::format("{} is a number, not {}", what, shown(node)));
   return std::nullopt;
 }
 
