@@ -12,13 +12,13 @@ using Field = Template::Field;
 const std::vector<std::string> kBooleans = {"false", "true"};
 constexpr unsigned kMostCounted = 32;  // longer texts are taken to have no bound: nothing is proved by counting so far
 
-Language digits(unsigned count) { return Language::byte('0', '9').repeated(count); }
+Language digits(unsigned count) { return Language::byte('0', '9').times(count); }
 
 // One code point of more than one byte, in UTF-8.
 Language wide_character() {
   const auto next = Language::byte(0x80, 0xBF);
-  return (Language::byte(0xC2, 0xDF) + next) | (Language::byte(0xE0, 0xEF) + next.repeated(2)) |
-         (Language::byte(0xF0, 0xF4) + next.repeated(3));
+  return (Language::byte(0xC2, 0xDF) + next) | (Language::byte(0xE0, 0xEF) + next.times(2)) |
+         (Language::byte(0xF0, 0xF4) + next.times(3));
 }
 
 // What escape() writes for a byte that it takes away.
@@ -61,8 +61,8 @@ Language around(char middle, Transform transform) {
 Language uuid() {
   const auto hex = Language::byte('0', '9') | Language::byte('a', 'f');
   const auto dash = Language::text("-");
-  return hex.repeated(8) + dash + hex.repeated(4) + dash + hex.repeated(4) + dash + hex.repeated(4) + dash +
-         hex.repeated(12);
+  return hex.times(8) + dash + hex.times(4) + dash + hex.times(4) + dash + hex.times(4) + dash +
+         hex.times(12);
 }
 
 // Crockford's base32: no I, L, O, U.
@@ -72,7 +72,7 @@ Language ulid(bool lower) {
     const int shift = lower ? 'a' - 'A' : 0;
     letter = letter | Language::byte(static_cast<unsigned char>(from + shift), static_cast<unsigned char>(upto + shift));
   }
-  return letter.repeated(26);
+  return letter.times(26);
 }
 
 Language date() { return digits(4) + Language::text("-") + digits(2) + Language::text("-") + digits(2); }

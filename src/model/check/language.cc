@@ -121,9 +121,14 @@ Language operator&(const Language& a, const Language& b) {
   return both;
 }
 
-Language Language::repeated(unsigned least, std::optional<unsigned> most) const {
+Language Language::times(unsigned count) const {
   auto language = text("");
-  for (unsigned i = 0; i < least; ++i) language = language + *this;
+  for (unsigned i = 0; i < count; ++i) language = language + *this;
+  return language;
+}
+
+Language Language::repeated(unsigned least, std::optional<unsigned> most) const {
+  auto language = times(least);
   if (!most) {
     Language loop = text("");
     const auto base = loop.append(*this);

@@ -24,6 +24,7 @@ class Language {
   friend Language operator+(const Language& a, const Language& b);  // one of a, then one of b
   friend Language operator|(const Language& a, const Language& b);  // in a or in b
   friend Language operator&(const Language& a, const Language& b);  // in both
+  Language times(unsigned count) const;  // so many in a row
   // `least` or more in a row; at most `most` of them if that is given.
   Language repeated(unsigned least, std::optional<unsigned> most = std::nullopt) const;
 

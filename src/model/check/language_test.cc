@@ -11,7 +11,7 @@ TEST(Language, HasAShortestStringOrNone) {
   EXPECT_EQ(Language::text("abc").shortest(), "abc");
   EXPECT_EQ(Language::nothing().shortest(), std::nullopt);
   EXPECT_EQ(Language::anything().shortest(), "");
-  EXPECT_EQ(kDigit.repeated(3).shortest(), "000");
+  EXPECT_EQ(kDigit.times(3).shortest(), "000");
   EXPECT_EQ((Language::text("long") | Language::text("no")).shortest(), "no");
   EXPECT_EQ((Language::text("a") + Language::nothing()).shortest(), std::nullopt);
 }
@@ -51,7 +51,7 @@ TEST(Language, KnowsWhatLiesAboveAndBelow) {
 }
 
 TEST(Language, BoundsOfManyStringsAreThoseOfTheOutermost) {
-  const auto years = Language::text("20") + kDigit.repeated(2);
+  const auto years = Language::text("20") + kDigit.times(2);
   EXPECT_TRUE(common(years.and_above(true), Language::text("2000")));
   EXPECT_FALSE(common(years.and_above(true), Language::text("1999")));
   EXPECT_TRUE(common(years.and_below(true), Language::text("2099")));
