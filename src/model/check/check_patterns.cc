@@ -63,47 +63,6 @@ std::vector<Row> returned_rows(const Model& model, const Pattern& pattern) {
   return all;
 }
 
-// ------------------------------------------------------------------------------------------------------------ what it can ask
-
-// Whether DynamoDB can answer it at all.
-bool is_served(const Query& query, Findings& findings) {
-  const auto refuse = [&](std::string message, std::string fix) {
-    findings.error(query.about("unserved-pattern"), std::move(message), std::move(fix));
-    return false;
-  };
-  for (const auto& key : query.space.partition) {
-    if (query.fixes(key)) continue;
-    return refuse(fmt::format("a query of {} needs {}, exactly", query.space.name, key.name),
-                  fmt::format("give {} a template under `query`", key.name));
-  }
-  for (const auto& condition : query.pattern.partition) {
-    const auto& keys = query.space.partition;
-    if (std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return key.name == condition.attribute; })) continue;
-    return refuse(fmt::format("{} is no key attribute of {}", condition.attribute, query.space.name),
-                  "query the index that has it, or filter by it");
-  }
-  const auto& sorts = query.space.sort;
-  for (std::size_t i = 0; i < query.pattern.sort.size(); ++i) {
-    const auto& condition = query.pattern.sort[i];
-    const auto key =
-        std::find_if(sorts.begin(), sorts.end(), [&](const auto& each) { return each.name == condition.attribute; });
-    if (key == sorts.end()) {
-      return refuse(fmt::format("{} is no key attribute of {}", condition.attribute, query.space.name),
-                    "query the index that has it, or filter by it");
-    }
-    const bool last = i + 1 == query.pattern.sort.size();
-    if (static_cast<std::size_t>(key - sorts.begin()) != i || (!last && condition.comparison != Comparison::Equal)) {
-      return refuse(fmt::format("the sort key attributes of {} are asked for from the left, all but the last exactly",
-                                query.space.name),
-                    "leave out the conditions behind the first range");
-    }
-    if (condition.comparison == Comparison::BeginsWith && key->type == value::Type::N) {
-      return refuse(fmt::format("{} is a number, and numbers have no beginning", key->name), "use a range");
-    }
-  }
-  return true;
-}
-
 std::vector<Language> conditions(const Query& query, const Reading& reading) {
   std::vector<Language> all;
   for (const auto& key : query.space.attributes()) {
@@ -335,13 +294,6 @@ void find_filter(const Query& query, Findings& findings) {
   }
 }
 
-void find_consistency(const Query& query, Findings& findings) {
-  if (!query.pattern.consistent || query.space.index == nullptr || query.space.index->local) return;
-  findings.error(query.about("consistent-index"),
-                 fmt::format("{} is a global index, and those cannot be read consistently", query.space.name),
-                 "leave out `consistent`, or read from the table");
-}
-
 // Names of what an index holds of a row; nullopt: everything.
 std::optional<std::vector<std::string>> projected(const Query& query) {
   const auto* index = query.space.index;
@@ -496,7 +448,7 @@ bool selects_by_value(const Query& query) {
 void find_wider_access(const Query& query, Findings& findings) {
   if (selects_by_value(query)) return;
   for (const auto& row : query.returned) {
-    if (includes(row.entity->read, query.pattern.access)) continue;
+    if (row.entity->read.anyone_when || includes(row.entity->read, query.pattern.access)) continue;
     findings.warning(query.about("wider-access"),
                      fmt::format("more people may run it than may read a {}, and nothing in it leaves out what they may not "
                                  "see",
@@ -663,17 +615,14 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Qu
 void check_patterns(const Model& model, Findings& findings) {
   std::vector<Query> queries;
   for (const auto& pattern : model.patterns) {
-    if (pattern.index && model.table.find_index(*pattern.index) == nullptr) continue;
     queries.push_back({model, pattern, key_space(model.table, pattern.index), returned_rows(model, pattern)});
   }
   for (const auto& query : queries) {
-    if (!is_served(query, findings)) continue;
     find_under_reads(query, findings);
     find_over_reads(query, findings);
     find_forged_parameters(query, findings);
     find_mismatches(query, findings);
     find_filter(query, findings);
-    find_consistency(query, findings);
     find_projection(query, findings);
     find_single(query, findings);
     find_sparse(query, findings);

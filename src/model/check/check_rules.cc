@@ -67,12 +67,6 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
       return Findings::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
     };
     const bool counted = is_counted(*parent, child, relation);
-    if (relation.on_delete == OnDelete::Restrict && !counted) {
-      findings.error(about("restrict-without-count"),
-                     fmt::format("a {} may not go while it has {}, but it does not count them, so that nothing can tell",
-                                 parent->name, child.name),
-                     fmt::format("add an attribute to {}: {{ count: {} }}", parent->name, relation_name(child, relation)));
-    }
     const char* need = relation.on_delete == OnDelete::Cascade ? "delete"
                        : relation.on_delete == OnDelete::Clear ? "clear"
                        : is_copied(child, relation)            ? "keep the copies of"
@@ -88,76 +82,11 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
   }
 }
 
-void find_counters(const Model& model, const Entity& entity, Findings& findings) {
-  for (const auto& attribute : entity.attributes) {
-    const Findings::About about{.code = "counter-scope",
-                                .subject = fmt::format("{}.{}", entity.name, attribute.name),
-                                .position = attribute.position};
-    const auto* of = attribute.count ? &attribute.count->of : attribute.sum ? &attribute.sum->of : nullptr;
-    if (of == nullptr) continue;
-    for (const auto& children : *of) {
-      const auto* child = model.find_entity(children.entity);
-      const auto* relation = child == nullptr ? nullptr : child->find_parent(children.relation);
-      if (relation != nullptr && relation->entity == entity.name) continue;
-      findings.error(about,
-                     fmt::format("{}.{} does not lead to a {}, so that it has nothing to count for it", children.entity,
-                                 children.relation, entity.name),
-                     fmt::format("name a relation whose parent is {}", entity.name));
-    }
-    if (!attribute.sum) continue;
-    for (const auto& children : *of) {
-      const auto* child = model.find_entity(children.entity);
-      const auto* type = child == nullptr ? nullptr : type_of(*child, attribute.sum->attribute);
-      if (type != nullptr && (type->kind == Kind::Number || type->kind == Kind::Integer)) continue;
-      findings.error(about, fmt::format("{}.{} is no number, and cannot be summed up", children.entity,
-                                        attribute.sum->attribute),
-                     "sum up an attribute of type number or integer");
-    }
-  }
-}
-
-void find_copies(const Model& model, const Entity& entity, Findings& findings) {
-  for (const auto& attribute : entity.attributes) {
-    if (!attribute.copy_of) continue;
-    const Findings::About about{.code = "copy-source",
-                                .subject = fmt::format("{}.{}", entity.name, attribute.name),
-                                .position = attribute.position};
-    const auto* relation = entity.find_parent(attribute.copy_of->relation);
-    const auto* parent = relation == nullptr ? nullptr : model.find_entity(relation->entity);
-    const auto* source = parent == nullptr ? nullptr : parent->find_attribute(attribute.copy_of->attribute);
-    if (source == nullptr) {
-      findings.error(about,
-                     fmt::format("it copies {}.{}, which there is not", attribute.copy_of->relation,
-                                 attribute.copy_of->attribute),
-                     "name a relation of this entity, and an attribute of its parent");
-    } else if (source->transient) {
-      findings.error(about, fmt::format("it copies {}.{}, which is never stored", parent->name, source->name),
-                     "store the source");
-    } else if (source->type.kind != attribute.type.kind) {
-      findings.error(about, fmt::format("its type is not that of {}.{}, which it copies", parent->name, source->name),
-                     "give both the same type");
-    } else if (source->hidden && !attribute.hidden) {
-      findings.warning(about, fmt::format("it serves what {}.{} hides", parent->name, source->name),
-                       "hide the copy, too");
-    }
-  }
-}
-
-void find_time_to_live(const Model& model, const Entity& entity, Findings& findings) {
-  if (model.table.ttl_attribute) return;
-  const auto report = [&](Position position, std::string message) {
-    findings.error({.code = "no-ttl", .subject = entity.name, .position = position}, std::move(message),
-                   "name the attribute under table: `ttl: ExpiresAt`");
-  };
-  if (entity.soft_delete && entity.soft_delete->keep) {
-    report(entity.soft_delete->position,
-           fmt::format("a deleted {} is to be purged after a while, but the table has no TTL attribute", entity.name));
-  }
-  for (const auto& record : entity.records) {
-    if (record.expires) {
-      report(record.position, fmt::format("{} expires, but the table has no TTL attribute", Row{&entity, &record}.name()));
-    }
-  }
+void find_purge(const Model& model, const Entity& entity, Findings& findings) {
+  if (model.table.ttl_attribute || !entity.soft_delete || !entity.soft_delete->keep) return;
+  findings.error({.code = "no-ttl", .subject = entity.name, .position = entity.soft_delete->position},
+                 fmt::format("a deleted {} is to be purged after a while, but the table has no TTL attribute", entity.name),
+                 "name the attribute under table: `ttl: ExpiresAt`");
 }
 
 void find_stream(const Model& model, Findings& findings) {
@@ -214,9 +143,7 @@ void find_transactions(const Model& model, Findings& findings) {
 void check_rules(const Model& model, Findings& findings) {
   for (const auto& entity : model.entities) {
     find_relations(model, entity, findings);
-    find_counters(model, entity, findings);
-    find_copies(model, entity, findings);
-    find_time_to_live(model, entity, findings);
+    find_purge(model, entity, findings);
   }
   find_stream(model, findings);
   find_transactions(model, findings);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "stator/model/check/regex.h"
+
 namespace stator::model {
 namespace {
 
@@ -13,13 +15,6 @@ const std::vector<std::string> kBooleans = {"false", "true"};
 constexpr unsigned kMostCounted = 32;  // longer texts are taken to have no bound: nothing is proved by counting so far
 
 Language digits(unsigned count) { return Language::byte('0', '9').times(count); }
-
-// One code point of more than one byte, in UTF-8.
-Language wide_character() {
-  const auto next = Language::byte(0x80, 0xBF);
-  return (Language::byte(0xC2, 0xDF) + next) | (Language::byte(0xE0, 0xEF) + next.times(2)) |
-         (Language::byte(0xF0, 0xF4) + next.times(3));
-}
 
 // What escape() writes for a byte that it takes away.
 Language escape_sequence() {
@@ -44,7 +39,27 @@ std::optional<unsigned> length(const std::optional<value::Number>& bound) {
   return static_cast<unsigned>(*number);
 }
 
+// The texts that escaping would have changed.
+Language with_escapable() {
+  return Language::anything() + Language::byte(0, kLastEscaped - 1) + Language::anything();
+}
+
+// The texts of a string whose pattern lets nothing through that is escaped or folded: it is the same in a key, however it is
+// put there.  nullopt when it has no such pattern.
+std::optional<Language> plain_text(const Type* type, Transform transform) {
+  if (type == nullptr || type->kind != Kind::String || !type->pattern) return std::nullopt;
+  auto texts = regex_language(*type->pattern);
+  if (!texts || common(*texts, with_escapable() | (Language::anything() + Language::text("%").extended()))) {
+    return std::nullopt;
+  }
+  if (transform == Transform::Sortable && common(*texts, Language::anything() + Language::byte('A', 'Z').extended())) {
+    return std::nullopt;
+  }
+  return texts;
+}
+
 Language free_text(const Type* type, Transform transform) {
+  if (auto plain = plain_text(type, transform)) return std::move(*plain);
   const auto one = character(transform);
   const auto least = type != nullptr ? length(type->min) : std::nullopt;
   const auto most = type != nullptr ? length(type->max) : std::nullopt;
@@ -133,11 +148,6 @@ Language typed(const Field& field, const Type* type, Transform transform) {
     case Kind::String: break;
   }
   return free_text(type, transform);
-}
-
-// The texts that escaping would have changed.
-Language with_escapable() {
-  return Language::anything() + Language::byte(0, kLastEscaped - 1) + Language::anything();
 }
 
 using TypeOf = std::function<const Type*(std::string_view)>;
@@ -274,8 +284,9 @@ const Type* type_of(const Model& model, const Pattern& pattern, std::string_view
 }
 
 bool is_free_text(const Type* type) {
-  return type == nullptr || type->kind == Kind::String || type->kind == Kind::Email || type->kind == Kind::Url ||
-         type->kind == Kind::Any;
+  if (type == nullptr) return true;
+  if (type->kind == Kind::String) return !plain_text(type, Transform::Raw);
+  return type->kind == Kind::Email || type->kind == Kind::Url || type->kind == Kind::Any;
 }
 
 Language hole_language(const Field& field, const Type* type, const Reading& reading) {
@@ -295,9 +306,33 @@ Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms,
   return language;
 }
 
+namespace {
+
+// A parameter that a caller may leave out.
+bool may_be_left_out(const Pattern& pattern, const std::string& name) {
+  const auto found = std::find_if(pattern.parameters.begin(), pattern.parameters.end(),
+                                  [&](const Attribute& each) { return each.name == name; });
+  return found != pattern.parameters.end() && !found->required && !found->default_value;
+}
+
+// The front of a condition, up to the first parameter that may be left out; nullopt when there is none.
+std::optional<std::vector<Template::Part>> surest_front(const Pattern& pattern, const KeyCondition& condition) {
+  std::vector<Template::Part> front;
+  for (const auto& part : condition.operands.front().parts()) {
+    const auto* field = std::get_if<Field>(&part);
+    if (field != nullptr && may_be_left_out(pattern, field->attribute)) return front;
+    front.push_back(part);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Language condition_language(const Model& model, const Pattern& pattern, const KeyCondition& condition,
                             const Reading& reading) {
   const TypeOf hole_type = [&](std::string_view path) { return type_of(model, pattern, path); };
+  // Without all of its parameters, a condition is the prefix that is known.
+  if (const auto front = surest_front(pattern, condition)) return parts_language(*front, hole_type, reading).extended();
   const auto operand = [&] { return parts_language(condition.operands.front().parts(), hole_type, reading); };
   switch (condition.comparison) {
     case Comparison::Equal: return operand();

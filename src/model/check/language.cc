@@ -241,6 +241,12 @@ std::optional<std::string> Language::shortest() const {
   return text;
 }
 
+Language wide_character() {
+  const auto next = Language::byte(0x80, 0xBF);
+  return (Language::byte(0xC2, 0xDF) + next) | (Language::byte(0xE0, 0xEF) + next.times(2)) |
+         (Language::byte(0xF0, 0xF4) + next.times(3));
+}
+
 std::optional<std::string> common(const Language& a, const Language& b) { return (a & b).shortest(); }
 
 }  // namespace stator::model

@@ -62,6 +62,9 @@ class Language {
   State accept_ = 0;
 };
 
+// One character of UTF-8 that has more than one byte.
+Language wide_character();
+
 // A shortest string that is in both; nullopt when there is none.
 std::optional<std::string> common(const Language& a, const Language& b);
 
