@@ -12,11 +12,13 @@ constexpr std::int64_t kMaxPage = 1000;
 // What every list takes beside its own parameters.
 constexpr std::array<std::string_view, 2> kPageParameters{"limit", "nextToken"};
 
-// One name that a caller has to give a value for, and where it stands.
+// A name in a route, key or filter, and where it stands.
 struct Use {
+  enum class Where : std::uint8_t { Route, Partition, Elsewhere };
+
   std::string name;
   Position position;
-  bool always = false;  // nothing can be read without it
+  Where where = Where::Elsewhere;
 };
 
 // ------------------------------------------------------------------------------------------------------------------- query
@@ -64,8 +66,8 @@ class QueryLoader {
 
  private:
   static const YamlNode* find(const YamlNode& node, std::string_view word) {
-    const auto found = std::find_if(node.items.begin(), node.items.end(),
-                                    [&](const YamlNode& item) { return item.key.text == word; });
+    const auto found =
+        std::find_if(node.items.begin(), node.items.end(), [&](const YamlNode& item) { return item.key.text == word; });
     return found == node.items.end() ? nullptr : &*found;
   }
 
@@ -74,14 +76,14 @@ class QueryLoader {
     for (const auto& attribute : key.sort) known.push_back(attribute.name);
     for (const auto& item : members) {
       if (item.key.text == "index" || std::find(known.begin(), known.end(), item.key.text) != known.end()) continue;
-      report_.unknown(item.key.position, "unknown-key",
-                      fmt::format("{} is not in the key of {}, which is {}", item.key.text, key.what,
-                                  spelled_out(known)),
-                      item.key.text, known);
+      report_.unknown(
+          item.key.position, "unknown-key",
+          fmt::format("{} is not in the key of {}, which is {}", item.key.text, key.what, spelled_out(known)),
+          item.key.text, known);
     }
   }
 
-  std::optional<Template> operand(const YamlNode& node, bool always) {
+  std::optional<Template> operand(const YamlNode& node, Use::Where where) {
     auto parsed = read_template(node, report_);
     if (!parsed) return std::nullopt;
     for (const auto& name : parsed->value.attributes()) {
@@ -89,7 +91,7 @@ class QueryLoader {
       if (name.find('.') != std::string::npos) {
         report_.error(position, "bad-template", fmt::format("a parameter has no parts: {} cannot be one", name));
       } else if (name != "me") {
-        uses_.push_back({.name = name, .position = position, .always = always});
+        uses_.push_back({.name = name, .position = position, .where = where});
       }
     }
     return std::move(parsed->value);
@@ -103,7 +105,7 @@ class QueryLoader {
                     fmt::format("{}: \"...\"", attribute.name));
       return;
     }
-    if (auto text = operand(*value, true))
+    if (auto text = operand(*value, Use::Where::Partition))
       pattern_.partition.push_back({.attribute = attribute.name,
                                     .comparison = Comparison::Equal,
                                     .operands = {std::move(*text)},
@@ -138,10 +140,10 @@ class QueryLoader {
                            .half_open = false,
                            .position = node.position};
     // An opening brace with nothing in it but a name is a template whose quotes were forgotten.
-    const bool is_condition = node.is_map() && !node.items.empty() &&
-                              node.items.front().kind != YamlNode::Kind::Nothing;
+    const bool is_condition =
+        node.is_map() && !node.items.empty() && node.items.front().kind != YamlNode::Kind::Nothing;
     if (!is_condition) {
-      if (auto text = operand(node, false)) condition.operands.push_back(std::move(*text));
+      if (auto text = operand(node, Use::Where::Elsewhere)) condition.operands.push_back(std::move(*text));
     } else {
       load_comparison(node, condition);
     }
@@ -151,7 +153,7 @@ class QueryLoader {
   void load_comparison(const YamlNode& node, KeyCondition& condition) {
     Words words(node, "a key condition", report_);
     const auto add = [&](const YamlNode& value) {
-      if (auto text = operand(value, false)) condition.operands.push_back(std::move(*text));
+      if (auto text = operand(value, Use::Where::Elsewhere)) condition.operands.push_back(std::move(*text));
     };
     std::size_t given = 0;
     for (const auto& [word, comparison] : {
@@ -249,19 +251,23 @@ std::vector<const Entity*> returned_entities(const Pattern& pattern, const Model
   return entities;
 }
 
-void check_filter(const std::string& name, const Written<Expression>& filter, Loading& loading) {
+// An expression over returned rows reads attributes that one of the entities has.
+void check_row_names(const std::string& name, const Written<Expression>& expression, Loading& loading) {
   const auto entities = returned_entities(loading.pattern(name), loading.model);
-  for (const auto& path : filter.value.paths()) {
+  if (entities.empty()) return;
+  visit_names(expression, [&](const Expression::Node& node, Position position) {
+    if (node.op != Expression::Node::Op::Path || node.name == loading.model.table.type_attribute) return;
+    const auto has = [&](const Entity* entity) { return entity->find_attribute(node.name) != nullptr; };
+    const auto found = std::find_if(entities.begin(), entities.end(), has);
+    if (found != entities.end()) return loading.need_path(**found, node.name, node.steps, position);
     std::vector<std::string_view> known;
     for (const Entity* entity : entities) {
       for (const auto& attribute : entity->attributes) known.push_back(attribute.name);
     }
-    const bool is_known =
-        path == loading.model.table.type_attribute || std::find(known.begin(), known.end(), path) != known.end();
-    if (!is_known && !entities.empty())
-      loading.report.unknown(place_in_expression(filter.source, path), "unknown-attribute",
-                             fmt::format("no entity that {} returns has an attribute {}", name, path), path, known);
-  }
+    loading.report.unknown(position, "unknown-attribute",
+                           fmt::format("no entity that {} returns has an attribute {}", name, node.name), node.name,
+                           known);
+  });
 }
 
 // -------------------------------------------------------------------------------------------------------- nesting and joins
@@ -293,12 +299,12 @@ void resolve_nest(const std::string& pattern_name, const NestNames& names, Loadi
     const Parent* relation = child->find_parent(names.relation->text);
     if (relation == nullptr) {
       report.unknown(names.relation->position, "unknown-relation",
-                     fmt::format("{} has no parent called {}", child->name, names.relation->text),
-                     names.relation->text, names_of(child->parents));
+                     fmt::format("{} has no parent called {}", child->name, names.relation->text), names.relation->text,
+                     names_of(child->parents));
     } else if (relation->entity != parent->name) {
-      report.error(names.relation->position, "wrong-relation",
-                   fmt::format("{}.{} leads to {}, not to {}", child->name, relation->name, relation->entity,
-                               parent->name));
+      report.error(
+          names.relation->position, "wrong-relation",
+          fmt::format("{}.{} leads to {}, not to {}", child->name, relation->name, relation->entity, parent->name));
     }
   }
 }
@@ -367,14 +373,20 @@ void load_join(const YamlNode& node, Pattern& pattern, Loading& loading) {
 
 // -------------------------------------------------------------------------------------------------------------- parameters
 
+// Whether a name is known from the entity that a pattern works within, once that has been found by the rest of its key.
+bool is_given_by(const Entity& within, const std::string& name, const Table& table) {
+  const auto identity = within.identity(table);
+  const bool finds_it = name != within.owner && std::find(identity.begin(), identity.end(), name) != identity.end();
+  return within.find_attribute(name) != nullptr && !finds_it;
+}
+
 // Completes the parameters with those that are attributes of what is returned, and reports names that nothing explains.
 void infer_parameters(const std::string& pattern_name, const std::vector<Use>& uses, Loading& loading) {
   Report& report = loading.report;
   Pattern& pattern = loading.pattern(pattern_name);
   auto entities = returned_entities(pattern, loading.model);
-  if (pattern.within) {
-    if (const Entity* within = loading.model.find_entity(*pattern.within)) entities.push_back(within);
-  }
+  const Entity* within = pattern.within ? loading.model.find_entity(*pattern.within) : nullptr;
+  if (within != nullptr) entities.push_back(within);
   const auto find = [&](std::string_view name) {
     return std::find_if(pattern.parameters.begin(), pattern.parameters.end(),
                         [&](const Attribute& parameter) { return parameter.name == name; });
@@ -389,9 +401,12 @@ void infer_parameters(const std::string& pattern_name, const std::vector<Use>& u
   for (const auto& use : uses) {
     const auto known = find(use.name);
     if (known != pattern.parameters.end()) {
-      known->required = known->required || (use.always && !known->default_value);
+      const bool is_needed = use.where != Use::Where::Elsewhere;
+      known->required = known->required || (is_needed && !known->default_value);
       continue;
     }
+    if (within != nullptr && use.where != Use::Where::Route && is_given_by(*within, use.name, loading.model.table))
+      continue;
     const Attribute* attribute = nullptr;
     std::vector<std::string_view> names;
     for (const Entity* entity : entities) {
@@ -415,9 +430,9 @@ void infer_parameters(const std::string& pattern_name, const std::vector<Use>& u
     pattern.parameters.push_back(std::move(parameter));
   }
   for (const auto& parameter : pattern.parameters) {
-    const bool is_taken = std::find(kPageParameters.begin(), kPageParameters.end(), parameter.name) !=
-                              kPageParameters.end() ||
-                          (pattern.order == Order::Asked && parameter.name == "order");
+    const bool is_taken =
+        std::find(kPageParameters.begin(), kPageParameters.end(), parameter.name) != kPageParameters.end() ||
+        (pattern.order == Order::Asked && parameter.name == "order");
     if (is_taken)
       report.error(parameter.position, "reserved-name",
                    fmt::format("{} means something else in the query string of every list", parameter.name));
@@ -470,9 +485,9 @@ void check_within(const Text& entity_name, const std::vector<Attribute>& paramet
   const Entity* entity = loading.need_entity(entity_name);
   if (entity == nullptr) return;
   for (const auto& name : entity->identity(loading.model.table)) {
-    const bool is_named = name == entity->owner ||
-                          std::any_of(parameters.begin(), parameters.end(),
-                                      [&](const Attribute& parameter) { return parameter.name == name; });
+    const bool is_named =
+        name == entity->owner || std::any_of(parameters.begin(), parameters.end(),
+                                             [&](const Attribute& parameter) { return parameter.name == name; });
     if (!is_named)
       loading.report.error(entity_name.position, "within-unnamed",
                            fmt::format("the key of {} is made from {}, which nothing here gives", entity->name, name),
@@ -495,7 +510,7 @@ void load_pattern(const YamlNode& node, Loading& loading) {
       pattern.path = route->text.text;
       for (const auto& parameter : route->parameters)
         uses.push_back(
-            {.name = parameter, .position = place_in_template(route->text, parameter), .always = true});
+            {.name = parameter, .position = place_in_template(route->text, parameter), .where = Use::Where::Route});
     }
   }
   if (const YamlNode* query = words.need("query")) QueryLoader(pattern, uses, loading).load(*query);
@@ -513,13 +528,11 @@ void load_pattern(const YamlNode& node, Loading& loading) {
   if (const YamlNode* filter = words.find("filter")) {
     if (const auto expression = read_expression(*filter, report)) {
       pattern.filter = expression->value;
-      for (const auto& input : expression->value.inputs()) {
-        if (input != "me" && input != "now")
-          uses.push_back({.name = input,
-                          .position = place_in_expression(expression->source, fmt::format(":{}", input)),
-                          .always = false});
-      }
-      loading.later([name, expression = *expression, &loading] { check_filter(name, expression, loading); });
+      visit_names(*expression, [&](const Expression::Node& read, Position position) {
+        if (read.op == Expression::Node::Op::Input && read.name != "me" && read.name != "now")
+          uses.push_back({.name = read.name, .position = position, .where = Use::Where::Elsewhere});
+      });
+      loading.later([name, expression = *expression, &loading] { check_row_names(name, expression, loading); });
     }
   }
   if (const YamlNode* parameters = words.find("parameters")) {
@@ -540,7 +553,10 @@ void load_pattern(const YamlNode& node, Loading& loading) {
     if (within) check_within(*within, loading.pattern(name).parameters, loading);
   });
   if (const YamlNode* access = words.find("access")) {
-    pattern.access = load_access(*access, loading);
+    auto list = load_access(*access, loading);
+    pattern.access = std::move(list.access);
+    if (list.anyone_when)
+      loading.later([name, condition = *list.anyone_when, &loading] { check_row_names(name, condition, loading); });
   } else {
     loading.later([name, &loading] { infer_access(name, loading); });
   }

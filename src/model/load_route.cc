@@ -45,7 +45,8 @@ std::string shape_of(std::string_view method, std::string_view path) {
     std::vector<std::string> query;
     for (const auto& [part, offset] : split(path, '&', question + 1)) {
       const auto equals = part.find('=');
-      query.push_back(hole(part.substr(equals + 1)) ? fmt::format("{}={{}}", part.substr(0, equals)) : std::string(part));
+      query.push_back(hole(part.substr(equals + 1)) ? fmt::format("{}={{}}", part.substr(0, equals))
+                                                    : std::string(part));
     }
     std::sort(query.begin(), query.end());
     shape += fmt::format("?{}", fmt::join(query, "&"));
@@ -76,7 +77,7 @@ std::vector<Routed> routes_of(const Entity& entity) {
     if (operation == "update") add("PATCH", entity.path);
     if (operation == "delete") add("DELETE", entity.path);
     if (operation == "restore") add("POST", entity.path + "/restore");
-    if (operation == "purge") add("POST", entity.path + "/purge");
+    if (operation == "purge") add("DELETE", entity.path + "/purge");
   }
   return routes;
 }
@@ -119,7 +120,7 @@ std::optional<Route> load_route(const YamlNode& node, QueryString query, Loading
       const auto key = part.substr(0, equals);
       const auto value = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
       const auto name = hole(value);
-      if (name && *name == key) {
+      if (name && is_name(key)) {
         take(*name, offset + equals + 1);
       } else if (!is_name(key) || !is_literal(value)) {
         refuse(offset, fmt::format("a query string has name={{name}} or name=word; \"{}\" is neither", part));
