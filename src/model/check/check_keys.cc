@@ -7,6 +7,7 @@
 
 #include "stator/model/check/findings.h"
 #include "stator/model/check/keys.h"
+#include "stator/model/check/regex.h"
 
 namespace stator::model {
 namespace {
@@ -115,8 +116,8 @@ void find_forgeries(const KeySpace& space, const std::vector<Placed>& all, Findi
         findings.error({.code = "forged-key",
                         .subject = fmt::format("{}.{}", forger.row.entity->name, attribute),
                         .position = position_of(forger)},
-                       fmt::format("{} is in the key of {} as it is, so that a text with a separator in it gives a {} the "
-                                   "key of another {} in {}",
+                       fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives a {} the "
+                                   "key of a {} in {}",
                                    attribute, forger.row.name(), forger.row.name(), victim.row.name(), space.name),
                        fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", attribute),
                        spell_key(space.attributes(), *key));
@@ -172,11 +173,11 @@ void find_text_order(const KeyUse& use, Findings& findings) {
     const auto first = static_cast<unsigned char>(literal->text.front());
     if (first == 0) continue;
     const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kAsItIs);
-    const auto lower = [&](unsigned char from, unsigned char upto) {
-      return common(texts, Language::byte('!', '~').repeated(1) + Language::byte(from, upto) + Language::anything());
+    const auto lower = [&] {
+      return common(texts, Language::byte('!', '~') + Language::byte(0, static_cast<unsigned char>(first - 1)).extended());
     };
-    auto text = lower(' ', ' ');
-    if (first <= ' ' || !text) text = lower(0, static_cast<unsigned char>(first - 1));
+    auto text = first > ' ' ? common(texts, Language::text("a b")) : std::nullopt;
+    if (!text) text = lower();
     if (!text) continue;
     const auto shorter = text->substr(0, 1);
     findings.error({.code = "text-order", .subject = subject_of(use, *field), .position = use.form.position},
@@ -185,7 +186,7 @@ void find_text_order(const KeyUse& use, Findings& findings) {
                                field->attribute, use.key.name, spell_text(literal->text)),
                    fmt::format("write {{{0}}} or {{{0}|sortable}}: then nothing in the text sorts before a separator",
                                field->attribute),
-                   fmt::format("{} lies between {} and {}", spell_text(*text + literal->text), spell_text(shorter),
+                   fmt::format("{} lies between {} and {}", spell_text(*text), spell_text(shorter),
                                spell_text(shorter + literal->text)));
   }
 }
@@ -248,11 +249,24 @@ struct Bytes {
 
 constexpr std::size_t kSubjectBytes = 128;  // what a token's subject is taken to have at most
 constexpr std::size_t kNumberBytes = 40;
-constexpr std::size_t kWidestCharacter = 4;
+constexpr std::size_t kEmailBytes = 254;  // check_value() takes no longer ones
+constexpr std::size_t kUrlBytes = 2048;
 
+// How many characters a text has at most; nullopt when nothing says so.
 std::optional<std::size_t> most_characters(const Type& type) {
-  const auto most = type.max ? type.max->to_int64() : std::nullopt;
-  return most ? std::optional(static_cast<std::size_t>(*most)) : std::nullopt;
+  if (const auto most = type.max ? type.max->to_int64() : std::nullopt) return static_cast<std::size_t>(*most);
+  if (type.kind == Kind::Email) return kEmailBytes;
+  if (type.kind == Kind::Url) return kUrlBytes;
+  const auto texts = type.pattern ? regex_language(*type.pattern) : std::nullopt;
+  return texts ? texts->longest() : std::nullopt;
+}
+
+std::size_t widest_character(const Type& type, Transform transform) {
+  constexpr std::size_t kEscapeBytes = 3;
+  constexpr std::size_t kWideBytes = 4;
+  if (type.kind == Kind::Binary) return 1;
+  if (type.kind == Kind::Email || type.kind == Kind::Url) return transform == Transform::Raw ? 1 : kEscapeBytes;
+  return is_free_text(&type) ? kWideBytes : 1;
 }
 
 void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
@@ -286,7 +300,7 @@ void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
   }
   if (const auto most = most_characters(*type)) {
     bytes.plain += *most;
-    bytes.worst += *most * (type->kind == Kind::Binary ? 1 : kWidestCharacter);
+    bytes.worst += *most * widest_character(*type, field.transform);
   } else if (entity.owner == field.attribute) {
     fixed(kSubjectBytes);
   } else {
@@ -309,8 +323,11 @@ void find_length(const KeyUse& use, Findings& findings) {
     findings.warning({.code = "key-too-long",
                       .subject = fmt::format("{}.{}", use.row.entity->name, *bytes.unlimited),
                       .position = use.form.position},
-                     fmt::format("{} is in {}, which holds at most {} bytes, and has no limit of its own",
-                                 *bytes.unlimited, use.key.name, use.most_bytes),
+                     use.form.rule == nullptr
+                         ? fmt::format("{} is a key, which holds at most {} bytes, and has no limit of its own",
+                                       *bytes.unlimited, use.most_bytes)
+                         : fmt::format("{} is in {}, which holds at most {} bytes, and has no limit of its own",
+                                       *bytes.unlimited, use.key.name, use.most_bytes),
                      fmt::format("give {} a max, or put a hash of it into the key", *bytes.unlimited));
   }
   const Findings::About about{
@@ -414,9 +431,9 @@ void find_identity(const Model& model, const Entity& entity, Findings& findings)
   findings.error({.code = "key-not-unique",
                   .subject = entity.name,
                   .position = time_key != nullptr ? time_key->position : entity.position},
-                 fmt::format("only {} tells two {} of the same parent apart: the second in one moment is refused, or "
-                             "overwrites the first",
-                             time, entity.name),
+                 fmt::format("the key of {} has the time {} in it and no id of its own: of two in one moment, the second is "
+                             "refused or overwrites the first",
+                             entity.name, time),
                  fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}",
                              time));
 }

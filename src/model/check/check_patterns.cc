@@ -21,6 +21,10 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool is_range(Comparison comparison) {
+  return comparison != Comparison::Equal && comparison != Comparison::BeginsWith;
+}
+
 void add_name(std::vector<std::string>& names, const std::string& name) {
   if (!contains(names, name)) names.push_back(name);
 }
@@ -126,8 +130,10 @@ void find_over_reads(const Query& query, Findings& findings) {
     const auto key = match(query, row, wanted, kOrdinary);
     if (!key) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name());
-    witnesses += fmt::format("{}{}: {}", witnesses.empty() ? "" : "; ", row.name(),
-                             spell_key(query.space.attributes(), *key));
+    const auto& sort = query.space.sort;
+    witnesses += fmt::format("{}{} with {}", witnesses.empty() ? "" : ", ", row.name(),
+                             sort.empty() ? spell_key(query.space.partition, *key)
+                                          : spell_key(sort, {key->end() - static_cast<std::ptrdiff_t>(sort.size()), key->end()}));
   }
   if (names.empty()) return;
   findings.error(query.about("over-read"),
@@ -141,7 +147,7 @@ std::vector<std::string> raw_parameters(const Query& query) {
   std::vector<std::string> names;
   for (const auto& key : query.space.attributes()) {
     const auto* condition = query.condition(key.name);
-    if (condition == nullptr) continue;
+    if (condition == nullptr || is_range(condition->comparison)) continue;  // whoever moves a bound only moves a bound
     for (const auto& operand : condition->operands) {
       for (const auto& part : operand.parts()) {
         const auto* field = std::get_if<Field>(&part);
@@ -218,10 +224,6 @@ std::string spelled(const Field& field) {
     case Transform::Escaped: break;
   }
   return field.width > 0 ? fmt::format("{{{}:0{}}}", field.attribute, field.width) : fmt::format("{{{}}}", field.attribute);
-}
-
-bool is_range(Comparison comparison) {
-  return comparison != Comparison::Equal && comparison != Comparison::BeginsWith;
 }
 
 void find_mismatches(const Query& query, Findings& findings) {
@@ -455,6 +457,7 @@ std::vector<Field> sorting_fields(const Query& query, const Row& row) {
 void find_order(const Query& query, Findings& findings) {
   const auto& promised = query.pattern.sorted_by;
   for (const auto& row : query.returned) {
+    if (!forms(query.model, row, query.space)) continue;
     const auto fields = sorting_fields(query, row);
     const bool kept =
         fields.size() >= promised.size() &&

@@ -12,7 +12,7 @@ namespace {
 using Field = Template::Field;
 
 const std::vector<std::string> kBooleans = {"false", "true"};
-constexpr unsigned kMostCounted = 32;  // longer texts are taken to have no bound: nothing is proved by counting so far
+constexpr unsigned kMostCounted = 8;  // longer texts are taken to have no bound: nothing is proved by counting so far
 
 Language digits(unsigned count) { return Language::byte('0', '9').times(count); }
 
@@ -297,7 +297,10 @@ Language hole_language(const Field& field, const Type* type, const Reading& read
 }
 
 Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading) {
-  return parts_language(form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
+  const auto language =
+      parts_language(form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
+  // A key is never empty: a row that would have an empty one is not in the index.
+  return form.parts.size() == 1 ? language & Language::byte(0, 0xFF).repeated(1) : language;
 }
 
 Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms, const Reading& reading) {

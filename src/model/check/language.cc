@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace stator::model {
@@ -205,37 +207,68 @@ Language Language::and_below(bool equal) const {
   return below;
 }
 
-std::optional<std::string> Language::shortest() const {
-  struct Step {
-    State before = 0;
-    bool reads = false;
-    unsigned char byte = 0;
-  };
-  // Breadth first; a silent step costs nothing, so it goes to the front of the queue.  A state is settled when it is taken
-  // from the queue for the first time.
+std::optional<std::size_t> Language::longest() const {
+  const auto useful = productive();
+  std::set<State> now = {start_};
+  std::optional<std::size_t> longest;
+  for (std::size_t length = 0; !now.empty(); ++length) {
+    std::set<State> next;
+    for (std::vector<State> open(now.begin(), now.end()); !open.empty();) {
+      const auto state = open.back();
+      open.pop_back();
+      for (const auto to : nodes_[state].silent) {
+        if (useful[to] && now.insert(to).second) open.push_back(to);
+      }
+      for (const auto& edge : nodes_[state].edges) {
+        if (useful[edge.to]) next.insert(edge.to);
+      }
+    }
+    if (now.contains(accept_)) longest = length;
+    if (length > nodes_.size()) return std::nullopt;  // longer than any way without a loop
+    now = std::move(next);
+  }
+  return longest.value_or(0);
+}
+
+std::optional<std::string> Language::shortest() const { return common(*this, anything()); }
+
+// Walks both automata at once, breadth first.  A silent step costs nothing, so it goes to the front of the queue; a pair of
+// states is settled when it is taken from the queue for the first time.
+std::optional<std::string> common(const Language& a, const Language& b) {
+  using State = Language::State;
   struct Visit {
-    State state;
-    Step step;
+    std::uint64_t pair;
+    std::uint64_t before;
+    int byte;  // -1: silent
   };
-  std::vector<std::optional<Step>> settled(nodes_.size());
-  std::deque<Visit> open = {{start_, {start_, false, 0}}};
+  const auto paired = [](State p, State q) { return (std::uint64_t{p} << 32) | q; };
+  const auto start = paired(a.start_, b.start_);
+  const auto end = paired(a.accept_, b.accept_);
+  std::unordered_map<std::uint64_t, Visit> settled;
+  std::deque<Visit> open = {{start, start, -1}};
   while (!open.empty()) {
-    const auto [state, step] = open.front();
+    const auto visit = open.front();
     open.pop_front();
-    if (settled[state]) continue;
-    settled[state] = step;
-    if (state == accept_) break;
-    for (const auto to : nodes_[state].silent) open.push_front({to, {state, false, 0}});
-    for (const auto& edge : nodes_[state].edges) {
-      open.push_back({edge.to, {state, true, most_readable(edge.from, edge.upto)}});
+    if (!settled.emplace(visit.pair, visit).second) continue;
+    if (visit.pair == end) break;
+    const auto p = static_cast<State>(visit.pair >> 32);
+    const auto q = static_cast<State>(visit.pair);
+    for (const auto to : a.nodes_[p].silent) open.push_front({paired(to, q), visit.pair, -1});
+    for (const auto to : b.nodes_[q].silent) open.push_front({paired(p, to), visit.pair, -1});
+    for (const auto& left : a.nodes_[p].edges) {
+      for (const auto& right : b.nodes_[q].edges) {
+        const auto from = std::max(left.from, right.from);
+        const auto upto = std::min(left.upto, right.upto);
+        if (from <= upto) open.push_back({paired(left.to, right.to), visit.pair, most_readable(from, upto)});
+      }
     }
   }
-  if (!settled[accept_]) return std::nullopt;
+  if (!settled.contains(end)) return std::nullopt;
   std::string text;
-  for (auto state = accept_; state != start_;) {
-    const auto& step = *settled[state];
-    if (step.reads) text.push_back(static_cast<char>(step.byte));
-    state = step.before;
+  for (auto pair = end; pair != start;) {
+    const auto& visit = settled.at(pair);
+    if (visit.byte >= 0) text.push_back(static_cast<char>(visit.byte));
+    pair = visit.before;
   }
   std::reverse(text.begin(), text.end());
   return text;
@@ -246,7 +279,5 @@ Language wide_character() {
   return (Language::byte(0xC2, 0xDF) + next) | (Language::byte(0xE0, 0xEF) + next.times(2)) |
          (Language::byte(0xF0, 0xF4) + next.times(3));
 }
-
-std::optional<std::string> common(const Language& a, const Language& b) { return (a & b).shortest(); }
 
 }  // namespace stator::model

@@ -34,8 +34,13 @@ class Language {
   Language and_above(bool equal) const;
   Language and_below(bool equal) const;
 
+  // How long the longest string is; nullopt when there is no longest.
+  std::optional<std::size_t> longest() const;
   // A shortest string, as readable as there is one; nullopt when there is none.
   std::optional<std::string> shortest() const;
+
+  // A shortest string that is in both; nullopt when there is none.
+  friend std::optional<std::string> common(const Language& a, const Language& b);
 
  private:
   using State = std::uint32_t;
@@ -65,7 +70,6 @@ class Language {
 // One character of UTF-8 that has more than one byte.
 Language wide_character();
 
-// A shortest string that is in both; nullopt when there is none.
 std::optional<std::string> common(const Language& a, const Language& b);
 
 }  // namespace stator::model

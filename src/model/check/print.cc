@@ -31,12 +31,13 @@ std::string to_text(const Diagnostic& diagnostic) {
   auto text = fmt::format("{}:{}:{}: {}{}[{}]: {}\n", diagnostic.file, diagnostic.position.line,
                           diagnostic.position.column, diagnostic.accepted.empty() ? "" : "accepted ",
                           severity_name(diagnostic.severity), diagnostic.code, diagnostic.message);
-  for (const auto& [word, value] : {std::pair<std::string_view, const std::string&>("on", diagnostic.subject),
-                                    {"for example", diagnostic.witness},
-                                    {"instead", diagnostic.accepted.empty() ? diagnostic.fix : std::string()},
-                                    {"accepted because", diagnostic.accepted}}) {
+  const auto add = [&](std::string_view word, const std::string& value) {
     if (!value.empty()) text += fmt::format("    {}: {}\n", word, value);
-  }
+  };
+  add("on", diagnostic.subject);
+  add("for example", diagnostic.witness);
+  if (diagnostic.accepted.empty()) add("fix", diagnostic.fix);
+  add("because", diagnostic.accepted);
   return text;
 }
 
