@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <ranges>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -253,8 +254,9 @@ std::optional<std::string> common(const Language& a, const Language& b) {
     if (visit.pair == end) break;
     const auto p = static_cast<State>(visit.pair >> 32);
     const auto q = static_cast<State>(visit.pair);
-    for (const auto to : a.nodes_[p].silent) open.push_front({paired(to, q), visit.pair, -1});
-    for (const auto to : b.nodes_[q].silent) open.push_front({paired(p, to), visit.pair, -1});
+    // Backwards, because each goes before the one before it: what was put first into a union is tried first.
+    for (const auto to : b.nodes_[q].silent | std::views::reverse) open.push_front({paired(p, to), visit.pair, -1});
+    for (const auto to : a.nodes_[p].silent | std::views::reverse) open.push_front({paired(to, q), visit.pair, -1});
     for (const auto& left : a.nodes_[p].edges) {
       for (const auto& right : b.nodes_[q].edges) {
         const auto from = std::max(left.from, right.from);
