@@ -311,7 +311,8 @@ std::string listed(const std::vector<std::string>& names) { return fmt::format("
 void find_projection(const Query& query, Findings& findings) {
   const auto held = projected(query);
   if (!held) return;
-  std::vector<std::string> needed = {query.model.table.type_attribute};
+  std::vector<std::string> needed;
+  if (query.returned.size() > 1) needed.push_back(query.model.table.type_attribute);
   if (query.pattern.filter) {
     for (const auto& name : query.pattern.filter->paths()) add_name(needed, name);
   }
@@ -406,6 +407,7 @@ bool may_be_absent(const Query& query, const Entity& entity, const std::string& 
 void find_sparse(const Query& query, Findings& findings) {
   if (query.space.index == nullptr) return;
   for (const auto& row : query.returned) {
+    const auto asked = fixed_attributes(query, row);  // who asks for a value does not ask for rows without one
     for (const auto& key : query.space.attributes()) {
       const auto all = forms(query.model, row, key);
       const bool on_purpose = std::any_of(all.begin(), all.end(), [](const KeyForm& form) {
@@ -414,7 +416,8 @@ void find_sparse(const Query& query, Findings& findings) {
       if (all.empty() || on_purpose) continue;
       for (const auto& part : all.back().parts) {
         const auto* field = std::get_if<Field>(&part);
-        if (field == nullptr || !may_be_absent(query, *row.entity, field->attribute)) continue;
+        if (field == nullptr || contains(asked, field->attribute)) continue;
+        if (!may_be_absent(query, *row.entity, field->attribute)) continue;
         findings.warning(query.about("sparse-index"),
                          fmt::format("a {} without {} is not in {}, and so is never returned", row.name(),
                                      field->attribute, query.space.name),

@@ -318,41 +318,52 @@ bool may_be_left_out(const Pattern& pattern, const std::string& name) {
   return found != pattern.parameters.end() && !found->required && !found->default_value;
 }
 
-// The front of a condition, up to the first parameter that may be left out; nullopt when there is none.
-std::optional<std::vector<Template::Part>> surest_front(const Pattern& pattern, const KeyCondition& condition) {
-  std::vector<Template::Part> front;
-  for (const auto& part : condition.operands.front().parts()) {
+bool may_be_left_out(const Pattern& pattern, const Template& operand) {
+  const auto names = operand.attributes();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return may_be_left_out(pattern, name); });
+}
+
+// As much of the front as there always is.
+std::vector<Template::Part> certain_front(const Pattern& pattern, const Template& operand) {
+  const auto& parts = operand.parts();
+  const auto end = std::find_if(parts.begin(), parts.end(), [&](const Template::Part& part) {
     const auto* field = std::get_if<Field>(&part);
-    if (field != nullptr && may_be_left_out(pattern, field->attribute)) return front;
-    front.push_back(part);
-  }
-  return std::nullopt;
+    return field != nullptr && may_be_left_out(pattern, field->attribute);
+  });
+  return {parts.begin(), end};
 }
 
 }  // namespace
 
+// A bound whose parameter is left out is no bound, and a prefix is as long as what is given.
 Language condition_language(const Model& model, const Pattern& pattern, const KeyCondition& condition,
                             const Reading& reading) {
   const TypeOf hole_type = [&](std::string_view path) { return type_of(model, pattern, path); };
-  // Without all of its parameters, a condition is the prefix that is known.
-  if (const auto front = surest_front(pattern, condition)) return parts_language(*front, hole_type, reading).extended();
-  const auto operand = [&] { return parts_language(condition.operands.front().parts(), hole_type, reading); };
-  switch (condition.comparison) {
-    case Comparison::Equal: return operand();
-    case Comparison::BeginsWith: return operand().extended();
-    case Comparison::Less: return operand().and_below(false);
-    case Comparison::LessOrEqual: return operand().and_below(true);
-    case Comparison::Greater: return operand().and_above(false);
-    case Comparison::GreaterOrEqual: return operand().and_above(true);
-    case Comparison::Between: break;
+  const auto& operand = condition.operands.front();
+  const auto language = [&](const std::vector<Template::Part>& parts) { return parts_language(parts, hole_type, reading); };
+  if (condition.comparison == Comparison::BeginsWith) return language(certain_front(pattern, operand)).extended();
+  if (condition.comparison != Comparison::Between) {
+    if (may_be_left_out(pattern, operand)) return Language::anything();
+    const auto bound = language(operand.parts());
+    switch (condition.comparison) {
+      case Comparison::Less: return bound.and_below(false);
+      case Comparison::LessOrEqual: return bound.and_below(true);
+      case Comparison::Greater: return bound.and_above(false);
+      case Comparison::GreaterOrEqual: return bound.and_above(true);
+      default: return bound;
+    }
   }
   // What both bounds begin with, the key begins with, too: the holes there have one value, not two.
-  auto low = condition.operands.front().parts();
+  auto low = operand.parts();
   auto high = condition.operands.back().parts();
+  const bool no_low = may_be_left_out(pattern, operand);
+  const bool no_high = may_be_left_out(pattern, condition.operands.back());
+  if (no_low && no_high) return Language::anything();
+  if (no_high) return language(low).and_above(true);
+  if (no_low) return language(high).and_below(!condition.half_open);
   const auto front = take_common_front(low, high);
-  return parts_language(front, hole_type, reading) +
-         (parts_language(low, hole_type, reading).and_above(true) &
-          parts_language(high, hole_type, reading).and_below(!condition.half_open));
+  return language(front) + (language(low).and_above(true) & language(high).and_below(!condition.half_open));
 }
 
 std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms) {
