@@ -10,6 +10,7 @@
 
 #include "stator/base/suggest.h"
 #include "stator/cli/command.h"
+#include "stator/cli/model_check_command.h"
 #include "stator/model/generate/design_document.h"
 #include "stator/model/generate/diagram.h"
 #include "stator/model/generate/type_declarations.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kModelHelp =
 Usage: stator model COMMAND FILE [OPTIONS]
 
 Commands:
+  check      Prove that the design is sound, or show where it is not, and print what it costs
   docs       Print the design document: entities, keys, attributes, access patterns, actions (Markdown)
   diagram    Print a picture of entities, keys, indexes and patterns (SVG)
   types      Print types for clients of the REST service (TypeScript or C++)
@@ -137,6 +139,9 @@ ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::
     for (const auto& flag : flags) action->add_option(flag)->expected(1);
     actions_.push_back({action, std::move(flags), std::move(run)});
   };
+  auto* check = add_command(*app_, "check", std::string(kModelCheckHelp));
+  add_model_check_options(*check);
+  actions_.push_back({check, {"--json", "--strict", "--item-size", "--page"}, check_models});
   add("docs", kDocsHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::design_document); });
   add("diagram", kDiagramHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::diagram); });
   add("types", kTypesHelp, {"--language"}, print_types);
