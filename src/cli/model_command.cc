@@ -133,11 +133,11 @@ int print_import(const CLI::App& action) {
 
 ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::string(kModelHelp))) {
   app_->require_subcommand(0, 1);
-  const auto add = [&](const std::string& name, std::string_view help, std::vector<std::string> flags, auto run) {
+  const auto add = [&](const std::string& name, std::string_view help, std::vector<std::string> flags, auto act) {
     auto* action = add_command(*app_, name, std::string(help));
     action->add_option("FILE")->expected(1);
     for (const auto& flag : flags) action->add_option(flag)->expected(1);
-    actions_.push_back({action, std::move(flags), std::move(run)});
+    actions_.push_back({action, std::move(flags), std::move(act)});
   };
   auto* check = add_command(*app_, "check", std::string(kModelCheckHelp));
   add_model_check_options(*check);
