@@ -1,0 +1,112 @@
+#include "stator/model/loading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/base/assert.h"
+
+namespace stator::model {
+namespace {
+
+template <typename T>
+T& member_called(std::vector<T>& list, std::string_view name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const T& member) { return member.name == name; });
+  STATOR_ASSERT(found != list.end(), "what has been read is in the model");
+  return *found;
+}
+
+// Reports a path that leads to something which values of that type do not have.
+void check_inside(const Type& type, const std::string& what, std::span<const PathStep> steps, Position position,
+                  Report& report) {
+  if (steps.empty() || type.kind == Kind::Any) return;
+  if (const auto* index = std::get_if<std::size_t>(&steps.front())) {
+    if (type.kind != Kind::List)
+      return report.error(position, "wrong-type", fmt::format("{} is not a list, so it has no [{}]", what, *index));
+    if (type.element)
+      check_inside(*type.element, fmt::format("{}[{}]", what, *index), steps.subspan(1), position, report);
+    return;
+  }
+  const auto& member = std::get<std::string>(steps.front());
+  if (type.kind != Kind::Map)
+    return report.error(position, "wrong-type", fmt::format("{} is not a map, so there is no {} in it", what, member));
+  if (type.shape.empty()) return;
+  const auto inside = std::find_if(type.shape.begin(), type.shape.end(),
+                                   [&](const Attribute& candidate) { return candidate.name == member; });
+  if (inside == type.shape.end())
+    return report.unknown(position, "unknown-attribute", fmt::format("there is no {} in {}", member, what), member,
+                          names_of(type.shape));
+  check_inside(inside->type, fmt::format("{}.{}", what, member), steps.subspan(1), position, report);
+}
+
+void visit_node(const Expression::Node& node, const Text& source,
+                const std::function<void(const Expression::Node& name, Position position)>& visit) {
+  if (node.op == Expression::Node::Op::Path || node.op == Expression::Node::Op::Input)
+    visit(node, source.at(node.column - 1));
+  for (const auto& operand : node.operands) visit_node(operand, source, visit);
+}
+
+}  // namespace
+
+void Loading::run_rounds() {
+  for (const auto& work : types_) work();
+  for (const auto& work : names_) work();
+}
+
+Entity& Loading::entity(std::string_view name) { return member_called(model.entities, name); }
+Pattern& Loading::pattern(std::string_view name) { return member_called(model.patterns, name); }
+Action& Loading::action(std::string_view name) { return member_called(model.actions, name); }
+
+const Entity* Loading::need_entity(const Text& name) {
+  const Entity* found = model.find_entity(name.text);
+  if (found == nullptr)
+    report.unknown(name.position, "unknown-entity", fmt::format("there is no entity {}", name.text), name.text,
+                   names_of(model.entities));
+  return found;
+}
+
+const Attribute* Loading::need_attribute(const Entity& entity, const Text& name) {
+  const Attribute* found = entity.find_attribute(name.text);
+  if (found == nullptr)
+    report.unknown(name.position, "unknown-attribute", fmt::format("{} has no attribute {}", entity.name, name.text),
+                   name.text, names_of(entity.attributes));
+  return found;
+}
+
+void Loading::need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
+                        Position position) {
+  const Attribute* found = need_attribute(entity, {.text = attribute, .position = position, .lead = 0});
+  if (found != nullptr)
+    check_inside(found->type, fmt::format("{} of {}", attribute, entity.name), steps, position, report);
+}
+
+void Loading::need_attributes(const Entity& entity, const Written<Template>& text) {
+  for (const auto& path : text.value.attributes()) {
+    std::vector<PathStep> steps;
+    const auto first_dot = std::min(path.find('.'), path.size());
+    for (auto at = first_dot; at < path.size();) {
+      const auto end = std::min(path.find('.', at + 1), path.size());
+      steps.emplace_back(path.substr(at + 1, end - at - 1));
+      at = end;
+    }
+    need_path(entity, path.substr(0, first_dot), steps, place_in_template(text.source, path));
+  }
+}
+
+void Loading::need_attributes(const Entity& entity, const Written<Expression>& expression) {
+  visit_names(expression, [&](const Expression::Node& node, Position position) {
+    if (node.op == Expression::Node::Op::Path) return need_path(entity, node.name, node.steps, position);
+    report.error(
+        position, "unknown-input",
+        fmt::format("there are no inputs here, so :{} stands for nothing; an attribute is written without colon",
+                    node.name),
+        entity.find_attribute(node.name) != nullptr ? node.name : std::string());
+  });
+}
+
+void visit_names(const Written<Expression>& expression,
+                 const std::function<void(const Expression::Node& name, Position position)>& visit) {
+  visit_node(expression.value.root(), expression.source, visit);
+}
+
+}  // namespace stator::model
