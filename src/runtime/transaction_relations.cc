@@ -32,9 +32,7 @@ Number amount_of(const Counter& counter, const Item& child) {
 // A parent that is not there: 404 when the address of the request names it, else the request is at odds with what there is.
 Problem missing_parent(const RelationRules& rules) {
   std::vector<model::Problem> details;
-  for (const auto& [theirs, ours] : rules.relation->by) {
-    if (rules.parent->owner != theirs) details.push_back({ours, "names no " + rules.parent->name});
-  }
+  for (const auto& pointer : rules.pointers) details.push_back({pointer, "names no " + rules.parent->name});
   return {.kind = rules.in_path ? ProblemKind::NotFound : ProblemKind::Conflict,
           .code = rules.in_path ? "NotFound" : "NoSuchParent",
           .message = "there is no such " + rules.parent->name,
