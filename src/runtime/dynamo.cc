@@ -95,13 +95,12 @@ Outcome<Answer> members_of(const api::Fault& fault, std::string_view operation) 
 Outcome<Refusal> refusal_of(const JsonObject& reason, std::string_view operation) {
   Refusal refusal;
   const auto code = text_at(reason, "Code").value_or("None");
-  refusal.message = text_at(reason, "Message").value_or("");
   if (code == "ConditionalCheckFailed") {
     refusal.cause = Refusal::Cause::Condition;
   } else if (code == "TransactionConflict") {
     refusal.cause = Refusal::Cause::Contention;
   } else if (code != "None") {
-    refusal.cause = Refusal::Cause::Other;
+    return to_problem(code, text_at(reason, "Message").value_or(""));
   }
   refusal.item = ATTEMPT(item_at(reason, "Item", operation));
   return refusal;
