@@ -132,6 +132,7 @@ struct Attribute {
   bool updated = false;  // set to now by every change that a user makes
   std::optional<value::AttributeValue> default_value;
   std::optional<Expression> derived;  // computed from the other attributes at every write
+  bool when_read = false;             // derived from a count or a sum: computed when the entity is read, and not stored
   std::optional<Count> count;
   std::optional<Sum> sum;
   std::optional<CopyOf> copy_of;
@@ -211,6 +212,8 @@ struct Access {
   bool anyone = false;              // `public`: no token needed
   bool signed_in = false;           // `signed-in`: any valid token
   bool owner = false;               // `owner`: the entity's owner attribute is the token's subject
+  // `{ public: "isPublic = true" }`: no token needed for a row of which this holds.  Only for reading.
+  std::optional<Expression> anyone_when;
   std::vector<std::string> roles;   // `role:admin`
   std::vector<std::string> grants;  // `shared`: the name of a grant
   Position position;
