@@ -80,8 +80,22 @@ const Row* find_row(const std::vector<Row>& rows, const Item& key) {
   return found != rows.end() ? &*found : nullptr;
 }
 
-Problem contention() {
-  return conflict("Contention", "others keep changing the same rows");
+Problem contention() { return conflict("Contention", "others keep changing the same rows"); }
+
+// Computes derived attributes anew.  What was derived from something that is not stored stays as it was made.
+Outcome<Done> derive_again(const Entity& entity, Item& attributes) {
+  const auto stored = attributes;
+  ATTEMPT(checked(model::derive(entity, attributes)));
+  for (const auto& attribute : entity.attributes) {
+    if (!attribute.derived) continue;
+    const auto inputs = attribute.derived->paths();
+    const bool transient = std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
+      const auto* input = entity.find_attribute(name);
+      return input != nullptr && input->transient;
+    });
+    if (transient) assign(attributes, attribute.name, stored.find(attribute.name));
+  }
+  return Done{};
 }
 
 }  // namespace
@@ -190,7 +204,7 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
       }
     }
   }
-  if (!expectation.gone) ATTEMPT(checked(model::derive(entity, attributes)));
+  if (!expectation.gone) ATTEMPT(derive_again(entity, attributes));
   return expectation;
 }
 
@@ -474,7 +488,7 @@ Outcome<Done> Settler::count(Work& work, const RelationRules& rules, const Item&
   if (!computed) return Done{};
   // Keys, other rows or sums further up are computed from it.
   if (depth == kMaxDepth) return invalid("counters sum each other up too deeply");
-  ATTEMPT(checked(model::derive(*rules.parent, attributes)));
+  ATTEMPT(derive_again(*rules.parent, attributes));
   const auto kept = work.findings.size();
   if (work.pending.contains(text)) parent->attributes = work.pending.at(text);
   ATTEMPT(plan_change(work, *parent, attributes, {}, depth + 1));
@@ -653,7 +667,7 @@ Outcome<std::vector<Finding>> Settler::recount(const StoredEntity& stored, bool 
     }
     if (!repair) return findings;
     Work work(model_.table);
-    ATTEMPT(checked(model::derive(*stored.entity, attributes)));
+    ATTEMPT(derive_again(*stored.entity, attributes));
     for (const auto* counter : counters) {
       work.plan.require(stored.key, is(counter->name, current->row.find(counter->name)));
     }
