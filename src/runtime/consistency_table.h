@@ -13,6 +13,9 @@
 
 namespace stator::runtime {
 
+inline constexpr std::string_view kHoldRow = "hold";
+inline constexpr std::string_view kMigrationRow = "migration";
+
 // Which stream is being read, and whether the table has to be verified first because changes may have been missed.
 struct StreamProgress {
   std::string stream;  // ARN
