@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
+#include <utility>
 
 #include "stator/base/log.h"
 #include "stator/runtime/problems.h"
@@ -31,18 +31,20 @@ bool is_listed(const std::vector<StreamShard>& shards, std::string_view id) {
 
 }  // namespace
 
-std::string key_fingerprint(const model::Model& model) {
-  std::string text;
+value::Item primary_keys(const model::Model& model) {
+  value::Item keys;
   for (const auto& entity : model.entities) {
+    std::string text;
     for (const auto* key : {&model.table.partition, model.table.sort ? &*model.table.sort : nullptr}) {
       const auto* rule = key != nullptr ? entity.main().find_key(key->name) : nullptr;
       if (rule == nullptr) continue;
-      text += fmt::format("{}.{}", entity.name, key->name);
+      text += key->name;
       for (const auto& alternative : rule->alternatives) text += fmt::format("={}", alternative.text.text());
       text += '\n';
     }
+    keys.set(entity.name, value::AttributeValue::string(text));
   }
-  return text;
+  return keys;
 }
 
 ConsistencyManager::ConsistencyManager(std::shared_ptr<const model::Model> model, client::Client& client,
@@ -52,7 +54,7 @@ ConsistencyManager::ConsistencyManager(std::shared_ptr<const model::Model> model
       random_(random),
       options_(options),
       owner_(random.uuid()),
-      keys_(key_fingerprint(*model_)),
+      keys_(primary_keys(*model_)),
       dynamo_(client, random),
       table_(dynamo_, clock, *model_),
       reader_(client),
@@ -122,7 +124,7 @@ Outcome<Done> ConsistencyManager::catch_up() {
       while (ATTEMPT(advance(*shard))) progress = true;
     }
     MutexLock lock(mutex_);
-    progress = progress || must_verify_;
+    progress = std::exchange(tend_now_, false) || must_verify_ || progress;
   }
   return Done{};
 }
@@ -389,8 +391,12 @@ Outcome<Done> ConsistencyManager::carry_or_park(Shard& shard, const Change& chan
 // A migration moves rows to other primary keys.  Asked after a page was read: whatever it moved was announced before.
 Outcome<bool> ConsistencyManager::held() {
   const auto row = ATTEMPT(table_.row(kHoldRow));
-  const auto* keys = row ? row->find("Keys") : nullptr;
-  const bool held = keys != nullptr && keys->as_string() != nullptr && *keys->as_string() != keys_;
+  const auto* content = row ? row->find("Keys") : nullptr;
+  const auto* moved = content != nullptr ? content->as_map() : nullptr;
+  const bool held = moved != nullptr && std::any_of(moved->begin(), moved->end(), [this](const auto& entity) {
+    const auto* ours = keys_.find(entity.name);
+    return ours != nullptr && *ours != entity.value;
+  });
   MutexLock lock(mutex_);
   status_.held = held;
   return held;

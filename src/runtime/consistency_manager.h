@@ -128,7 +128,7 @@ class ConsistencyManager {
   Random& random_;
   const ConsistencyOptions options_;
   const std::string owner_;
-  const std::string keys_;  // the fingerprint of the model's primary keys
+  const value::Item keys_;  // how the model makes primary keys
   // Thread-safe.
   Dynamo dynamo_;
   ConsistencyTable table_;
@@ -148,7 +148,7 @@ class ConsistencyManager {
   std::vector<std::jthread> threads_;  // last: joined before anything they read is destroyed
 };
 
-// Tells apart models whose primary keys are made in different ways.
-std::string key_fingerprint(const model::Model& model);
+// How each entity's primary key is made: tells apart models that look for the same entity in different places.
+value::Item primary_keys(const model::Model& model);
 
 }  // namespace stator::runtime

@@ -102,16 +102,12 @@ Outcome<bool> ConsistencyTable::update(std::string_view row, std::string update,
 }
 
 Outcome<std::vector<Item>> ConsistencyTable::rows_with_prefix(std::string_view prefix) {
-  QueryRequest request{.table = name_,
-                       .index = {},
-                       .condition = {.text = "#m = :m AND begins_with(#r, :r)",
-                                     .names = {{"#m", text("Model")}, {"#r", text("Row")}},
-                                     .values = {{":m", text(model_)}, {":r", text(prefix)}}},
-                       .filter = {},
-                       .ascending = true,
-                       .consistent = true,
-                       .limit = {},
-                       .start = {}};
+  QueryRequest request;
+  request.table = name_;
+  request.condition.text = "#m = :m AND begins_with(#r, :r)";
+  request.condition.names = {{"#m", text("Model")}, {"#r", text("Row")}};
+  request.condition.values = {{":m", text(model_)}, {":r", text(prefix)}};
+  request.consistent = true;
   std::vector<Item> rows;
   do {
     auto page = ATTEMPT(dynamo_.query(request));

@@ -151,28 +151,31 @@ void write_throughput(JsonWriter& json, const model::Throughput& throughput) {
   json.end_object();
 }
 
+void write_index(JsonWriter& json, const model::Table& table, const model::Index& index) {
+  json.begin_object().key("IndexName").string(index.name);
+  write_key_schema(json, index.local ? std::vector{table.partition} : index.partition, index.sort);
+  json.key("Projection").begin_object().key("ProjectionType");
+  switch (index.projection) {
+    case model::Projection::All: json.string("ALL"); break;
+    case model::Projection::KeysOnly: json.string("KEYS_ONLY"); break;
+    case model::Projection::Include:
+      json.string("INCLUDE").key("NonKeyAttributes").begin_array();
+      for (const auto& name : index.included) json.string(name);
+      json.end_array();
+      break;
+  }
+  json.end_object();
+  if (!index.local && table.provisioned) write_throughput(json, *table.provisioned);
+  json.end_object();
+}
+
 void write_indexes(JsonWriter& json, const model::Table& table, bool local) {
   const bool any =
       std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) { return index.local == local; });
   if (!any) return;
   json.key(local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes").begin_array();
   for (const auto& index : table.indexes) {
-    if (index.local != local) continue;
-    json.begin_object().key("IndexName").string(index.name);
-    write_key_schema(json, local ? std::vector{table.partition} : index.partition, index.sort);
-    json.key("Projection").begin_object().key("ProjectionType");
-    switch (index.projection) {
-      case model::Projection::All: json.string("ALL"); break;
-      case model::Projection::KeysOnly: json.string("KEYS_ONLY"); break;
-      case model::Projection::Include:
-        json.string("INCLUDE").key("NonKeyAttributes").begin_array();
-        for (const auto& name : index.included) json.string(name);
-        json.end_array();
-        break;
-    }
-    json.end_object();
-    if (!local && table.provisioned) write_throughput(json, *table.provisioned);
-    json.end_object();
+    if (index.local == local) write_index(json, table, index);
   }
   json.end_array();
 }
@@ -194,16 +197,20 @@ std::vector<model::KeyAttribute> all_keys(const model::Table& table) {
   return keys;
 }
 
-std::string create_table_json(const model::Table& table) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(table.name);
+void write_definitions(JsonWriter& json, const model::Table& table) {
   json.key("AttributeDefinitions").begin_array();
   for (const auto& key : all_keys(table)) {
     json.begin_object().key("AttributeName").string(key.name);
     json.key("AttributeType").string(value::type_name(key.type)).end_object();
   }
   json.end_array();
+}
+
+std::string create_table_json(const model::Table& table) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table.name);
+  write_definitions(json, table);
   write_key_schema(json, {table.partition}, sort_of(table));
   write_indexes(json, table, true);
   write_indexes(json, table, false);
@@ -458,6 +465,28 @@ Outcome<Done> Dynamo::create_table(const model::Table& table) {
   const auto* fault = std::get_if<api::Fault>(&reply.outcome);
   if (fault == nullptr || fault->name() == "ResourceInUseException") return Done{};
   return to_problem(*fault);
+}
+
+Outcome<Done> Dynamo::create_index(const model::Table& table, const model::Index& index) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table.name);
+  write_definitions(json, table);
+  json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Create");
+  write_index(json, table, index);
+  json.end_object().end_array().end_object();
+  ATTEMPT(ask(client_, "UpdateTable", body));
+  return Done{};
+}
+
+Outcome<Done> Dynamo::drop_index(std::string_view table, std::string_view index) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table);
+  json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Delete").begin_object();
+  json.key("IndexName").string(index).end_object().end_object().end_array().end_object();
+  ATTEMPT(ask(client_, "UpdateTable", body));
+  return Done{};
 }
 
 Outcome<std::optional<std::string>> Dynamo::describe_ttl(std::string_view table) {

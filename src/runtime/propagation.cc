@@ -101,7 +101,9 @@ Outcome<Done> Propagation::carry_removal(const StoredEntity& before, bool expire
   gone.key = *key;
   const auto current = ATTEMPT(settler_.read(entity, *key));
   if (current) {
-    if (expired) ATTEMPT(settler_.settle(*current, {.removed = {}, .purge = false, .thorough = true, .adapt = {}}));
+    SettleOptions options;
+    options.thorough = true;
+    if (expired) ATTEMPT(settler_.settle(*current, options));
     if (has_counters(entity)) ATTEMPT(settler_.recount(*current, true));
   } else if (expired) {
     ATTEMPT(settler_.sweep_remains(gone));
@@ -117,9 +119,7 @@ Outcome<Done> Propagation::carry_removal(const StoredEntity& before, bool expire
 // One of the rows of an entity that has several: when the rules still want it, the entity's time has come.
 Outcome<Done> Propagation::carry_expired_record(const Item& row) {
   const auto& model = settler_.model();
-  const auto* type = row.find(model.table.type_attribute);
-  if (type == nullptr || type->as_string() == nullptr) return Done{};
-  const auto [entity, record] = model.find_row_type(*type->as_string());
+  const auto [entity, record] = settler_.type_of(row);
   if (entity == nullptr) return Done{};
   const auto attributes = model::attributes_of(model, *entity, *record, row);
   const auto key = ATTEMPT(checked(model::key_of(model, *entity, attributes)));
@@ -132,7 +132,10 @@ Outcome<Done> Propagation::carry_expired_record(const Item& row) {
   if (expired == rows.end()) return Done{};  // meanwhile it has become something else
   const auto& ttl = model.table.ttl_attribute;
   const bool same_time = ttl && !differs(expired->item, row, *ttl);
-  ATTEMPT(settler_.settle(*stored, {.removed = {}, .purge = same_time, .thorough = true, .adapt = {}}));
+  SettleOptions options;
+  options.purge = same_time;
+  options.thorough = true;
+  ATTEMPT(settler_.settle(*stored, options));
   return Done{};
 }
 

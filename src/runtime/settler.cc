@@ -124,10 +124,20 @@ Settler::Settler(const model::Model& model, Dynamo& dynamo, Random& random)
 
 // ------------------------------------------------------------------------------------------------------------------- reading
 
+void Settler::accept_type(const std::string& type, const Entity& entity, const model::Record& record) {
+  accepted_types_.emplace(type, std::pair(&entity, &record));
+}
+
+std::pair<const Entity*, const model::Record*> Settler::type_of(const Item& row) const {
+  const auto* content = row.find(model_.table.type_attribute);
+  const auto* type = content != nullptr ? content->as_string() : nullptr;
+  if (type == nullptr) return {nullptr, nullptr};
+  const auto accepted = accepted_types_.find(*type);
+  return accepted != accepted_types_.end() ? accepted->second : model_.find_row_type(*type);
+}
+
 std::optional<StoredEntity> Settler::entity_of(const Item& row) const {
-  const auto* type = row.find(model_.table.type_attribute);
-  if (type == nullptr || type->as_string() == nullptr) return std::nullopt;
-  const auto [entity, record] = model_.find_row_type(*type->as_string());
+  const auto [entity, record] = type_of(row);
   if (entity == nullptr || record != &entity->main()) return std::nullopt;
   return StoredEntity{.entity = entity,
                       .key = model::primary_key_of(model_.table, row),
@@ -176,12 +186,14 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
   auto& attributes = expectation.attributes;
   if (options.adapt) options.adapt(entity, attributes);
 
-  for (bool cleared = true; cleared && !expectation.gone;) {
+  const bool looks_up = options.parents != SettleOptions::Parents::Ignored;
+  for (bool cleared = looks_up; cleared && !expectation.gone;) {
     cleared = false;
     for (const auto& rules : rules_.of(entity).relations) {
       const auto& relation = *rules.relation;
       const bool follows = relation.on_delete == model::OnDelete::Cascade || relation.on_delete == model::OnDelete::Clear;
-      const bool enforced = follows && (relation.must_exist || &relation == options.removed);
+      const bool enforced = follows && options.parents == SettleOptions::Parents::Enforced &&
+                            (relation.must_exist || &relation == options.removed);
       if (rules.copies.empty() && !enforced) continue;
       const auto key = ATTEMPT(checked(model::parent_key(model_, entity, relation, attributes)));
       if (!key) {
@@ -256,7 +268,9 @@ Outcome<bool> Settler::plan_change(Work& work, const StoredEntity& stored, const
   }
   changes = ATTEMPT(plan_records(work, stored, from_rows ? *from_rows : std::vector<Row>(), to_rows)) || changes;
   changes = ATTEMPT(plan_reservations(work, stored, to, options.thorough || moved)) || changes;
-  changes = ATTEMPT(plan_counters(work, stored, to, depth)) || changes;
+  if (options.parents != SettleOptions::Parents::Ignored) {
+    changes = ATTEMPT(plan_counters(work, stored, to, depth)) || changes;
+  }
   if (changes && to && !moved) require_unchanged(work, stored, false);
   return changes;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stator/base/random.h"
@@ -48,6 +49,12 @@ struct StoredEntity {
 };
 
 struct SettleOptions {
+  enum class Parents : std::uint8_t {
+    Enforced,  // a parent that is gone takes its children along, or clears them
+    Copied,    // only copies follow the parents
+    Ignored,   // nothing follows the parents, which may not be where they are going to be
+  };
+  Parents parents = Parents::Enforced;
   const model::Parent* removed = nullptr;  // its parent was removed: this relation is enforced even where parents need not exist
   bool purge = false;                      // the entity is to go, whatever its parents are
   bool thorough = false;                   // also reads what no change could have touched: every reservation
@@ -73,6 +80,10 @@ class Settler {
   const Rules& rules() const { return rules_; }
   Dynamo& dynamo() const { return dynamo_; }
 
+  // Rows of this type are that record's, too: what a model that is being replaced calls it.  Before anything else is asked.
+  void accept_type(const std::string& type, const model::Entity& entity, const model::Record& record);
+  // The entity and record of a row; nulls when it is none of the model's.
+  std::pair<const model::Entity*, const model::Record*> type_of(const value::Item& row) const;
   // The entity whose main row this is; nullopt when it is none.
   std::optional<StoredEntity> entity_of(const value::Item& row) const;
   // Consistently; nullopt when no such entity is there.
@@ -154,6 +165,7 @@ class Settler {
   Dynamo& dynamo_;
   Random& random_;
   Rules rules_;
+  std::map<std::string, std::pair<const model::Entity*, const model::Record*>> accepted_types_;
 };
 
 // A key as a person reads it: {"PK":{"S":"..."},"SK":{"S":"..."}}.

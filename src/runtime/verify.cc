@@ -1,8 +1,11 @@
 #include "stator/runtime/verify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "stator/runtime/problems.h"
+#include "stator/value/json.h"
 
 namespace stator::runtime {
 namespace {
@@ -12,6 +15,16 @@ using value::Item;
 
 constexpr unsigned kPageRows = 200;
 constexpr std::string_view kReservationType = "unique";
+
+// Whose reservation a row is: its `Of` holds the owner's key as JSON.
+std::optional<Item> owner_of(const Item& reservation) {
+  const auto* content = reservation.find("Of");
+  const auto* text = content != nullptr ? content->as_string() : nullptr;
+  value::JsonParser parser;
+  const auto json = parser.parse(text != nullptr ? *text : "");
+  auto key = json ? value::decode_stored_item(*json) : Result<Item>(Item());
+  return key && !key->empty() ? std::optional(std::move(*key)) : std::nullopt;
+}
 
 class Verification {
  public:
@@ -44,14 +57,14 @@ class Verification {
     const auto* type = content != nullptr ? content->as_string() : nullptr;
     if (type == nullptr) return Done{};  // of another model that shares the table
     if (*type == kReservationType) return look_at_reservation(row);
-    const auto [entity, record] = model().find_row_type(*type);
+    const auto [entity, record] = settler_.type_of(row);
     if (entity == nullptr) return Done{};
     if (record != &entity->main()) return look_at_record(row, *entity, *record);
     return look_at_entity(*settler_.entity_of(row));
   }
 
   SettleOptions settle_options() const {
-    return {.removed = nullptr, .purge = false, .thorough = true, .adapt = options_.adapt};
+    return {.parents = options_.parents, .removed = nullptr, .purge = false, .thorough = true, .adapt = options_.adapt};
   }
 
   Outcome<Done> look_at_entity(const StoredEntity& scanned) {
@@ -66,7 +79,8 @@ class Verification {
       stored = ATTEMPT(settler_.read(*scanned.entity, options_.repair && key ? *key : scanned.key));
       if (!stored) return Done{};
     }
-    tell(ATTEMPT(settler_.recount(*stored, options_.repair)));
+    // Children that have yet to be moved to where they are looked for cannot be counted.
+    if (options_.parents != SettleOptions::Parents::Ignored) tell(ATTEMPT(settler_.recount(*stored, options_.repair)));
     return Done{};
   }
 
@@ -87,19 +101,16 @@ class Verification {
   }
 
   Outcome<Done> look_at_reservation(const Item& row) {
-    const auto* content = row.find("Of");
-    const auto* owner = content != nullptr ? content->as_string() : nullptr;
-    if (owner == nullptr) return Done{};
+    const auto owner_key = owner_of(row);
     const auto key = model::primary_key_of(model().table, row);
     const auto* partition = key.find(model().table.partition.name)->as_string();
-    // unique#<ENTITY>.<attributes>#...: those of other models are theirs to look at.
-    const Entity* entity = nullptr;
-    for (const auto& candidate : model().entities) {
-      if (partition != nullptr && partition->starts_with("unique#" + candidate.name + ".")) entity = &candidate;
-    }
-    if (entity == nullptr) return Done{};
-    const auto owner_key = model::owner_key(model(), row);
-    if (!owner_key) return Done{};
+    if (!owner_key || partition == nullptr) return Done{};
+    // Those of other models that share the table are theirs to look at.
+    const auto& entities = model().entities;
+    const auto entity = std::find_if(entities.begin(), entities.end(), [&](const Entity& candidate) {
+      return partition->starts_with(fmt::format("{}#{}.", kReservationType, candidate.name));
+    });
+    if (entity == entities.end()) return Done{};
     const auto superfluous = [&]() -> Outcome<bool> {
       stored_ = ATTEMPT(settler_.read(*entity, *owner_key));
       if (!stored_) return true;
@@ -107,7 +118,7 @@ class Verification {
       if (!claims) return false;
       return std::none_of(claims->begin(), claims->end(), [&](const auto& claim) { return claim.key == key; });
     };
-    return remove_if(row, *entity, {Finding::Kind::Reservation, *owner}, *owner_key, superfluous);
+    return remove_if(row, *entity, {Finding::Kind::Reservation, "unique"}, *owner_key, superfluous);
   }
 
   struct What {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -14,6 +13,7 @@ namespace stator::runtime {
 struct VerifyOptions {
   bool repair = false;
   std::optional<value::Item> start;  // goes on behind this row
+  SettleOptions::Parents parents = SettleOptions::Parents::Enforced;
   // What a migration changes in the attributes first; empty: nothing.
   std::function<void(const model::Entity&, value::Item&)> adapt;
   // Called for each finding: as it is made, or after it has been repaired.
