@@ -12,6 +12,7 @@
 #include "stator/model/calendar.h"
 #include "stator/model/expression_tree.h"
 #include "stator/model/template.h"
+#include "stator/model/text.h"
 
 namespace stator::model {
 namespace {
@@ -88,10 +89,6 @@ Result<std::string> map_characters(std::string_view text, utf8proc_int32_t (*con
     mapped.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(written));
   }
   return mapped;
-}
-
-std::int64_t count_code_points(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 // The text of a value inside a longer one.
@@ -240,7 +237,7 @@ class Evaluation {
       case Function::Upper: return AttributeValue(TRY(map_characters(text, utf8proc_toupper)));
       case Function::Fold: return AttributeValue(TRY(fold(text)));
       case Function::Sortable: return AttributeValue(escape(TRY(fold(text))));
-      case Function::Length: return AttributeValue::number(count_code_points(text));
+      case Function::Length: return AttributeValue::number(static_cast<std::int64_t>(count_code_points(text)));
       default: break;
     }
     STATOR_ASSERT(node.function == Function::Date, "every other function is handled before");

@@ -5,6 +5,7 @@
 
 #include "stator/base/suggest.h"
 #include "stator/model/expression_tree.h"
+#include "stator/model/text.h"
 
 namespace stator::model {
 namespace {
@@ -55,14 +56,6 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_word(char c) { return is_letter(c) || is_digit(c); }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-std::string lower_ascii(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 Error error_at(std::size_t column, std::string_view message) {
   return validation_error(fmt::format("column {}: {}", column, message));
