@@ -141,6 +141,7 @@ Outcome<Done> ConsistencyManager::tend() {
     stream_ = stream;
     must_verify = must_verify_;
   }
+  if (ATTEMPT(held())) return Done{};
   const auto progress = ATTEMPT(table_.stream());
   if (must_verify || !progress || progress->stream != stream || progress->verifying) {
     ATTEMPT(verify_everything(progress, stream));
@@ -239,7 +240,7 @@ void ConsistencyManager::give_back_leases() {
     shards.swap(shards_);
   }
   for (const auto& [id, shard] : shards) {
-    if (!table_.release(id, owner_)) return;  // the database cannot be reached: the leases run out by themselves
+    if (!table_.release(id, owner_, shard->read_to_ms)) return;  // the database cannot be reached: the leases run out by themselves
   }
 }
 
@@ -388,7 +389,7 @@ Outcome<Done> ConsistencyManager::carry_or_park(Shard& shard, const Change& chan
   }
 }
 
-// A migration moves rows to other primary keys.  Asked after a page was read: whatever it moved was announced before.
+// A migration has moved rows to other primary keys than ours.  Asked after a page was read: what it moves is announced before.
 Outcome<bool> ConsistencyManager::held() {
   const auto row = ATTEMPT(table_.row(kHoldRow));
   const auto* content = row ? row->find("Keys") : nullptr;
