@@ -41,16 +41,15 @@ void check_use(const Grant& grant, const Pairs& key, const Pairs& gives, const E
   }
   for (const auto& [given, pointers] : gives) loading.need_attribute(entity, given);
   const bool gives_owner = entity.owner && std::any_of(gives.begin(), gives.end(), [&](const auto& pair) {
-    return pair.first.text == *entity.owner;
-  });
+                             return pair.first.text == *entity.owner;
+                           });
   if (!gives_owner)
     loading.report.error(grant.position, "grant-lacks-owner",
                          fmt::format("{} lets callers in through {}, which does not give its owner{}", entity.name,
                                      grant.name, entity.owner ? fmt::format(", {}", *entity.owner) : std::string()));
 }
 
-void check_grant(const Grant& grant, const Text& pointer_name, const Pairs& key, const Pairs& gives,
-                 Loading& loading) {
+void check_grant(const Grant& grant, const Text& pointer_name, const Pairs& key, const Pairs& gives, Loading& loading) {
   const Entity* pointer = loading.need_entity(pointer_name);
   if (pointer == nullptr) return;
   for (const auto& [pointers, asked] : key) loading.need_attribute(*pointer, pointers);
@@ -59,9 +58,9 @@ void check_grant(const Grant& grant, const Text& pointer_name, const Pairs& key,
     const bool is_given =
         std::any_of(key.begin(), key.end(), [&](const auto& pair) { return pair.first.text == name; });
     if (!is_given)
-      loading.report.error(grant.position, "grant-lacks-key",
-                           fmt::format("the key of {} is made from {}, which the grant's key does not give",
-                                       pointer->name, name));
+      loading.report.error(
+          grant.position, "grant-lacks-key",
+          fmt::format("the key of {} is made from {}, which the grant's key does not give", pointer->name, name));
   }
   for (const auto& entity : loading.model.entities) check_use(grant, key, gives, entity, loading);
 }
@@ -75,7 +74,8 @@ AccessList load_access(const YamlNode& node, Loading& loading) {
   for (const auto& item : read_list(node)) {
     if (item.is_map()) {
       Words words(item, "access", loading.report);
-      if (const YamlNode* condition = words.need("public")) list.anyone_when = read_expression(*condition, loading.report);
+      if (const YamlNode* condition = words.need("public"))
+        list.anyone_when = read_expression(*condition, loading.report);
       words.done();
       if (list.anyone_when) access.anyone_when = list.anyone_when->value;
       continue;
@@ -90,8 +90,7 @@ AccessList load_access(const YamlNode& node, Loading& loading) {
     } else if (text.text == "owner") {
       access.owner = true;
     } else if (text.text.starts_with(kRole)) {
-      const Text role{
-          .text = text.text.substr(kRole.size()), .position = text.at(kRole.size()), .lead = 0};
+      const Text role{.text = text.text.substr(kRole.size()), .position = text.at(kRole.size()), .lead = 0};
       if (check_name(role, "the name of a role", loading.report, Dashes::Yes)) access.roles.push_back(role.text);
     } else {
       access.grants.push_back(text.text);
@@ -99,11 +98,12 @@ AccessList load_access(const YamlNode& node, Loading& loading) {
         if (loading.model.find_grant(text.text) != nullptr) return;
         auto known = names_of(loading.model.grants);
         known.insert(known.end(), {"public", "signed-in", "owner", "role:NAME"});
-        loading.report.unknown(text.position, "unknown-grant",
-                               fmt::format("access is public, signed-in, owner, role:NAME or the name of a grant; there "
-                                           "is no grant {}",
-                                           text.text),
-                               text.text, known);
+        loading.report.unknown(
+            text.position, "unknown-grant",
+            fmt::format("access is public, signed-in, owner, role:NAME or the name of a grant; there "
+                        "is no grant {}",
+                        text.text),
+            text.text, known);
       });
     }
   }
@@ -152,9 +152,8 @@ void load_grant(const YamlNode& node, Loading& loading) {
   for (const auto& [given, pointers] : gives) grant.gives.emplace_back(given.text, pointers.text);
   if (pointer) {
     grant.pointer = pointer->text;
-    loading.later([grant, pointer = *pointer, key, gives, &loading] {
-      check_grant(grant, pointer, key, gives, loading);
-    });
+    loading.later(
+        [grant, pointer = *pointer, key, gives, &loading] { check_grant(grant, pointer, key, gives, loading); });
   }
   loading.model.grants.push_back(std::move(grant));
 }

@@ -10,14 +10,22 @@ namespace stator::model {
 namespace {
 
 constexpr std::array kKinds{
-    Choice<Kind>("string", Kind::String), Choice<Kind>("number", Kind::Number),
-    Choice<Kind>("integer", Kind::Integer), Choice<Kind>("boolean", Kind::Boolean),
-    Choice<Kind>("binary", Kind::Binary), Choice<Kind>("uuid", Kind::Uuid),
-    Choice<Kind>("ulid", Kind::Ulid), Choice<Kind>("date", Kind::Date),
-    Choice<Kind>("timestamp", Kind::Timestamp), Choice<Kind>("email", Kind::Email),
-    Choice<Kind>("url", Kind::Url), Choice<Kind>("enum", Kind::Enum),
-    Choice<Kind>("list", Kind::List), Choice<Kind>("set", Kind::Set),
-    Choice<Kind>("map", Kind::Map), Choice<Kind>("any", Kind::Any),
+    Choice<Kind>("string", Kind::String),
+    Choice<Kind>("number", Kind::Number),
+    Choice<Kind>("integer", Kind::Integer),
+    Choice<Kind>("boolean", Kind::Boolean),
+    Choice<Kind>("binary", Kind::Binary),
+    Choice<Kind>("uuid", Kind::Uuid),
+    Choice<Kind>("ulid", Kind::Ulid),
+    Choice<Kind>("date", Kind::Date),
+    Choice<Kind>("timestamp", Kind::Timestamp),
+    Choice<Kind>("email", Kind::Email),
+    Choice<Kind>("url", Kind::Url),
+    Choice<Kind>("enum", Kind::Enum),
+    Choice<Kind>("list", Kind::List),
+    Choice<Kind>("set", Kind::Set),
+    Choice<Kind>("map", Kind::Map),
+    Choice<Kind>("any", Kind::Any),
 };
 
 std::string_view kind_name(Kind kind) {
@@ -25,9 +33,7 @@ std::string_view kind_name(Kind kind) {
 }
 
 bool is_number(Kind kind) { return kind == Kind::Number || kind == Kind::Integer; }
-bool is_free_text(Kind kind) {
-  return kind == Kind::String || kind == Kind::Email || kind == Kind::Url;
-}
+bool is_free_text(Kind kind) { return kind == Kind::String || kind == Kind::Email || kind == Kind::Url; }
 bool is_text(Kind kind) {
   return is_free_text(kind) || kind == Kind::Uuid || kind == Kind::Ulid || kind == Kind::Date ||
          kind == Kind::Timestamp || kind == Kind::Enum;
@@ -193,8 +199,8 @@ std::optional<value::AttributeValue> set_of(const YamlNode& node, const Type& el
     if (const auto* number = member->as_number()) numbers.push_back(*number);
     if (const auto* text = member->as_string()) texts.push_back(*text);
   }
-  auto set = is_number(element.kind) ? value::make_number_set(std::move(numbers))
-                                     : value::make_string_set(std::move(texts));
+  auto set =
+      is_number(element.kind) ? value::make_number_set(std::move(numbers)) : value::make_string_set(std::move(texts));
   if (set) return std::move(*set);
   report.error(node.position, "bad-default", fmt::format("this is no set: {}", set.error().message));
   return std::nullopt;
@@ -236,9 +242,9 @@ std::optional<value::AttributeValue> value_of(const YamlNode& node, const Type& 
       return text ? std::optional(value::AttributeValue::string(text->text)) : std::nullopt;
     }
   }
-  report.error(node.position, "wrong-type",
-               fmt::format("the default of a {} is a {}, not {}", kind_name(type.kind), kind_name(type.kind),
-                           node.kind_name()));
+  report.error(
+      node.position, "wrong-type",
+      fmt::format("the default of a {} is a {}, not {}", kind_name(type.kind), kind_name(type.kind), node.kind_name()));
   return std::nullopt;
 }
 
@@ -262,9 +268,9 @@ bool load_flag(Words& words, std::string_view word, Report& report) {
 bool check_attribute_name(const Text& name, std::string_view what, Report& report) {
   if (!check_name(name, fmt::format("the name of {}", what), report)) return false;
   if (name.text != "me" && name.text != "now" && name.text != "shard") return true;
-  report.error(name.position, "reserved-name",
-               fmt::format("{} cannot be called {}: templates and expressions mean something else by it", what,
-                           name.text));
+  report.error(
+      name.position, "reserved-name",
+      fmt::format("{} cannot be called {}: templates and expressions mean something else by it", what, name.text));
   return false;
 }
 
@@ -290,9 +296,9 @@ void check_children(const std::string& entity, const std::vector<Children>& chil
                              fmt::format("{} has no parent called {}", child.entity, child.relation), child.relation,
                              names_of(found->parents));
     } else if (parent->entity != entity) {
-      loading.report.error(place, "wrong-relation",
-                           fmt::format("{}.{} leads to {}, not to {}", child.entity, child.relation, parent->entity,
-                                       entity));
+      loading.report.error(
+          place, "wrong-relation",
+          fmt::format("{}.{} leads to {}, not to {}", child.entity, child.relation, parent->entity, entity));
     }
   }
 }
@@ -314,8 +320,9 @@ void load_sum(const YamlNode& node, const std::string& entity, Attribute& attrib
       if (found == nullptr) continue;
       const Attribute* number = loading.need_attribute(*found, *summed);
       if (number != nullptr && (number->transient || number->when_read))
-        loading.report.error(summed->position, "not-stored",
-                             fmt::format("{}.{} is not stored, so there is nothing to sum", child.entity, summed->text));
+        loading.report.error(
+            summed->position, "not-stored",
+            fmt::format("{}.{} is not stored, so there is nothing to sum", child.entity, summed->text));
       if (number != nullptr && !is_number(number->type.kind))
         loading.report.error(summed->position, "wrong-type",
                              fmt::format("{}.{} is of type {}; only numbers can be summed", child.entity, summed->text,
@@ -387,8 +394,9 @@ void load_unique(Words& words, Entity& entity, const std::string& attribute, Loa
   const YamlNode* fold = words.find("fold");
   if (within == nullptr) {
     if (fold != nullptr)
-      loading.report.error(fold->key.position, "contradiction",
-                           "fold says how unique_within compares; for an order without case write {Name|sortable} in the key");
+      loading.report.error(
+          fold->key.position, "contradiction",
+          "fold says how unique_within compares; for an order without case write {Name|sortable} in the key");
     return;
   }
   Unique unique{.attributes = {attribute},
@@ -399,9 +407,8 @@ void load_unique(Words& words, Entity& entity, const std::string& attribute, Loa
   for (const auto& name : scope) {
     if (name.text == "table" && scope.size() == 1) continue;
     unique.within.push_back(name.text);
-    loading.later([name, entity_name = entity.name, &loading] {
-      loading.need_attribute(loading.entity(entity_name), name);
-    });
+    loading.later(
+        [name, entity_name = entity.name, &loading] { loading.need_attribute(loading.entity(entity_name), name); });
   }
   entity.uniques.push_back(std::move(unique));
 }
@@ -474,20 +481,18 @@ void load_stored_words(Words& words, Attribute& attribute, Entity& entity, Loadi
   }
   if (const YamlNode* node = source.find("count")) {
     attribute.count = Count{.of = load_children(*node, report)};
-    loading.later([name = entity.name, children = attribute.count->of, &loading] {
-      check_children(name, children, loading);
-    });
+    loading.later(
+        [name = entity.name, children = attribute.count->of, &loading] { check_children(name, children, loading); });
   }
   if (const YamlNode* node = source.find("sum")) load_sum(*node, entity.name, attribute, loading);
-  if (const YamlNode* node = source.find("copy_of"))
-    load_copy(*node, entity.name, type != nullptr, attribute, loading);
+  if (const YamlNode* node = source.find("copy_of")) load_copy(*node, entity.name, type != nullptr, attribute, loading);
   const YamlNode* computed = source.first();
 
   attribute.type = load_type_of(words, implied_kind(attribute), loading);
   if (computed != nullptr && !can_be(attribute, attribute.type.kind))
     report.error(type->position, "wrong-type",
-                 fmt::format("with {} the type is {}, not {}", computed->key.text,
-                             kind_name(*implied_kind(attribute)), kind_name(attribute.type.kind)),
+                 fmt::format("with {} the type is {}, not {}", computed->key.text, kind_name(*implied_kind(attribute)),
+                             kind_name(attribute.type.kind)),
                  std::string(kind_name(*implied_kind(attribute))));
   load_default(source.find("default"), attribute, report);
   attribute.immutable = load_flag(words, "immutable", report);

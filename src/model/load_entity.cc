@@ -56,8 +56,8 @@ std::optional<KeyTemplate> load_key_template(const YamlNode& node, const std::st
   std::optional<Written<Expression>> when;
   // A map is `{ key: T, when: E }`, or a template without its quotes.
   const bool is_alternative = node.is_map() && std::any_of(node.items.begin(), node.items.end(), [](const auto& item) {
-    return item.key.text == "key" || item.key.text == "when";
-  });
+                                return item.key.text == "key" || item.key.text == "when";
+                              });
   if (is_alternative) {
     Words words(node, "an alternative of a key", report);
     text = words.need("key");
@@ -245,8 +245,8 @@ void complete_by(const std::string& entity_name, const std::string& relation, co
     loading.need_attribute(entity, entry.own);
   }
   for (const auto& name : identity) {
-    const auto entry =
-        std::find_if(given.begin(), given.end(), [&](const ByEntry& candidate) { return candidate.parent.text == name; });
+    const auto entry = std::find_if(given.begin(), given.end(),
+                                    [&](const ByEntry& candidate) { return candidate.parent.text == name; });
     const std::string& own = entry == given.end() ? name : entry->own.text;
     if (entry == given.end() && entity.find_attribute(name) == nullptr)
       report.error(parent->position, "unknown-attribute",
@@ -267,10 +267,10 @@ void check_restrict(const std::string& entity, const Parent& parent, Loading& lo
            });
   });
   if (!is_counted)
-    loading.report.error(parent.position, "restrict-needs-count",
-                         fmt::format("on_delete: restrict needs an attribute of {} that counts {}.{}", to->name, entity,
-                                     parent.name),
-                         fmt::format("{}Count: {{ count: {}.{} }}", parent.name, entity, parent.name));
+    loading.report.error(
+        parent.position, "restrict-needs-count",
+        fmt::format("on_delete: restrict needs an attribute of {} that counts {}.{}", to->name, entity, parent.name),
+        fmt::format("{}Count: {{ count: {}.{} }}", parent.name, entity, parent.name));
 }
 
 void load_parent(const YamlNode& node, Entity& entity, Loading& loading) {
@@ -364,7 +364,8 @@ void load_soft_delete(const YamlNode& node, Entity& entity, Loading& loading) {
   if (const YamlNode* keep = words.find("keep")) {
     rule.keep = read_duration(*keep, "keep", report);
     if (!rule.at)
-      report.error(keep->key.position, "missing-word", "keep counts from the deletion, so soft_delete needs the word at");
+      report.error(keep->key.position, "missing-word",
+                   "keep counts from the deletion, so soft_delete needs the word at");
   }
   words.done();
   entity.soft_delete = std::move(rule);
@@ -393,9 +394,8 @@ void load_operations(const YamlNode* node, Entity& entity, Report& report) {
     const auto operation = kOperations[*index];
     if (!makes_sense(operation)) {
       report.error(item.position, "contradiction",
-                   entity.append_only
-                       ? fmt::format("an append_only entity has no {}", operation)
-                       : fmt::format("{} is for entities with soft_delete", operation));
+                   entity.append_only ? fmt::format("an append_only entity has no {}", operation)
+                                      : fmt::format("{} is for entities with soft_delete", operation));
     } else if (std::find(entity.operations.begin(), entity.operations.end(), operation) != entity.operations.end()) {
       report.error(item.position, "repeated-word", fmt::format("{} is given twice", operation));
     } else {
@@ -439,16 +439,16 @@ void load_entity_access(const YamlNode* node, Entity& entity, Loading& loading) 
 // The route of one entity has to name it: every attribute of its key, the owner aside, who is the caller.
 void check_path(const std::string& entity_name, const Route& route, Loading& loading) {
   const Entity& entity = loading.entity(entity_name);
-  for (const auto& name : route.parameters)
-    loading.need_path(entity, name, place_in_template(route.text, name));
+  for (const auto& name : route.parameters) loading.need_attribute(entity, {.text = name, .position = place_in_template(route.text, name), .lead = 0});
   for (const auto& name : entity.identity(loading.model.table)) {
     const Attribute* attribute = entity.find_attribute(name);
     const bool is_known = name == entity.owner || (attribute != nullptr && attribute->derived) ||
                           std::find(route.parameters.begin(), route.parameters.end(), name) != route.parameters.end();
     if (!is_known)
-      loading.report.error(route.text.position, "path-lacks-key",
-                           fmt::format("the key of {} is made from {}, which the path does not name", entity_name, name),
-                           fmt::format("/.../{{{}}}", name));
+      loading.report.error(
+          route.text.position, "path-lacks-key",
+          fmt::format("the key of {} is made from {}, which the path does not name", entity_name, name),
+          fmt::format("/.../{{{}}}", name));
   }
 }
 
@@ -462,16 +462,17 @@ void check_entity(const std::string& name, Loading& loading) {
   for (const auto& attribute : entity.attributes) {
     if (attribute.name == table.type_attribute || attribute.name == table.version_attribute ||
         attribute.name == table.ttl_attribute)
-      report.error(attribute.position, "reserved-name",
-                   fmt::format("{} is kept by the system in every row; an entity cannot have one of its own",
-                               attribute.name));
+      report.error(
+          attribute.position, "reserved-name",
+          fmt::format("{} is kept by the system in every row; an entity cannot have one of its own", attribute.name));
   }
   for (const auto& record : entity.records) {
     for (const auto& rule : record.keys) {
       if (entity.find_attribute(rule.attribute) != nullptr)
-        report.error(rule.position, "contradiction",
-                     fmt::format("{} is an attribute of {}; a key is either made from a template or an attribute as it is",
-                                 rule.attribute, name));
+        report.error(
+            rule.position, "contradiction",
+            fmt::format("{} is an attribute of {}; a key is either made from a template or an attribute as it is",
+                        rule.attribute, name));
     }
     const auto need_key = [&](const KeyAttribute& key) {
       if (record.find_key(key.name) == nullptr && entity.find_attribute(key.name) == nullptr)
@@ -565,9 +566,8 @@ void load_entity(const YamlNode& node, Loading& loading) {
   if (const YamlNode* owner = words.find("owner")) {
     if (const auto name = read_text(*owner, "the owner", report)) {
       entity.owner = name->text;
-      loading.later([name = *name, self = entity.name, &loading] {
-        loading.need_attribute(loading.entity(self), name);
-      });
+      loading.later(
+          [name = *name, self = entity.name, &loading] { loading.need_attribute(loading.entity(self), name); });
     }
   }
   load_entity_access(words.find("access"), entity, loading);

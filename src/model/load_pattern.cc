@@ -66,8 +66,8 @@ class QueryLoader {
 
  private:
   static const YamlNode* find(const YamlNode& node, std::string_view word) {
-    const auto found = std::find_if(node.items.begin(), node.items.end(),
-                                    [&](const YamlNode& item) { return item.key.text == word; });
+    const auto found =
+        std::find_if(node.items.begin(), node.items.end(), [&](const YamlNode& item) { return item.key.text == word; });
     return found == node.items.end() ? nullptr : &*found;
   }
 
@@ -76,10 +76,10 @@ class QueryLoader {
     for (const auto& attribute : key.sort) known.push_back(attribute.name);
     for (const auto& item : members) {
       if (item.key.text == "index" || std::find(known.begin(), known.end(), item.key.text) != known.end()) continue;
-      report_.unknown(item.key.position, "unknown-key",
-                      fmt::format("{} is not in the key of {}, which is {}", item.key.text, key.what,
-                                  spelled_out(known)),
-                      item.key.text, known);
+      report_.unknown(
+          item.key.position, "unknown-key",
+          fmt::format("{} is not in the key of {}, which is {}", item.key.text, key.what, spelled_out(known)),
+          item.key.text, known);
     }
   }
 
@@ -140,8 +140,8 @@ class QueryLoader {
                            .half_open = false,
                            .position = node.position};
     // An opening brace with nothing in it but a name is a template whose quotes were forgotten.
-    const bool is_condition = node.is_map() && !node.items.empty() &&
-                              node.items.front().kind != YamlNode::Kind::Nothing;
+    const bool is_condition =
+        node.is_map() && !node.items.empty() && node.items.front().kind != YamlNode::Kind::Nothing;
     if (!is_condition) {
       if (auto text = operand(node, Use::Where::Elsewhere)) condition.operands.push_back(std::move(*text));
     } else {
@@ -252,19 +252,22 @@ std::vector<const Entity*> returned_entities(const Pattern& pattern, const Model
 }
 
 // An expression over returned rows reads attributes that one of the entities has.
-void check_row_names(const std::string& name, const Written<Expression>& filter, Loading& loading) {
+void check_row_names(const std::string& name, const Written<Expression>& expression, Loading& loading) {
   const auto entities = returned_entities(loading.pattern(name), loading.model);
-  for (const auto& path : filter.value.paths()) {
+  if (entities.empty()) return;
+  visit_names(expression, [&](const Expression::Node& node, Position position) {
+    if (node.op != Expression::Node::Op::Path || node.name == loading.model.table.type_attribute) return;
+    const auto has = [&](const Entity* entity) { return entity->find_attribute(node.name) != nullptr; };
+    const auto found = std::find_if(entities.begin(), entities.end(), has);
+    if (found != entities.end()) return loading.need_path(**found, node.name, node.steps, position);
     std::vector<std::string_view> known;
     for (const Entity* entity : entities) {
       for (const auto& attribute : entity->attributes) known.push_back(attribute.name);
     }
-    const bool is_known =
-        path == loading.model.table.type_attribute || std::find(known.begin(), known.end(), path) != known.end();
-    if (!is_known && !entities.empty())
-      loading.report.unknown(place_in_expression(filter.source, path), "unknown-attribute",
-                             fmt::format("no entity that {} returns has an attribute {}", name, path), path, known);
-  }
+    loading.report.unknown(position, "unknown-attribute",
+                           fmt::format("no entity that {} returns has an attribute {}", name, node.name), node.name,
+                           known);
+  });
 }
 
 // -------------------------------------------------------------------------------------------------------- nesting and joins
@@ -296,12 +299,12 @@ void resolve_nest(const std::string& pattern_name, const NestNames& names, Loadi
     const Parent* relation = child->find_parent(names.relation->text);
     if (relation == nullptr) {
       report.unknown(names.relation->position, "unknown-relation",
-                     fmt::format("{} has no parent called {}", child->name, names.relation->text),
-                     names.relation->text, names_of(child->parents));
+                     fmt::format("{} has no parent called {}", child->name, names.relation->text), names.relation->text,
+                     names_of(child->parents));
     } else if (relation->entity != parent->name) {
-      report.error(names.relation->position, "wrong-relation",
-                   fmt::format("{}.{} leads to {}, not to {}", child->name, relation->name, relation->entity,
-                               parent->name));
+      report.error(
+          names.relation->position, "wrong-relation",
+          fmt::format("{}.{} leads to {}, not to {}", child->name, relation->name, relation->entity, parent->name));
     }
   }
 }
@@ -427,9 +430,9 @@ void infer_parameters(const std::string& pattern_name, const std::vector<Use>& u
     pattern.parameters.push_back(std::move(parameter));
   }
   for (const auto& parameter : pattern.parameters) {
-    const bool is_taken = std::find(kPageParameters.begin(), kPageParameters.end(), parameter.name) !=
-                              kPageParameters.end() ||
-                          (pattern.order == Order::Asked && parameter.name == "order");
+    const bool is_taken =
+        std::find(kPageParameters.begin(), kPageParameters.end(), parameter.name) != kPageParameters.end() ||
+        (pattern.order == Order::Asked && parameter.name == "order");
     if (is_taken)
       report.error(parameter.position, "reserved-name",
                    fmt::format("{} means something else in the query string of every list", parameter.name));
@@ -482,9 +485,9 @@ void check_within(const Text& entity_name, const std::vector<Attribute>& paramet
   const Entity* entity = loading.need_entity(entity_name);
   if (entity == nullptr) return;
   for (const auto& name : entity->identity(loading.model.table)) {
-    const bool is_named = name == entity->owner ||
-                          std::any_of(parameters.begin(), parameters.end(),
-                                      [&](const Attribute& parameter) { return parameter.name == name; });
+    const bool is_named =
+        name == entity->owner || std::any_of(parameters.begin(), parameters.end(),
+                                             [&](const Attribute& parameter) { return parameter.name == name; });
     if (!is_named)
       loading.report.error(entity_name.position, "within-unnamed",
                            fmt::format("the key of {} is made from {}, which nothing here gives", entity->name, name),
@@ -516,12 +519,10 @@ void load_pattern(const YamlNode& node, Loading& loading) {
   if (const YamlNode* filter = words.find("filter")) {
     if (const auto expression = read_expression(*filter, report)) {
       pattern.filter = expression->value;
-      for (const auto& input : expression->value.inputs()) {
-        if (input != "me" && input != "now")
-          uses.push_back({.name = input,
-                          .position = place_in_expression(expression->source, fmt::format(":{}", input)),
-                          .where = Use::Where::Elsewhere});
-      }
+      visit_names(*expression, [&](const Expression::Node& read, Position position) {
+        if (read.op == Expression::Node::Op::Input && read.name != "me" && read.name != "now")
+          uses.push_back({.name = read.name, .position = position, .where = Use::Where::Elsewhere});
+      });
       loading.later([name, expression = *expression, &loading] { check_row_names(name, expression, loading); });
     }
   }

@@ -45,7 +45,8 @@ std::string shape_of(std::string_view method, std::string_view path) {
     std::vector<std::string> query;
     for (const auto& [part, offset] : split(path, '&', question + 1)) {
       const auto equals = part.find('=');
-      query.push_back(hole(part.substr(equals + 1)) ? fmt::format("{}={{}}", part.substr(0, equals)) : std::string(part));
+      query.push_back(hole(part.substr(equals + 1)) ? fmt::format("{}={{}}", part.substr(0, equals))
+                                                    : std::string(part));
     }
     std::sort(query.begin(), query.end());
     shape += fmt::format("?{}", fmt::join(query, "&"));

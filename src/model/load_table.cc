@@ -77,7 +77,8 @@ void load_projection(const YamlNode& node, Index& index, Loading& loading) {
   if (node.is_scalar()) {
     constexpr std::array kWords{Choice<Projection>("all", Projection::All),
                                 Choice<Projection>("keys", Projection::KeysOnly)};
-    if (const auto projection = read_choice(node, "a projection, unless it is a list of attributes,", kWords, loading.report))
+    if (const auto projection =
+            read_choice(node, "a projection, unless it is a list of attributes,", kWords, loading.report))
       index.projection = *projection;
     return;
   }
@@ -87,9 +88,8 @@ void load_projection(const YamlNode& node, Index& index, Loading& loading) {
   loading.later([names, &loading] {
     for (const auto& name : names) {
       const auto& entities = loading.model.entities;
-      const bool known = std::any_of(entities.begin(), entities.end(), [&](const Entity& entity) {
-        return entity.find_attribute(name.text) != nullptr;
-      });
+      const bool known = std::any_of(entities.begin(), entities.end(),
+                                     [&](const Entity& entity) { return entity.find_attribute(name.text) != nullptr; });
       const Table& table = loading.model.table;
       if (known || name.text == table.type_attribute || name.text == table.version_attribute) continue;
       std::vector<std::string_view> all;

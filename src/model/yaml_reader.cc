@@ -38,12 +38,12 @@ void report_parse_error(const Text& source, const Error& error, std::string_view
 std::optional<Text> quoted_text(const YamlNode& node, std::string_view what, Report& report) {
   if (!node.is_scalar()) {
     // An opening brace begins a map in YAML, so a forgotten quote looks like one.
-    const bool looks_like_template = node.is_map() && !node.items.empty() &&
-                                     node.items.front().kind == YamlNode::Kind::Nothing;
-    report.error(node.position, fmt::format("unquoted-{}", what),
-                 fmt::format("{} {} is a quoted string, not {}", what == "expression" ? "an" : "a", what,
-                             node.kind_name()),
-                 looks_like_template ? fmt::format("\"{{{}}}\"", node.items.front().key.text) : std::string());
+    const bool looks_like_template =
+        node.is_map() && !node.items.empty() && node.items.front().kind == YamlNode::Kind::Nothing;
+    report.error(
+        node.position, fmt::format("unquoted-{}", what),
+        fmt::format("{} {} is a quoted string, not {}", what == "expression" ? "an" : "a", what, node.kind_name()),
+        looks_like_template ? fmt::format("\"{{{}}}\"", node.items.front().key.text) : std::string());
     return std::nullopt;
   }
   if (!node.quoted) {
@@ -69,8 +69,7 @@ const YamlNode* Words::find(std::string_view word) {
       std::find_if(node_.items.begin(), node_.items.end(), [&](const YamlNode& item) { return item.key.text == word; });
   if (found == node_.items.end()) return nullptr;
   if (found->kind == YamlNode::Kind::Nothing) {
-    if (is_first)
-      report_.error(found->key.position, "missing-value", fmt::format("{} is given without a value", word));
+    if (is_first) report_.error(found->key.position, "missing-value", fmt::format("{} is given without a value", word));
     return nullptr;
   }
   return &*found;
@@ -229,20 +228,9 @@ std::optional<std::pair<Text, Text>> split_at_dot(const Text& text, std::string_
     report.error(text.position, "wrong-type", fmt::format("{} is expected here, not {}", form, text.text));
     return std::nullopt;
   }
-  return std::pair(Text{.text = text.text.substr(0, dot), .position = text.position, .lead = text.lead},
-                   Text{.text = text.text.substr(dot + 1), .position = text.at(dot + 1), .lead = text.lead < 0 ? -1 : 0});
-}
-
-Position place_in_expression(const Text& source, std::string_view name) {
-  const std::string_view text = source.text;
-  const auto is_part = [&](std::size_t i) { return i < text.size() && (is_letter(text[i]) || is_digit(text[i])); };
-  bool in_quotes = false;
-  for (std::size_t i = 0; i + name.size() <= text.size(); ++i) {
-    if (text[i] == '\'') in_quotes = !in_quotes;
-    if (!in_quotes && text.substr(i, name.size()) == name && (i == 0 || !is_part(i - 1)) && !is_part(i + name.size()))
-      return source.at(i);
-  }
-  return source.position;
+  return std::pair(
+      Text{.text = text.text.substr(0, dot), .position = text.position, .lead = text.lead},
+      Text{.text = text.text.substr(dot + 1), .position = text.at(dot + 1), .lead = text.lead < 0 ? -1 : 0});
 }
 
 Position place_in_template(const Text& source, std::string_view name) {

@@ -58,13 +58,19 @@ class TreeBuilder final : public YAML::EventHandler {
   std::optional<YamlNode> take() && { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (documents_++ > 0) stop(position_of(mark), "several-documents", "a model is one document; this begins a second one");
+    if (documents_++ > 0)
+      stop(position_of(mark), "several-documents", "a model is one document; this begins a second one");
   }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse_anchor(mark, anchor);
-    add({.kind = YamlNode::Kind::Nothing, .text = {}, .quoted = false, .items = {}, .position = position_of(mark), .key = {}});
+    add({.kind = YamlNode::Kind::Nothing,
+         .text = {},
+         .quoted = false,
+         .items = {},
+         .position = position_of(mark),
+         .key = {}});
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     stop(position_of(mark), "alias", "aliases are not part of the language; write the value out");
@@ -77,9 +83,9 @@ class TreeBuilder final : public YAML::EventHandler {
     const bool quoted = tag == "!";  // how yaml-cpp marks quotes and blocks
     const std::string_view source = lines_.from(position);
     const int lead = quoted ? 1 : 0;
-    const bool as_written = source.substr(std::min<std::size_t>(source.size(), static_cast<std::size_t>(lead)))
-                                .starts_with(value) &&
-                            (!quoted || source.starts_with('"') || source.starts_with('\''));
+    const bool as_written =
+        source.substr(std::min<std::size_t>(source.size(), static_cast<std::size_t>(lead))).starts_with(value) &&
+        (!quoted || source.starts_with('"') || source.starts_with('\''));
     add({.kind = YamlNode::Kind::Scalar,
          .text = {.text = value, .position = position, .lead = as_written ? lead : -1},
          .quoted = quoted,
@@ -103,7 +109,7 @@ class TreeBuilder final : public YAML::EventHandler {
   // A list or map whose end has not come yet.
   struct Open {
     YamlNode node;
-    std::optional<Text> key;                        // of the item that comes next; none: the key itself comes next
+    std::optional<Text> key;                            // of the item that comes next; none: the key itself comes next
     std::map<std::string, Position, std::less<>> seen;  // keys
   };
 
@@ -112,7 +118,8 @@ class TreeBuilder final : public YAML::EventHandler {
     throw Stop();
   }
   void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (anchor != 0) stop(position_of(mark), "alias", "anchors are not part of the language; write the value where it is used");
+    if (anchor != 0)
+      stop(position_of(mark), "alias", "anchors are not part of the language; write the value where it is used");
   }
   void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     if (!tag.empty() && tag != "?" && tag != "!")
@@ -124,9 +131,10 @@ class TreeBuilder final : public YAML::EventHandler {
     refuse_tag(mark, tag);
     if (open_.size() >= kMaxDepth)
       stop(position_of(mark), "too-deep", fmt::format("nothing in a model is nested {} deep", kMaxDepth));
-    open_.push_back({.node = {.kind = kind, .text = {}, .quoted = false, .items = {}, .position = position_of(mark), .key = {}},
-                     .key = std::nullopt,
-                     .seen = {}});
+    open_.push_back(
+        {.node = {.kind = kind, .text = {}, .quoted = false, .items = {}, .position = position_of(mark), .key = {}},
+         .key = std::nullopt,
+         .seen = {}});
   }
   void close() {
     YamlNode node = std::move(open_.back().node);
@@ -154,9 +162,9 @@ class TreeBuilder final : public YAML::EventHandler {
       if (node.kind == YamlNode::Kind::Nothing) node.position = node.key.position;  // nothing has no place of its own
       const auto [earlier, first] = parent.seen.emplace(node.key.text, node.key.position);
       if (!first) {
-        report_.error(node.key.position, "repeated-word",
-                      fmt::format("{} is given a second time; the first is in line {}", node.key.text,
-                                  earlier->second.line));
+        report_.error(
+            node.key.position, "repeated-word",
+            fmt::format("{} is given a second time; the first is in line {}", node.key.text, earlier->second.line));
         return;
       }
     }

@@ -28,9 +28,9 @@ struct YamlNode {
   enum class Kind : std::uint8_t { Nothing, Scalar, List, Map };
 
   Kind kind = Kind::Nothing;
-  Text text;                     // Scalar
-  bool quoted = false;           // Scalar: written in quotes, or as a block
-  std::vector<YamlNode> items;   // List; Map, where every item has a key and no two have the same
+  Text text;                    // Scalar
+  bool quoted = false;          // Scalar: written in quotes, or as a block
+  std::vector<YamlNode> items;  // List; Map, where every item has a key and no two have the same
   Position position;
   Text key;  // of an item of a map
 
