@@ -338,7 +338,9 @@ Outcome<bool> ConsistencyManager::advance(Shard& shard) {
     }
     ATTEMPT(carry_or_park(shard, change));
     const bool checkpoint = done + 1 == count || (done + 1) % kCheckpointEvery == 0;
-    if (checkpoint && !ATTEMPT(table_.checkpoint(shard.id, owner_, change.sequence_number, to_ms(change.at)))) {
+    // Never back: a verification has covered what happened before it, though those records are read as well.
+    const auto read_to = std::max(shard.read_to_ms, to_ms(change.at));
+    if (checkpoint && !ATTEMPT(table_.checkpoint(shard.id, owner_, change.sequence_number, read_to))) {
       MutexLock lock(mutex_);
       shard.lost = true;
       shards_.erase(shard.id);
@@ -346,7 +348,7 @@ Outcome<bool> ConsistencyManager::advance(Shard& shard) {
     }
     MutexLock lock(mutex_);
     if (checkpoint) shard.checkpoint = change.sequence_number;
-    if (checkpoint) shard.read_to_ms = to_ms(change.at);
+    if (checkpoint) shard.read_to_ms = read_to;
     ++status_.carried;
   }
   if (!page->next) {
