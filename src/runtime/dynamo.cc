@@ -1,0 +1,589 @@
+#include "stator/runtime/dynamo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <thread>
+
+#include "stator/base/mutex.h"
+#include "stator/value/json.h"
+
+namespace stator::runtime {
+namespace {
+
+using value::JsonArray;
+using value::JsonElement;
+using value::JsonObject;
+using value::JsonWriter;
+
+constexpr std::size_t kBatchGetKeys = 100;   // DynamoDB's bound
+constexpr unsigned kUnprocessedRetries = 8;  // of a batch, each of which may bring something
+
+// ------------------------------------------------------------------------------------------------------------------- calling
+
+api::Reply call_and_wait(client::Client& client, std::string_view operation, std::string_view json) {
+  Mutex mutex;
+  CondVar arrived;
+  std::optional<api::Reply> reply;
+  client.call(operation, json, [&](api::Reply answer) {
+    MutexLock lock(mutex);
+    reply = std::move(answer);
+    arrived.notify_one();  // under the lock: the waiter, and with it the condition variable, may be gone right after
+  });
+  MutexLock lock(mutex);
+  while (!reply) arrived.wait(mutex);
+  return std::move(*reply);
+}
+
+Problem unreadable_answer(std::string_view operation) {
+  return {.kind = ProblemKind::Unavailable,
+          .code = "UnexpectedAnswer",
+          .message = fmt::format("the database's answer to {} could not be read", operation),
+          .details = {}};
+}
+
+Problem to_problem(const api::Fault& fault) {
+  const auto name = fault.name();
+  constexpr std::array<std::string_view, 4> kThrottling = {"ProvisionedThroughputExceededException",
+                                                           "ThrottlingException", "RequestLimitExceeded",
+                                                           "LimitExceededException"};
+  const auto problem = [&](ProblemKind kind, std::string_view code) {
+    return Problem{.kind = kind, .code = std::string(code), .message = fault.message, .details = {}};
+  };
+  if (std::find(kThrottling.begin(), kThrottling.end(), name) != kThrottling.end()) {
+    return problem(ProblemKind::Busy, "Busy");
+  }
+  if (name == "ValidationException") {
+    const bool too_large = fault.message.find("size has exceeded") != std::string::npos;
+    return too_large ? problem(ProblemKind::TooLarge, "TooLarge") : problem(ProblemKind::Invalid, "Rejected");
+  }
+  if (name == "TransactionConflictException" || name == "TransactionInProgressException") {
+    return problem(ProblemKind::Conflict, "Contention");
+  }
+  // A table that is gone, credentials that are not taken, an endpoint that is down: nothing that whoever asked can change.
+  return problem(ProblemKind::Unavailable, name);
+}
+
+// A parser and the answer in it.
+class Answer {
+ public:
+  static Outcome<Answer> read(std::string_view operation, std::string_view body) {
+    Answer answer;
+    auto root = answer.parser_->parse(body);
+    JsonObject object;
+    if (!root || root->get(object) != simdjson::SUCCESS) return unreadable_answer(operation);
+    answer.root_ = object;
+    return answer;
+  }
+  const JsonObject& root() const { return root_; }
+
+ private:
+  std::unique_ptr<value::JsonParser> parser_ = std::make_unique<value::JsonParser>();
+  JsonObject root_;
+};
+
+Outcome<Answer> ask(client::Client& client, std::string_view operation, std::string_view json) {
+  const auto reply = call_and_wait(client, operation, json);
+  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) return to_problem(*fault);
+  return Answer::read(operation, std::get<std::string>(reply.outcome));
+}
+
+// ------------------------------------------------------------------------------------------------------------------- reading
+
+std::optional<std::string_view> text_at(const JsonObject& object, std::string_view name) {
+  std::string_view text;
+  if (object[name].get(text) != simdjson::SUCCESS) return std::nullopt;
+  return text;
+}
+
+std::optional<JsonObject> object_at(const JsonObject& object, std::string_view name) {
+  JsonObject found;
+  if (object[name].get(found) != simdjson::SUCCESS) return std::nullopt;
+  return found;
+}
+
+std::vector<JsonElement> array_at(const JsonObject& object, std::string_view name) {
+  JsonArray found;
+  if (object[name].get(found) != simdjson::SUCCESS) return {};
+  return {found.begin(), found.end()};
+}
+
+Outcome<value::Item> item_from(JsonElement json, std::string_view operation) {
+  auto item = value::decode_stored_item(json);
+  if (!item) return unreadable_answer(operation);
+  return std::move(*item);
+}
+
+// The item that `object` holds under `name`, when there is one.
+Outcome<std::optional<value::Item>> item_at(const JsonObject& object, std::string_view name,
+                                            std::string_view operation) {
+  JsonElement json;
+  if (object[name].get(json) != simdjson::SUCCESS) return std::optional<value::Item>();
+  return std::optional(ATTEMPT(item_from(json, operation)));
+}
+
+Outcome<std::vector<value::Item>> items_from(const std::vector<JsonElement>& list, std::string_view operation) {
+  std::vector<value::Item> items;
+  items.reserve(list.size());
+  for (const auto& json : list) items.push_back(ATTEMPT(item_from(json, operation)));
+  return items;
+}
+
+Outcome<ItemPage> page_from(const Answer& answer, std::string_view operation) {
+  ItemPage page;
+  page.items = ATTEMPT(items_from(array_at(answer.root(), "Items"), operation));
+  page.last_key = ATTEMPT(item_at(answer.root(), "LastEvaluatedKey", operation));
+  return page;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- writing
+
+// `more` joins `names` in one member of the request.
+void write_placeholders(JsonWriter& json, const value::Item& names, const value::Item& values,
+                        const value::Item& more_names = {}, const value::Item& more_values = {}) {
+  if (!names.empty() || !more_names.empty()) {
+    json.key("ExpressionAttributeNames").begin_object();
+    for (const auto* list : {&names, &more_names}) {
+      for (const auto& [placeholder, name] : *list) json.key(placeholder).string(*name.as_string());
+    }
+    json.end_object();
+  }
+  if (!values.empty() || !more_values.empty()) {
+    json.key("ExpressionAttributeValues").begin_object();
+    for (const auto* list : {&values, &more_values}) {
+      for (const auto& [placeholder, content] : *list) json.key(placeholder).attribute(content);
+    }
+    json.end_object();
+  }
+}
+
+void write_members(JsonWriter& json, const Write& write) {
+  json.key("TableName").string(write.table);
+  json.key(write.kind == Write::Kind::Put ? "Item" : "Key").item(write.item);
+  if (write.kind == Write::Kind::Update) json.key("UpdateExpression").string(write.update);
+  if (!write.condition.empty()) {
+    json.key("ConditionExpression").string(write.condition);
+    json.key("ReturnValuesOnConditionCheckFailure").string("ALL_OLD");
+  }
+  write_placeholders(json, write.names, write.values);
+}
+
+std::string_view operation_of(Write::Kind kind) {
+  switch (kind) {
+    case Write::Kind::Put: return "PutItem";
+    case Write::Kind::Update: return "UpdateItem";
+    case Write::Kind::Delete: return "DeleteItem";
+    case Write::Kind::Check: break;
+  }
+  STATOR_ASSERT(false, "a check alone is no write");
+}
+
+std::string_view member_of(Write::Kind kind) {
+  switch (kind) {
+    case Write::Kind::Put: return "Put";
+    case Write::Kind::Update: return "Update";
+    case Write::Kind::Delete: return "Delete";
+    case Write::Kind::Check: return "ConditionCheck";
+  }
+  return {};
+}
+
+// The further members of a fault as an object of their own.
+Outcome<Answer> members_of(const api::Fault& fault, std::string_view operation) {
+  std::string body = "{";
+  if (!fault.members.empty()) body += std::string_view(fault.members).substr(1);  // without the comma
+  return Answer::read(operation, body += '}');
+}
+
+Outcome<Refusal> refusal_of(const JsonObject& reason, std::string_view operation) {
+  Refusal refusal;
+  const auto code = text_at(reason, "Code").value_or("None");
+  refusal.message = text_at(reason, "Message").value_or("");
+  if (code == "ConditionalCheckFailed") {
+    refusal.cause = Refusal::Cause::Condition;
+  } else if (code == "TransactionConflict") {
+    refusal.cause = Refusal::Cause::Contention;
+  } else if (code != "None") {
+    refusal.cause = Refusal::Cause::Other;
+  }
+  refusal.item = ATTEMPT(item_at(reason, "Item", operation));
+  return refusal;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ the table
+
+std::string_view view_name(model::StreamView view) {
+  switch (view) {
+    case model::StreamView::None: break;
+    case model::StreamView::KeysOnly: return "KEYS_ONLY";
+    case model::StreamView::NewImage: return "NEW_IMAGE";
+    case model::StreamView::OldImage: return "OLD_IMAGE";
+    case model::StreamView::NewAndOldImages: return "NEW_AND_OLD_IMAGES";
+  }
+  return {};
+}
+
+model::StreamView view_of(std::string_view name) {
+  for (const auto view : {model::StreamView::KeysOnly, model::StreamView::NewImage, model::StreamView::OldImage,
+                          model::StreamView::NewAndOldImages}) {
+    if (view_name(view) == name) return view;
+  }
+  return model::StreamView::None;
+}
+
+void write_key_schema(JsonWriter& json, const std::vector<model::KeyAttribute>& partition,
+                      const std::vector<model::KeyAttribute>& sort) {
+  json.key("KeySchema").begin_array();
+  for (const auto& key : partition) {
+    json.begin_object().key("AttributeName").string(key.name).key("KeyType").string("HASH").end_object();
+  }
+  for (const auto& key : sort) {
+    json.begin_object().key("AttributeName").string(key.name).key("KeyType").string("RANGE").end_object();
+  }
+  json.end_array();
+}
+
+std::vector<model::KeyAttribute> sort_of(const model::Table& table) {
+  if (!table.sort) return {};
+  return {*table.sort};
+}
+
+void write_throughput(JsonWriter& json, const model::Throughput& throughput) {
+  json.key("ProvisionedThroughput").begin_object();
+  json.key("ReadCapacityUnits").integer(throughput.read);
+  json.key("WriteCapacityUnits").integer(throughput.write);
+  json.end_object();
+}
+
+void write_indexes(JsonWriter& json, const model::Table& table, bool local) {
+  const bool any =
+      std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) { return index.local == local; });
+  if (!any) return;
+  json.key(local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes").begin_array();
+  for (const auto& index : table.indexes) {
+    if (index.local != local) continue;
+    json.begin_object().key("IndexName").string(index.name);
+    write_key_schema(json, local ? std::vector{table.partition} : index.partition, index.sort);
+    json.key("Projection").begin_object().key("ProjectionType");
+    switch (index.projection) {
+      case model::Projection::All: json.string("ALL"); break;
+      case model::Projection::KeysOnly: json.string("KEYS_ONLY"); break;
+      case model::Projection::Include:
+        json.string("INCLUDE").key("NonKeyAttributes").begin_array();
+        for (const auto& name : index.included) json.string(name);
+        json.end_array();
+        break;
+    }
+    json.end_object();
+    if (!local && table.provisioned) write_throughput(json, *table.provisioned);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::vector<model::KeyAttribute> all_keys(const model::Table& table) {
+  std::vector<model::KeyAttribute> keys;
+  const auto add = [&](const std::vector<model::KeyAttribute>& list) {
+    for (const auto& key : list) {
+      const bool known = std::any_of(keys.begin(), keys.end(), [&](const auto& other) { return other.name == key.name; });
+      if (!known) keys.push_back(key);
+    }
+  };
+  add({table.partition});
+  add(sort_of(table));
+  for (const auto& index : table.indexes) {
+    add(index.partition);
+    add(index.sort);
+  }
+  return keys;
+}
+
+std::string create_table_json(const model::Table& table) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table.name);
+  json.key("AttributeDefinitions").begin_array();
+  for (const auto& key : all_keys(table)) {
+    json.begin_object().key("AttributeName").string(key.name);
+    json.key("AttributeType").string(value::type_name(key.type)).end_object();
+  }
+  json.end_array();
+  write_key_schema(json, {table.partition}, sort_of(table));
+  write_indexes(json, table, true);
+  write_indexes(json, table, false);
+  if (table.provisioned) {
+    write_throughput(json, *table.provisioned);
+  } else {
+    json.key("BillingMode").string("PAY_PER_REQUEST");
+  }
+  if (table.stream != model::StreamView::None) {
+    json.key("StreamSpecification").begin_object().key("StreamEnabled").boolean(true);
+    json.key("StreamViewType").string(view_name(table.stream)).end_object();
+  }
+  json.end_object();
+  return body;
+}
+
+struct KeySchema {
+  std::vector<model::KeyAttribute> partition, sort;
+};
+
+KeySchema read_key_schema(const JsonObject& description, const std::vector<model::KeyAttribute>& definitions) {
+  KeySchema schema;
+  for (const auto& element : array_at(description, "KeySchema")) {
+    JsonObject key;
+    if (element.get(key) != simdjson::SUCCESS) continue;
+    model::KeyAttribute attribute{
+        .name = std::string(text_at(key, "AttributeName").value_or("")), .type = value::Type::S, .position = {}};
+    for (const auto& defined : definitions) {
+      if (defined.name == attribute.name) attribute.type = defined.type;
+    }
+    (text_at(key, "KeyType") == "HASH" ? schema.partition : schema.sort).push_back(std::move(attribute));
+  }
+  return schema;
+}
+
+value::Type key_type(std::string_view name) {
+  if (name == "N") return value::Type::N;
+  if (name == "B") return value::Type::B;
+  return value::Type::S;
+}
+
+model::Index read_index(const JsonObject& description, bool local,
+                        const std::vector<model::KeyAttribute>& definitions) {
+  model::Index index;
+  index.name = text_at(description, "IndexName").value_or("");
+  index.local = local;
+  auto schema = read_key_schema(description, definitions);
+  index.partition = std::move(schema.partition);
+  index.sort = std::move(schema.sort);
+  if (const auto projection = object_at(description, "Projection")) {
+    const auto type = text_at(*projection, "ProjectionType").value_or("ALL");
+    if (type == "KEYS_ONLY") index.projection = model::Projection::KeysOnly;
+    if (type == "INCLUDE") index.projection = model::Projection::Include;
+    for (const auto& name : array_at(*projection, "NonKeyAttributes")) {
+      std::string_view text;
+      if (name.get(text) == simdjson::SUCCESS) index.included.emplace_back(text);
+    }
+  }
+  return index;
+}
+
+TableState read_table(const JsonObject& description) {
+  TableState state;
+  state.status = text_at(description, "TableStatus").value_or("");
+  state.table.name = text_at(description, "TableName").value_or("");
+  std::vector<model::KeyAttribute> definitions;
+  for (const auto& element : array_at(description, "AttributeDefinitions")) {
+    JsonObject definition;
+    if (element.get(definition) != simdjson::SUCCESS) continue;
+    definitions.push_back({.name = std::string(text_at(definition, "AttributeName").value_or("")),
+                           .type = key_type(text_at(definition, "AttributeType").value_or("S")),
+                           .position = {}});
+  }
+  auto schema = read_key_schema(description, definitions);
+  if (!schema.partition.empty()) state.table.partition = schema.partition.front();
+  if (!schema.sort.empty()) state.table.sort = schema.sort.front();
+  for (const bool local : {true, false}) {
+    for (const auto& element : array_at(description, local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes")) {
+      JsonObject index;
+      if (element.get(index) != simdjson::SUCCESS) continue;
+      state.table.indexes.push_back(read_index(index, local, definitions));
+      state.index_status.emplace_back(text_at(index, "IndexStatus").value_or("ACTIVE"));
+    }
+  }
+  state.table.stream = model::StreamView::None;
+  if (const auto stream = object_at(description, "StreamSpecification")) {
+    state.table.stream = view_of(text_at(*stream, "StreamViewType").value_or(""));
+  }
+  if (const auto arn = text_at(description, "LatestStreamArn")) state.stream_arn = std::string(*arn);
+  return state;
+}
+
+std::string table_name_json(std::string_view table) {
+  std::string body;
+  JsonWriter(body).begin_object().key("TableName").string(table).end_object();
+  return body;
+}
+
+}  // namespace
+
+void back_off(unsigned attempt, Random& random) {
+  constexpr std::uint64_t kFirstMicroseconds = 500;
+  constexpr unsigned kDoublings = 8;
+  const auto longest = kFirstMicroseconds << std::min(attempt, kDoublings);
+  std::this_thread::sleep_for(std::chrono::microseconds(random.below(longest) + 1));
+}
+
+Outcome<std::optional<value::Item>> Dynamo::get(std::string_view table, const value::Item& key, bool consistent) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table).key("Key").item(key);
+  if (consistent) json.key("ConsistentRead").boolean(true);
+  json.end_object();
+  const auto answer = ATTEMPT(ask(client_, "GetItem", body));
+  return item_at(answer.root(), "Item", "GetItem");
+}
+
+Outcome<std::vector<value::Item>> Dynamo::batch_get(std::string_view table, const std::vector<value::Item>& keys,
+                                                    bool consistent) {
+  std::vector<value::Item> items;
+  std::vector<value::Item> waiting(keys.rbegin(), keys.rend());  // taken from the back
+  unsigned fruitless = 0;
+  while (!waiting.empty()) {
+    const auto count = std::min(waiting.size(), kBatchGetKeys);
+    const std::vector<value::Item> batch(waiting.end() - static_cast<std::ptrdiff_t>(count), waiting.end());
+    waiting.resize(waiting.size() - count);
+    std::string body;
+    JsonWriter json(body);
+    json.begin_object().key("RequestItems").begin_object().key(table).begin_object().key("Keys").begin_array();
+    for (const auto& key : batch) json.item(key);
+    json.end_array();
+    if (consistent) json.key("ConsistentRead").boolean(true);
+    json.end_object().end_object().end_object();
+
+    const auto answer = ATTEMPT(ask(client_, "BatchGetItem", body));
+    const auto responses = object_at(answer.root(), "Responses");
+    if (!responses) return unreadable_answer("BatchGetItem");
+    auto found = ATTEMPT(items_from(array_at(*responses, table), "BatchGetItem"));
+    std::move(found.begin(), found.end(), std::back_inserter(items));
+    const auto unprocessed = object_at(answer.root(), "UnprocessedKeys");
+    const auto left = unprocessed ? object_at(*unprocessed, table) : std::nullopt;
+    if (!left) continue;
+    auto again = ATTEMPT(items_from(array_at(*left, "Keys"), "BatchGetItem"));
+    // A large page takes several requests as a matter of course; only those that bring nothing are a sign of throttling.
+    if (again.size() < count) {
+      fruitless = 0;
+    } else if (++fruitless > kUnprocessedRetries) {
+      return Problem{.kind = ProblemKind::Busy, .code = "Busy", .message = "the database is throttling", .details = {}};
+    } else {
+      back_off(fruitless, random_);
+    }
+    std::move(again.begin(), again.end(), std::back_inserter(waiting));
+  }
+  return items;
+}
+
+Outcome<ItemPage> Dynamo::query(const QueryRequest& request) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(request.table);
+  if (!request.index.empty()) json.key("IndexName").string(request.index);
+  json.key("KeyConditionExpression").string(request.condition.text);
+  if (!request.filter.text.empty()) json.key("FilterExpression").string(request.filter.text);
+  write_placeholders(json, request.condition.names, request.condition.values, request.filter.names,
+                     request.filter.values);
+  if (!request.ascending) json.key("ScanIndexForward").boolean(false);
+  if (request.consistent) json.key("ConsistentRead").boolean(true);
+  if (request.limit) json.key("Limit").integer(*request.limit);
+  if (request.start) json.key("ExclusiveStartKey").item(*request.start);
+  json.end_object();
+  return page_from(ATTEMPT(ask(client_, "Query", body)), "Query");
+}
+
+Outcome<ItemPage> Dynamo::scan(const ScanRequest& request) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(request.table);
+  if (request.segments > 1) {
+    json.key("Segment").integer(request.segment).key("TotalSegments").integer(request.segments);
+  }
+  if (request.consistent) json.key("ConsistentRead").boolean(true);
+  if (request.limit) json.key("Limit").integer(*request.limit);
+  if (request.start) json.key("ExclusiveStartKey").item(*request.start);
+  json.end_object();
+  return page_from(ATTEMPT(ask(client_, "Scan", body)), "Scan");
+}
+
+Outcome<WriteAnswer> Dynamo::write(const Write& write) {
+  const auto operation = operation_of(write.kind);
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object();
+  write_members(json, write);
+  json.end_object();
+  const auto reply = call_and_wait(client_, operation, body);
+  const auto* fault = std::get_if<api::Fault>(&reply.outcome);
+  if (fault == nullptr) return WriteAnswer{};
+  Refusal refusal;
+  if (fault->name() == "ConditionalCheckFailedException") {
+    refusal.cause = Refusal::Cause::Condition;
+    const auto members = ATTEMPT(members_of(*fault, operation));
+    refusal.item = ATTEMPT(item_at(members.root(), "Item", operation));
+  } else if (fault->name() == "TransactionConflictException") {
+    refusal.cause = Refusal::Cause::Contention;
+  } else {
+    return to_problem(*fault);
+  }
+  return WriteAnswer{.refusals = {std::move(refusal)}};
+}
+
+Outcome<WriteAnswer> Dynamo::transact(const std::vector<Write>& writes) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("ClientRequestToken").string(random_.uuid());
+  json.key("TransactItems").begin_array();
+  for (const auto& write : writes) {
+    json.begin_object().key(member_of(write.kind)).begin_object();
+    write_members(json, write);
+    json.end_object().end_object();
+  }
+  json.end_array().end_object();
+
+  const auto reply = call_and_wait(client_, "TransactWriteItems", body);
+  const auto* fault = std::get_if<api::Fault>(&reply.outcome);
+  if (fault == nullptr) return WriteAnswer{};
+  if (fault->name() != "TransactionCanceledException") return to_problem(*fault);
+  const auto members = ATTEMPT(members_of(*fault, "TransactWriteItems"));
+  WriteAnswer answer;
+  for (const auto& element : array_at(members.root(), "CancellationReasons")) {
+    JsonObject reason;
+    if (element.get(reason) != simdjson::SUCCESS) return unreadable_answer("TransactWriteItems");
+    answer.refusals.push_back(ATTEMPT(refusal_of(reason, "TransactWriteItems")));
+  }
+  if (answer.refusals.size() != writes.size()) return unreadable_answer("TransactWriteItems");
+  return answer;
+}
+
+Outcome<std::optional<TableState>> Dynamo::describe_table(std::string_view table) {
+  const auto reply = call_and_wait(client_, "DescribeTable", table_name_json(table));
+  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
+    if (fault->name() == "ResourceNotFoundException") return std::optional<TableState>();
+    return to_problem(*fault);
+  }
+  const auto answer = ATTEMPT(Answer::read("DescribeTable", std::get<std::string>(reply.outcome)));
+  const auto description = object_at(answer.root(), "Table");
+  if (!description) return unreadable_answer("DescribeTable");
+  return std::optional(read_table(*description));
+}
+
+Outcome<Done> Dynamo::create_table(const model::Table& table) {
+  const auto reply = call_and_wait(client_, "CreateTable", create_table_json(table));
+  const auto* fault = std::get_if<api::Fault>(&reply.outcome);
+  if (fault == nullptr || fault->name() == "ResourceInUseException") return Done{};
+  return to_problem(*fault);
+}
+
+Outcome<std::optional<std::string>> Dynamo::describe_ttl(std::string_view table) {
+  const auto answer = ATTEMPT(ask(client_, "DescribeTimeToLive", table_name_json(table)));
+  const auto description = object_at(answer.root(), "TimeToLiveDescription");
+  if (!description) return unreadable_answer("DescribeTimeToLive");
+  const auto status = text_at(*description, "TimeToLiveStatus").value_or("");
+  if (status != "ENABLED" && status != "ENABLING") return std::optional<std::string>();
+  return std::optional(std::string(text_at(*description, "AttributeName").value_or("")));
+}
+
+Outcome<Done> Dynamo::enable_ttl(std::string_view table, std::string_view attribute) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table);
+  json.key("TimeToLiveSpecification").begin_object();
+  json.key("AttributeName").string(attribute).key("Enabled").boolean(true);
+  json.end_object().end_object();
+  ATTEMPT(ask(client_, "UpdateTimeToLive", body));
+  return Done{};
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/model/model.h"
+#include "stator/runtime/outcome.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::runtime {
+
+// A condition, filter, key condition or update with what its placeholders stand for.
+using Clause = model::Expression::Condition;
+
+// One write of one item, alone or in a transaction.
+struct Write {
+  enum class Kind : std::uint8_t { Put, Update, Delete, Check };
+  Kind kind = Kind::Put;
+  std::string table;
+  value::Item item;       // Put: the whole item; otherwise its primary key
+  std::string update;     // Update
+  std::string condition;  // empty: none; Check needs one
+  value::Item names;      // "#a" -> {"S": "Title"}
+  value::Item values;     // ":a" -> value
+};
+
+// Why one write of a refused transaction did not go through.
+struct Refusal {
+  enum class Cause : std::uint8_t {
+    None,        // this write was not the reason
+    Condition,   // its condition did not hold
+    Contention,  // another transaction was at the same item
+    Other,       // see `message`
+  };
+  Cause cause = Cause::None;
+  std::string message;
+  std::optional<value::Item> item;  // Condition: the item as it is, when there is one
+};
+
+// What became of a write or a transaction: `refusals` is empty when it was carried out, and otherwise has one per write.
+struct WriteAnswer {
+  std::vector<Refusal> refusals;
+  bool written() const { return refusals.empty(); }
+};
+
+struct ItemPage {
+  std::vector<value::Item> items;
+  std::optional<value::Item> last_key;  // there is more behind it
+};
+
+struct QueryRequest {
+  std::string table;
+  std::string index;  // empty: the table
+  Clause condition;
+  Clause filter;  // empty text: none; its placeholders differ from the condition's
+  bool ascending = true;
+  bool consistent = false;
+  std::optional<unsigned> limit;
+  std::optional<value::Item> start;
+};
+
+struct ScanRequest {
+  std::string table;
+  unsigned segment = 0;
+  unsigned segments = 1;
+  bool consistent = true;
+  std::optional<unsigned> limit;
+  std::optional<value::Item> start;
+};
+
+// A table as DescribeTable tells it, in the model's words: no types or rules, only what can be compared.
+struct TableState {
+  std::string status;  // "ACTIVE"
+  model::Table table;  // name, keys, indexes, stream view
+  std::vector<std::string> index_status;
+  std::optional<std::string> stream_arn;
+};
+
+// DynamoDB's operations as blocking calls with types.
+//
+// A fault becomes a Problem: throttling is Busy, an endpoint that cannot be reached or failed is Unavailable, an item that is too
+// large is TooLarge, and what the database finds wrong with a request is Invalid.  A condition that does not hold is no problem
+// but an answer.  Thread-safe.
+class Dynamo {
+ public:
+  // Both outlive it.
+  Dynamo(client::Client& client, Random& random) : client_(client), random_(random) {}
+
+  client::Client& client() const { return client_; }
+
+  Outcome<std::optional<value::Item>> get(std::string_view table, const value::Item& key, bool consistent = true);
+  // Any number of keys, each once; items that are not there are left out.  In no particular order.
+  Outcome<std::vector<value::Item>> batch_get(std::string_view table, const std::vector<value::Item>& keys,
+                                              bool consistent = true);
+  Outcome<ItemPage> query(const QueryRequest& request);
+  Outcome<ItemPage> scan(const ScanRequest& request);
+
+  // One conditional write.  Not for Check.
+  Outcome<WriteAnswer> write(const Write& write);
+  // All or none, 1 to 100 of them, on different items.  Carries a token, so that a repeated request is carried out once.
+  Outcome<WriteAnswer> transact(const std::vector<Write>& writes);
+
+  // nullopt: there is no such table.
+  Outcome<std::optional<TableState>> describe_table(std::string_view table);
+  // Done as well when somebody else has just created it.
+  Outcome<Done> create_table(const model::Table& table);
+  // The attribute of the table's TTL, when it is on.
+  Outcome<std::optional<std::string>> describe_ttl(std::string_view table);
+  Outcome<Done> enable_ttl(std::string_view table, std::string_view attribute);
+
+ private:
+  client::Client& client_;
+  Random& random_;
+};
+
+// Waits before try number `attempt` (from 1) of something that lost a race: longer each time, and never in step with others.
+void back_off(unsigned attempt, Random& random);
+
+}  // namespace stator::runtime
