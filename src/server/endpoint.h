@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/http/metrics.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
 #include "stator/library/instance.h"
-#include "stator/server/metrics.h"
 
 namespace stator::server {
 
@@ -43,7 +43,7 @@ class DynamoDbEndpoint final : public http::Handler {
 
   library::Instance& instance_;
   const EndpointOptions options_;
-  RequestMetrics requests_;
+  http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
 };
 
