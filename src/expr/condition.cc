@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 
 #include "stator/base/assert.h"
 #include "stator/expr/bindings.h"
+#include "stator/expr/value_functions.h"
 
 namespace stator::expr {
 
@@ -32,75 +32,6 @@ class Operand {
 const AttributeValue* truth(bool holds) {
   static const std::array kTruths = {AttributeValue::boolean(false), AttributeValue::boolean(true)};
   return &kTruths[holds ? 1 : 0];
-}
-
-// Strings, numbers and binaries have an order, each among themselves.
-std::partial_ordering compare(const AttributeValue* a, const AttributeValue* b) {
-  if (a == nullptr || b == nullptr || a->type() != b->type()) return std::partial_ordering::unordered;
-  switch (a->type()) {
-    case Type::S: return *a->as_string() <=> *b->as_string();
-    case Type::N: return *a->as_number() <=> *b->as_number();
-    case Type::B: return *a->as_binary() <=> *b->as_binary();
-    default: return std::partial_ordering::unordered;
-  }
-}
-
-bool equal(const AttributeValue* a, const AttributeValue* b) { return a != nullptr && b != nullptr && *a == *b; }
-
-bool begins_with(const AttributeValue* value, const AttributeValue* prefix) {
-  if (value == nullptr || prefix == nullptr || value->type() != prefix->type()) return false;
-  if (const auto* text = value->as_string()) return text->starts_with(*prefix->as_string());
-  if (const auto* binary = value->as_binary()) return binary->bytes.starts_with(prefix->as_binary()->bytes);
-  return false;
-}
-
-// A substring of a string or binary, a member of a set, an element of a list.
-bool contains(const AttributeValue* value, const AttributeValue* part) {
-  if (value == nullptr || part == nullptr) return false;
-  switch (value->type()) {
-    case Type::S:
-      return part->as_string() != nullptr && value->as_string()->find(*part->as_string()) != std::string::npos;
-    case Type::B:
-      return part->as_binary() != nullptr &&
-             value->as_binary()->bytes.find(part->as_binary()->bytes) != std::string::npos;
-    case Type::SS:
-      return part->as_string() != nullptr &&
-             std::ranges::binary_search(value->as_string_set()->members, *part->as_string());
-    case Type::NS:
-      return part->as_number() != nullptr &&
-             std::ranges::binary_search(value->as_number_set()->members, *part->as_number());
-    case Type::BS:
-      return part->as_binary() != nullptr &&
-             std::ranges::binary_search(value->as_binary_set()->members, part->as_binary()->bytes);
-    case Type::L: return std::ranges::find(*value->as_list(), *part) != value->as_list()->end();
-    default: return false;
-  }
-}
-
-// The service counts the length of a string in UTF-16 code units: a character that takes four bytes in UTF-8 takes two
-// of them, every other character one.
-std::size_t utf16_units(std::string_view text) {
-  std::size_t units = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool continues = (byte & 0xC0) == 0x80;
-    units += continues ? 0U : byte >= 0xF0 ? 2U : 1U;
-  }
-  return units;
-}
-
-Operand size_of(const AttributeValue* value) {
-  if (value == nullptr) return nullptr;
-  switch (value->type()) {
-    case Type::S: return Operand(utf16_units(*value->as_string()));
-    case Type::B: return Operand(value->as_binary()->bytes.size());
-    case Type::SS: return Operand(value->as_string_set()->members.size());
-    case Type::NS: return Operand(value->as_number_set()->members.size());
-    case Type::BS: return Operand(value->as_binary_set()->members.size());
-    case Type::M: return Operand(value->as_map()->size());
-    case Type::L: return Operand(value->as_list()->size());
-    default: return nullptr;
-  }
 }
 
 // One condition against one item.  Recursion is as deep as the tree, which the parser bounds.
@@ -153,7 +84,10 @@ class Evaluation {
     switch (node.op) {
       case Op::Path: return bindings_.find(node, item_);
       case Op::Value: return &bindings_.value(node);
-      case Op::Size: return size_of(operand(bindings_.tree->operands(node)[0]).get());
+      case Op::Size: {
+        const auto size = size_of(operand(bindings_.tree->operands(node)[0]).get());
+        return size ? Operand(*size) : Operand(nullptr);
+      }
       default: return truth(holds(index));  // (a = b) = true, which PartiQL can say
     }
   }

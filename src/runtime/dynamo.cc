@@ -44,19 +44,19 @@ Problem unreadable_answer(std::string_view operation) {
           .details = {}};
 }
 
-Problem to_problem(const api::Fault& fault) {
-  const auto name = fault.name();
-  constexpr std::array<std::string_view, 4> kThrottling = {"ProvisionedThroughputExceededException",
-                                                           "ThrottlingException", "RequestLimitExceeded",
-                                                           "LimitExceededException"};
+// What an exception, or the reason why a transaction was cancelled, means for whoever asked.
+Problem to_problem(std::string_view name, std::string_view message) {
+  constexpr std::array<std::string_view, 6> kThrottling = {
+      "ProvisionedThroughputExceededException", "ProvisionedThroughputExceeded", "ThrottlingException",
+      "ThrottlingError",                        "RequestLimitExceeded",          "LimitExceededException"};
   const auto problem = [&](ProblemKind kind, std::string_view code) {
-    return Problem{.kind = kind, .code = std::string(code), .message = fault.message, .details = {}};
+    return Problem{.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
   };
   if (std::find(kThrottling.begin(), kThrottling.end(), name) != kThrottling.end()) {
     return problem(ProblemKind::Busy, "Busy");
   }
-  if (name == "ValidationException") {
-    const bool too_large = fault.message.find("size has exceeded") != std::string::npos;
+  if (name == "ValidationException" || name == "ValidationError") {
+    const bool too_large = message.find("size has exceeded") != std::string_view::npos;
     return too_large ? problem(ProblemKind::TooLarge, "TooLarge") : problem(ProblemKind::Invalid, "Rejected");
   }
   if (name == "TransactionConflictException" || name == "TransactionInProgressException") {
@@ -65,6 +65,8 @@ Problem to_problem(const api::Fault& fault) {
   // A table that is gone, credentials that are not taken, an endpoint that is down: nothing that whoever asked can change.
   return problem(ProblemKind::Unavailable, name);
 }
+
+Problem to_problem(const api::Fault& fault) { return to_problem(fault.name(), fault.message); }
 
 // A parser and the answer in it.
 class Answer {
@@ -200,13 +202,12 @@ Outcome<Answer> members_of(const api::Fault& fault, std::string_view operation) 
 Outcome<Refusal> refusal_of(const JsonObject& reason, std::string_view operation) {
   Refusal refusal;
   const auto code = text_at(reason, "Code").value_or("None");
-  refusal.message = text_at(reason, "Message").value_or("");
   if (code == "ConditionalCheckFailed") {
     refusal.cause = Refusal::Cause::Condition;
   } else if (code == "TransactionConflict") {
     refusal.cause = Refusal::Cause::Contention;
   } else if (code != "None") {
-    refusal.cause = Refusal::Cause::Other;
+    return to_problem(code, text_at(reason, "Message").value_or(""));
   }
   refusal.item = ATTEMPT(item_at(reason, "Item", operation));
   return refusal;

@@ -35,10 +35,8 @@ struct Refusal {
     None,        // this write was not the reason
     Condition,   // its condition did not hold
     Contention,  // another transaction was at the same item
-    Other,       // see `message`
   };
   Cause cause = Cause::None;
-  std::string message;
   std::optional<value::Item> item;  // Condition: the item as it is, when there is one
 };
 

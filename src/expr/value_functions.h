@@ -1,0 +1,24 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <optional>
+
+#include "stator/value/attribute_value.h"
+
+// What DynamoDB's comparisons and functions say of values.  A null pointer is an attribute that is not there.
+namespace stator::expr {
+
+// Strings, numbers and binaries have an order, each among themselves.
+std::partial_ordering compare(const value::AttributeValue* a, const value::AttributeValue* b);
+inline bool equal(const value::AttributeValue* a, const value::AttributeValue* b) {
+  return a != nullptr && b != nullptr && *a == *b;
+}
+
+bool begins_with(const value::AttributeValue* value, const value::AttributeValue* prefix);
+// A substring of a string or binary, a member of a set, an element of a list.
+bool contains(const value::AttributeValue* value, const value::AttributeValue* part);
+// nullopt for what has no size, such as a number.
+std::optional<std::size_t> size_of(const value::AttributeValue* value);
+
+}  // namespace stator::expr

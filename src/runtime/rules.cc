@@ -1,0 +1,166 @@
+#include "stator/runtime/rules.h"
+
+#include <algorithm>
+
+namespace stator::runtime {
+namespace {
+
+using model::Attribute;
+using model::Children;
+using model::Entity;
+using model::Model;
+using model::Parent;
+
+bool names(const std::vector<Children>& of, const Entity& child, const Parent& relation) {
+  return std::any_of(of.begin(), of.end(), [&](const Children& children) {
+    return children.entity == child.name && children.relation == relation.name;
+  });
+}
+
+RelationRules relation_rules(const Model& model, const Entity& child, const Parent& relation) {
+  RelationRules rules;
+  rules.relation = &relation;
+  rules.parent = model.find_entity(relation.entity);
+  for (const auto& attribute : rules.parent->attributes) {
+    if (attribute.count && names(attribute.count->of, child, relation)) {
+      rules.counters.push_back({.attribute = &attribute, .summed = {}});
+    }
+    if (attribute.sum && names(attribute.sum->of, child, relation)) {
+      rules.counters.push_back({.attribute = &attribute, .summed = attribute.sum->attribute});
+    }
+  }
+  for (const auto& attribute : child.attributes) {
+    if (attribute.copy_of && attribute.copy_of->relation == relation.name) rules.copies.push_back(&attribute);
+  }
+  rules.in_path = !child.path.empty() && std::all_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) {
+    return child.owner == pair.second || child.path.find("{" + pair.second + "}") != std::string::npos;
+  });
+  return rules;
+}
+
+// The first name of a path: attributes are read and compared whole.
+std::string first_name(const std::string& path) { return path.substr(0, path.find_first_of(".[")); }
+
+// Collects what computations read, with derived attributes replaced by what these are derived from.
+class Inputs {
+ public:
+  explicit Inputs(const Entity& entity) : entity_(entity) {}
+
+  Inputs& add(const std::vector<std::string>& attributes) {
+    for (const auto& path : attributes) {
+      const auto name = first_name(path);
+      const auto* attribute = entity_.find_attribute(name);
+      if (attribute == nullptr || !seen_.insert(name).second) continue;
+      if (attribute->derived) add(attribute->derived->paths());
+      else if (!attribute->transient) names_.insert(name);
+    }
+    return *this;
+  }
+  Inputs& add(const std::optional<model::Expression>& expression) {
+    return expression ? add(expression->paths()) : *this;
+  }
+  std::set<std::string> take() { return std::move(names_); }
+
+ private:
+  const Entity& entity_;
+  std::set<std::string> seen_;
+  std::set<std::string> names_;
+};
+
+std::vector<std::set<std::string>> computed_things(const Entity& entity) {
+  std::vector<std::set<std::string>> things;
+  const auto add = [&](Inputs& inputs) {
+    auto names = inputs.take();
+    if (!names.empty() && std::find(things.begin(), things.end(), names) == things.end()) things.push_back(names);
+  };
+  for (const auto& attribute : entity.attributes) {
+    Inputs inputs(entity);
+    if (attribute.derived) add(inputs.add(attribute.derived->paths()));
+  }
+  for (const auto& record : entity.records) {
+    for (const auto& rule : record.keys) {
+      Inputs inputs(entity);  // of all alternatives: which one applies is part of the computation
+      for (const auto& alternative : rule.alternatives) {
+        inputs.add(alternative.text.attributes()).add(alternative.when);
+      }
+      add(inputs);
+    }
+    Inputs existence(entity), expiry(entity);
+    add(existence.add(record.when));
+    add(expiry.add(record.expires));
+  }
+  for (const auto& unique : entity.uniques) {
+    Inputs inputs(entity);
+    add(inputs.add(unique.attributes).add(unique.within));
+  }
+  for (const auto& relation : entity.parents) {
+    Inputs inputs(entity);
+    for (const auto& [theirs, ours] : relation.by) inputs.add(std::vector{ours});
+    add(inputs.add(relation.when));
+  }
+  return things;
+}
+
+bool in_several_rows(const Entity& entity, const std::string& attribute) {
+  return std::any_of(entity.records.begin() + 1, entity.records.end(), [&](const model::Record& record) {
+    const auto& held = record.attributes;
+    return held.empty() || std::find(held.begin(), held.end(), attribute) != held.end();
+  });
+}
+
+bool is_index_key(const model::Table& table, const std::string& attribute) {
+  const auto named = [&](const model::KeyAttribute& key) { return key.name == attribute; };
+  return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const model::Index& index) {
+    return std::any_of(index.partition.begin(), index.partition.end(), named) ||
+           std::any_of(index.sort.begin(), index.sort.end(), named);
+  });
+}
+
+EntityRules entity_rules(const Model& model, const Entity& entity) {
+  EntityRules rules;
+  rules.entity = &entity;
+  for (const auto& relation : entity.parents) rules.relations.push_back(relation_rules(model, entity, relation));
+  const auto identity = entity.identity(model.table);
+  rules.identity = {identity.begin(), identity.end()};
+  rules.computed = computed_things(entity);
+
+  std::set<std::string> used;
+  for (const auto& thing : rules.computed) used.insert(thing.begin(), thing.end());
+  for (const auto& relation : rules.relations) {
+    for (const auto& counter : relation.counters) used.insert(counter.summed);
+    if (relation.relation->on_delete == model::OnDelete::Clear) {
+      rules.drifting.insert(relation.relation->clear.begin(), relation.relation->clear.end());
+    }
+  }
+  for (const auto& attribute : entity.attributes) {
+    const bool counter = attribute.count || attribute.sum;
+    if (counter || attribute.copy_of) rules.drifting.insert(attribute.name);
+    if (counter && !used.contains(attribute.name) && !in_several_rows(entity, attribute.name) &&
+        !is_index_key(model.table, attribute.name)) {
+      rules.plain_counters.insert(attribute.name);
+    }
+  }
+  for (const auto& child : model.entities) {
+    for (const auto& relation : child.parents) {
+      if (relation.entity != entity.name || relation.on_delete != model::OnDelete::Restrict) continue;
+      for (const auto& attribute : entity.attributes) {
+        if (attribute.count && names(attribute.count->of, child, relation)) rules.restricting.insert(attribute.name);
+      }
+    }
+  }
+  return rules;
+}
+
+}  // namespace
+
+Rules::Rules(const Model& model) {
+  for (const auto& entity : model.entities) entities_.emplace(&entity, entity_rules(model, entity));
+}
+
+bool is_live(const Entity& entity, const value::Item& attributes) {
+  if (!entity.soft_delete) return true;
+  const auto* deleted = attributes.find(entity.soft_delete->attribute);
+  return deleted == nullptr || deleted->as_bool() == nullptr || !*deleted->as_bool();
+}
+
+}  // namespace stator::runtime

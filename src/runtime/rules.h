@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stator/model/model.h"
+
+// What a model's declarations mean for its writes, worked out once.
+namespace stator::runtime {
+
+// An attribute of a parent that moves when a child comes, goes or changes.
+struct Counter {
+  const model::Attribute* attribute = nullptr;  // of the parent
+  std::string summed;                           // of the child; empty: children are counted
+};
+
+// One relation of a child, with all that depends on it.
+struct RelationRules {
+  const model::Parent* relation = nullptr;
+  const model::Entity* parent = nullptr;
+  std::vector<Counter> counters;
+  std::vector<const model::Attribute*> copies;  // of the child
+  bool in_path = false;                         // the route of the child names the parent
+};
+
+struct EntityRules {
+  const model::Entity* entity = nullptr;
+  std::vector<RelationRules> relations;
+  std::set<std::string> identity;
+  // Attributes that change without the version: counters, sums, copies, and what the deletion of a parent clears.
+  std::set<std::string> drifting;
+  // For each thing that is computed from attributes (a derived attribute, a key, whether a record exists, a unique value, a
+  // relation): those attributes.  Whoever changes one of them computes the thing anew from all of them.
+  std::vector<std::set<std::string>> computed;
+  // Counters that are in no computation and in one row only: they can be added to without reading them.
+  std::set<std::string> plain_counters;
+  // Counters that must be zero before a row can go.
+  std::set<std::string> restricting;
+};
+
+// Refers to the model.  Constant, so thread-safe.
+class Rules {
+ public:
+  explicit Rules(const model::Model& model);  // outlives it
+
+  const EntityRules& of(const model::Entity& entity) const { return entities_.at(&entity); }
+
+ private:
+  std::map<const model::Entity*, EntityRules> entities_;
+};
+
+// Whether an entity with these attributes is there for anybody: soft-deleted ones are not.  Only live ones count in their parents.
+bool is_live(const model::Entity& entity, const value::Item& attributes);
+
+}  // namespace stator::runtime
