@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/log.h"
 #include "stator/base/suggest.h"
+#include "stator/cli/command.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/config.h"
 #include "stator/server/run.h"
@@ -19,10 +19,6 @@
 
 namespace stator::cli {
 namespace {
-
-constexpr int kDone = 0;
-constexpr int kFailed = 1;
-constexpr int kWrongArguments = 2;
 
 constexpr std::string_view kHelp =
     R"(Stator is a database that speaks DynamoDB's API: any AWS SDK and the AWS CLI work with it as they are.
@@ -88,33 +84,6 @@ constexpr std::string_view kVersionHelp =
 
 Usage: stator version
 )";
-
-int fail(int status, std::string_view message) {
-  fmt::print(stderr, "stator: {}\n", message);
-  return status;
-}
-
-// What is wrong with the words that a command did not understand, or nothing.
-std::string objection_to_rest(const CLI::App& command, std::span<const std::string_view> flags) {
-  if (command.remaining_size() == 0) return {};
-  const auto* parent = command.get_parent();
-  const auto name = parent != nullptr && parent->get_parent() != nullptr
-                        ? fmt::format("{} {}", parent->get_name(), command.get_name())
-                        : command.get_name();
-  const auto word = command.remaining().front();
-  if (!word.starts_with("-")) return fmt::format("{} takes only options, not {}", name, word);
-  const auto flag = word.substr(0, word.find('='));
-  const auto suggestion = did_you_mean(flag, flags);
-  return fmt::format("{} has no option {}{}", name, flag,
-                     suggestion.empty() ? fmt::format("; see stator {} --help", name) : suggestion);
-}
-
-CLI::App* add_command(CLI::App& app, const std::string& name, std::string help) {
-  auto* command = app.add_subcommand(name);
-  command->allow_extras();  // so that we, not the library, say what is wrong with them
-  command->formatter_fn([help = std::move(help)](const auto*, const auto&, auto) { return help; });
-  return command;
-}
 
 // A command that takes settings as flags.
 class SettingsCommand {

@@ -209,9 +209,9 @@ struct SoftDelete {
 
 // Who may do something.  Empty means nobody but the system itself.
 struct Access {
-  bool anyone = false;              // `public`: no token needed
-  bool signed_in = false;           // `signed-in`: any valid token
-  bool owner = false;               // `owner`: the entity's owner attribute is the token's subject
+  bool anyone = false;     // `public`: no token needed
+  bool signed_in = false;  // `signed-in`: any valid token
+  bool owner = false;      // `owner`: the entity's owner attribute is the token's subject
   // `{ public: "isPublic = true" }`: no token needed for a row of which this holds.  Only for reading.
   std::optional<Expression> anyone_when;
   std::vector<std::string> roles;   // `role:admin`
