@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stator/app/service.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
@@ -30,6 +32,8 @@ class DynamoDbEndpoint final : public http::Handler {
 
   // The server whose connections /metrics tells about; set once, before it matters.
   void observe(const http::Server& server) { server_ = &server; }
+  // The systems that /metrics tells about, too; null: none.  Outlives the endpoint, or is taken back before it goes.
+  void observe(const app::Service* systems) { systems_ = systems; }
 
  private:
   void call(const http::Request& request, http::Responder responder);
@@ -45,6 +49,7 @@ class DynamoDbEndpoint final : public http::Handler {
   const EndpointOptions options_;
   http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
+  std::atomic<const app::Service*> systems_ = nullptr;
 };
 
 }  // namespace stator::server
