@@ -27,8 +27,10 @@ namespace stator::model {
 // if_not_exists(a, b), coalesce(...), concat(...), lower, upper, fold, sortable, length (code points), round(n), min(...), max(...),
 // list_append(a, b), date(t) (the day of a timestamp), now(), uuid(), ulid().
 //
-// null is the absence of a value: arithmetic with it is null, comparisons with it are false, and an attribute set to it is
-// cleared.  A value type, cheap to copy (the tree is shared).
+// null is the absence of a value: arithmetic with it is null, comparisons with it are false (<> and IN, too), as a condition it is
+// false, and an attribute set to it is cleared.  A function of null is null, except that min and max leave it out and list_append
+// takes it for an empty list.  Values of different types differ and have no order.  Products are exact, quotients have 38 digits,
+// and round takes halves away from zero.  A value type, cheap to copy (the tree is shared).
 class Expression {
  public:
   struct Node;  // expression_tree.h
@@ -59,9 +61,11 @@ class Expression {
   // As a condition or filter that DynamoDB evaluates: literals and inputs become placeholders.  What does not read an attribute
   // is computed first.  Errors: Validation, when DynamoDB's grammar cannot say it (arithmetic on attributes, if(), fold()).
   struct Condition {
-    std::string text;    // "#a0 = :a0"
+    std::string text;    // "#a0 = :a0"; empty: always true
     value::Item names;   // "#a0" -> {"S": "LentTo"}
     value::Item values;  // ":a0" -> value
+    // Set when the inputs alone decide it.  What is always false still has a text, one that no row meets.
+    std::optional<bool> constant;
   };
   // `prefix` keeps the placeholders of several conditions of one request apart.
   Result<Condition> to_dynamodb(const Scope& inputs, std::string_view prefix) const;
@@ -72,5 +76,8 @@ class Expression {
   std::string text_;
   std::shared_ptr<const Node> root_;
 };
+
+// Attributes of `attributes`, which must outlive it; no inputs, and nothing generated.
+Expression::Scope scope_of(const value::Item& attributes);
 
 }  // namespace stator::model

@@ -6,20 +6,13 @@
 
 #include "stator/base/assert.h"
 #include "stator/model/template.h"
+#include "stator/model/text.h"
 
 namespace stator::model {
 namespace {
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
-std::string lower_ascii(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 // The blocks of combining diacritical marks.  Other marks stay: the vowel signs of Indic scripts and Thai are marks, too, and

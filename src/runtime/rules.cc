@@ -67,7 +67,7 @@ class Inputs {
   std::set<std::string> names_;
 };
 
-std::vector<std::set<std::string>> computed_things(const Entity& entity) {
+std::vector<std::set<std::string>> computed_things(const Entity& entity, const std::vector<RelationRules>& relations) {
   std::vector<std::set<std::string>> things;
   const auto add = [&](Inputs& inputs) {
     auto names = inputs.take();
@@ -93,10 +93,12 @@ std::vector<std::set<std::string>> computed_things(const Entity& entity) {
     Inputs inputs(entity);
     add(inputs.add(unique.attributes).add(unique.within));
   }
-  for (const auto& relation : entity.parents) {
+  for (const auto& [relation, parent, counters, copies, in_path] : relations) {
     Inputs inputs(entity);
-    for (const auto& [theirs, ours] : relation.by) inputs.add(std::vector{ours});
-    add(inputs.add(relation.when));
+    for (const auto& [theirs, ours] : relation->by) inputs.add(std::vector{ours});
+    if (entity.soft_delete) inputs.add(std::vector{entity.soft_delete->attribute});
+    for (const auto& counter : counters) inputs.add(std::vector{counter.summed});
+    add(inputs.add(relation->when));
   }
   return things;
 }
@@ -108,26 +110,17 @@ bool in_several_rows(const Entity& entity, const std::string& attribute) {
   });
 }
 
-bool is_index_key(const model::Table& table, const std::string& attribute) {
-  const auto named = [&](const model::KeyAttribute& key) { return key.name == attribute; };
-  return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const model::Index& index) {
-    return std::any_of(index.partition.begin(), index.partition.end(), named) ||
-           std::any_of(index.sort.begin(), index.sort.end(), named);
-  });
-}
-
 EntityRules entity_rules(const Model& model, const Entity& entity) {
   EntityRules rules;
   rules.entity = &entity;
   for (const auto& relation : entity.parents) rules.relations.push_back(relation_rules(model, entity, relation));
   const auto identity = entity.identity(model.table);
   rules.identity = {identity.begin(), identity.end()};
-  rules.computed = computed_things(entity);
+  rules.computed = computed_things(entity, rules.relations);
 
   std::set<std::string> used;
   for (const auto& thing : rules.computed) used.insert(thing.begin(), thing.end());
   for (const auto& relation : rules.relations) {
-    for (const auto& counter : relation.counters) used.insert(counter.summed);
     if (relation.relation->on_delete == model::OnDelete::Clear) {
       rules.drifting.insert(relation.relation->clear.begin(), relation.relation->clear.end());
     }
@@ -135,8 +128,7 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
   for (const auto& attribute : entity.attributes) {
     const bool counter = attribute.count || attribute.sum;
     if (counter || attribute.copy_of) rules.drifting.insert(attribute.name);
-    if (counter && !used.contains(attribute.name) && !in_several_rows(entity, attribute.name) &&
-        !is_index_key(model.table, attribute.name)) {
+    if (counter && !used.contains(attribute.name) && !in_several_rows(entity, attribute.name)) {
       rules.plain_counters.insert(attribute.name);
     }
   }

@@ -32,7 +32,7 @@ struct EntityRules {
   // Attributes that change without the version: counters, sums, copies, and what the deletion of a parent clears.
   std::set<std::string> drifting;
   // For each thing that is computed from attributes (a derived attribute, a key, whether a record exists, a unique value, a
-  // relation): those attributes.  Whoever changes one of them computes the thing anew from all of them.
+  // relation and what it sums up): those attributes.  Whoever changes one of them computes the thing anew from all of them.
   std::vector<std::set<std::string>> computed;
   // Counters that are in no computation and in one row only: they can be added to without reading them.
   std::set<std::string> plain_counters;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace stator::model {
+
+// A to Z as a to z; everything else stays.
+std::string lower_ascii(std::string_view text);
+
+std::size_t count_code_points(std::string_view text);
+
+// Whether a text is of the kind that it is said to be.  Brings it into its one spelling, if it is.
+bool normalise_uuid(std::string& text);  // 8-4-4-4-12 hex, to lower case
+bool normalise_ulid(std::string& text);  // 26 of Crockford's base32, to upper case
+// local@domain of at most 254 bytes: what mail servers take, without quoted locals and addresses of machines.  The domain becomes
+// lower case; the local part is the recipient's business.
+bool normalise_email(std::string& text);
+// Absolute, http or https, without a user, at most 2048 bytes.
+bool is_url(std::string_view text);
+
+}  // namespace stator::model

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/model/model.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::runtime {
+
+// Makes the values that nobody gives: ids and times.  Thread-safe.
+class Generator {
+ public:
+  Generator(const Clock& clock, Random& random) : clock_(clock), random_(random) {}  // both outlive it
+
+  // "2026-01-15T10:00:00.000Z"
+  std::string now() const;
+  std::string uuid() const { return random_.uuid(); }
+  // The milliseconds, then 80 random bits, in Crockford's base32: text order is time order.
+  std::string ulid() const;
+
+  // Not for Generated::No.
+  value::AttributeValue make(model::Generated kind) const;
+  // now(), uuid() and ulid() of expressions.
+  value::AttributeValue call(std::string_view function) const;
+
+ private:
+  const Clock& clock_;
+  Random& random_;
+};
+
+}  // namespace stator::runtime

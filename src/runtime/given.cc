@@ -1,0 +1,98 @@
+#include "stator/runtime/given.h"
+
+#include <algorithm>
+
+namespace stator::runtime {
+namespace {
+
+using model::Attribute;
+using model::Entity;
+using model::Problem;
+
+bool may_set(const Entity& entity, const Attribute& attribute, Source source) {
+  if (entity.soft_delete && (attribute.name == entity.soft_delete->attribute || attribute.name == entity.soft_delete->at))
+    return false;
+  if (source == Source::Request) return !attribute.computed();
+  return !attribute.derived && !attribute.count && !attribute.sum && !attribute.copy_of;
+}
+
+// The attribute of that name if it may be set; otherwise a problem.
+const Attribute* settable(const Entity& entity, const std::string& name, Source source, std::vector<Problem>& problems) {
+  const auto* attribute = entity.find_attribute(name);
+  if (attribute == nullptr) {
+    problems.push_back({name, "is not an attribute of " + entity.name});
+    return nullptr;
+  }
+  if (!may_set(entity, *attribute, source)) {
+    problems.push_back({name, "cannot be set"});
+    return nullptr;
+  }
+  return attribute;
+}
+
+// Values in their one spelling.  A loop over a copy of the names, since setting moves entries.
+template <typename Find>
+void check_values(value::Item& values, std::vector<Problem>& problems, const Find& find) {
+  std::vector<std::string> names;
+  for (const auto& entry : values) names.push_back(entry.name);
+  for (const auto& name : names) {
+    if (const Attribute* attribute = find(name)) {
+      model::check_value(attribute->type, name, *values.find(name), problems);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Problem> check_new(const Entity& entity, value::Item& attributes, Source source) {
+  std::vector<Problem> problems;
+  check_values(attributes, problems,
+               [&](const std::string& name) { return settable(entity, name, source, problems); });
+  return problems;
+}
+
+std::vector<Problem> check_changes(const Entity& entity, const model::Table& table, model::PlainObject& changes,
+                                   Source source) {
+  std::vector<Problem> problems;
+  const auto identity = entity.identity(table);
+  const auto changeable = [&](const std::string& name) -> const Attribute* {
+    const auto* attribute = settable(entity, name, source, problems);
+    if (attribute == nullptr) return nullptr;
+    const bool names_it = std::find(identity.begin(), identity.end(), name) != identity.end();
+    if (!names_it && !attribute->immutable && entity.owner != name) return attribute;
+    problems.push_back({name, "cannot be changed"});
+    return nullptr;
+  };
+  check_values(changes.values, problems, changeable);
+  for (const auto& name : changes.nulls) {
+    if (changes.values.find(name) == nullptr) changeable(name);
+  }
+  return problems;
+}
+
+void check_complete(const Entity& entity, const value::Item& attributes, std::vector<Problem>& problems) {
+  for (const auto& attribute : entity.attributes) {
+    if (!attribute.required || attribute.computed() || attributes.find(attribute.name) != nullptr) continue;
+    problems.push_back({attribute.name, "is required"});
+  }
+}
+
+std::vector<Problem> check_inputs(const std::vector<Attribute>& declared, value::Item& inputs) {
+  std::vector<Problem> problems;
+  const auto find = [&](const std::string& name) -> const Attribute* {
+    const auto found =
+        std::find_if(declared.begin(), declared.end(), [&](const Attribute& attribute) { return attribute.name == name; });
+    if (found != declared.end()) return &*found;
+    problems.push_back({name, "is not known here"});
+    return nullptr;
+  };
+  check_values(inputs, problems, find);
+  for (const auto& attribute : declared) {
+    if (inputs.find(attribute.name) != nullptr) continue;
+    if (attribute.default_value) inputs.set(attribute.name, *attribute.default_value);
+    else if (attribute.required) problems.push_back({attribute.name, "is required"});
+  }
+  return problems;
+}
+
+}  // namespace stator::runtime

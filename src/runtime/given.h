@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stator/model/model.h"
+#include "stator/model/validate.h"
+#include "stator/value/attribute_value.h"
+
+// What somebody gave for an entity, checked against its attributes.
+namespace stator::runtime {
+
+// Whose values they are.  A request may set what the model leaves to requests; the model's own steps set internal and generated
+// attributes, too.  Nobody sets what is derived, counted or copied.
+enum class Source : std::uint8_t { Request, Model };
+
+// For a new entity: brings values into their one spelling, and tells all that cannot be set or is wrong.  What is missing is
+// check_complete's question, once defaults are in.
+std::vector<model::Problem> check_new(const model::Entity& entity, value::Item& attributes, Source source);
+
+// For an entity that is there: the same, and nothing that names it, owns it or is immutable can change.
+std::vector<model::Problem> check_changes(const model::Entity& entity, const model::Table& table,
+                                          model::PlainObject& changes, Source source);
+
+// Required attributes that are not there, as far as somebody can give them.
+void check_complete(const model::Entity& entity, const value::Item& attributes, std::vector<model::Problem>& problems);
+
+// Parameters of a pattern, inputs of an action: known, of their type, required ones there, defaults filled in.
+std::vector<model::Problem> check_inputs(const std::vector<model::Attribute>& declared, value::Item& inputs);
+
+}  // namespace stator::runtime

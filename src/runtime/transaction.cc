@@ -1,0 +1,194 @@
+#include "stator/runtime/transaction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/runtime/problems.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using value::AttributeValue;
+using value::Item;
+
+void strip_transient(const Entity& entity, Item& attributes) {
+  for (const auto& attribute : entity.attributes) {
+    if (attribute.transient) attributes.erase(attribute.name);
+  }
+}
+
+}  // namespace
+
+std::uint64_t version_of(const model::Table& table, const Item& attributes) {
+  const auto* version = attributes.find(table.version_attribute);
+  const auto* number = version == nullptr ? nullptr : version->as_number();
+  return number == nullptr ? 0 : static_cast<std::uint64_t>(number->to_int64().value_or(0));
+}
+
+Transaction::Transaction(Context& context) : context_(context), model_(*context.model), plan_(context.model->table) {}
+
+// ------------------------------------------------------------------------------------------------------------------- reading
+
+Draft* Transaction::find(const Item& key) {
+  const auto found = std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& draft) { return draft.key == key; });
+  return found == drafts_.end() ? nullptr : &*found;
+}
+
+Outcome<const std::optional<Item>*> Transaction::read(const Item& key) {
+  const auto known = std::find_if(stored_.begin(), stored_.end(), [&](const Stored& row) { return row.first == key; });
+  if (known != stored_.end()) return &known->second;
+  auto row = ATTEMPT(context_.dynamo.get(model_.table.name, key));
+  return &stored_.emplace_back(key, std::move(row)).second;
+}
+
+Outcome<Draft*> Transaction::load(const Entity& entity, const Item& naming) {
+  const auto key = ATTEMPT(checked(model::key_of(model_, entity, naming)));
+  if (!key) return nullptr;
+  return load_key(entity, *key);
+}
+
+Outcome<Draft*> Transaction::load_key(const Entity& entity, const Item& key) {
+  if (auto* known = find(key)) return known->entity == &entity && known->after ? known : nullptr;
+  const auto& row = *ATTEMPT(read(key));
+  if (!row) return nullptr;
+  const auto* type = row->find(model_.table.type_attribute);
+  if (type == nullptr || *type != AttributeValue::string(entity.main().type)) return nullptr;
+  auto& draft = drafts_.emplace_back();
+  draft.entity = &entity;
+  draft.key = key;
+  draft.before = model::attributes_of(model_, entity, entity.main(), *row);
+  draft.after = draft.before;
+  return &draft;
+}
+
+void Transaction::depend_on(const Draft& draft, const std::set<std::string>& attributes) {
+  if (!draft.before) return;
+  const auto& entity = *draft.entity;
+  const auto is_as_before = [&](const std::string& name) {
+    const auto* seen = draft.before->find(name);
+    plan_.require(draft.key, {.kind = Requirement::Kind::Is,
+                              .attribute = name,
+                              .value = seen == nullptr ? std::nullopt : std::optional(*seen)});
+  };
+  plan_.require(draft.key, {.kind = Requirement::Kind::Is,
+                            .attribute = model_.table.type_attribute,
+                            .value = AttributeValue::string(entity.main().type)});
+  if (entity.versioned) is_as_before(model_.table.version_attribute);
+  const auto& rules = context_.rules.of(entity);
+  for (const auto& name : attributes) {
+    if (entity.find_attribute(name) == nullptr || rules.identity.contains(name)) continue;
+    if (!entity.versioned || rules.drifting.contains(name)) is_as_before(name);
+  }
+}
+
+Outcome<Done> Transaction::depend_on_absence(const Entity& entity, const Item& naming) {
+  const auto key = ATTEMPT(checked(model::key_of(model_, entity, naming)));
+  if (!key || find(*key) != nullptr) return Done{};
+  const auto& row = *ATTEMPT(read(*key));
+  if (!row) {
+    plan_.require(*key, {.kind = Requirement::Kind::Absent});
+  } else {  // of another type
+    plan_.require(*key, {.kind = Requirement::Kind::IsNot,
+                         .attribute = model_.table.type_attribute,
+                         .value = AttributeValue::string(entity.main().type)});
+  }
+  return Done{};
+}
+
+// ------------------------------------------------------------------------------------------------------------------ changing
+
+Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Source source) {
+  auto problems = check_new(entity, attributes, source);
+  for (const auto& attribute : entity.attributes) {
+    if (attributes.find(attribute.name) != nullptr) continue;
+    if (attribute.generated != model::Generated::No) {
+      attributes.set(attribute.name, context_.generator.make(attribute.generated));
+    } else if (attribute.updated) {
+      attributes.set(attribute.name, context_.generator.make(model::Generated::Now));
+    } else if (attribute.count || attribute.sum) {
+      attributes.set(attribute.name, AttributeValue::number(0));
+    } else if (attribute.default_value) {
+      attributes.set(attribute.name, *attribute.default_value);
+    }
+  }
+  check_complete(entity, attributes, problems);
+  if (!problems.empty()) return invalid(std::move(problems));
+  if (entity.versioned) attributes.set(model_.table.version_attribute, AttributeValue::number(1));
+
+  ATTEMPT(compute(entity, std::nullopt, attributes));
+  strip_transient(entity, attributes);
+  const auto key = ATTEMPT(checked(model::key_of(model_, entity, attributes)));
+  if (!key) return invalid("something that names the " + entity.name + " is missing");
+  if (find(*key) != nullptr) return conflict("Exists", "this " + entity.name + " is there already");
+  auto& draft = drafts_.emplace_back();
+  draft.entity = &entity;
+  draft.key = *key;
+  draft.by_user = true;
+  ATTEMPT(shift(draft, std::move(attributes)));
+  return &draft;
+}
+
+Outcome<Done> Transaction::change(Draft& draft, const model::PlainObject& changes, Source source) {
+  const auto& entity = *draft.entity;
+  if (entity.append_only) return conflict("AppendOnly", entity.name + " is never changed");
+  auto given = changes;
+  auto problems = check_changes(entity, model_.table, given, source);
+  auto to = *draft.after;
+  for (const auto& name : given.nulls) to.erase(name);
+  for (const auto& [name, content] : given.values) to.set(name, content);
+  for (const auto& attribute : entity.attributes) {  // what lacked it before was let in then
+    const bool cleared = draft.after->find(attribute.name) != nullptr && to.find(attribute.name) == nullptr;
+    if (cleared && attribute.required) problems.push_back({attribute.name, "is required"});
+  }
+  if (!problems.empty()) return invalid(std::move(problems));
+  return change_to(draft, std::move(to));
+}
+
+Outcome<Done> Transaction::change_to(Draft& draft, Item to) {
+  const auto& entity = *draft.entity;
+  ATTEMPT(compute(entity, draft.after, to));
+  auto kept = to;
+  strip_transient(entity, kept);
+  if (kept == *draft.after) return Done{};
+  for (const auto& attribute : entity.attributes) {
+    if (attribute.updated) to.set(attribute.name, context_.generator.make(model::Generated::Now));
+  }
+  if (entity.versioned && !draft.by_user) {
+    const auto next = version_of(model_.table, to) + 1;
+    to.set(model_.table.version_attribute, AttributeValue::number(static_cast<std::int64_t>(next)));
+  }
+  draft.by_user = true;
+  ATTEMPT(derive(entity, draft.after, to));
+  strip_transient(entity, to);
+  return shift(draft, std::move(to));
+}
+
+Outcome<Done> Transaction::remove(Draft& draft) {
+  draft.by_user = true;
+  return shift(draft, std::nullopt);
+}
+
+Outcome<Done> Transaction::soft_delete(Draft& draft) {
+  const auto& rule = *draft.entity->soft_delete;
+  auto to = *draft.after;
+  to.set(rule.attribute, AttributeValue::boolean(true));
+  if (rule.at) to.set(*rule.at, context_.generator.make(model::Generated::Now));
+  return change_to(draft, std::move(to));
+}
+
+Outcome<Done> Transaction::restore(Draft& draft) {
+  const auto& rule = *draft.entity->soft_delete;
+  auto to = *draft.after;
+  to.erase(rule.attribute);
+  if (rule.at) to.erase(*rule.at);
+  return change_to(draft, std::move(to));
+}
+
+Outcome<WritePlan::Commit> Transaction::commit() {
+  for (const auto& draft : drafts_) ATTEMPT(plan(draft));
+  return plan_.commit(context_.dynamo);
+}
+
+}  // namespace stator::runtime

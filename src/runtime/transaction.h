@@ -1,0 +1,131 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stator/model/model.h"
+#include "stator/model/rows.h"
+#include "stator/runtime/dynamo.h"
+#include "stator/runtime/generator.h"
+#include "stator/runtime/given.h"
+#include "stator/runtime/outcome.h"
+#include "stator/runtime/rules.h"
+#include "stator/runtime/write_plan.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::runtime {
+
+// What all transactions of one repository share.  Thread-safe.
+struct Context {
+  std::shared_ptr<const model::Model> model;
+  Dynamo dynamo;
+  Generator generator;
+  Rules rules;
+  Random& random;
+};
+
+// One entity inside a transaction: as it was read, and as it is going to be.
+struct Draft {
+  const model::Entity* entity = nullptr;
+  value::Item key;  // of the main row
+  // Logical attributes, the version included.  None before: it is being created; none after: removed.
+  std::optional<value::Item> before;
+  std::optional<value::Item> after;
+  bool by_user = false;  // its version counts up
+
+  bool changed() const { return before != after; }
+};
+
+// One user action being put together: what it reads, what becomes of it, and all that follows from the model's rules: records,
+// counters, sums, copies, reservations, checks of parents.
+//
+// Reads are consistent.  commit() writes everything at once, conditioned on what it was computed from; when that has changed,
+// nothing is written and the action has to be put together again (transact() below does).  Confined to one request; drafts
+// live as long as the transaction.
+class Transaction {
+ public:
+  explicit Transaction(Context& context);  // outlives the transaction
+
+  // The entity that these attributes name; null when there is none, or its row is of another type.
+  Outcome<Draft*> load(const model::Entity& entity, const value::Item& naming);
+  Outcome<Draft*> load_key(const model::Entity& entity, const value::Item& key);
+
+  // Problems are told all at once: attributes that cannot be set, wrong values, missing ones.
+  Outcome<Draft*> create(const model::Entity& entity, value::Item attributes, Source source);
+  // Absent keeps, null clears.  A change that changes nothing leaves the version alone.
+  Outcome<Done> change(Draft& draft, const model::PlainObject& changes, Source source);
+  // Removes its rows for good, append-only ones too: who asks has been asked whether that may be.
+  Outcome<Done> remove(Draft& draft);
+  Outcome<Done> soft_delete(Draft& draft);
+  Outcome<Done> restore(Draft& draft);
+
+  // The commit depends on these attributes of an entity being as they were read, or on no row being there.
+  void depend_on(const Draft& draft, const std::set<std::string>& attributes);
+  Outcome<Done> depend_on_absence(const model::Entity& entity, const value::Item& naming);
+
+  Outcome<WritePlan::Commit> commit();
+
+ private:
+  using Stored = std::pair<value::Item, std::optional<value::Item>>;  // key, row
+
+  Draft* find(const value::Item& key);
+  Outcome<const std::optional<value::Item>*> read(const value::Item& key);
+
+  // Copies and derived attributes of `to`, which takes the place of `from`.
+  Outcome<Done> compute(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
+  Outcome<Done> derive(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
+  Outcome<Done> copy(const model::Entity& entity, const RelationRules& rules, const std::optional<value::Item>& from,
+                     value::Item& to);
+  // `to` becomes what the draft is going to be, as a user's change.
+  Outcome<Done> change_to(Draft& draft, value::Item to);
+  // The same with its effects on parents, whoever changes it.
+  Outcome<Done> shift(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
+  Outcome<Done> shift_relation(const model::Entity& entity, const RelationRules& rules,
+                               const std::optional<value::Item>& from, const std::optional<value::Item>& to,
+                               unsigned depth);
+  Outcome<Done> require_parent(const RelationRules& rules, const value::Item& key);
+  Outcome<Done> count(const RelationRules& rules, const value::Item& key, const Counter& counter,
+                      const value::Number& amount, bool required, unsigned depth);
+
+  Outcome<Done> plan(const Draft& draft);
+  Outcome<Done> plan_rows(const Draft& draft);
+  Outcome<Done> plan_reservations(const Draft& draft);
+  void require_unchanged(const Draft& draft);
+  void plan_difference(const model::Entity& entity, const model::Row& from, const model::Row& to);
+
+  Context& context_;
+  const model::Model& model_;
+  WritePlan plan_;
+  std::deque<Draft> drafts_;
+  std::deque<Stored> stored_;
+};
+
+inline constexpr unsigned kCommitAttempts = 12;
+
+// Puts a transaction together with `build`, commits it, and does so again while races are lost.  `build` takes a Transaction& and
+// returns an Outcome; its last value is the result.
+template <typename Build>
+auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Transaction&>())) {
+  for (unsigned attempt = 1;; ++attempt) {
+    Transaction transaction(context);
+    auto built = build(transaction);
+    if (!built) return built;
+    const auto commit = transaction.commit();
+    if (!commit) return Problem(commit.problem());
+    if (*commit == WritePlan::Commit::Written) return built;
+    if (attempt == kCommitAttempts) {
+      return Problem{ProblemKind::Conflict, "Contention", "others are changing the same thing; try again", {}};
+    }
+    back_off(attempt, context.random);
+  }
+}
+
+// The version of an entity's attributes; 0 when it has none.
+std::uint64_t version_of(const model::Table& table, const value::Item& attributes);
+
+}  // namespace stator::runtime

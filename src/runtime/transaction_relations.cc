@@ -1,0 +1,173 @@
+// What a change of one entity means for others and for itself: derived attributes, copies, counters, sums, parents that have to be
+// there.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "stator/runtime/problems.h"
+#include "stator/runtime/transaction.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using value::AttributeValue;
+using value::Item;
+using value::Number;
+
+constexpr unsigned kDeepestSum = 16;  // sums of sums of sums
+
+Number number_at(const Item& attributes, const std::string& name) {
+  const auto* found = attributes.find(name);
+  const auto* number = found == nullptr ? nullptr : found->as_number();
+  return number == nullptr ? Number() : *number;
+}
+
+// How much a child contributes to a counter of its parent.
+Number amount_of(const Counter& counter, const Item& child) {
+  return counter.summed.empty() ? Number::from_int(1) : number_at(child, counter.summed);
+}
+
+// A parent that is not there: 404 when the address of the request names it, else the request is at odds with what there is.
+Problem missing_parent(const RelationRules& rules) {
+  std::vector<model::Problem> details;
+  for (const auto& [theirs, ours] : rules.relation->by) {
+    if (rules.parent->owner != theirs) details.push_back({ours, "names no " + rules.parent->name});
+  }
+  return {.kind = rules.in_path ? ProblemKind::NotFound : ProblemKind::Conflict,
+          .code = rules.in_path ? "NotFound" : "NoSuchParent",
+          .message = "there is no such " + rules.parent->name,
+          .details = std::move(details)};
+}
+
+}  // namespace
+
+Outcome<Done> Transaction::derive(const Entity& entity, const std::optional<Item>& from, Item& to) {
+  ATTEMPT(checked(model::derive(entity, to)));
+  if (!from) return Done{};
+  // Derived from something that was given once and is not stored: it stays until that is given again.
+  for (const auto& attribute : entity.attributes) {
+    if (!attribute.derived) continue;
+    const auto inputs = attribute.derived->paths();
+    const auto is_transient = [&](const std::string& name) {
+      const auto* input = entity.find_attribute(name);
+      return input != nullptr && input->transient;
+    };
+    const bool given = std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
+      return is_transient(name) && to.find(name) != nullptr;
+    });
+    if (given || std::none_of(inputs.begin(), inputs.end(), is_transient)) continue;
+    if (const auto* old = from->find(attribute.name)) to.set(attribute.name, *old);
+  }
+  return Done{};
+}
+
+Outcome<Done> Transaction::compute(const Entity& entity, const std::optional<Item>& from, Item& to) {
+  ATTEMPT(derive(entity, from, to));
+  for (const auto& rules : context_.rules.of(entity).relations) {
+    if (!rules.copies.empty()) ATTEMPT(copy(entity, rules, from, to));
+  }
+  return derive(entity, from, to);
+}
+
+Outcome<Done> Transaction::copy(const Entity& entity, const RelationRules& rules, const std::optional<Item>& from,
+                                Item& to) {
+  const auto key = ATTEMPT(checked(model::parent_key(model_, entity, *rules.relation, to)));
+  if (from && key == ATTEMPT(checked(model::parent_key(model_, entity, *rules.relation, *from)))) return Done{};
+  const Draft* source = key ? ATTEMPT(load_key(*rules.parent, *key)) : nullptr;
+  if (key && source == nullptr) {
+    if (rules.relation->must_exist) return missing_parent(rules);
+    plan_.require(*key, {.kind = Requirement::Kind::Absent});
+  }
+  for (const auto* attribute : rules.copies) {
+    const auto& name = attribute->copy_of->attribute;
+    const auto* content = source == nullptr ? nullptr : source->after->find(name);
+    if (content == nullptr) to.erase(attribute->name);
+    else to.set(attribute->name, *content);
+    if (source == nullptr || !source->before) continue;
+    const auto* seen = source->before->find(name);
+    plan_.require(source->key, {.kind = Requirement::Kind::Is,
+                                .attribute = name,
+                                .value = seen == nullptr ? std::nullopt : std::optional(*seen)});
+  }
+  return Done{};
+}
+
+Outcome<Done> Transaction::shift(Draft& draft, std::optional<Item> to, unsigned depth) {
+  const auto& entity = *draft.entity;
+  if (depth > kDeepestSum) {
+    return Problem{ProblemKind::Internal, "Internal", "the sums of " + entity.name + " go round in circles", {}};
+  }
+  const auto from = std::exchange(draft.after, std::move(to));
+  const auto now = draft.after;  // a copy: an entity can be its own parent
+  for (const auto& rules : context_.rules.of(entity).relations) {
+    ATTEMPT(shift_relation(entity, rules, from, now, depth));
+  }
+  return Done{};
+}
+
+Outcome<Done> Transaction::shift_relation(const Entity& entity, const RelationRules& rules,
+                                          const std::optional<Item>& from, const std::optional<Item>& to,
+                                          unsigned depth) {
+  const auto parent_of = [&](const std::optional<Item>& state) -> Outcome<std::optional<Item>> {
+    if (!state || !is_live(entity, *state)) return std::optional<Item>();
+    return checked(model::parent_key(model_, entity, *rules.relation, *state));
+  };
+  const auto old_key = ATTEMPT(parent_of(from));
+  const auto new_key = ATTEMPT(parent_of(to));
+  const bool arrives = new_key && new_key != old_key;
+  if (arrives && rules.relation->must_exist) ATTEMPT(require_parent(rules, *new_key));
+  for (const auto& counter : rules.counters) {
+    const auto left = old_key ? amount_of(counter, *from) : Number();
+    const auto came = new_key ? amount_of(counter, *to) : Number();
+    if (old_key == new_key) {
+      const auto difference = ATTEMPT(checked(came.subtract(left)));
+      if (old_key) ATTEMPT(count(rules, *old_key, counter, difference, false, depth));
+      continue;
+    }
+    if (old_key) ATTEMPT(count(rules, *old_key, counter, *Number().subtract(left), false, depth));
+    if (new_key) ATTEMPT(count(rules, *new_key, counter, came, rules.relation->must_exist, depth));
+  }
+  return Done{};
+}
+
+Outcome<Done> Transaction::require_parent(const RelationRules& rules, const Item& key) {
+  const auto problem = missing_parent(rules);
+  const auto* known = find(key);
+  if (known != nullptr) {
+    const bool there = known->entity == rules.parent && known->after && is_live(*known->entity, *known->after);
+    if (!there) return problem;
+    if (!known->before) return Done{};  // it is being created with us
+  }
+  plan_.require(key, {.kind = Requirement::Kind::Is,
+                      .attribute = model_.table.type_attribute,
+                      .value = AttributeValue::string(rules.parent->main().type),
+                      .otherwise = problem});
+  if (const auto& soft = rules.parent->soft_delete) {
+    plan_.require(key, {.kind = Requirement::Kind::IsNot,
+                        .attribute = soft->attribute,
+                        .value = AttributeValue::boolean(true),
+                        .otherwise = problem});
+  }
+  return Done{};
+}
+
+Outcome<Done> Transaction::count(const RelationRules& rules, const Item& key, const Counter& counter,
+                                 const Number& amount, bool required, unsigned depth) {
+  if (amount.is_zero()) return Done{};
+  const auto& name = counter.attribute->name;
+  const bool plain = context_.rules.of(*rules.parent).plain_counters.contains(name);
+  if (required && plain && find(key) == nullptr) {
+    plan_.add(key, name, amount);
+    return Done{};
+  }
+  auto* parent = ATTEMPT(load_key(*rules.parent, key));
+  if (parent == nullptr) return Done{};  // it is gone, and its counters with it
+  auto to = *parent->after;
+  to.set(name, AttributeValue(ATTEMPT(checked(number_at(to, name).add(amount)))));
+  ATTEMPT(derive(*rules.parent, parent->after, to));
+  return shift(*parent, std::move(to), depth + 1);
+}
+
+}  // namespace stator::runtime
