@@ -12,6 +12,8 @@
 #include "stator/app/openapi.h"
 #include "stator/base/log.h"
 #include "stator/model/validate.h"
+#include "stator/runtime/access.h"
+#include "stator/runtime/given.h"
 
 namespace stator::app {
 namespace {
@@ -90,6 +92,21 @@ Outcome<model::PlainObject> body_values(const Call& call, const std::vector<mode
     if (repeated) problems.push_back({.attribute = name, .problem = "is given by the path"});
   }
   return std::move(*object);
+}
+
+// Adds to `problems` what `more` says of attributes that are not in it yet.
+void join_problems(std::vector<model::Problem>& problems, std::vector<model::Problem> more) {
+  for (auto& one : more) {
+    if (std::ranges::find(problems, one.attribute, &model::Problem::attribute) == problems.end()) {
+      problems.push_back(std::move(one));
+    }
+  }
+}
+
+// What to answer to a request with problems: first whether the caller could do such a thing at all, then everything that is wrong.
+Problem refusal(std::vector<model::Problem> problems, const model::Access& access, const runtime::Caller& caller) {
+  if (auto shut_out = runtime::shut_out(access, caller)) return std::move(*shut_out);
+  return invalid(std::move(problems));
 }
 
 // If-Match: "7".  Anything that is not the version of something matches nothing.
@@ -198,7 +215,10 @@ Outcome<http::Response> System::run_target(const EntityTarget& target, const Rou
   if (target.operation == Operation::Update) {
     changes = ATTEMPT(body_values(call, entity.attributes, key, problems));
   }
-  if (!problems.empty()) return invalid(std::move(problems));
+  if (!problems.empty()) {
+    join_problems(problems, runtime::check_changes(entity, model_->table, changes, runtime::Source::Request));
+    return refusal(std::move(problems), target.operation == Operation::Get ? entity.read : entity.update, call.caller());
+  }
   const runtime::WriteOptions write{.expected_version = ATTEMPT(expected_version(call.request)),
                                     .include_deleted = false};
   const auto& caller = call.caller();
@@ -219,8 +239,17 @@ Outcome<http::Response> System::create(const model::Entity& entity, const RouteM
   std::vector<model::Problem> problems;
   refuse_others(call.query, {}, problems);
   auto body = ATTEMPT(body_values(call, entity.attributes, attributes, problems));
-  if (!problems.empty()) return invalid(std::move(problems));
   for (const auto& [name, value] : body.values) attributes.set(name, value);
+  if (!problems.empty()) {
+    join_problems(problems, runtime::check_new(entity, attributes, runtime::Source::Request));
+    std::vector<model::Problem> missing;
+    runtime::check_complete(entity, attributes, missing);
+    std::erase_if(missing, [&](const model::Problem& one) {
+      return one.attribute == entity.owner || entity.find_attribute(one.attribute)->default_value;
+    });
+    join_problems(problems, std::move(missing));
+    return refusal(std::move(problems), entity.create, call.caller());
+  }
   return object_answer(201, ATTEMPT(repository_.create(entity, attributes, call.caller())), call);
 }
 
@@ -274,7 +303,7 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
       problems.push_back({.attribute = "nextToken", .problem = start.error().message});
     }
   }
-  if (!problems.empty()) return invalid(std::move(problems));
+  if (!problems.empty()) return refusal(std::move(problems), pattern->access, call.caller());
   const auto found = ATTEMPT(repository_.run(*pattern, parameters, call.caller(), page));
   if (pattern->single) {
     if (found.objects.empty()) return not_found();
@@ -293,8 +322,11 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
   std::vector<model::Problem> problems;
   refuse_others(call.query, {}, problems);
   const auto body = ATTEMPT(body_values(call, action->inputs, inputs, problems));
-  if (!problems.empty()) return invalid(std::move(problems));
   for (const auto& [name, value] : body.values) inputs.set(name, value);
+  if (!problems.empty()) {
+    join_problems(problems, runtime::check_inputs(action->inputs, inputs));
+    return refusal(std::move(problems), action->access, call.caller());
+  }
   const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller()));
   if (!result) return no_content();
   return object_answer(creates_its_result(*action) ? 201 : 200, *result, call);
