@@ -209,9 +209,8 @@ TEST(PlainJson, KeepsEveryDigit) {
   EXPECT_EQ(read(R"({"price":12345678901234567890.123456789012345678})"),
             R"({"price":{"N":"12345678901234567890.123456789012345678"}})");
   EXPECT_EQ(read(R"({"price":-0.1e2})"), R"({"price":{"N":"-10"}})");
-  EXPECT_EQ(
-      read(R"({"price":1e999,"lent":true})"),
-      R"({"lent":{"BOOL":true}} null price price must be a number of at most 38 digits, from 1E-130 to 9.99E+125 in size)");
+  EXPECT_EQ(read(R"({"price":1e999,"lent":true})"),
+            R"({"lent":{"BOOL":true}} price must be a number of at most 38 digits, from 1E-130 to 9.99E+125 in size)");
 }
 
 TEST(PlainJson, TellsNullFromAbsence) {
@@ -223,16 +222,15 @@ TEST(PlainJson, ReportsWhatDoesNotFitAllAtOnce) {
   EXPECT_EQ(
       read(
           R"({"Title":1,"price":"2","lent":0,"cover":"!","tags":"a","authors":[1,null],"due":5,"address":{"city":1}})"),
-      "{\"address\":{\"M\":{}},\"authors\":{\"L\":[]}} address.city must be a text; authors[0] must be a text; "
-      "authors[1] must be a text; "
+      "{} Title must be a text; address.city must be a text; authors[0] must be a text; authors[1] must be a text; "
       "cover must be binary, written in base64; due is not a date such as 2026-01-15; lent must be true or false; "
-      "price must be a number; tags must be a list of different values; Title must be a text");
+      "price must be a number; tags must be a list of different values");
 }
 
 TEST(PlainJson, ReportsNamesThatNobodyKnowsOrThatComeTwice) {
   EXPECT_EQ(read(R"({"Titel":"x"})"), "{} Titel is not an attribute of this; did you mean Title?");
-  EXPECT_EQ(read(R"({"lent":true,"lent":false,"lent":true})").substr(26), "lent is given twice");
-  EXPECT_EQ(read(R"({"extra":[{"a":1,"a":2}]})").substr(50), "extra[0].a is given twice");
+  EXPECT_EQ(read(R"({"lent":true,"lent":false,"lent":true})"), "{} lent is given twice");
+  EXPECT_EQ(read(R"({"extra":[{"a":1,"a":2}]})"), "{} extra[0].a is given twice");
 }
 
 TEST(PlainJson, RefusesWhatIsNotAnObject) {

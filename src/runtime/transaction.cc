@@ -27,7 +27,8 @@ std::uint64_t version_of(const model::Table& table, const Item& attributes) {
   return number == nullptr ? 0 : static_cast<std::uint64_t>(number->to_int64().value_or(0));
 }
 
-Transaction::Transaction(Context& context) : context_(context), model_(*context.model), plan_(context.model->table) {}
+Transaction::Transaction(Context& context, bool consistent)
+    : context_(context), model_(*context.model), consistent_(consistent), plan_(context.model->table) {}
 
 // ------------------------------------------------------------------------------------------------------------------- reading
 
@@ -39,7 +40,7 @@ Draft* Transaction::find(const Item& key) {
 Outcome<const std::optional<Item>*> Transaction::read(const Item& key) {
   const auto known = std::find_if(stored_.begin(), stored_.end(), [&](const Stored& row) { return row.first == key; });
   if (known != stored_.end()) return &known->second;
-  auto row = ATTEMPT(context_.dynamo.get(model_.table.name, key));
+  auto row = ATTEMPT(context_.dynamo.get(model_.table.name, key, consistent_));
   return &stored_.emplace_back(key, std::move(row)).second;
 }
 

@@ -44,12 +44,12 @@ struct Draft {
 // One user action being put together: what it reads, what becomes of it, and all that follows from the model's rules: records,
 // counters, sums, copies, reservations, checks of parents.
 //
-// Reads are consistent.  commit() writes everything at once, conditioned on what it was computed from; when that has changed,
+// Reads are consistent, unless it is only going to read.  commit() writes everything at once, conditioned on what it was computed from; when that has changed,
 // nothing is written and the action has to be put together again (transact() below does).  Confined to one request; drafts
 // live as long as the transaction.
 class Transaction {
  public:
-  explicit Transaction(Context& context);  // outlives the transaction
+  explicit Transaction(Context& context, bool consistent = true);  // the context outlives the transaction
 
   // The entity that these attributes name; null when there is none, or its row is of another type.
   Outcome<Draft*> load(const model::Entity& entity, const value::Item& naming);
@@ -100,6 +100,7 @@ class Transaction {
 
   Context& context_;
   const model::Model& model_;
+  const bool consistent_;
   WritePlan plan_;
   std::deque<Draft> drafts_;
   std::deque<Stored> stored_;

@@ -1,0 +1,177 @@
+#include "stator/runtime/access.h"
+
+#include <algorithm>
+
+#include "stator/runtime/problems.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using model::Grant;
+using model::Model;
+using value::AttributeValue;
+using value::Item;
+
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+bool owns(const Entity& entity, const Item& attributes, const Caller& caller) {
+  if (!entity.owner || !caller.subject) return false;
+  const auto* owner = attributes.find(*entity.owner);
+  return owner != nullptr && *owner == AttributeValue::string(*caller.subject);
+}
+
+// The attributes that name an entity in their one spelling; nullopt when no entity can have such ones.
+std::optional<Item> normalised(const Entity& entity, const Model& model, const Item& naming) {
+  Item named;
+  std::vector<model::Problem> problems;
+  for (const auto& name : entity.identity(model.table)) {
+    const auto* content = naming.find(name);
+    if (content == nullptr) continue;
+    auto& value = named.set(name, *content);
+    if (const auto* attribute = entity.find_attribute(name)) model::check_value(attribute->type, name, value, problems);
+  }
+  if (!problems.empty()) return std::nullopt;
+  return named;
+}
+
+Item with_default_owner(const Entity& entity, Item naming, const Caller& caller) {
+  if (entity.owner && caller.subject && naming.find(*entity.owner) == nullptr) {
+    naming.set(*entity.owner, AttributeValue::string(*caller.subject));
+  }
+  return naming;
+}
+
+// The row of that name, unless it is soft-deleted and nobody asked for such.
+Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
+                         bool include_deleted) {
+  const auto named = normalised(entity, model, naming);
+  if (!named) return nullptr;
+  auto loaded = transaction.load(entity, *named);
+  if (!loaded && loaded.problem().kind == ProblemKind::Invalid) return nullptr;  // no key can be made from this
+  auto* draft = ATTEMPT(std::move(loaded));
+  if (draft != nullptr && !include_deleted && !is_live(entity, *draft->after)) return nullptr;
+  return draft;
+}
+
+// Whether a row is what the pointer of a grant is about: it has what the pointer gives and what it was looked up by.
+bool is_meant(const Grant& grant, const Item& gives, const Item& asked, const Item& row) {
+  const auto same = [&](const std::string& name, const AttributeValue* content) {
+    const auto* found = row.find(name);
+    return found != nullptr && content != nullptr && *found == *content;
+  };
+  return std::all_of(gives.begin(), gives.end(), [&](const auto& given) { return same(given.name, &given.value); }) &&
+         std::all_of(grant.key.begin(), grant.key.end(), [&](const auto& pair) {
+           return pair.second == "me" || same(pair.second, asked.find(pair.second));
+         });
+}
+
+}  // namespace
+
+bool lets_in(const model::Access& access, const Caller& caller) {
+  if (caller.system || access.anyone) return true;
+  if (access.signed_in && caller.subject) return true;
+  return std::any_of(caller.roles.begin(), caller.roles.end(),
+                     [&](const std::string& role) { return contains(access.roles, role); });
+}
+
+Outcome<bool> lets_in(const model::Access& access, const Entity& entity, const Item& attributes, const Caller& caller) {
+  if (lets_in(access, caller) || (access.owner && owns(entity, attributes, caller))) return true;
+  if (!access.anyone_when) return false;
+  const model::Expression::Scope scope{
+      .attribute = [&](std::string_view name) { return attributes.find(name); }, .input = {}, .generate = {}};
+  return checked(access.anyone_when->holds(scope));
+}
+
+std::optional<Problem> shut_out(const model::Access& access, const Caller& caller) {
+  if (lets_in(access, caller) || access.anyone_when) return std::nullopt;
+  if (!caller.subject) return unauthenticated();
+  if (access.owner || !access.grants.empty()) return std::nullopt;
+  return forbidden();
+}
+
+Outcome<std::optional<Item>> look_up(Transaction& transaction, const Model& model, const Grant& grant, const Item& asked,
+                                     const Caller& caller) {
+  if (!caller.subject) return std::optional<Item>();
+  const auto& pointer = *model.find_entity(grant.pointer);
+  Item naming;
+  for (const auto& [theirs, ours] : grant.key) {
+    if (ours == "me") {
+      naming.set(theirs, AttributeValue::string(*caller.subject));
+    } else if (const auto* content = asked.find(ours)) {
+      naming.set(theirs, *content);
+    }
+  }
+  const auto* found = ATTEMPT(find_row(transaction, model, pointer, naming, false));
+  if (found == nullptr) return std::optional<Item>();
+  Item gives;
+  for (const auto& [ours, theirs] : grant.gives) {
+    if (const auto* content = found->after->find(theirs)) gives.set(ours, *content);
+  }
+  return std::optional(std::move(gives));
+}
+
+Outcome<Visible> find_visible(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
+                              const Caller& caller, bool include_deleted) {
+  const auto own = with_default_owner(entity, naming, caller);
+  auto* draft = ATTEMPT(find_row(transaction, model, entity, own, include_deleted));
+  if (draft != nullptr && ATTEMPT(lets_in(entity.read, entity, *draft->after, caller))) {
+    return Visible{.draft = draft, .grant = nullptr};
+  }
+  for (const auto& name : entity.read.grants) {
+    const auto& grant = *model.find_grant(name);
+    const auto gives = ATTEMPT(look_up(transaction, model, grant, naming, caller));
+    if (!gives) continue;
+    auto theirs = naming;
+    for (const auto& [attribute, content] : *gives) theirs.set(attribute, content);
+    auto* shared = ATTEMPT(find_row(transaction, model, entity, theirs, include_deleted));
+    if (shared != nullptr && is_meant(grant, *gives, naming, *shared->after)) return Visible{.draft = shared, .grant = &grant};
+  }
+  const bool would_help = !entity.read.anyone && !caller.subject && !caller.system && !entity.read.anyone_when;
+  if (would_help) return unauthenticated();
+  return not_found(entity.name);
+}
+
+Outcome<Visible> find_for(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
+                          const model::Access& access, const Caller& caller, bool include_deleted) {
+  auto found = find_visible(transaction, model, entity, naming, caller, include_deleted);
+  if (!found) {
+    // Something that one may change without being able to see it.
+    const auto own = with_default_owner(entity, naming, caller);
+    auto* draft = ATTEMPT(find_row(transaction, model, entity, own, include_deleted));
+    if (draft != nullptr && ATTEMPT(lets_in(access, entity, *draft->after, caller))) {
+      return Visible{.draft = draft, .grant = nullptr};
+    }
+    return found;
+  }
+  if (ATTEMPT(lets_in(access, entity, *found->draft->after, caller))) return found;
+  if (found->grant != nullptr && contains(access.grants, found->grant->name)) return found;
+  if (!caller.subject) return unauthenticated();
+  return forbidden();
+}
+
+Outcome<Item> with_owner(Transaction& transaction, const Model& model, const Entity& entity, const Item& attributes,
+                         const Caller& caller) {
+  if (caller.system) return attributes;
+  if (auto problem = shut_out(entity.create, caller)) return std::move(*problem);
+  auto owned = attributes;
+  const auto take = [&](const std::string& name, const AttributeValue& content) -> Outcome<Done> {
+    const auto* given = owned.find(name);
+    if (given != nullptr && *given != content) return invalid({{name, "cannot be set"}});
+    owned.set(name, content);
+    return Done{};
+  };
+  for (const auto& name : entity.create.grants) {
+    const auto gives = ATTEMPT(look_up(transaction, model, *model.find_grant(name), attributes, caller));
+    if (!gives) continue;
+    for (const auto& [attribute, content] : *gives) ATTEMPT(take(attribute, content));
+    return owned;
+  }
+  if (!lets_in(entity.create, caller) && !entity.create.owner) return forbidden();
+  if (entity.owner && caller.subject) ATTEMPT(take(*entity.owner, AttributeValue::string(*caller.subject)));
+  return owned;
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stator/model/model.h"
+#include "stator/runtime/outcome.h"
+#include "stator/runtime/repository.h"
+#include "stator/runtime/transaction.h"
+
+// Who may do what.  What a caller may not see is not there: existence is not told.
+namespace stator::runtime {
+
+// An entity that the caller may see.
+struct Visible {
+  Draft* draft = nullptr;
+  const model::Grant* grant = nullptr;  // through which it is seen; null: directly
+};
+
+// Whether `access` lets the caller in whatever the row: public, signed in, a role, or the system itself.
+bool lets_in(const model::Access& access, const Caller& caller);
+// Whether it does for an entity with these attributes: as above, or the caller owns it, or it is public by its own attributes.
+Outcome<bool> lets_in(const model::Access& access, const model::Entity& entity, const value::Item& attributes,
+                      const Caller& caller);
+// What to answer somebody whom `access` does not let in at all: nullopt when it depends on the row.
+std::optional<Problem> shut_out(const model::Access& access, const Caller& caller);
+
+// What the pointer of a grant gives when these attributes are asked for; nullopt when the caller has no such pointer.
+Outcome<std::optional<value::Item>> look_up(Transaction& transaction, const model::Model& model, const model::Grant& grant,
+                                            const value::Item& asked, const Caller& caller);
+
+// The entity that the attributes name, the caller being its owner unless they say otherwise; through a grant when there is no
+// such row of the caller's.  Problems: NotFound, Unauthenticated.
+Outcome<Visible> find_visible(Transaction& transaction, const model::Model& model, const model::Entity& entity,
+                              const value::Item& naming, const Caller& caller, bool include_deleted);
+
+// The same for somebody who wants to do what `access` guards.  Problems: Forbidden, too.
+Outcome<Visible> find_for(Transaction& transaction, const model::Model& model, const model::Entity& entity,
+                          const value::Item& naming, const model::Access& access, const Caller& caller,
+                          bool include_deleted);
+
+// `attributes` of a new entity with the owner that it is going to have.  Problems: Unauthenticated, Forbidden, Invalid.
+Outcome<value::Item> with_owner(Transaction& transaction, const model::Model& model, const model::Entity& entity,
+                                const value::Item& attributes, const Caller& caller);
+
+}  // namespace stator::runtime

@@ -1,0 +1,250 @@
+// Repository::perform: a named transaction of steps.
+#include <algorithm>
+#include <map>
+
+#include "stator/model/expression_tree.h"
+#include "stator/runtime/access.h"
+#include "stator/runtime/given.h"
+#include "stator/runtime/object.h"
+#include "stator/runtime/parts.h"
+#include "stator/runtime/problems.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Action;
+using model::Assignment;
+using model::Entity;
+using model::Expression;
+using model::Model;
+using model::Step;
+using value::AttributeValue;
+using value::Item;
+
+// Attributes that expressions read, by the step that they belong to.
+using Reads = std::map<std::string, std::set<std::string>>;
+
+// `own` is the step whose attributes stand without its name; empty: none.
+void collect_reads(const Expression::Node& node, const Action& action, const std::string& own, Reads& reads) {
+  if (node.op == Expression::Node::Op::Path) {
+    const bool is_step = std::any_of(action.steps.begin(), action.steps.end(),
+                                     [&](const Step& step) { return step.as == node.name; });
+    const auto* member = node.steps.empty() ? nullptr : std::get_if<std::string>(&node.steps.front());
+    if (is_step && member != nullptr) reads[node.name].insert(*member);
+    if (!is_step && !own.empty()) reads[own].insert(node.name);
+  }
+  for (const auto& operand : node.operands) collect_reads(operand, action, own, reads);
+}
+
+Reads reads_of(const Action& action) {
+  Reads reads;
+  for (const auto& step : action.steps) {
+    const auto& own = step.kind == Step::Kind::Update ? step.as : std::string();
+    for (const auto* list : {&step.key, &step.set}) {
+      for (const auto& assignment : *list) collect_reads(assignment.value.root(), action, own, reads);
+    }
+    if (step.that) collect_reads(step.that->root(), action, {}, reads);
+    if (step.when) collect_reads(step.when->root(), action, {}, reads);
+  }
+  return reads;
+}
+
+ProblemKind kind_of(int status) {
+  switch (status) {
+    case 400: return ProblemKind::Invalid;
+    case 401: return ProblemKind::Unauthenticated;
+    case 403: return ProblemKind::Forbidden;
+    case 404: return ProblemKind::NotFound;
+    case 412: return ProblemKind::PreconditionFailed;
+    case 413: return ProblemKind::TooLarge;
+    case 429: return ProblemKind::Busy;
+    default: return ProblemKind::Conflict;
+  }
+}
+
+// Puts the transaction of one action together.  Confined to one attempt.
+class ActionRun {
+ public:
+  ActionRun(Context& context, Transaction& transaction, const Action& action, const Item& inputs, const Caller& caller)
+      : context_(context),
+        model_(*context.model),
+        transaction_(transaction),
+        action_(action),
+        inputs_(inputs),
+        caller_(caller) {}
+
+  Outcome<std::optional<Object>> run() {
+    ATTEMPT(admit());
+    for (const auto& step : action_.steps) {
+      if (step.when && !ATTEMPT(checked(step.when->holds(scope())))) continue;
+      switch (step.kind) {
+        case Step::Kind::Read: ATTEMPT(read(step)); break;
+        case Step::Kind::Check: ATTEMPT(check(step)); break;
+        case Step::Kind::Create: ATTEMPT(create(step)); break;
+        case Step::Kind::Update: ATTEMPT(update(step)); break;
+        case Step::Kind::Delete: ATTEMPT(remove(step)); break;
+      }
+    }
+    const auto reads = reads_of(action_);
+    for (const auto& [name, draft] : drafts_) {
+      const auto names = reads.find(name);
+      transaction_.depend_on(*draft, names == reads.end() ? std::set<std::string>() : names->second);
+    }
+    if (!action_.result) return std::optional<Object>();
+    const auto found = drafts_.find(*action_.result);
+    if (found == drafts_.end() || !found->second->after) return std::optional<Object>();
+    return std::optional(to_object(model_, *found->second->entity, *found->second->after));
+  }
+
+ private:
+  // Whether the caller may do this, and whose rows it is about.
+  Outcome<Done> admit() {
+    if (auto problem = shut_out(action_.access, caller_)) return std::move(*problem);
+    lets_all_in_ = lets_in(action_.access, caller_);
+    if (caller_.subject) {
+      owner_ = AttributeValue::string(*caller_.subject);
+      inputs_.set("me", *owner_);
+    }
+    inputs_.set("now", context_.generator.call("now"));
+    if (!action_.within) return Done{};
+    const auto& entity = *model_.find_entity(*action_.within);
+    const auto seen = ATTEMPT(find_visible(transaction_, model_, entity, inputs_, caller_, false));
+    if (seen.grant == nullptr) return Done{};
+    const auto& grants = action_.access.grants;
+    const bool granted = std::find(grants.begin(), grants.end(), seen.grant->name) != grants.end();
+    if (!granted && !lets_all_in_) return forbidden();
+    if (entity.owner) {
+      if (const auto* owner = seen.draft->after->find(*entity.owner)) owner_ = *owner;
+    }
+    return Done{};
+  }
+
+  // Names are steps; without one, attributes of `own`.
+  Expression::Scope scope(const Draft* own = nullptr) {
+    return {.attribute = [this, own](std::string_view name) -> const AttributeValue* {
+              const auto step = values_.find(name);
+              if (step != values_.end()) return &step->second;
+              return own == nullptr || !own->after ? nullptr : own->after->find(name);
+            },
+            .input = [this](std::string_view name) { return inputs_.find(name); },
+            .generate = [this](std::string_view function) { return context_.generator.call(function); }};
+  }
+
+  void remember(const std::string& name, Draft* draft) {
+    if (name.empty()) return;
+    drafts_[name] = draft;
+    if (draft->after) values_.insert_or_assign(name, AttributeValue(*draft->after));
+    else values_.erase(name);
+  }
+
+  Outcome<model::PlainObject> evaluate(const std::vector<Assignment>& assignments, const Draft* own = nullptr) {
+    model::PlainObject result;
+    for (const auto& assignment : assignments) {
+      auto content = ATTEMPT(checked(assignment.value.evaluate(scope(own))));
+      if (content) result.values.set(assignment.attribute, std::move(*content));
+      else result.nulls.push_back(assignment.attribute);
+    }
+    return result;
+  }
+
+  Item with_owner(const Entity& entity, Item attributes) const {
+    if (entity.owner && owner_ && attributes.find(*entity.owner) == nullptr) attributes.set(*entity.owner, *owner_);
+    return attributes;
+  }
+
+  // Whether the row belongs to whom this action is about.
+  bool is_own(const Draft& draft) const {
+    if (lets_all_in_ || !draft.entity->owner) return true;
+    const auto* owner = draft.after->find(*draft.entity->owner);
+    return owner != nullptr && owner_ && *owner == *owner_;
+  }
+
+  Outcome<Done> read(const Step& step) {
+    const auto key = ATTEMPT(evaluate(step.key)).values;
+    for (const auto& name : step.entities) {
+      const auto& entity = *model_.find_entity(name);
+      auto* draft = ATTEMPT(transaction_.load(entity, with_owner(entity, key)));
+      if (draft == nullptr || !is_live(entity, *draft->after)) continue;
+      if (!is_own(*draft) && !ATTEMPT(lets_in(entity.read, entity, *draft->after, caller_))) continue;
+      remember(step.as, draft);
+      return Done{};
+    }
+    if (!step.optional) return refusal(step, key);
+    for (const auto& name : step.entities) {
+      const auto& entity = *model_.find_entity(name);
+      ATTEMPT(transaction_.depend_on_absence(entity, with_owner(entity, key)));
+    }
+    return Done{};
+  }
+
+  // Why something cannot be read: it may be there for the caller through a grant, which does not let them do this.
+  Outcome<Done> refusal(const Step& step, const Item& key) {
+    for (const auto& name : step.entities) {
+      const auto& entity = *model_.find_entity(name);
+      const auto seen = find_visible(transaction_, model_, entity, key, caller_, false);
+      if (seen.ok() && seen->grant != nullptr) return forbidden();
+    }
+    return not_found(step.entities.front());
+  }
+
+  Outcome<Done> check(const Step& step) {
+    if (ATTEMPT(checked(step.that->holds(scope())))) return Done{};
+    return Problem{kind_of(step.failure.status), step.failure.code, step.failure.message, {}};
+  }
+
+  Outcome<Done> create(const Step& step) {
+    const auto& entity = *model_.find_entity(step.entities.front());
+    auto given = ATTEMPT(evaluate(step.set)).values;
+    remember(step.as, ATTEMPT(transaction_.create(entity, with_owner(entity, std::move(given)), Source::Model)));
+    return Done{};
+  }
+
+  // The entity that an earlier step names; null when that step was left out.
+  Outcome<Draft*> named(const Step& step) {
+    const auto found = drafts_.find(step.as);
+    if (found == drafts_.end() || !found->second->after) return nullptr;
+    if (!is_own(*found->second)) return forbidden();
+    return found->second;
+  }
+
+  Outcome<Done> update(const Step& step) {
+    auto* draft = ATTEMPT(named(step));
+    if (draft == nullptr) return Done{};
+    ATTEMPT(transaction_.change(*draft, ATTEMPT(evaluate(step.set, draft)), Source::Model));
+    remember(step.as, draft);
+    return Done{};
+  }
+
+  Outcome<Done> remove(const Step& step) {
+    auto* draft = ATTEMPT(named(step));
+    if (draft == nullptr) return Done{};
+    if (draft->entity->append_only) return conflict("AppendOnly", draft->entity->name + " is never removed");
+    ATTEMPT(draft->entity->soft_delete ? transaction_.soft_delete(*draft) : transaction_.remove(*draft));
+    remember(step.as, draft);
+    return Done{};
+  }
+
+  Context& context_;
+  const Model& model_;
+  Transaction& transaction_;
+  const Action& action_;
+  Item inputs_;
+  const Caller& caller_;
+  bool lets_all_in_ = false;
+  std::optional<AttributeValue> owner_;  // of rows whose key does not say: the caller, or who granted
+  std::map<std::string, Draft*> drafts_;
+  std::map<std::string, AttributeValue, std::less<>> values_;  // what expressions see of them
+};
+
+}  // namespace
+
+Outcome<std::optional<Object>> Repository::perform(const Action& action, const Item& inputs, const Caller& caller) {
+  auto given = inputs;
+  auto problems = check_inputs(action.inputs, given);
+  if (!problems.empty()) return invalid(std::move(problems));
+  return transact(parts_->context, [&](Transaction& transaction) {
+    return ActionRun(parts_->context, transaction, action, given, caller).run();
+  });
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,167 @@
+#include "stator/runtime/pattern_query.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "stator/runtime/problems.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Comparison;
+using model::KeyAttribute;
+using model::KeyCondition;
+using value::AttributeValue;
+using value::Item;
+
+// The keys of the table or index that a pattern reads.
+struct Keys {
+  std::vector<KeyAttribute> partition, sort;
+};
+
+Keys keys_of(const model::Table& table, const model::Index* index) {
+  const auto table_sort = table.sort ? std::vector{*table.sort} : std::vector<KeyAttribute>();
+  if (index == nullptr) return {.partition = {table.partition}, .sort = table_sort};
+  return {.partition = index->local ? std::vector{table.partition} : index->partition, .sort = index->sort};
+}
+
+value::Type type_of(const std::vector<KeyAttribute>& keys, const std::string& name) {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const KeyAttribute& key) { return key.name == name; });
+  return found == keys.end() ? value::Type::S : found->type;
+}
+
+Outcome<AttributeValue> key_value(std::string text, value::Type type) {
+  if (type == value::Type::N) return AttributeValue(ATTEMPT(checked(value::Number::parse(text))));
+  if (type == value::Type::B) return AttributeValue::binary(text);
+  return AttributeValue(std::move(text));
+}
+
+// Writes the key condition of one request.
+class ConditionWriter {
+ public:
+  ConditionWriter(const Item& values, unsigned shard)
+      : lookup_([&values](std::string_view name) { return model::find_path(values, name); }), shard_(shard) {}
+
+  Outcome<Done> add(const KeyCondition& condition, value::Type type) {
+    type_ = type;
+    const auto& operands = condition.operands;
+    if (condition.comparison == Comparison::Between) {
+      const auto low = ATTEMPT(value_of(operands[0]));
+      const auto high = ATTEMPT(value_of(operands[1]));
+      if (low && high) {
+        term(condition, fmt::format("{{}} BETWEEN {} AND {}", placeholder(*low), placeholder(*high)));
+        if (condition.half_open) excluded_ = *high;
+      } else if (low) {
+        term(condition, "{} >= " + placeholder(*low));
+      } else if (high) {
+        term(condition, (condition.half_open ? "{} < " : "{} <= ") + placeholder(*high));
+      }
+      return Done{};
+    }
+    if (condition.comparison == Comparison::BeginsWith) {
+      const auto prefix = ATTEMPT(checked(operands[0].render_prefix(lookup_, shard_)));
+      if (!prefix.text.empty()) {
+        term(condition, fmt::format("begins_with({{}}, {})", placeholder(ATTEMPT(key_value(prefix.text, type)))));
+      }
+      return Done{};
+    }
+    const auto operand = ATTEMPT(value_of(operands[0]));
+    if (operand) term(condition, fmt::format("{{}} {} {}", sign(condition.comparison), placeholder(*operand)));
+    return Done{};
+  }
+
+  // Whether the last condition is there; a bound without a value is not.
+  std::size_t terms() const { return terms_.size(); }
+  const std::optional<AttributeValue>& excluded() const { return excluded_; }
+  Clause take() {
+    clause_.text = fmt::format("{}", fmt::join(terms_, " AND "));
+    return std::move(clause_);
+  }
+
+ private:
+  static std::string_view sign(Comparison comparison) {
+    switch (comparison) {
+      case Comparison::Less: return "<";
+      case Comparison::LessOrEqual: return "<=";
+      case Comparison::Greater: return ">";
+      case Comparison::GreaterOrEqual: return ">=";
+      default: return "=";
+    }
+  }
+
+  Outcome<std::optional<AttributeValue>> value_of(const model::Template& text) {
+    auto rendered = ATTEMPT(checked(text.render(lookup_, shard_)));
+    if (!rendered) return std::optional<AttributeValue>();
+    return std::optional(ATTEMPT(key_value(std::move(*rendered), type_)));
+  }
+  std::string placeholder(const AttributeValue& content) {
+    auto name = fmt::format(":k{}", clause_.values.size());
+    clause_.values.set(name, content);
+    return name;
+  }
+  void term(const KeyCondition& condition, const std::string& with_hole) {
+    const auto name = fmt::format("#k{}", clause_.names.size());
+    clause_.names.set(name, AttributeValue::string(condition.attribute));
+    terms_.push_back(fmt::format(fmt::runtime(with_hole), name));
+  }
+
+  model::Template::Lookup lookup_;
+  unsigned shard_;
+  value::Type type_ = value::Type::S;
+  Clause clause_;
+  std::vector<std::string> terms_;
+  std::optional<AttributeValue> excluded_;
+};
+
+// DynamoDB filters by what is no key.
+bool can_filter(const model::Expression& filter, const Keys& keys) {
+  const auto paths = filter.paths();
+  const auto is_key = [&](const std::string& path) {
+    const auto named = [&](const KeyAttribute& key) { return key.name == path; };
+    return std::any_of(keys.partition.begin(), keys.partition.end(), named) ||
+           std::any_of(keys.sort.begin(), keys.sort.end(), named);
+  };
+  return filter.is_dynamodb() && std::none_of(paths.begin(), paths.end(), is_key);
+}
+
+}  // namespace
+
+Outcome<PatternQuery> query_of(const model::Model& model, const model::Pattern& pattern, const Item& values,
+                               bool ascending) {
+  const auto& table = model.table;
+  const auto* index = pattern.index ? table.find_index(*pattern.index) : nullptr;
+  const auto keys = keys_of(table, index);
+  PatternQuery query;
+  Clause filter;
+  if (pattern.filter && can_filter(*pattern.filter, keys)) {
+    const model::Expression::Scope scope{
+        .attribute = {}, .input = [&](std::string_view name) { return values.find(name); }, .generate = {}};
+    filter = ATTEMPT(checked(pattern.filter->to_dynamodb(scope, "f")));
+    query.filtered = true;
+  }
+  for (unsigned shard = 0; shard < pattern.shards(); ++shard) {
+    ConditionWriter writer(values, shard);
+    for (const auto& condition : pattern.partition) {
+      const auto before = writer.terms();
+      ATTEMPT(writer.add(condition, type_of(keys.partition, condition.attribute)));
+      if (writer.terms() == before) return invalid("something that this list needs to know is missing");
+    }
+    for (const auto& condition : pattern.sort) {
+      ATTEMPT(writer.add(condition, type_of(keys.sort, condition.attribute)));
+    }
+    query.excluded = writer.excluded();
+    QueryRequest request;
+    request.table = table.name;
+    request.index = pattern.index.value_or("");
+    request.condition = writer.take();
+    request.filter = filter;
+    request.ascending = ascending;
+    request.consistent = pattern.consistent;
+    query.requests.push_back(std::move(request));
+  }
+  return query;
+}
+
+}  // namespace stator::runtime
