@@ -245,25 +245,45 @@ class ActionResolver {
   }
 
   void check_expression(const Written<Expression>& expression, const std::vector<Text>& own) {
-    for (const auto& name : expression.value.paths()) {
-      if (names_.count(name) > 0) continue;
-      bool is_own = false;
+    visit_names(expression, [&](const Expression::Node& node, Position position) {
+      if (node.op == Expression::Node::Op::Path) return check_path(node, position, own);
+      if (node.name != "me" && node.name != "now") need_input(node.name, position, false);
+    });
+  }
+
+  // The first name of a path is a step's, or an attribute of what is updated.
+  void check_path(const Expression::Node& path, Position position, const std::vector<Text>& own) {
+    if (names_.count(path.name) == 0) {
+      if (!own.empty()) return check_attribute(path.name, path.steps, position, own);
       std::vector<std::string_view> known;
-      each(own, [&](const Entity& entity) {
-        is_own = is_own || entity.find_attribute(name) != nullptr;
-        for (const auto& attribute : entity.attributes) known.push_back(attribute.name);
-      });
       for (const auto& [as, step] : names_) known.push_back(as);
-      if (!is_own)
-        report_.unknown(place_in_expression(expression.source, name), "unknown-step",
-                        fmt::format("{} is no step before this one{}; an input is written :{}", name,
-                                    own.empty() ? "" : ", and no attribute of what is updated", name),
-                        name, known);
+      report_.unknown(position, "unknown-step",
+                      fmt::format("no step before has read or created anything as {}; an input is written :{}",
+                                  path.name, path.name),
+                      path.name, known);
+      return;
     }
-    for (const auto& input : expression.value.inputs()) {
-      if (input != "me" && input != "now")
-        need_input(input, place_in_expression(expression.source, fmt::format(":{}", input)), false);
+    if (path.steps.empty()) return;
+    const auto* attribute = std::get_if<std::string>(&path.steps.front());
+    if (attribute == nullptr) {
+      report_.error(position, "wrong-type", fmt::format("{} is an entity, not a list", path.name));
+    } else {
+      check_attribute(*attribute, {path.steps.begin() + 1, path.steps.end()}, position, named(path.name));
     }
+  }
+
+  // Of entities of which one was read, at least one has the attribute.
+  void check_attribute(const std::string& name, const std::vector<PathStep>& steps, Position position,
+                       const std::vector<Text>& entities) {
+    if (name == loading_.model.table.version_attribute) return;
+    const Entity* first = nullptr;
+    const Entity* having = nullptr;
+    each(entities, [&](const Entity& entity) {
+      if (first == nullptr) first = &entity;
+      if (having == nullptr && entity.find_attribute(name) != nullptr) having = &entity;
+    });
+    const Entity* entity = having != nullptr ? having : first;
+    if (entity != nullptr) loading_.need_path(*entity, name, steps, position);
   }
 
   // An input that the file does not list is the attribute of that name of an entity in the steps.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stator/model/loading.h"
+#include "stator/model/validate.h"
 
 namespace stator::model {
 namespace {
@@ -251,6 +252,10 @@ void load_default(const YamlNode* node, Attribute& attribute, Report& report) {
   if (node == nullptr) return;
   auto value = value_of(*node, attribute.type, report);
   if (!value) return;
+  std::vector<Problem> problems;
+  check_value(attribute.type, attribute.name, *value, problems);
+  for (const auto& problem : problems)
+    report.error(node->position, "bad-default", fmt::format("the default of {} {}", problem.attribute, problem.problem));
   attribute.default_value = std::move(value);
 }
 

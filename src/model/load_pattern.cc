@@ -252,19 +252,22 @@ std::vector<const Entity*> returned_entities(const Pattern& pattern, const Model
 }
 
 // An expression over returned rows reads attributes that one of the entities has.
-void check_row_names(const std::string& name, const Written<Expression>& filter, Loading& loading) {
+void check_row_names(const std::string& name, const Written<Expression>& expression, Loading& loading) {
   const auto entities = returned_entities(loading.pattern(name), loading.model);
-  for (const auto& path : filter.value.paths()) {
+  if (entities.empty()) return;
+  visit_names(expression, [&](const Expression::Node& node, Position position) {
+    if (node.op != Expression::Node::Op::Path || node.name == loading.model.table.type_attribute) return;
+    const auto has = [&](const Entity* entity) { return entity->find_attribute(node.name) != nullptr; };
+    const auto found = std::find_if(entities.begin(), entities.end(), has);
+    if (found != entities.end()) return loading.need_path(**found, node.name, node.steps, position);
     std::vector<std::string_view> known;
     for (const Entity* entity : entities) {
       for (const auto& attribute : entity->attributes) known.push_back(attribute.name);
     }
-    const bool is_known =
-        path == loading.model.table.type_attribute || std::find(known.begin(), known.end(), path) != known.end();
-    if (!is_known && !entities.empty())
-      loading.report.unknown(place_in_expression(filter.source, path), "unknown-attribute",
-                             fmt::format("no entity that {} returns has an attribute {}", name, path), path, known);
-  }
+    loading.report.unknown(position, "unknown-attribute",
+                           fmt::format("no entity that {} returns has an attribute {}", name, node.name), node.name,
+                           known);
+  });
 }
 
 // -------------------------------------------------------------------------------------------------------- nesting and joins
@@ -516,12 +519,10 @@ void load_pattern(const YamlNode& node, Loading& loading) {
   if (const YamlNode* filter = words.find("filter")) {
     if (const auto expression = read_expression(*filter, report)) {
       pattern.filter = expression->value;
-      for (const auto& input : expression->value.inputs()) {
-        if (input != "me" && input != "now")
-          uses.push_back({.name = input,
-                          .position = place_in_expression(expression->source, fmt::format(":{}", input)),
-                          .where = Use::Where::Elsewhere});
-      }
+      visit_names(*expression, [&](const Expression::Node& read, Position position) {
+        if (read.op == Expression::Node::Op::Input && read.name != "me" && read.name != "now")
+          uses.push_back({.name = read.name, .position = position, .where = Use::Where::Elsewhere});
+      });
       loading.later([name, expression = *expression, &loading] { check_row_names(name, expression, loading); });
     }
   }

@@ -16,6 +16,35 @@ T& member_called(std::vector<T>& list, std::string_view name) {
   return *found;
 }
 
+// Reports a path that leads to something which values of that type do not have.
+void check_inside(const Type& type, const std::string& what, std::span<const PathStep> steps, Position position,
+                  Report& report) {
+  if (steps.empty() || type.kind == Kind::Any) return;
+  if (const auto* index = std::get_if<std::size_t>(&steps.front())) {
+    if (type.kind != Kind::List)
+      return report.error(position, "wrong-type", fmt::format("{} is not a list, so it has no [{}]", what, *index));
+    if (type.element) check_inside(*type.element, fmt::format("{}[{}]", what, *index), steps.subspan(1), position, report);
+    return;
+  }
+  const auto& member = std::get<std::string>(steps.front());
+  if (type.kind != Kind::Map)
+    return report.error(position, "wrong-type", fmt::format("{} is not a map, so there is no {} in it", what, member));
+  if (type.shape.empty()) return;
+  const auto inside = std::find_if(type.shape.begin(), type.shape.end(),
+                                   [&](const Attribute& candidate) { return candidate.name == member; });
+  if (inside == type.shape.end())
+    return report.unknown(position, "unknown-attribute", fmt::format("there is no {} in {}", member, what), member,
+                          names_of(type.shape));
+  check_inside(inside->type, fmt::format("{}.{}", what, member), steps.subspan(1), position, report);
+}
+
+void visit_node(const Expression::Node& node, const Text& source,
+                const std::function<void(const Expression::Node& name, Position position)>& visit) {
+  if (node.op == Expression::Node::Op::Path || node.op == Expression::Node::Op::Input)
+    visit(node, source.at(node.column - 1));
+  for (const auto& operand : node.operands) visit_node(operand, source, visit);
+}
+
 }  // namespace
 
 void Loading::run_rounds() {
@@ -43,45 +72,38 @@ const Attribute* Loading::need_attribute(const Entity& entity, const Text& name)
   return found;
 }
 
-const Attribute* Loading::need_path(const Entity& entity, std::string_view path, Position position) {
-  const auto dot = path.find('.');
-  const Attribute* found =
-      need_attribute(entity, {.text = std::string(path.substr(0, dot)), .position = position, .lead = 0});
-  std::string_view rest = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
-  while (found != nullptr && !rest.empty()) {
-    const auto next = rest.find('.');
-    const std::string_view member = rest.substr(0, next);
-    rest = next == std::string_view::npos ? std::string_view() : rest.substr(next + 1);
-    const Type& type = found->type;
-    if (type.kind == Kind::Any || (type.kind == Kind::Map && type.shape.empty()))
-      return found;  // anything may be inside
-    const auto inside = std::find_if(type.shape.begin(), type.shape.end(),
-                                     [&](const Attribute& candidate) { return candidate.name == member; });
-    if (inside == type.shape.end()) {
-      report.unknown(position, "unknown-attribute",
-                     fmt::format("there is no {} in {} of {}", member, found->name, entity.name), member,
-                     names_of(type.shape));
-      return nullptr;
-    }
-    found = &*inside;
-  }
-  return found;
+void Loading::need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
+                        Position position) {
+  const Attribute* found = need_attribute(entity, {.text = attribute, .position = position, .lead = 0});
+  if (found != nullptr) check_inside(found->type, fmt::format("{} of {}", attribute, entity.name), steps, position, report);
 }
 
 void Loading::need_attributes(const Entity& entity, const Written<Template>& text) {
-  for (const auto& path : text.value.attributes()) need_path(entity, path, place_in_template(text.source, path));
+  for (const auto& path : text.value.attributes()) {
+    std::vector<PathStep> steps;
+    const auto first_dot = std::min(path.find('.'), path.size());
+    for (auto at = first_dot; at < path.size();) {
+      const auto end = std::min(path.find('.', at + 1), path.size());
+      steps.emplace_back(path.substr(at + 1, end - at - 1));
+      at = end;
+    }
+    need_path(entity, path.substr(0, first_dot), steps, place_in_template(text.source, path));
+  }
 }
 
 void Loading::need_attributes(const Entity& entity, const Written<Expression>& expression) {
-  for (const auto& name : expression.value.paths())
-    need_attribute(entity, {.text = name, .position = place_in_expression(expression.source, name), .lead = 0});
-  for (const auto& input : expression.value.inputs()) {
-    report.error(
-        place_in_expression(expression.source, fmt::format(":{}", input)), "unknown-input",
-        fmt::format("there are no inputs here, so :{} stands for nothing; an attribute is written without colon",
-                    input),
-        entity.find_attribute(input) != nullptr ? input : std::string());
-  }
+  visit_names(expression, [&](const Expression::Node& node, Position position) {
+    if (node.op == Expression::Node::Op::Path) return need_path(entity, node.name, node.steps, position);
+    report.error(position, "unknown-input",
+                 fmt::format("there are no inputs here, so :{} stands for nothing; an attribute is written without colon",
+                             node.name),
+                 entity.find_attribute(node.name) != nullptr ? node.name : std::string());
+  });
+}
+
+void visit_names(const Written<Expression>& expression,
+                 const std::function<void(const Expression::Node& name, Position position)>& visit) {
+  visit_node(expression.value.root(), expression.source, visit);
 }
 
 }  // namespace stator::model

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/model/expression_tree.h"
 #include "stator/model/model.h"
 #include "stator/model/yaml_reader.h"
 
@@ -35,8 +36,9 @@ class Loading {
   // Look a name up, and report when it is not there.
   const Entity* need_entity(const Text& name);
   const Attribute* need_attribute(const Entity& entity, const Text& name);
-  // An attribute that may be a path into a map: "address.city".
-  const Attribute* need_path(const Entity& entity, std::string_view path, Position position);
+  // What is inside an attribute: address.city, authors[0].
+  void need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
+                 Position position);
   void need_attributes(const Entity& entity, const Written<Template>& text);
   // For an expression over one entity's own attributes, which has no inputs.
   void need_attributes(const Entity& entity, const Written<Expression>& expression);
@@ -50,6 +52,10 @@ class Loading {
   std::vector<std::function<void()>> types_;
   std::vector<std::function<void()>> names_;
 };
+
+// Shows `visit` every path and every input of an expression, with its place.
+void visit_names(const Written<Expression>& expression,
+                 const std::function<void(const Expression::Node& name, Position position)>& visit);
 
 void load_table(const YamlNode& node, Loading& loading);
 void load_entity(const YamlNode& node, Loading& loading);

@@ -233,18 +233,6 @@ std::optional<std::pair<Text, Text>> split_at_dot(const Text& text, std::string_
       Text{.text = text.text.substr(dot + 1), .position = text.at(dot + 1), .lead = text.lead < 0 ? -1 : 0});
 }
 
-Position place_in_expression(const Text& source, std::string_view name) {
-  const std::string_view text = source.text;
-  const auto is_part = [&](std::size_t i) { return i < text.size() && (is_letter(text[i]) || is_digit(text[i])); };
-  bool in_quotes = false;
-  for (std::size_t i = 0; i + name.size() <= text.size(); ++i) {
-    if (text[i] == '\'') in_quotes = !in_quotes;
-    if (!in_quotes && text.substr(i, name.size()) == name && (i == 0 || !is_part(i - 1)) && !is_part(i + name.size()))
-      return source.at(i);
-  }
-  return source.position;
-}
-
 Position place_in_template(const Text& source, std::string_view name) {
   const auto found = source.text.find(fmt::format("{{{}", name));
   return found == std::string::npos ? source.position : source.at(found + 1);

@@ -96,8 +96,7 @@ bool check_name(const Text& name, std::string_view what, Report& report, Dashes 
 // "child.relation" in its two halves; reports when it does not have that form, which `form` spells.
 std::optional<std::pair<Text, Text>> split_at_dot(const Text& text, std::string_view form, Report& report);
 
-// The place of a name, as "Title" or ":borrower", inside an expression; of a hole's name inside a template.
-Position place_in_expression(const Text& source, std::string_view name);
+// The place of a hole's name inside a template.
 Position place_in_template(const Text& source, std::string_view name);
 
 }  // namespace stator::model
