@@ -19,7 +19,7 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kTokenHelp =
-    R"(Make a token that `stator app` and `stator up` accept, for development: it is signed (HS256) with jwt_secret, or else with
+    R"help(Make a token that `stator app` and `stator up` accept, for development: it is signed (HS256) with jwt_secret, or else with
 the secret in the data folder.  In production tokens come from an identity provider; see jwks.
 
 Usage: stator token --subject WHO [OPTIONS]
@@ -40,7 +40,7 @@ Options:
 
 Example:
   curl -H "Authorization: Bearer $(stator token --subject ann)" http://127.0.0.1:8001/systems/notebook/v1/notebooks
-)";
+)help";
 
 constexpr std::string_view kFlags[] = {"--subject", "--role", "--expires", "--name", "--email", "--data", "--config"};
 
