@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,7 +15,7 @@ struct Credentials {
   std::string session_token = {};  // empty: the key is not a session's
 };
 
-// The value of an environment variable, or nothing when it is not set.
+// The value of an environment variable, or nothing when it is not set or empty.
 using Environment = std::function<std::optional<std::string>(const char* name)>;
 Environment process_environment();
 

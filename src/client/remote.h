@@ -27,6 +27,9 @@ struct RetryOptions {
 };
 
 struct RemoteOptions {
+  // With what find_identity() finds, and AWS_CA_BUNDLE as the CA file.  Errors: Usage.
+  static Result<RemoteOptions> from_environment(std::string endpoint, const Environment& environment);
+
   std::string endpoint;  // "http://127.0.0.1:8000", "https://dynamodb.eu-central-1.amazonaws.com"
   std::string region;
   Credentials credentials;

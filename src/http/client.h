@@ -6,17 +6,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "stator/base/result.h"
 #include "stator/base/unique_function.h"
+#include "stator/http/message.h"
 #include "stator/http/origin.h"
 
 namespace stator::http {
-
-using OwnedHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct ClientRequest {
   std::string method = "GET";
