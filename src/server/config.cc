@@ -167,6 +167,12 @@ constexpr auto kSettings = std::to_array<Setting>({
      .help = "Port of the REST APIs of `stator app`; 0 takes a free one.",
      .maximum = kMaxPort,
      .modes = kAppOnly},
+    {.name = "endpoint",
+     .member = &Config::endpoint,
+     .placeholder = "URL",
+     .help = "DynamoDB endpoint to keep the data at, instead of an own database in the data folder.  Region and credentials "
+             "come from the usual AWS variables and profile files.",
+     .modes = kAppOnly},
     {.name = "jwt_secret",
      .member = &Config::jwt_secret,
      .placeholder = "SECRET",
@@ -530,6 +536,9 @@ Result<void> check_config(const Config& config, Mode mode) {
   }
   if (mode == Mode::App) {
     if (config.models.empty()) return usage("app serves models, and was given none: stator app books.yaml");
+    if (!config.endpoint.empty() && config.in_memory) {
+      return usage("endpoint and in_memory exclude each other: the data is either there or here");
+    }
     return {};  // tokens guard it, wherever it listens
   }
   if (!is_loopback(config.host) && TRY(AccessKeyFile(config.data).load()).empty()) {

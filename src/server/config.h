@@ -48,6 +48,7 @@ struct Config {
   std::uint32_t request_timeout_seconds = 30;
   std::vector<std::string> models;
   std::uint16_t app_port = 8001;
+  std::string endpoint;
   std::string jwt_secret;
   std::string jwks;
   std::string jwt_issuer;

@@ -10,7 +10,10 @@
 #include <optional>
 
 #include "stator/base/log.h"
+#include "stator/client/capabilities.h"
 #include "stator/client/client.h"
+#include "stator/client/credentials.h"
+#include "stator/client/remote.h"
 #include "stator/console/console.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
@@ -49,6 +52,35 @@ struct Welcome {
   std::string api, console;  // their addresses; the console's is empty when there is none
   std::string systems = {};  // a line for each
   bool signed_only = false;
+};
+
+// The database that systems are kept in: an own one in this process, or an endpoint.
+class AppDatabase {
+ public:
+  // Errors: Usage (an endpoint that lacks what models need, no credentials), Storage, Corruption.
+  static Result<AppDatabase> open(const Config& config) {
+    AppDatabase database;
+    if (config.endpoint.empty()) {
+      database.instance_ = TRY(library::Instance::open({.data_folder = config.data,
+                                                        .in_memory = config.in_memory,
+                                                        .relaxed_durability = config.durability == Durability::Relaxed}));
+      database.client_ = std::make_unique<client::InProcessClient>(database.instance_->service());
+      return database;
+    }
+    const auto origin = TRY(http::Origin::parse(config.endpoint));
+    auto identity = TRY(client::find_identity(origin, client::process_environment()));
+    database.client_ = TRY(client::RemoteClient::open({.endpoint = config.endpoint,
+                                                       .region = std::move(identity.region),
+                                                       .credentials = std::move(identity.credentials)}));
+    TRY(client::require_capabilities(*database.client_));
+    return database;
+  }
+
+  client::Client& client() { return *client_; }
+
+ private:
+  std::unique_ptr<library::Instance> instance_;  // null: remote
+  std::unique_ptr<client::Client> client_;
 };
 
 // What is on the console's port: the page, and the systems.
@@ -190,12 +222,9 @@ Result<void> run_app(const Config& config) {
   TRY(check_config(config, Mode::App));
   raise_descriptor_limit(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
-  auto instance = TRY(library::Instance::open({.data_folder = config.data,
-                                               .in_memory = config.in_memory,
-                                               .relaxed_durability = config.durability == Durability::Relaxed}));
+  auto database = TRY(AppDatabase::open(config));
   const SystemClock clock;
-  client::InProcessClient client(instance->service());
-  auto systems = TRY(Systems::open(config, client, clock, {}));
+  auto systems = TRY(Systems::open(config, database.client(), clock, {}));
   auto options = http_options(config, config.app_port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
@@ -218,7 +247,6 @@ Result<void> run_app(const Config& config) {
   log::info("stopping", {{"signal", signal}});
   server->stop(kStopGrace);
   systems.reset();
-  instance.reset();
   log::info("stopped");
   return {};
 }
