@@ -3,17 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <condition_variable>
 #include <thread>
 
-#include "stator/base/mutex.h"
-#include "stator/value/json.h"
+#include "stator/runtime/call.h"
 
 namespace stator::runtime {
 namespace {
 
-using value::JsonArray;
 using value::JsonElement;
 using value::JsonObject;
 using value::JsonWriter;
@@ -21,110 +17,7 @@ using value::JsonWriter;
 constexpr std::size_t kBatchGetKeys = 100;   // DynamoDB's bound
 constexpr unsigned kUnprocessedRetries = 8;  // of a batch, each of which may bring something
 
-// ------------------------------------------------------------------------------------------------------------------- calling
-
-api::Reply call_and_wait(client::Client& client, std::string_view operation, std::string_view json) {
-  Mutex mutex;
-  CondVar arrived;
-  std::optional<api::Reply> reply;
-  client.call(operation, json, [&](api::Reply answer) {
-    MutexLock lock(mutex);
-    reply = std::move(answer);
-    arrived.notify_one();  // under the lock: the waiter, and with it the condition variable, may be gone right after
-  });
-  MutexLock lock(mutex);
-  while (!reply) arrived.wait(mutex);
-  return std::move(*reply);
-}
-
-Problem unreadable_answer(std::string_view operation) {
-  return {.kind = ProblemKind::Unavailable,
-          .code = "UnexpectedAnswer",
-          .message = fmt::format("the database's answer to {} could not be read", operation),
-          .details = {}};
-}
-
-// What an exception, or the reason why a transaction was cancelled, means for whoever asked.
-Problem to_problem(std::string_view name, std::string_view message) {
-  constexpr std::array<std::string_view, 6> kThrottling = {
-      "ProvisionedThroughputExceededException", "ProvisionedThroughputExceeded", "ThrottlingException",
-      "ThrottlingError",                        "RequestLimitExceeded",          "LimitExceededException"};
-  const auto problem = [&](ProblemKind kind, std::string_view code) {
-    return Problem{.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
-  };
-  if (std::find(kThrottling.begin(), kThrottling.end(), name) != kThrottling.end()) {
-    return problem(ProblemKind::Busy, "Busy");
-  }
-  if (name == "ValidationException" || name == "ValidationError") {
-    const bool too_large = message.find("size has exceeded") != std::string_view::npos;
-    return too_large ? problem(ProblemKind::TooLarge, "TooLarge") : problem(ProblemKind::Invalid, "Rejected");
-  }
-  if (name == "TransactionConflictException" || name == "TransactionInProgressException") {
-    return problem(ProblemKind::Conflict, "Contention");
-  }
-  // A table that is gone, credentials that are not taken, an endpoint that is down: nothing that whoever asked can change.
-  return problem(ProblemKind::Unavailable, name);
-}
-
-Problem to_problem(const api::Fault& fault) { return to_problem(fault.name(), fault.message); }
-
-// A parser and the answer in it.
-class Answer {
- public:
-  static Outcome<Answer> read(std::string_view operation, std::string_view body) {
-    Answer answer;
-    auto root = answer.parser_->parse(body);
-    JsonObject object;
-    if (!root || root->get(object) != simdjson::SUCCESS) return unreadable_answer(operation);
-    answer.root_ = object;
-    return answer;
-  }
-  const JsonObject& root() const { return root_; }
-
- private:
-  std::unique_ptr<value::JsonParser> parser_ = std::make_unique<value::JsonParser>();
-  JsonObject root_;
-};
-
-Outcome<Answer> ask(client::Client& client, std::string_view operation, std::string_view json) {
-  const auto reply = call_and_wait(client, operation, json);
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) return to_problem(*fault);
-  return Answer::read(operation, std::get<std::string>(reply.outcome));
-}
-
 // ------------------------------------------------------------------------------------------------------------------- reading
-
-std::optional<std::string_view> text_at(const JsonObject& object, std::string_view name) {
-  std::string_view text;
-  if (object[name].get(text) != simdjson::SUCCESS) return std::nullopt;
-  return text;
-}
-
-std::optional<JsonObject> object_at(const JsonObject& object, std::string_view name) {
-  JsonObject found;
-  if (object[name].get(found) != simdjson::SUCCESS) return std::nullopt;
-  return found;
-}
-
-std::vector<JsonElement> array_at(const JsonObject& object, std::string_view name) {
-  JsonArray found;
-  if (object[name].get(found) != simdjson::SUCCESS) return {};
-  return {found.begin(), found.end()};
-}
-
-Outcome<value::Item> item_from(JsonElement json, std::string_view operation) {
-  auto item = value::decode_stored_item(json);
-  if (!item) return unreadable_answer(operation);
-  return std::move(*item);
-}
-
-// The item that `object` holds under `name`, when there is one.
-Outcome<std::optional<value::Item>> item_at(const JsonObject& object, std::string_view name,
-                                            std::string_view operation) {
-  JsonElement json;
-  if (object[name].get(json) != simdjson::SUCCESS) return std::optional<value::Item>();
-  return std::optional(ATTEMPT(item_from(json, operation)));
-}
 
 Outcome<std::vector<value::Item>> items_from(const std::vector<JsonElement>& list, std::string_view operation) {
   std::vector<value::Item> items;
@@ -258,28 +151,31 @@ void write_throughput(JsonWriter& json, const model::Throughput& throughput) {
   json.end_object();
 }
 
+void write_index(JsonWriter& json, const model::Table& table, const model::Index& index) {
+  json.begin_object().key("IndexName").string(index.name);
+  write_key_schema(json, index.local ? std::vector{table.partition} : index.partition, index.sort);
+  json.key("Projection").begin_object().key("ProjectionType");
+  switch (index.projection) {
+    case model::Projection::All: json.string("ALL"); break;
+    case model::Projection::KeysOnly: json.string("KEYS_ONLY"); break;
+    case model::Projection::Include:
+      json.string("INCLUDE").key("NonKeyAttributes").begin_array();
+      for (const auto& name : index.included) json.string(name);
+      json.end_array();
+      break;
+  }
+  json.end_object();
+  if (!index.local && table.provisioned) write_throughput(json, *table.provisioned);
+  json.end_object();
+}
+
 void write_indexes(JsonWriter& json, const model::Table& table, bool local) {
   const bool any =
       std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) { return index.local == local; });
   if (!any) return;
   json.key(local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes").begin_array();
   for (const auto& index : table.indexes) {
-    if (index.local != local) continue;
-    json.begin_object().key("IndexName").string(index.name);
-    write_key_schema(json, local ? std::vector{table.partition} : index.partition, index.sort);
-    json.key("Projection").begin_object().key("ProjectionType");
-    switch (index.projection) {
-      case model::Projection::All: json.string("ALL"); break;
-      case model::Projection::KeysOnly: json.string("KEYS_ONLY"); break;
-      case model::Projection::Include:
-        json.string("INCLUDE").key("NonKeyAttributes").begin_array();
-        for (const auto& name : index.included) json.string(name);
-        json.end_array();
-        break;
-    }
-    json.end_object();
-    if (!local && table.provisioned) write_throughput(json, *table.provisioned);
-    json.end_object();
+    if (index.local == local) write_index(json, table, index);
   }
   json.end_array();
 }
@@ -301,16 +197,20 @@ std::vector<model::KeyAttribute> all_keys(const model::Table& table) {
   return keys;
 }
 
-std::string create_table_json(const model::Table& table) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(table.name);
+void write_definitions(JsonWriter& json, const model::Table& table) {
   json.key("AttributeDefinitions").begin_array();
   for (const auto& key : all_keys(table)) {
     json.begin_object().key("AttributeName").string(key.name);
     json.key("AttributeType").string(value::type_name(key.type)).end_object();
   }
   json.end_array();
+}
+
+std::string create_table_json(const model::Table& table) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table.name);
+  write_definitions(json, table);
   write_key_schema(json, {table.partition}, sort_of(table));
   write_indexes(json, table, true);
   write_indexes(json, table, false);
@@ -565,6 +465,28 @@ Outcome<Done> Dynamo::create_table(const model::Table& table) {
   const auto* fault = std::get_if<api::Fault>(&reply.outcome);
   if (fault == nullptr || fault->name() == "ResourceInUseException") return Done{};
   return to_problem(*fault);
+}
+
+Outcome<Done> Dynamo::create_index(const model::Table& table, const model::Index& index) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table.name);
+  write_definitions(json, table);
+  json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Create");
+  write_index(json, table, index);
+  json.end_object().end_array().end_object();
+  ATTEMPT(ask(client_, "UpdateTable", body));
+  return Done{};
+}
+
+Outcome<Done> Dynamo::drop_index(std::string_view table, std::string_view index) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table);
+  json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Delete").begin_object();
+  json.key("IndexName").string(index).end_object().end_object().end_array().end_object();
+  ATTEMPT(ask(client_, "UpdateTable", body));
+  return Done{};
 }
 
 Outcome<std::optional<std::string>> Dynamo::describe_ttl(std::string_view table) {

@@ -107,6 +107,9 @@ class Dynamo {
   Outcome<std::optional<TableState>> describe_table(std::string_view table);
   // Done as well when somebody else has just created it.
   Outcome<Done> create_table(const model::Table& table);
+  // Begins to build, or to drop, a global index; describe_table tells when it is done.  `table` defines the index's attributes.
+  Outcome<Done> create_index(const model::Table& table, const model::Index& index);
+  Outcome<Done> drop_index(std::string_view table, std::string_view index);
   // The attribute of the table's TTL, when it is on.
   Outcome<std::optional<std::string>> describe_ttl(std::string_view table);
   Outcome<Done> enable_ttl(std::string_view table, std::string_view attribute);

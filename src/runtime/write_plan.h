@@ -42,6 +42,8 @@ class WritePlan {
 
   explicit WritePlan(const model::Table& table) : table_(table) {}  // outlives the plan
 
+  std::size_t size() const { return touches_.size(); }  // rows that are written or looked at
+
   void require(const value::Item& key, Requirement requirement);
   void put(const value::Item& key, value::Item row);
   void remove(const value::Item& key);

@@ -1,0 +1,106 @@
+#include "stator/runtime/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stator/base/mutex.h"
+
+namespace stator::runtime {
+
+using value::JsonArray;
+using value::JsonElement;
+using value::JsonObject;
+
+api::Reply call_and_wait(client::Client& client, std::string_view operation, std::string_view json) {
+  Mutex mutex;
+  CondVar arrived;
+  std::optional<api::Reply> reply;
+  client.call(operation, json, [&](api::Reply answer) {
+    MutexLock lock(mutex);
+    reply = std::move(answer);
+    arrived.notify_one();  // under the lock: the waiter, and with it the condition variable, may be gone right after
+  });
+  MutexLock lock(mutex);
+  while (!reply) arrived.wait(mutex);
+  return std::move(*reply);
+}
+
+Problem unreadable_answer(std::string_view operation) {
+  return {.kind = ProblemKind::Unavailable,
+          .code = "UnexpectedAnswer",
+          .message = fmt::format("the database's answer to {} could not be read", operation),
+          .details = {}};
+}
+
+Problem to_problem(std::string_view name, std::string_view message) {
+  constexpr std::array<std::string_view, 6> kThrottling = {
+      "ProvisionedThroughputExceededException", "ProvisionedThroughputExceeded", "ThrottlingException",
+      "ThrottlingError",                        "RequestLimitExceeded",          "LimitExceededException"};
+  const auto problem = [&](ProblemKind kind, std::string_view code) {
+    return Problem{.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
+  };
+  if (std::find(kThrottling.begin(), kThrottling.end(), name) != kThrottling.end()) {
+    return problem(ProblemKind::Busy, "Busy");
+  }
+  if (name == "ValidationException" || name == "ValidationError") {
+    const bool too_large = message.find("size has exceeded") != std::string_view::npos;
+    return too_large ? problem(ProblemKind::TooLarge, "TooLarge") : problem(ProblemKind::Invalid, "Rejected");
+  }
+  if (name == "TransactionConflictException" || name == "TransactionInProgressException") {
+    return problem(ProblemKind::Conflict, "Contention");
+  }
+  // A table that is gone, credentials that are not taken, an endpoint that is down: nothing that whoever asked can change.
+  return problem(ProblemKind::Unavailable, name);
+}
+
+Problem to_problem(const api::Fault& fault) { return to_problem(fault.name(), fault.message); }
+
+Outcome<Answer> Answer::read(std::string_view operation, std::string_view body) {
+  Answer answer;
+  auto root = answer.parser_->parse(body);
+  JsonObject object;
+  if (!root || root->get(object) != simdjson::SUCCESS) return unreadable_answer(operation);
+  answer.root_ = object;
+  return answer;
+}
+
+Outcome<Answer> ask(client::Client& client, std::string_view operation, std::string_view json) {
+  const auto reply = call_and_wait(client, operation, json);
+  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) return to_problem(*fault);
+  return Answer::read(operation, std::get<std::string>(reply.outcome));
+}
+
+std::optional<std::string_view> text_at(const JsonObject& object, std::string_view name) {
+  std::string_view text;
+  if (object[name].get(text) != simdjson::SUCCESS) return std::nullopt;
+  return text;
+}
+
+std::optional<JsonObject> object_at(const JsonObject& object, std::string_view name) {
+  JsonObject found;
+  if (object[name].get(found) != simdjson::SUCCESS) return std::nullopt;
+  return found;
+}
+
+std::vector<JsonElement> array_at(const JsonObject& object, std::string_view name) {
+  JsonArray found;
+  if (object[name].get(found) != simdjson::SUCCESS) return {};
+  return {found.begin(), found.end()};
+}
+
+Outcome<value::Item> item_from(JsonElement json, std::string_view operation) {
+  auto item = value::decode_stored_item(json);
+  if (!item) return unreadable_answer(operation);
+  return std::move(*item);
+}
+
+Outcome<std::optional<value::Item>> item_at(const JsonObject& object, std::string_view name,
+                                            std::string_view operation) {
+  JsonElement json;
+  if (object[name].get(json) != simdjson::SUCCESS) return std::optional<value::Item>();
+  return std::optional(ATTEMPT(item_from(json, operation)));
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,501 @@
+#include "stator/runtime/consistency_manager.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "stator/base/log.h"
+#include "stator/runtime/problems.h"
+#include "stator/runtime/verify.h"
+
+namespace stator::runtime {
+namespace {
+
+constexpr std::size_t kCheckpointEvery = 50;  // changes, when a page has more
+constexpr unsigned kRenewalsPerLease = 3;
+
+std::int64_t to_ms(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+const ShardProgress* find_shard(const std::vector<ShardProgress>& shards, std::string_view id) {
+  const auto found = std::find_if(shards.begin(), shards.end(), [&](const auto& shard) { return shard.id == id; });
+  return found != shards.end() ? &*found : nullptr;
+}
+
+bool is_listed(const std::vector<StreamShard>& shards, std::string_view id) {
+  return std::any_of(shards.begin(), shards.end(), [&](const StreamShard& shard) { return shard.id == id; });
+}
+
+}  // namespace
+
+value::Item primary_keys(const model::Model& model) {
+  value::Item keys;
+  for (const auto& entity : model.entities) {
+    std::string text;
+    for (const auto* key : {&model.table.partition, model.table.sort ? &*model.table.sort : nullptr}) {
+      const auto* rule = key != nullptr ? entity.main().find_key(key->name) : nullptr;
+      if (rule == nullptr) continue;
+      text += key->name;
+      for (const auto& alternative : rule->alternatives) text += fmt::format("={}", alternative.text.text());
+      text += '\n';
+    }
+    keys.set(entity.name, value::AttributeValue::string(text));
+  }
+  return keys;
+}
+
+ConsistencyManager::ConsistencyManager(std::shared_ptr<const model::Model> model, client::Client& client,
+                                       const Clock& clock, Random& random, ConsistencyOptions options)
+    : model_(std::move(model)),
+      clock_(clock),
+      random_(random),
+      options_(options),
+      owner_(random.uuid()),
+      keys_(primary_keys(*model_)),
+      dynamo_(client, random),
+      table_(dynamo_, clock, *model_),
+      reader_(client),
+      settler_(*model_, dynamo_, random),
+      propagation_(settler_) {}
+
+ConsistencyManager::~ConsistencyManager() { stop(); }
+
+Outcome<Done> ConsistencyManager::open() {
+  const auto state = ATTEMPT(dynamo_.describe_table(model_->table.name));
+  if (!state || !state->stream_arn || state->table.stream != model::StreamView::NewAndOldImages) {
+    return invalid(fmt::format("table {} has no stream with new and old images, which the model's rules need",
+                               model_->table.name));
+  }
+  return table_.open();
+}
+
+Outcome<Done> ConsistencyManager::start() {
+  ATTEMPT(open());
+  {
+    MutexLock lock(mutex_);
+    stopping_ = false;
+    status_.running = true;
+  }
+  threads_.emplace_back([this] { tend_until_stopped(); });
+  for (unsigned worker = 0; worker < options_.workers; ++worker) {
+    threads_.emplace_back([this] { work_until_stopped(); });
+  }
+  return Done{};
+}
+
+void ConsistencyManager::stop() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    status_.running = false;
+    changed_.notify_all();
+  }
+  threads_.clear();
+  give_back_leases();
+}
+
+ConsistencyStatus ConsistencyManager::status() const {
+  MutexLock lock(mutex_);
+  auto status = status_;
+  status.shards = static_cast<unsigned>(shards_.size());
+  const auto now = clock_.now();
+  for (const auto& [id, shard] : shards_) {
+    if (shard->waiting == 0) continue;
+    status.waiting += shard->waiting;
+    status.lag = std::max(status.lag, std::chrono::duration_cast<std::chrono::milliseconds>(now - shard->oldest_waiting));
+  }
+  return status;
+}
+
+Outcome<Done> ConsistencyManager::catch_up() {
+  ATTEMPT(open());
+  for (bool progress = true; progress;) {
+    progress = false;
+    ATTEMPT(tend());
+    std::vector<ShardPtr> shards;
+    {
+      MutexLock lock(mutex_);
+      for (const auto& [id, shard] : shards_) shards.push_back(shard);
+    }
+    for (const auto& shard : shards) {
+      while (ATTEMPT(advance(*shard))) progress = true;
+    }
+    MutexLock lock(mutex_);
+    progress = std::exchange(tend_now_, false) || must_verify_ || progress;
+  }
+  return Done{};
+}
+
+// ------------------------------------------------------------------------------------------------------------ whose shards
+
+Outcome<Done> ConsistencyManager::tend() {
+  const auto state = ATTEMPT(dynamo_.describe_table(model_->table.name));
+  if (!state || !state->stream_arn) return invalid(fmt::format("table {} has no stream", model_->table.name));
+  const auto& stream = *state->stream_arn;
+  bool must_verify = false;
+  {
+    MutexLock lock(mutex_);
+    stream_ = stream;
+    must_verify = must_verify_;
+  }
+  const auto progress = ATTEMPT(table_.stream());
+  if (must_verify || !progress || progress->stream != stream || progress->verifying) {
+    ATTEMPT(verify_everything(progress, stream));
+    return Done{};
+  }
+  const auto listed = ATTEMPT(reader_.shards(stream));
+  auto known = ATTEMPT(table_.shards());
+  const bool missed = std::any_of(known.begin(), known.end(), [&](const auto& shard) { return is_missed(shard); }) ||
+                      ATTEMPT(settle_vanished_shards(listed, known)) || ATTEMPT(add_new_shards(listed, known));
+  if (missed) return verify_everything(progress, stream);
+  ATTEMPT(renew_leases());
+  return take_leases(known);
+}
+
+bool ConsistencyManager::is_missed(const ShardProgress& shard) const {
+  return !shard.done && table_.now_ms() - shard.read_to_ms > std::chrono::milliseconds(kRetention).count();
+}
+
+// Rows of shards that the stream has forgotten.  True when one of them had not been read to its end.
+Outcome<bool> ConsistencyManager::settle_vanished_shards(const std::vector<StreamShard>& listed,
+                                                         std::vector<ShardProgress>& known) {
+  for (const auto& shard : known) {
+    if (is_listed(listed, shard.id)) continue;
+    if (!shard.done) return true;
+    const bool awaited = std::any_of(listed.begin(), listed.end(), [&](const StreamShard& child) {
+      return child.parent == shard.id && find_shard(known, child.id) == nullptr;
+    });
+    if (!awaited) ATTEMPT(table_.remove_shard(shard.id));
+  }
+  return false;
+}
+
+// Shards whose parent has been read to its end.  True when there is one whose parent was never seen.
+Outcome<bool> ConsistencyManager::add_new_shards(const std::vector<StreamShard>& listed,
+                                                 std::vector<ShardProgress>& known) {
+  for (const auto& shard : listed) {
+    if (find_shard(known, shard.id) != nullptr) continue;
+    const auto* parent = find_shard(known, shard.parent);
+    if (parent == nullptr && !is_listed(listed, shard.parent)) return true;
+    if (parent == nullptr || !parent->done) continue;
+    ShardProgress progress;
+    progress.id = shard.id;
+    progress.parent = shard.parent;
+    progress.read_to_ms = parent->read_to_ms;
+    ATTEMPT(table_.add_shard(progress));
+    known.push_back(std::move(progress));
+  }
+  return false;
+}
+
+Outcome<Done> ConsistencyManager::renew_leases() {
+  std::vector<ShardPtr> shards;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [id, shard] : shards_) shards.push_back(shard);
+  }
+  for (const auto& shard : shards) {
+    std::int64_t read_to = 0;
+    {
+      MutexLock lock(mutex_);
+      read_to = shard->read_to_ms;
+    }
+    if (ATTEMPT(table_.renew(shard->id, owner_, read_to, options_.lease))) continue;
+    MutexLock lock(mutex_);
+    shard->lost = true;
+    shards_.erase(shard->id);
+  }
+  return Done{};
+}
+
+Outcome<Done> ConsistencyManager::take_leases(const std::vector<ShardProgress>& known) {
+  for (const auto& shard : known) {
+    {
+      MutexLock lock(mutex_);
+      if (shards_.contains(shard.id)) continue;
+    }
+    const auto* parent = find_shard(known, shard.parent);
+    const bool free = shard.expires_ms <= table_.now_ms();
+    if (shard.done || !free || (parent != nullptr && !parent->done)) continue;
+    if (!ATTEMPT(table_.acquire(shard, owner_, options_.lease))) continue;
+    auto taken = std::make_shared<Shard>();
+    taken->id = shard.id;
+    taken->checkpoint = shard.checkpoint;
+    taken->read_to_ms = shard.read_to_ms;
+    MutexLock lock(mutex_);
+    shards_.emplace(shard.id, std::move(taken));
+    changed_.notify_all();
+  }
+  return Done{};
+}
+
+void ConsistencyManager::give_back_leases() {
+  std::map<std::string, ShardPtr> shards;
+  {
+    MutexLock lock(mutex_);
+    shards.swap(shards_);
+  }
+  for (const auto& [id, shard] : shards) {
+    if (!table_.release(id, owner_)) return;  // the database cannot be reached: the leases run out by themselves
+  }
+}
+
+Outcome<Done> ConsistencyManager::verify_everything(const std::optional<StreamProgress>& seen,
+                                                    const std::string& stream) {
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [id, shard] : shards_) shard->lost = true;
+    shards_.clear();
+  }
+  const bool others =
+      seen && seen->verifying && seen->owner != owner_ && seen->stream == stream && seen->expires_ms > table_.now_ms();
+  if (others || !ATTEMPT(table_.begin_verification(seen, stream, owner_, options_.lease))) return Done{};
+  {
+    MutexLock lock(mutex_);
+    must_verify_ = false;
+    status_.verifying = true;
+  }
+  // Positions first: what changes while the table is walked is read afterwards.
+  const auto listed = ATTEMPT(reader_.shards(stream));
+  for (const auto& shard : ATTEMPT(table_.shards())) ATTEMPT(table_.remove_shard(shard.id));
+  for (const auto& shard : listed) {
+    ShardProgress progress;
+    progress.id = shard.id;
+    progress.parent = shard.parent;
+    progress.read_to_ms = table_.now_ms();
+    ATTEMPT(table_.add_shard(progress));
+  }
+  log::info("table is being verified", {{"table", model_->table.name}, {"model", model_->name}});
+  VerifyOptions options;
+  options.repair = true;
+  options.report = [](const Finding& finding, bool repaired) {
+    log::warning(repaired ? "repaired" : "needs a person to look at it", {{"kind", finding_name(finding.kind)},
+                                                                          {"entity", finding.entity},
+                                                                          {"key", key_text(finding.key)},
+                                                                          {"what", finding.what}});
+  };
+  options.progress = [this](const value::Item&, std::uint64_t) {
+    const auto renewed = table_.renew_verification(owner_, options_.lease);
+    return !stopping() && renewed && *renewed;
+  };
+  const auto result = ATTEMPT(verify(settler_, options));
+  if (result.complete) ATTEMPT(table_.end_verification(owner_));
+  MutexLock lock(mutex_);
+  status_.repaired += result.repaired;
+  status_.verifying = false;
+  tend_now_ = true;
+  return Done{};
+}
+
+// ------------------------------------------------------------------------------------------------------------------- reading
+
+Outcome<ChangePage> ConsistencyManager::next_page(Shard& shard) {
+  std::string stream;
+  {
+    MutexLock lock(mutex_);
+    stream = stream_;
+  }
+  if (!shard.iterator) shard.iterator = ATTEMPT(reader_.iterator(stream, shard.id, shard.checkpoint));
+  auto page = reader_.read(*shard.iterator);
+  if (page || page.problem().code != StreamReader::kExpired) return page;
+  shard.iterator = ATTEMPT(reader_.iterator(stream, shard.id, shard.checkpoint));
+  return reader_.read(*shard.iterator);
+}
+
+Outcome<bool> ConsistencyManager::advance(Shard& shard) {
+  const auto asked_ms = table_.now_ms();
+  auto page = next_page(shard);
+  if (!page && page.problem().code == StreamReader::kTrimmed) {
+    shard.iterator.reset();
+    MutexLock lock(mutex_);
+    // The last record is older than what the stream keeps.  If we have looked since, there was nothing behind it.
+    const bool looked = asked_ms - shard.read_to_ms <= std::chrono::milliseconds(kRetention).count();
+    if (looked && shard.checkpoint) {
+      shard.checkpoint.reset();
+      return true;
+    }
+    must_verify_ = true;
+    return false;
+  }
+  if (!page) return Problem(page.problem());
+  if (!page->changes.empty() && ATTEMPT(held())) {
+    shard.iterator.reset();
+    return false;
+  }
+
+  const auto count = page->changes.size();
+  for (std::size_t done = 0; done < count; ++done) {
+    const auto& change = page->changes[done];
+    {
+      MutexLock lock(mutex_);
+      shard.waiting = count - done;
+      shard.oldest_waiting = change.at;
+      if (shard.lost || stopping_) return false;
+    }
+    ATTEMPT(carry_or_park(shard, change));
+    const bool checkpoint = done + 1 == count || (done + 1) % kCheckpointEvery == 0;
+    if (checkpoint && !ATTEMPT(table_.checkpoint(shard.id, owner_, change.sequence_number, to_ms(change.at)))) {
+      MutexLock lock(mutex_);
+      shard.lost = true;
+      shards_.erase(shard.id);
+      return false;
+    }
+    MutexLock lock(mutex_);
+    if (checkpoint) shard.checkpoint = change.sequence_number;
+    if (checkpoint) shard.read_to_ms = to_ms(change.at);
+    ++status_.carried;
+  }
+  if (!page->next) {
+    ATTEMPT(table_.finish(shard.id, owner_, asked_ms));
+    MutexLock lock(mutex_);
+    shard.lost = true;
+    shards_.erase(shard.id);
+    tend_now_ = true;
+    changed_.notify_all();
+    return count > 0;
+  }
+  shard.iterator = std::move(page->next);
+  MutexLock lock(mutex_);
+  shard.waiting = 0;
+  if (count == 0) shard.read_to_ms = asked_ms;
+  return count > 0;
+}
+
+Outcome<Done> ConsistencyManager::carry_or_park(Shard& shard, const Change& change) {
+  auto pause = options_.first_wait;
+  for (unsigned attempt = 1;; ++attempt) {
+    const auto carried = propagation_.carry(change, [this] { return stopping(); });
+    if (carried) return Done{};
+    const auto& problem = carried.problem();
+    if (stopping()) return problem;
+    if (attempt < options_.attempts) {
+      wait(pause);
+      pause = std::min(pause * 2, kLongestWait);
+      continue;
+    }
+    // A database that is busy will be less so.  One that cannot be reached will not take the parked record, either.
+    if (problem.kind == ProblemKind::Busy) return problem;
+    ATTEMPT(table_.park(shard.id, change.sequence_number,
+                        {.id = {}, .record = change.text, .problem = problem.message, .attempts = attempt, .parked_at = {}}));
+    log::error("a change could not be carried and was parked",
+               {{"table", model_->table.name}, {"key", key_text(change.keys)}, {"problem", problem.message}});
+    MutexLock lock(mutex_);
+    ++status_.parked;
+    return Done{};
+  }
+}
+
+// A migration moves rows to other primary keys.  Asked after a page was read: whatever it moved was announced before.
+Outcome<bool> ConsistencyManager::held() {
+  const auto row = ATTEMPT(table_.row(kHoldRow));
+  const auto* content = row ? row->find("Keys") : nullptr;
+  const auto* moved = content != nullptr ? content->as_map() : nullptr;
+  const bool held = moved != nullptr && std::any_of(moved->begin(), moved->end(), [this](const auto& entity) {
+    const auto* ours = keys_.find(entity.name);
+    return ours != nullptr && *ours != entity.value;
+  });
+  MutexLock lock(mutex_);
+  status_.held = held;
+  return held;
+}
+
+// -------------------------------------------------------------------------------------------------------------- parked records
+
+Outcome<std::vector<ParkedRecord>> ConsistencyManager::parked() {
+  if (!ATTEMPT(table_.exists())) return std::vector<ParkedRecord>();
+  return table_.parked();
+}
+
+Outcome<Done> ConsistencyManager::replay(const std::string& id) {
+  const auto records = ATTEMPT(parked());
+  const auto record = std::find_if(records.begin(), records.end(), [&](const auto& other) { return other.id == id; });
+  if (record == records.end()) return not_found("parked record");
+  ATTEMPT(propagation_.carry(ATTEMPT(read_change(record->record))));
+  return table_.unpark(id);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- threads
+
+bool ConsistencyManager::stopping() const {
+  MutexLock lock(mutex_);
+  return stopping_;
+}
+
+void ConsistencyManager::wait(std::chrono::milliseconds duration) {
+  const auto until = std::chrono::steady_clock::now() + duration;
+  MutexLock lock(mutex_);
+  while (!stopping_ && std::chrono::steady_clock::now() < until) {
+    changed_.wait_for(mutex_, until - std::chrono::steady_clock::now());
+  }
+}
+
+void ConsistencyManager::note(const std::string& problem) {
+  MutexLock lock(mutex_);
+  if (problem != status_.problem && !problem.empty()) {
+    log::warning("consistency manager", {{"table", model_->table.name}, {"problem", problem}});
+  }
+  status_.problem = problem;
+}
+
+void ConsistencyManager::tend_until_stopped() {
+  while (!stopping()) {
+    try {
+      const auto tended = tend();
+      note(tended ? "" : tended.problem().message);
+    } catch (const std::exception& exception) {
+      note(exception.what());
+    }
+    const auto until = std::chrono::steady_clock::now() + options_.lease / kRenewalsPerLease;
+    MutexLock lock(mutex_);
+    while (!stopping_ && !tend_now_ && !must_verify_ && std::chrono::steady_clock::now() < until) {
+      changed_.wait_for(mutex_, until - std::chrono::steady_clock::now());
+    }
+    tend_now_ = false;
+  }
+}
+
+ConsistencyManager::ShardPtr ConsistencyManager::next_shard() {
+  MutexLock lock(mutex_);
+  while (!stopping_) {
+    const auto now = std::chrono::steady_clock::now();
+    auto wake = now + options_.poll;
+    for (const auto& [id, shard] : shards_) {
+      if (shard->busy || shard->lost) continue;
+      if (shard->next_read <= now) {
+        shard->busy = true;
+        return shard;
+      }
+      wake = std::min(wake, shard->next_read);
+    }
+    changed_.wait_for(mutex_, wake - now);
+  }
+  return nullptr;
+}
+
+void ConsistencyManager::work_until_stopped() {
+  while (const auto shard = next_shard()) {
+    auto pause = options_.poll;
+    std::string problem;
+    try {
+      const auto more = advance(*shard);
+      if (more && *more) pause = std::chrono::milliseconds(0);
+      if (!more) problem = more.problem().message;
+    } catch (const std::exception& exception) {
+      problem = exception.what();
+    }
+    if (!problem.empty() && !stopping()) {
+      note(problem);
+      shard->iterator.reset();
+      pause = std::max(pause, kAfterProblem);
+    }
+    MutexLock lock(mutex_);
+    shard->busy = false;
+    shard->next_read = std::chrono::steady_clock::now() + pause;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "stator/base/clock.h"
+#include "stator/base/mutex.h"
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/model/model.h"
+#include "stator/runtime/consistency_table.h"
+#include "stator/runtime/dynamo.h"
+#include "stator/runtime/outcome.h"
+#include "stator/runtime/propagation.h"
+#include "stator/runtime/settler.h"
+#include "stator/runtime/stream_reader.h"
+
+namespace stator::runtime {
+
+struct ConsistencyOptions {
+  unsigned workers = 2;                      // shards that are read at the same time: the bound on what it asks of the database
+  std::chrono::milliseconds lease{30'000};   // how long a manager that has died keeps others waiting
+  std::chrono::milliseconds poll{200};       // how often a shard without news is asked
+  unsigned attempts = 6;                     // before a record is parked
+  std::chrono::milliseconds first_wait{50};  // after the first failure; it doubles, up to kLongestWait
+};
+
+struct ConsistencyStatus {
+  bool running = false;
+  bool verifying = false;           // changes may have been missed, and the whole table is being verified
+  bool held = false;                // waiting: a migration to another model moves rows
+  unsigned shards = 0;              // that this manager reads
+  std::chrono::milliseconds lag{};  // how old the oldest change is that is not done; zero: none is waiting
+  std::uint64_t waiting = 0;        // changes that were read and are not done; there may be more behind them
+  std::uint64_t carried = 0;        // changes that are done, since the start
+  std::uint64_t parked = 0;         // records that were parked, since the start
+  std::uint64_t repaired = 0;       // findings of verifications that were repaired, since the start
+  std::string problem;              // the last one; empty while all is well
+};
+
+// Keeps copies, cascades and what expires true: reads the stream of a model's table and carries every change to what depends on it.
+//
+// Shards are shared among managers by leases, children after their parents, each shard in order.  A change is checkpointed after it
+// was carried, so a process that dies at any point repeats at most a little, which does no harm (see Propagation).  When changes
+// may have been missed (the first start, another stream, a checkpoint that is older than what a stream keeps), positions are taken
+// first, and then the whole table is verified and repaired.  A record that fails again and again is parked, where people can see
+// and replay it, and the others go on.  docs/internals/consistency.md tells how and why.
+//
+// Thread-safe.  Owns its threads, which are joined by stop() and by the destructor.
+class ConsistencyManager {
+ public:
+  static constexpr std::chrono::milliseconds kLongestWait{10'000};
+  static constexpr std::chrono::milliseconds kAfterProblem{1'000};
+  // Streams keep a day; what was read up to longer ago than this may have been missed.
+  static constexpr std::chrono::hours kRetention{23};
+
+  // All outlive it.
+  ConsistencyManager(std::shared_ptr<const model::Model> model, client::Client& client, const Clock& clock,
+                     Random& random, ConsistencyOptions options = {});
+  ~ConsistencyManager();
+
+  // Whether a model has rules that need one.
+  static bool needed(const model::Model& model) { return Propagation::needed(model); }
+
+  // Errors: Invalid, when the table has no stream with both images.
+  Outcome<Done> start();
+  // Ends the threads and gives the leases back.
+  void stop();
+  ConsistencyStatus status() const;
+
+  // Carries what there is, here and now, and returns when nothing is left that this manager may read.  Not while it is started.
+  Outcome<Done> catch_up();
+
+  Outcome<std::vector<ParkedRecord>> parked();
+  // Carries a parked record, and forgets it when that went well.  Errors: NotFound.
+  Outcome<Done> replay(const std::string& id);
+
+ private:
+  // A shard whose lease is ours.
+  struct Shard {
+    std::string id;
+    std::optional<std::string> checkpoint;
+    std::optional<std::string> iterator;
+    std::int64_t read_to_ms = 0;
+    bool busy = false;  // a worker is at it
+    bool lost = false;  // the lease is somebody else's by now
+    WallTime oldest_waiting{};
+    std::uint64_t waiting = 0;
+    std::chrono::steady_clock::time_point next_read{};
+  };
+  using ShardPtr = std::shared_ptr<Shard>;
+
+  Outcome<Done> open();
+  // One round: finds shards, takes and renews leases, and verifies when that is necessary.
+  Outcome<Done> tend();
+  Outcome<Done> verify_everything(const std::optional<StreamProgress>& seen, const std::string& stream);
+  Outcome<bool> add_new_shards(const std::vector<StreamShard>& listed, std::vector<ShardProgress>& known);
+  Outcome<bool> settle_vanished_shards(const std::vector<StreamShard>& listed, std::vector<ShardProgress>& known);
+  Outcome<Done> renew_leases();
+  Outcome<Done> take_leases(const std::vector<ShardProgress>& known);
+  void give_back_leases();
+
+  // One page of one shard.  True when there were changes, or may be more at once.
+  Outcome<bool> advance(Shard& shard);
+  Outcome<ChangePage> next_page(Shard& shard);
+  Outcome<Done> carry_or_park(Shard& shard, const Change& change);
+  Outcome<bool> held();
+  bool is_missed(const ShardProgress& shard) const;
+
+  ShardPtr next_shard();
+  void tend_until_stopped();
+  void work_until_stopped();
+  bool stopping() const;
+  // Returns early when it is stopped.
+  void wait(std::chrono::milliseconds duration);
+  void note(const std::string& problem);
+
+  // Constant after construction.
+  std::shared_ptr<const model::Model> model_;
+  const Clock& clock_;
+  Random& random_;
+  const ConsistencyOptions options_;
+  const std::string owner_;
+  const value::Item keys_;  // how the model makes primary keys
+  // Thread-safe.
+  Dynamo dynamo_;
+  ConsistencyTable table_;
+  StreamReader reader_;
+  Settler settler_;
+  Propagation propagation_;
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::string stream_ GUARDED_BY(mutex_);
+  bool must_verify_ GUARDED_BY(mutex_) = false;  // a shard turned out to have been missed
+  bool tend_now_ GUARDED_BY(mutex_) = false;     // a shard has ended: its children wait
+  std::map<std::string, ShardPtr> shards_ GUARDED_BY(mutex_);
+  ConsistencyStatus status_ GUARDED_BY(mutex_);
+
+  std::vector<std::jthread> threads_;  // last: joined before anything they read is destroyed
+};
+
+// How each entity's primary key is made: tells apart models that look for the same entity in different places.
+value::Item primary_keys(const model::Model& model);
+
+}  // namespace stator::runtime

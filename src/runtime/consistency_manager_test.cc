@@ -1,0 +1,247 @@
+#include "stator/runtime/consistency_manager.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "stator/runtime/consistency_test_support.h"
+
+namespace stator::runtime {
+namespace {
+
+using Strings = std::vector<std::string>;
+using Fate = FailingClient::Fate;
+
+TEST(ConsistencyManager, CarriesARenameToEveryCopyAndEveryKeyMadeFromIt) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  Item last;
+  for (int i = 1; i <= 130; ++i) {  // more than one page, more than one transaction
+    last = shelf.book(classics, {{"Title", text("T" + std::to_string(i))}, {"Order", number(i)}});
+  }
+  const auto loose = shelf.book(home, {{"Title", text("Loose")}});
+  shelf.settle();
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());
+  EXPECT_EQ(shelf.now("BOOK", last, "CollectionName"), "\"Classics\"");
+
+  shelf.settle();
+  for (const auto& row : shelf.world.rows()) {
+    if (row.find("CollectionName") == nullptr) continue;
+    EXPECT_EQ(*row.find("CollectionName"), text("Crime"));
+    EXPECT_TRUE(row.find("GSI1SK")->as_string()->starts_with("item#crime#"));
+  }
+  EXPECT_EQ(shelf.now("BOOK", last, "Label"), "\"T130 (Crime)\"") << "what is derived from a copy follows it";
+  EXPECT_EQ(shelf.now("BOOK", loose, "CollectionName"), "-");
+  EXPECT_EQ(shelf.world.get("BOOK", last, shelf.alice)->version, 1U) << "no user has changed it";
+  EXPECT_EQ(shelf.findings(), Strings());
+}
+
+TEST(ConsistencyManager, TakesEverythingAlongThatADeletedParentOwned) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}, {"Isbn", text("1")}});
+  ASSERT_TRUE(shelf.world.perform("lend", Shelf::both(dune, {{"borrower", text("Bob")}}), shelf.alice).ok());
+  const auto other = shelf.library("Other");
+  const auto kept = shelf.book(other, {{"Title", text("Emma")}});
+  ASSERT_TRUE(shelf.world.remove("LIBRARY", home, shelf.alice).ok());
+  shelf.settle();
+  EXPECT_EQ(shelf.now("BOOK", kept, "Title"), "\"Emma\"");
+  EXPECT_EQ(shelf.world.rows().size(), 3U) << "the other library, its reservation, and its book";
+  EXPECT_EQ(shelf.findings(), Strings());
+  EXPECT_TRUE(shelf.world.create("BOOK", Shelf::both(other, {{"Title", text("Dune")}, {"Isbn", text("1")}}), shelf.alice).ok())
+      << "its unique value is free again";
+}
+
+TEST(ConsistencyManager, ClearsWhatPointedToADeletedParent) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}, {"Order", number(7)}});
+  ASSERT_TRUE(shelf.world.remove("COLLECTION", classics, shelf.alice).ok());
+  shelf.settle();
+  for (const auto* cleared : {"CollectionId", "CollectionName", "Order"}) EXPECT_EQ(shelf.now("BOOK", dune, cleared), "-");
+  EXPECT_EQ(shelf.now("BOOK", dune, "Label"), "\"Dune (loose)\"");
+  EXPECT_TRUE(shelf.row_of("BOOK").find("GSI1SK")->as_string()->starts_with("item#dune##"));
+  EXPECT_EQ(shelf.now("LIBRARY", home, "TotalItems"), "1");
+  EXPECT_EQ(shelf.findings(), Strings());
+}
+
+TEST(ConsistencyManager, LeavesTheChildrenOfAParentThatIsThereAgain) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  shelf.book(home, {{"Title", text("Dune")}, {"Pages", number(600)}});
+  shelf.book(home, {{"Title", text("Emma")}, {"Pages", number(400)}});
+  auto row = shelf.row_of("LIBRARY");
+  ASSERT_TRUE(shelf.world.remove("LIBRARY", home, shelf.alice).ok());
+  row.set("TotalItems", number(0));
+  row.set("TotalPages", number(0));
+  shelf.put(row);
+  shelf.settle();
+  EXPECT_EQ(shelf.now("LIBRARY", home, "TotalItems"), "2");
+  EXPECT_EQ(shelf.now("LIBRARY", home, "TotalPages"), "1000");
+}
+
+// A little of everything, as a user does it.
+void change_things(Shelf& shelf) {
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto crime = shelf.collection(home, "Crime");
+  shelf.book(classics, {{"Title", text("Dune")}, {"Isbn", text("1")}, {"Pages", number(600)}});
+  shelf.book(classics, {{"Title", text("Emma")}, {"Order", number(2)}});
+  const auto lent = shelf.book(crime, {{"Title", text("Rebecca")}, {"Order", number(3)}});
+  const auto gone = shelf.library("Gone");
+  shelf.book(shelf.collection(gone, "Old"), {{"Title", text("Persuasion")}, {"Isbn", text("2")}});
+  ASSERT_TRUE(shelf.world.perform("lend", Shelf::both(lent, {{"borrower", text("Bob")}}), shelf.alice).ok());
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Read")}}), shelf.alice).ok());
+  ASSERT_TRUE(shelf.world.remove("COLLECTION", crime, shelf.alice).ok());
+  ASSERT_TRUE(shelf.world.remove("LIBRARY", gone, shelf.alice).ok());
+}
+
+TEST(ConsistencyManager, ResumesWhereverItWasKilled) {
+  std::size_t expected_rows = 0;
+  {
+    Shelf shelf;
+    change_things(shelf);
+    shelf.settle();
+    expected_rows = shelf.world.rows().size();
+  }
+  for (const auto fate : {Fate::Refused, Fate::Lost}) {
+    bool survived = false;
+    // Every call at first, then every seventh: further on it is the same things again.
+    for (unsigned k = 0; !survived; k += k < 60 ? 1 : 7) {
+      SCOPED_TRACE("killed at call " + std::to_string(k));
+      Shelf shelf;
+      change_things(shelf);
+      FailingClient mortal(shelf.world.client(), FailingClient::dies_at(k, fate));
+      survived = shelf.manager(mortal)->catch_up().ok();
+      shelf.let_leases_run_out();
+      shelf.settle();
+      ASSERT_EQ(shelf.findings(), Strings());
+      ASSERT_EQ(shelf.world.rows().size(), expected_rows);
+    }
+  }
+}
+
+TEST(ConsistencyManager, VerifiesTheTableWhenChangesMayHaveBeenMissed) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
+  shelf.settle();
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());
+  shelf.clock.advance(std::chrono::hours(25));  // longer than a stream keeps anything
+  const auto manager = shelf.manager();
+  ASSERT_TRUE(manager->catch_up().ok());
+  EXPECT_GT(manager->status().repaired, 0U);
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Crime\"");
+}
+
+TEST(ConsistencyManager, VerifiesTheTableWhenItsStreamIsAnotherOne) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
+  shelf.settle();
+  const auto set_stream = [&](std::string_view specification) {
+    const auto json = R"({"TableName":"Shelf","StreamSpecification":)" + std::string(specification) + "}";
+    shelf.world.client().call("UpdateTable", json, [](const api::Reply& reply) { EXPECT_TRUE(reply.ok()); });
+  };
+  set_stream(R"({"StreamEnabled":false})");
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());
+  set_stream(R"({"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"})");
+  shelf.settle();
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Crime\"");
+}
+
+TEST(ConsistencyManager, ReadsAShardOnlyWithItsLease) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto first = shelf.manager();
+  ASSERT_TRUE(first->catch_up().ok());
+  EXPECT_GT(first->status().shards, 0U);
+  const auto second = shelf.manager();
+  ASSERT_TRUE(second->catch_up().ok());
+  EXPECT_EQ(second->status().shards, 0U) << "all leases are the first one's";
+
+  shelf.let_leases_run_out();
+  const auto carried = first->status().carried;
+  ASSERT_TRUE(second->catch_up().ok());
+  EXPECT_GT(second->status().shards, 0U);
+  shelf.book(home, {{"Title", text("Dune")}});
+  ASSERT_TRUE(first->catch_up().ok());
+  EXPECT_EQ(first->status().shards, 0U) << "it notices that they are somebody else's";
+  EXPECT_EQ(first->status().carried, carried);
+}
+
+TEST(ConsistencyManager, ParksWhatFailsAgainAndAgainAndGoesOn) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto crime = shelf.collection(home, "Crime");
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
+  const auto rebecca = shelf.book(crime, {{"Title", text("Rebecca")}});
+  shelf.settle();
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Poison")}}), shelf.alice).ok());
+  ASSERT_TRUE(shelf.world.update("COLLECTION", crime, changes({{"Name", text("Noir")}}), shelf.alice).ok());
+
+  FailingClient client(shelf.world.client(), [](std::string_view operation, std::string_view json) {
+    const bool poison = operation == "TransactWriteItems" && json.find("Poison") != std::string_view::npos;
+    return poison ? Fate::Refused : Fate::Done;
+  });
+  {
+    const auto manager = shelf.manager(client);
+    ASSERT_TRUE(manager->catch_up().ok());
+    EXPECT_EQ(manager->status().parked, 1U);
+  }
+  EXPECT_EQ(shelf.now("BOOK", rebecca, "CollectionName"), "\"Noir\"");
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Classics\"");
+
+  const auto manager = shelf.manager();
+  const auto parked = manager->parked();
+  ASSERT_EQ(parked->size(), 1U);
+  EXPECT_EQ(parked->front().problem, "the test says no");
+  EXPECT_NE(parked->front().record.find("Poison"), std::string::npos);
+  EXPECT_EQ(told(manager->replay("no such record")), "404 NotFound");
+  EXPECT_EQ(told(manager->replay(parked->front().id)), "ok");
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Poison\"");
+  EXPECT_TRUE(manager->parked()->empty());
+}
+
+TEST(ConsistencyManager, RunsInTheBackground) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
+  const auto manager = shelf.manager();
+  ASSERT_EQ(told(manager->start()), "ok");
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (shelf.now("BOOK", dune, "CollectionName") != "\"Crime\"" && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Crime\"");
+  EXPECT_TRUE(manager->status().running);
+  EXPECT_EQ(manager->status().problem, "");
+  manager->stop();
+  EXPECT_FALSE(manager->status().running);
+  shelf.settle();  // at once: the leases were given back
+  EXPECT_EQ(shelf.findings(), Strings());
+}
+
+TEST(ConsistencyManager, IsNeededOnlyByRulesThatReachOtherRows) {
+  EXPECT_TRUE(ConsistencyManager::needed(model::load_or_fail(kShelf)));
+  EXPECT_FALSE(ConsistencyManager::needed(model::load_or_fail(R"(
+model: plain
+table: { name: Plain, key: [PK] }
+entities:
+  THING:
+    keys: { PK: "thing#{id}" }
+    attributes: { id: string }
+)")));
+}
+
+}  // namespace
+}  // namespace stator::runtime

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/clock.h"
+#include "stator/runtime/dynamo.h"
+#include "stator/runtime/outcome.h"
+
+namespace stator::runtime {
+
+inline constexpr std::string_view kHoldRow = "hold";
+inline constexpr std::string_view kMigrationRow = "migration";
+
+// Which stream is being read, and whether the table has to be verified first because changes may have been missed.
+struct StreamProgress {
+  std::string stream;  // ARN
+  bool verifying = false;
+  std::string owner;  // of the verification
+  std::int64_t expires_ms = 0;
+};
+
+// The lease on a shard, and how far it has been read.
+struct ShardProgress {
+  std::string id;
+  std::string parent;  // empty when it has none
+  std::string owner;
+  std::int64_t expires_ms = 0;            // 0: given back
+  std::optional<std::string> checkpoint;  // the last record that is done
+  std::int64_t read_to_ms = 0;            // every change up to this time is done
+  bool done = false;                      // read to its end
+};
+
+// A record that failed again and again.
+struct ParkedRecord {
+  std::string id;      // what replay asks for
+  std::string record;  // as the stream told it
+  std::string problem;
+  unsigned attempts = 0;
+  std::string parked_at;
+};
+
+// The table beside a model's table in which managers, verification and migration remember where they are.
+// docs/formats/consistency.md tells what lies in it.  Writes are conditional: false means that somebody else was faster, or that
+// a lease was lost.  Thread-safe.
+class ConsistencyTable {
+ public:
+  // The database and the clock outlive it.
+  ConsistencyTable(Dynamo& dynamo, const Clock& clock, const model::Model& model);
+
+  static std::string name_for(std::string_view table);
+  const std::string& name() const { return name_; }
+
+  // Creates the table when it is missing, and waits until it can be used.
+  Outcome<Done> open();
+  // Whether there is one: a database that no manager has ever looked after has none.
+  Outcome<bool> exists();
+
+  // -- the stream
+  Outcome<std::optional<StreamProgress>> stream();
+  // Notes that the table must be verified before `stream` is read on, and takes that task.  `seen` is what stream() told.
+  Outcome<bool> begin_verification(const std::optional<StreamProgress>& seen, std::string_view stream,
+                                   std::string_view owner, std::chrono::milliseconds lease);
+  Outcome<bool> renew_verification(std::string_view owner, std::chrono::milliseconds lease);
+  Outcome<bool> end_verification(std::string_view owner);
+
+  // -- shards
+  Outcome<std::vector<ShardProgress>> shards();
+  // A shard that nobody has read yet; somebody else's row stays.
+  Outcome<Done> add_shard(const ShardProgress& shard);
+  Outcome<Done> remove_shard(std::string_view id);
+  // Takes a lease that is free or has expired; `shard` is as it was read.
+  Outcome<bool> acquire(const ShardProgress& shard, std::string_view owner, std::chrono::milliseconds lease);
+  // Keeps the lease; `read_to_ms` may move.
+  Outcome<bool> renew(std::string_view id, std::string_view owner, std::int64_t read_to_ms,
+                      std::chrono::milliseconds lease);
+  Outcome<bool> checkpoint(std::string_view id, std::string_view owner, std::string_view sequence_number,
+                           std::int64_t read_to_ms);
+  Outcome<bool> finish(std::string_view id, std::string_view owner, std::int64_t read_to_ms);
+  Outcome<bool> release(std::string_view id, std::string_view owner);
+
+  // -- records that failed
+  Outcome<Done> park(std::string_view shard, std::string_view sequence_number, const ParkedRecord& record);
+  Outcome<std::vector<ParkedRecord>> parked();
+  Outcome<Done> unpark(std::string_view id);
+
+  // -- migration
+  Outcome<std::optional<value::Item>> row(std::string_view row);
+  Outcome<Done> put_row(std::string_view row, value::Item attributes);
+  Outcome<Done> remove_row(std::string_view row);
+
+  std::int64_t now_ms() const;
+
+ private:
+  value::Item key(std::string_view row) const;
+  Outcome<bool> update(std::string_view row, std::string update, std::string condition, value::Item names,
+                       value::Item values);
+  Outcome<std::vector<value::Item>> rows_with_prefix(std::string_view prefix);
+
+  Dynamo& dynamo_;
+  const Clock& clock_;
+  std::string name_;
+  std::string model_;
+};
+
+}  // namespace stator::runtime

@@ -1,0 +1,344 @@
+#include "stator/runtime/migration.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "stator/runtime/consistency_manager.h"
+#include "stator/runtime/consistency_table.h"
+#include "stator/runtime/problems.h"
+#include "stator/runtime/verify.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using model::Index;
+using model::Model;
+using value::AttributeValue;
+using value::Item;
+
+constexpr std::chrono::milliseconds kIndexPoll{100};
+
+// ------------------------------------------------------------------------------------------------------------------ comparing
+
+std::string text_of(const std::optional<model::Expression>& expression) { return expression ? expression->text() : ""; }
+
+std::string describe(const std::vector<model::KeyAttribute>& keys) {
+  std::string text;
+  for (const auto& key : keys) text += fmt::format("{}:{} ", key.name, value::type_name(key.type));
+  return text;
+}
+
+bool same_index(const Index& a, const Index& b) {
+  auto included_a = a.included;
+  auto included_b = b.included;
+  std::sort(included_a.begin(), included_a.end());
+  std::sort(included_b.begin(), included_b.end());
+  return a.local == b.local && describe(a.partition) == describe(b.partition) && describe(a.sort) == describe(b.sort) &&
+         a.projection == b.projection && included_a == included_b;
+}
+
+std::string describe(const model::Record& record) {
+  std::string text = fmt::format("{} {} {} {}\n", record.name, record.type, text_of(record.when), text_of(record.expires));
+  text += fmt::format("{}\n", fmt::join(record.attributes, ","));
+  for (const auto& rule : record.keys) {
+    text += rule.attribute;
+    for (const auto& alternative : rule.alternatives) {
+      text += fmt::format(" | {} {}", alternative.text.text(), text_of(alternative.when));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string describe(const std::vector<model::Children>& children) {
+  std::string text;
+  for (const auto& of : children) text += fmt::format("{}.{} ", of.entity, of.relation);
+  return text;
+}
+
+// Whether rows have to be looked at because of the attribute: it is computed, or filled in.
+std::string describe(const model::Attribute& attribute) {
+  std::string text;
+  if (attribute.derived) text += "derived " + attribute.derived->text();
+  if (attribute.count) text += "count " + describe(attribute.count->of);
+  if (attribute.sum) text += "sum " + attribute.sum->attribute + describe(attribute.sum->of);
+  if (attribute.copy_of) text += fmt::format("copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
+  return text;
+}
+
+std::string describe(const model::Unique& unique) {
+  return fmt::format("{} within {}{}", fmt::join(unique.attributes, "+"), fmt::join(unique.within, "+"),
+                     unique.fold ? " folded" : "");
+}
+
+template <typename List>
+std::string describe_all(const List& list) {
+  std::string text;
+  for (const auto& one : list) text += describe(one) + "\n";
+  return text;
+}
+
+// Why the rows of an entity have to be rewritten; empty: they need not be.
+std::vector<std::string> reasons(const Entity& from, const Entity& to) {
+  std::vector<std::string> reasons;
+  if (describe_all(from.records) != describe_all(to.records)) reasons.emplace_back("keys or records");
+  for (const auto& attribute : to.attributes) {
+    const auto* old = from.find_attribute(attribute.name);
+    const auto was = old != nullptr ? describe(*old) : std::string();
+    const auto is = describe(attribute);
+    if (was != is && !is.empty()) reasons.push_back(fmt::format("{} is {}", attribute.name, is));
+    if (old == nullptr && attribute.default_value) reasons.push_back(fmt::format("{} has a default", attribute.name));
+  }
+  if (describe_all(from.uniques) != describe_all(to.uniques)) reasons.emplace_back("unique values");
+  if (!from.versioned && to.versioned) reasons.emplace_back("versions");
+  return reasons;
+}
+
+void compare_tables(const model::Table& from, const model::Table& to, MigrationPlan& plan) {
+  const auto refuse = [&](std::string reason) { plan.obstacles.push_back(std::move(reason)); };
+  if (from.name != to.name) refuse(fmt::format("the table's name changes from {} to {}", from.name, to.name));
+  const auto sort_of = [](const model::Table& table) { return table.sort ? describe({*table.sort}) : std::string(); };
+  if (describe({from.partition}) != describe({to.partition}) || sort_of(from) != sort_of(to)) {
+    refuse("the key attributes of a table cannot change; make a new table");
+  }
+  if (from.type_attribute != to.type_attribute) refuse("the type attribute of a table cannot change");
+  for (const auto& index : from.indexes) {
+    const auto* now = to.find_index(index.name);
+    if (now != nullptr && same_index(index, *now)) continue;
+    if (index.local || (now != nullptr && now->local)) {
+      refuse(fmt::format("{} is a local index, and those are made with their table; make a new table, or a global index",
+                         index.name));
+    } else if (now != nullptr) {
+      refuse(fmt::format("index {} changes its key or projection; give the new one another name, so that both can be "
+                         "there while rows are rewritten",
+                         index.name));
+    }
+  }
+  for (const auto& index : to.indexes) {
+    if (from.find_index(index.name) != nullptr) continue;
+    if (index.local) {
+      refuse(fmt::format("{} is a new local index, and those are made with their table", index.name));
+    } else {
+      plan.steps.push_back({MigrationStep::Kind::CreateIndex, index.name, fmt::format("create index {}", index.name)});
+    }
+  }
+  if (to.ttl_attribute && to.ttl_attribute != from.ttl_attribute) {
+    if (from.ttl_attribute) refuse("the TTL attribute of a table in use cannot change");
+    plan.steps.push_back({MigrationStep::Kind::EnableTtl, *to.ttl_attribute,
+                          fmt::format("enable time to live on {}", *to.ttl_attribute)});
+  }
+}
+
+}  // namespace
+
+MigrationPlan plan_migration(const Model& from, const Model& to) {
+  MigrationPlan plan;
+  compare_tables(from.table, to.table, plan);
+  const auto old_keys = primary_keys(from);
+  const auto new_keys = primary_keys(to);
+  std::vector<std::string> why;
+  for (const auto& entity : to.entities) {
+    const auto* old = from.find_entity(entity.name);
+    if (old == nullptr) continue;  // it has no rows yet
+    for (const auto& reason : reasons(*old, entity)) why.push_back(fmt::format("{}: {}", entity.name, reason));
+    const auto& key = *new_keys.find(entity.name);
+    if (*old_keys.find(entity.name) != key) {
+      plan.moved.set(entity.name, key);
+      why.push_back(fmt::format("{}: rows move to other primary keys", entity.name));
+    }
+    for (const auto& attribute : old->attributes) {
+      if (entity.find_attribute(attribute.name) == nullptr) {
+        plan.remarks.push_back(fmt::format("{}.{} is no longer in the model; rows keep it", entity.name, attribute.name));
+      }
+    }
+  }
+  for (const auto& entity : from.entities) {
+    if (to.find_entity(entity.name) == nullptr) {
+      plan.remarks.push_back(fmt::format("{} is no longer in the model; its rows stay", entity.name));
+    }
+  }
+  if (!why.empty()) {
+    plan.steps.push_back(
+        {MigrationStep::Kind::RewriteRows, {}, fmt::format("rewrite rows ({})", fmt::join(why, "; "))});
+    plan.steps.push_back(
+        {MigrationStep::Kind::CheckRows, {}, "check all rows, with copies, counters and unique values"});
+  }
+  for (const auto& index : from.table.indexes) {
+    if (index.local || to.table.find_index(index.name) != nullptr) continue;
+    plan.steps.push_back({MigrationStep::Kind::DropIndex, index.name, fmt::format("drop index {}", index.name)});
+  }
+  return plan;
+}
+
+// ------------------------------------------------------------------------------------------------------------- carrying it out
+
+namespace {
+
+class Migration {
+ public:
+  Migration(const Model& from, const Model& to, const MigrationPlan& plan, client::Client& client, const Clock& clock,
+            Random& random, const std::function<void(const MigrationProgress&)>& progress)
+      : from_(from),
+        to_(to),
+        plan_(plan),
+        dynamo_(client, random),
+        table_(dynamo_, clock, to),
+        settler_(to, dynamo_, random),
+        tell_progress_(progress) {
+    for (const auto& step : plan.steps) plan_text_ += step.text + "\n";
+    for (const auto& entity : from.entities) accept_old_types(entity);
+  }
+
+  Outcome<MigrationReport> run() {
+    ATTEMPT(table_.open());
+    auto start = ATTEMPT(resume());
+    if (!plan_.moved.empty()) ATTEMPT(table_.put_row(kHoldRow, {{"Keys", AttributeValue(plan_.moved)}}));
+    for (; progress_.step < plan_.steps.size(); ++progress_.step) {
+      progress_.rows = 0;
+      if (!start) ATTEMPT(remember({}));
+      ATTEMPT(carry_out(plan_.steps[progress_.step], std::exchange(start, std::nullopt)));
+      if (!report_.unresolved.empty()) return report_;
+    }
+    ATTEMPT(table_.remove_row(kMigrationRow));
+    report_.complete = true;
+    return report_;
+  }
+
+ private:
+  // An entity of the same name is the same entity, whatever its rows are called.
+  void accept_old_types(const Entity& old) {
+    const auto* entity = to_.find_entity(old.name);
+    if (entity == nullptr) return;
+    for (const auto& record : old.records) {
+      const bool taken = to_.find_row_type(record.type).first != nullptr;
+      const auto* now = &record == &old.main() ? &entity->main() : entity->find_record(record.name);
+      if (!taken && now != nullptr) settler_.accept_type(record.type, *entity, *now);
+    }
+  }
+
+  // Where the same migration was interrupted: its step, and the row behind which that goes on.
+  Outcome<std::optional<Item>> resume() {
+    const auto row = ATTEMPT(table_.row(kMigrationRow));
+    const auto* plan = row ? row->find("Plan") : nullptr;
+    if (plan == nullptr || *plan != AttributeValue::string(plan_text_)) return std::optional<Item>();
+    progress_.step = static_cast<std::size_t>(row->find("Step")->as_number()->to_int64().value_or(0));
+    const auto* after = row->find("After");
+    if (after == nullptr || after->as_map()->empty()) return std::optional<Item>();
+    return std::optional(*after->as_map());
+  }
+
+  Outcome<Done> remember(const Item& after) {
+    return table_.put_row(kMigrationRow, {{"Plan", AttributeValue::string(plan_text_)},
+                                          {"Step", AttributeValue::number(static_cast<std::int64_t>(progress_.step))},
+                                          {"After", AttributeValue(after)},
+                                          {"Rows", AttributeValue::number(static_cast<std::int64_t>(progress_.rows))}});
+  }
+
+  Outcome<Done> carry_out(const MigrationStep& step, const std::optional<Item>& start) {
+    if (tell_progress_) tell_progress_(progress_);
+    switch (step.kind) {
+      case MigrationStep::Kind::CreateIndex: return create_index(step.subject);
+      case MigrationStep::Kind::DropIndex: return drop_index(step.subject);
+      case MigrationStep::Kind::EnableTtl: return enable_ttl(step.subject);
+      case MigrationStep::Kind::RewriteRows: return walk(SettleOptions::Parents::Ignored, start);
+      case MigrationStep::Kind::CheckRows: return walk(SettleOptions::Parents::Copied, start);
+    }
+    return Done{};
+  }
+
+  // nullopt: there is no such index.
+  Outcome<std::optional<std::string>> index_status(const std::string& name) {
+    const auto state = ATTEMPT(dynamo_.describe_table(to_.table.name));
+    if (!state) return not_found("table");
+    for (std::size_t i = 0; i < state->table.indexes.size(); ++i) {
+      if (state->table.indexes[i].name == name) return std::optional(state->index_status[i]);
+    }
+    return std::optional<std::string>();
+  }
+
+  Outcome<Done> create_index(const std::string& name) {
+    // Only what the table has by now, and the new one: further new indexes are not defined yet.
+    auto table = to_.table;
+    std::erase_if(table.indexes, [&](const Index& index) {
+      return index.name != name && from_.table.find_index(index.name) == nullptr;
+    });
+    if (!ATTEMPT(index_status(name))) ATTEMPT(dynamo_.create_index(table, *to_.table.find_index(name)));
+    while (ATTEMPT(index_status(name)) != "ACTIVE") std::this_thread::sleep_for(kIndexPoll);
+    return Done{};
+  }
+
+  Outcome<Done> drop_index(const std::string& name) {
+    if (!ATTEMPT(index_status(name))) return Done{};
+    ATTEMPT(dynamo_.drop_index(to_.table.name, name));
+    while (ATTEMPT(index_status(name))) std::this_thread::sleep_for(kIndexPoll);
+    return Done{};
+  }
+
+  Outcome<Done> enable_ttl(const std::string& attribute) {
+    if (ATTEMPT(dynamo_.describe_ttl(to_.table.name)) == attribute) return Done{};
+    return dynamo_.enable_ttl(to_.table.name, attribute);
+  }
+
+  Outcome<Done> walk(SettleOptions::Parents parents, const std::optional<Item>& start) {
+    VerifyOptions options;
+    options.repair = true;
+    options.parents = parents;
+    options.start = start;
+    options.adapt = [this](const Entity& entity, Item& attributes) { fill_in(entity, attributes); };
+    options.report = [this](const Finding& finding, bool repaired) {
+      if (repaired) ++report_.rewritten;
+      if (!repaired) report_.unresolved.push_back(finding);
+    };
+    std::optional<Problem> problem;
+    options.progress = [&](const Item& last, std::uint64_t rows) {
+      progress_.rows = rows;
+      if (tell_progress_) tell_progress_(progress_);
+      const auto noted = last.empty() ? Outcome<Done>(Done{}) : remember(last);
+      if (!noted) problem = noted.problem();
+      return noted.ok();
+    };
+    ATTEMPT(verify(settler_, options));
+    if (problem) return std::move(*problem);
+    return Done{};
+  }
+
+  // What new rows get when they are created, and old ones lack.
+  void fill_in(const Entity& entity, Item& attributes) const {
+    const auto* old = from_.find_entity(entity.name);
+    for (const auto& attribute : entity.attributes) {
+      const bool added = old != nullptr && old->find_attribute(attribute.name) == nullptr;
+      if (added && attribute.default_value && attributes.find(attribute.name) == nullptr) {
+        attributes.set(attribute.name, *attribute.default_value);
+      }
+    }
+    const auto& version = to_.table.version_attribute;
+    if (entity.versioned && attributes.find(version) == nullptr) attributes.set(version, AttributeValue::number(1));
+  }
+
+  const Model& from_;
+  const Model& to_;
+  const MigrationPlan& plan_;
+  std::string plan_text_;
+  Dynamo dynamo_;
+  ConsistencyTable table_;
+  Settler settler_;
+  const std::function<void(const MigrationProgress&)>& tell_progress_;
+  MigrationProgress progress_;
+  MigrationReport report_;
+};
+
+}  // namespace
+
+Outcome<MigrationReport> migrate(const Model& from, const Model& to, const MigrationPlan& plan, client::Client& client,
+                                 const Clock& clock, Random& random,
+                                 const std::function<void(const MigrationProgress&)>& progress) {
+  return Migration(from, to, plan, client, clock, random, progress).run();
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,158 @@
+#include "stator/runtime/migration.h"
+
+#include <gtest/gtest.h>
+
+#include "stator/runtime/consistency_test_support.h"
+
+namespace stator::runtime {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// kShelf with words replaced.
+std::string shelf_with(const std::vector<std::pair<std::string, std::string>>& replacements) {
+  std::string yaml(kShelf);
+  for (const auto& [from, to] : replacements) {
+    const auto at = yaml.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    if (at != std::string::npos) yaml.replace(at, from.size(), to);
+  }
+  return yaml;
+}
+
+Strings steps_to(const std::string& yaml) {
+  const auto plan = plan_migration(model::load_or_fail(kShelf), model::load_or_fail(yaml));
+  Strings steps;
+  for (const auto& step : plan.steps) steps.push_back(step.text);
+  for (const auto& obstacle : plan.obstacles) steps.push_back("not possible: " + obstacle);
+  return steps;
+}
+
+// Migrates, and what is wrong by the new model's rules afterwards.
+Strings migrate_to(Shelf& shelf, const model::Model& to) {
+  const auto plan = plan_migration(shelf.world.model(), to);
+  const auto migrated =
+      migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
+  EXPECT_EQ(told(migrated), "ok");
+  EXPECT_TRUE(migrated->complete);
+  Settler settler(to, shelf.world.dynamo(), shelf.world.random());
+  Strings found;
+  VerifyOptions options;
+  options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
+  EXPECT_EQ(told(verify(settler, options)), "ok");
+  return found;
+}
+
+void fill(Shelf& shelf) {
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  shelf.book(classics, {{"Title", text("Dune")}, {"Isbn", text("1")}});
+  const auto emma = shelf.book(home, {{"Title", text("Emma")}, {"Pages", number(400)}});
+  ASSERT_TRUE(shelf.world.perform("lend", Shelf::both(emma, {{"borrower", text("Bob")}}), shelf.alice).ok());
+}
+
+TEST(Migration, HasNothingToDoBetweenEqualModels) { EXPECT_EQ(steps_to(std::string(kShelf)), Strings()); }
+
+// kShelf with another index, of books by their pages.
+std::string shelf_with_index(const std::string& name) {
+  return shelf_with({{"projection: all }", "projection: all }\n    " + name + ": { key: [GSI2PK, GSI2SK], projection: keys }"},
+                     {"      GSI1SK:\n        - ",
+                      "      GSI2PK: \"owner#{OwnerId}\"\n      GSI2SK: \"{Pages:06}\"\n      GSI1SK:\n        - "}});
+}
+
+TEST(Migration, CreatesIndexesFirstAndDropsThemLast) {
+  const auto plan =
+      plan_migration(model::load_or_fail(shelf_with_index("ByPages")), model::load_or_fail(shelf_with_index("ByLength")));
+  ASSERT_EQ(plan.steps.size(), 2U);
+  EXPECT_EQ(plan.steps.front().text, "create index ByLength");
+  EXPECT_EQ(plan.steps.back().text, "drop index ByPages");
+}
+
+TEST(Migration, RefusesWhatATableCannotDo) {
+  EXPECT_EQ(steps_to(shelf_with({{"projection: all", "projection: keys"}})),
+            Strings{"not possible: index ByName changes its key or projection; give the new one another name, so that both "
+                    "can be there while rows are rewritten"});
+  EXPECT_EQ(steps_to(shelf_with({{"projection: all }", "projection: all }\n    Local: { local: Pages:N }"}})),
+            Strings{"not possible: Local is a new local index, and those are made with their table"});
+  EXPECT_EQ(steps_to(shelf_with({{"name: Shelf", "name: Other"}})),
+            Strings{"not possible: the table's name changes from Shelf to Other"});
+}
+
+TEST(Migration, BuildsANewIndexAndPutsRowsIntoIt) {
+  Shelf shelf;
+  fill(shelf);
+  const auto to = model::load_or_fail(shelf_with_index("ByPages"));
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  QueryRequest request;
+  request.table = "Shelf";
+  request.index = "ByPages";
+  request.condition.text = "GSI2PK = :p";
+  request.condition.values = {{":p", text("owner#alice")}};
+  const auto page = shelf.world.dynamo().query(request);
+  ASSERT_EQ(told(page), "ok");
+  EXPECT_EQ(page->items.size(), 2U);
+}
+
+TEST(Migration, MovesRowsToTheirNewPrimaryKeysWithAllThatPointsToThem) {
+  Shelf shelf;
+  fill(shelf);
+  const auto rows = shelf.world.rows().size();
+  const auto to = model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""},
+                                                  {"SK: \"library#{LibraryId}\"", "SK: \"lib#{LibraryId}\""}}));
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  EXPECT_EQ(shelf.world.rows().size(), rows) << "nothing was taken for a deletion";
+  EXPECT_TRUE(shelf.row_of("BOOK").find("SK")->as_string()->starts_with("book#"));
+  EXPECT_TRUE(shelf.row_of("LIBRARY").find("SK")->as_string()->starts_with("lib#"));
+
+  // A manager of the old model would take the moves for deletions; it waits, and one of the new model goes on.
+  const auto old_manager = shelf.manager();
+  ASSERT_TRUE(old_manager->catch_up().ok());
+  EXPECT_TRUE(old_manager->status().held);
+  EXPECT_EQ(shelf.world.rows().size(), rows);
+}
+
+TEST(Migration, FillsInDefaultsCountersAndUniqueValuesThatAreNew) {
+  Shelf shelf;
+  fill(shelf);
+  const auto to = model::load_or_fail(shelf_with(
+      {{"Title: { type: string, required: true, min: 1, max: 100 }",
+        "Title: { type: string, required: true, min: 1, max: 100, unique_within: LibraryId }\n      Colour: { type: string, default: red }"},
+       {"TotalItems: { count: BOOK.library }", "TotalItems: { count: BOOK.library }\n      Collections: { count: COLLECTION.library }"}}));
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  EXPECT_EQ(shown(shelf.row_of("BOOK"), "Colour"), "\"red\"");
+  EXPECT_EQ(shown(shelf.row_of("LIBRARY"), "Collections"), "1");
+}
+
+TEST(Migration, TellsWhichRowsHaveTheSameUniqueValue) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  shelf.book(home, {{"Title", text("Dune")}});
+  shelf.book(home, {{"Title", text("Dune")}});
+  const auto to = model::load_or_fail(shelf_with({{"Title: { type: string, required: true, min: 1, max: 100 }",
+                                                   "Title: { type: string, required: true, max: 100, unique_within: LibraryId }"}}));
+  const auto plan = plan_migration(shelf.world.model(), to);
+  const auto migrated = migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
+  ASSERT_EQ(told(migrated), "ok");
+  EXPECT_FALSE(migrated->complete);
+  ASSERT_EQ(migrated->unresolved.size(), 1U);
+  EXPECT_EQ(migrated->unresolved.front().what, "Title");
+}
+
+TEST(Migration, GoesOnWhereverItWasKilled) {
+  const auto to = model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
+  bool survived = false;
+  for (unsigned k = 0; !survived; k += 3) {
+    SCOPED_TRACE("killed at call " + std::to_string(k));
+    Shelf shelf;
+    fill(shelf);
+    const auto rows = shelf.world.rows().size();
+    FailingClient mortal(shelf.world.client(), FailingClient::dies_at(k, FailingClient::Fate::Lost));
+    const auto plan = plan_migration(shelf.world.model(), to);
+    survived = migrate(shelf.world.model(), to, plan, mortal, shelf.clock, shelf.world.random()).ok();
+    ASSERT_EQ(migrate_to(shelf, to), Strings());
+    ASSERT_EQ(shelf.world.rows().size(), rows);
+  }
+}
+
+}  // namespace
+}  // namespace stator::runtime

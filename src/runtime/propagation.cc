@@ -1,0 +1,168 @@
+#include "stator/runtime/propagation.h"
+
+#include <algorithm>
+
+#include "stator/runtime/problems.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using model::OnDelete;
+using value::Item;
+
+bool follows_parent(const model::Parent& relation) {
+  return relation.on_delete == OnDelete::Cascade || relation.on_delete == OnDelete::Clear;
+}
+
+bool differs(const Item& before, const Item& after, const std::string& name) {
+  const auto* a = before.find(name);
+  const auto* b = after.find(name);
+  return a == nullptr || b == nullptr ? a != b : *a != *b;
+}
+
+bool has_counters(const Entity& entity) {
+  return std::any_of(entity.attributes.begin(), entity.attributes.end(),
+                     [](const model::Attribute& attribute) { return attribute.count || attribute.sum; });
+}
+
+bool stopped(const std::function<bool()>& stopping) { return stopping && stopping(); }
+
+Problem interrupted() {
+  return {.kind = ProblemKind::Unavailable,
+          .code = std::string(Propagation::kStopped),
+          .message = "stopped half way",
+          .details = {}};
+}
+
+}  // namespace
+
+bool Propagation::needed(const model::Model& model) {
+  return std::any_of(model.entities.begin(), model.entities.end(), [](const Entity& entity) {
+    const bool copies = std::any_of(entity.attributes.begin(), entity.attributes.end(),
+                                    [](const model::Attribute& attribute) { return attribute.copy_of.has_value(); });
+    const bool follows = std::any_of(entity.parents.begin(), entity.parents.end(), follows_parent);
+    const bool expires = std::any_of(entity.records.begin(), entity.records.end(),
+                                     [](const model::Record& record) { return record.expires.has_value(); });
+    return copies || follows || expires;
+  });
+}
+
+template <typename Visit>
+Outcome<Done> Propagation::for_each_child(const Entity& parent, Visit visit) {
+  for (const auto& child : settler_.model().entities) {
+    for (const auto& relation : settler_.rules().of(child).relations) {
+      if (relation.parent == &parent) ATTEMPT(visit(child, relation));
+    }
+  }
+  return Done{};
+}
+
+Outcome<Done> Propagation::carry(const Change& change, const std::function<bool()>& stopping) {
+  const auto before = change.before ? settler_.entity_of(*change.before) : std::nullopt;
+  const auto after = change.after ? settler_.entity_of(*change.after) : std::nullopt;
+  if (before && after && before->entity == after->entity) return carry_modification(*before, *after, stopping);
+  if (before) ATTEMPT(carry_removal(*before, change.expired, stopping));
+  if (after) ATTEMPT(carry_arrival(*after, stopping));
+  if (!before && change.expired) return carry_expired_record(*change.before);
+  return Done{};
+}
+
+Outcome<Done> Propagation::carry_modification(const StoredEntity& before, const StoredEntity& after,
+                                              const std::function<bool()>& stopping) {
+  return for_each_child(*after.entity, [&](const Entity& child, const RelationRules& relation) -> Outcome<Done> {
+    const bool concerned = std::any_of(relation.copies.begin(), relation.copies.end(), [&](const auto* copy) {
+      return differs(before.attributes, after.attributes, copy->copy_of->attribute);
+    });
+    if (!concerned) return Done{};
+    return settle_children(after, child, relation, false, stopping);
+  });
+}
+
+Outcome<Done> Propagation::carry_arrival(const StoredEntity& after, const std::function<bool()>& stopping) {
+  bool counted = false;
+  ATTEMPT(for_each_child(*after.entity, [&](const Entity& child, const RelationRules& relation) -> Outcome<Done> {
+    if (relation.relation->must_exist) return Done{};  // then it had no children before it was there
+    counted = counted || !relation.counters.empty();
+    return relation.copies.empty() ? Outcome<Done>(Done{}) : settle_children(after, child, relation, false, stopping);
+  }));
+  if (!counted) return Done{};
+  if (const auto current = ATTEMPT(settler_.read(*after.entity, after.key))) ATTEMPT(settler_.recount(*current, true));
+  return Done{};
+}
+
+Outcome<Done> Propagation::carry_removal(const StoredEntity& before, bool expired,
+                                         const std::function<bool()>& stopping) {
+  const auto& entity = *before.entity;
+  // By what names it, not by where it lay: a migration moves rows.
+  const auto key = ATTEMPT(checked(model::key_of(settler_.model(), entity, before.attributes)));
+  if (!key) return Done{};
+  auto gone = before;
+  gone.key = *key;
+  const auto current = ATTEMPT(settler_.read(entity, *key));
+  if (current) {
+    SettleOptions options;
+    options.thorough = true;
+    if (expired) ATTEMPT(settler_.settle(*current, options));
+    if (has_counters(entity)) ATTEMPT(settler_.recount(*current, true));
+  } else if (expired) {
+    ATTEMPT(settler_.sweep_remains(gone));
+  }
+  if (expired) ATTEMPT(recount_parents(gone));
+  return for_each_child(entity, [&](const Entity& child, const RelationRules& relation) -> Outcome<Done> {
+    const bool concerned = current ? !relation.copies.empty() : follows_parent(*relation.relation);
+    if (!concerned) return Done{};
+    return settle_children(gone, child, relation, !current, stopping);
+  });
+}
+
+// One of the rows of an entity that has several: when the rules still want it, the entity's time has come.
+Outcome<Done> Propagation::carry_expired_record(const Item& row) {
+  const auto& model = settler_.model();
+  const auto [entity, record] = settler_.type_of(row);
+  if (entity == nullptr) return Done{};
+  const auto attributes = model::attributes_of(model, *entity, *record, row);
+  const auto key = ATTEMPT(checked(model::key_of(model, *entity, attributes)));
+  const auto stored = key ? ATTEMPT(settler_.read(*entity, *key)) : std::nullopt;
+  if (!stored) return Done{};
+  const auto rows = ATTEMPT(checked(model::rows_of(model, *entity, stored->attributes)));
+  const auto expired = std::find_if(rows.begin(), rows.end(), [&](const model::Row& candidate) {
+    return candidate.record == record && candidate.key == model::primary_key_of(model.table, row);
+  });
+  if (expired == rows.end()) return Done{};  // meanwhile it has become something else
+  const auto& ttl = model.table.ttl_attribute;
+  const bool same_time = ttl && !differs(expired->item, row, *ttl);
+  SettleOptions options;
+  options.purge = same_time;
+  options.thorough = true;
+  ATTEMPT(settler_.settle(*stored, options));
+  return Done{};
+}
+
+Outcome<Done> Propagation::settle_children(const StoredEntity& parent, const Entity& child,
+                                           const RelationRules& relation, bool removed,
+                                           const std::function<bool()>& stopping) {
+  SettleOptions options;
+  if (removed) options.removed = relation.relation;
+  std::optional<Item> start;
+  do {
+    if (stopped(stopping)) return interrupted();
+    auto page = ATTEMPT(settler_.children(parent, child, *relation.relation, start));
+    ATTEMPT(settler_.settle_all(page.children, options));
+    start = std::move(page.next);
+  } while (start);
+  return Done{};
+}
+
+Outcome<Done> Propagation::recount_parents(const StoredEntity& child) {
+  for (const auto& relation : settler_.rules().of(*child.entity).relations) {
+    if (relation.counters.empty()) continue;
+    const auto key =
+        ATTEMPT(checked(model::parent_key(settler_.model(), *child.entity, *relation.relation, child.attributes)));
+    const auto parent = key ? ATTEMPT(settler_.read(*relation.parent, *key)) : std::nullopt;
+    if (parent) ATTEMPT(settler_.recount(*parent, true));
+  }
+  return Done{};
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,137 @@
+#include "stator/runtime/stream_reader.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stator/runtime/call.h"
+
+namespace stator::runtime {
+namespace {
+
+using value::JsonObject;
+using value::JsonWriter;
+
+constexpr std::string_view kGetRecords = "GetRecords";
+
+std::optional<Change::Kind> kind_of(std::string_view event_name) {
+  if (event_name == "INSERT") return Change::Kind::Insert;
+  if (event_name == "MODIFY") return Change::Kind::Modify;
+  if (event_name == "REMOVE") return Change::Kind::Remove;
+  return std::nullopt;
+}
+
+// The service gives a number, whole or not.
+WallTime time_from(const JsonObject& object, std::string_view name) {
+  double seconds = 0;
+  if (object[name].get(seconds) != simdjson::SUCCESS) return WallTime{};
+  return WallTime{std::chrono::microseconds(std::llround(seconds * 1e6))};
+}
+
+Outcome<Change> change_from(const JsonObject& record) {
+  const auto body = object_at(record, "dynamodb");
+  const auto kind = kind_of(text_at(record, "eventName").value_or(""));
+  if (!body || !kind) return unreadable_answer(kGetRecords);
+  Change change{.kind = *kind,
+                .sequence_number = std::string(text_at(*body, "SequenceNumber").value_or("")),
+                .at = time_from(*body, "ApproximateCreationDateTime"),
+                .keys = {},
+                .before = {},
+                .after = {},
+                .expired = false,
+                .text = simdjson::minify(record)};
+  change.keys = ATTEMPT(item_at(*body, "Keys", kGetRecords)).value_or(value::Item());
+  change.before = ATTEMPT(item_at(*body, "OldImage", kGetRecords));
+  change.after = ATTEMPT(item_at(*body, "NewImage", kGetRecords));
+  if (const auto identity = object_at(record, "userIdentity")) {
+    // Spelled with either case, by service and SDK.
+    const auto principal = text_at(*identity, "PrincipalId");
+    change.expired = (principal ? principal : text_at(*identity, "principalId")) == "dynamodb.amazonaws.com";
+  }
+  const bool complete =
+      (change.kind == Change::Kind::Insert || change.before) && (change.kind == Change::Kind::Remove || change.after);
+  if (!complete) {
+    return Problem{.kind = ProblemKind::Invalid,
+                   .code = "IncompleteRecord",
+                   .message = "a record of the stream lacks an image; the stream's view must be NEW_AND_OLD_IMAGES",
+                   .details = {}};
+  }
+  return change;
+}
+
+// Parents before children, whatever the order in which the service lists them.
+void sort_by_descent(std::vector<StreamShard>& shards) {
+  std::vector<StreamShard> sorted;
+  const auto listed = [](const std::vector<StreamShard>& list, std::string_view id) {
+    return std::any_of(list.begin(), list.end(), [&](const StreamShard& shard) { return shard.id == id; });
+  };
+  while (!shards.empty()) {
+    const auto ready = std::stable_partition(shards.begin(), shards.end(), [&](const StreamShard& shard) {
+      return shard.parent.empty() || !listed(shards, shard.parent);
+    });
+    if (ready == shards.begin()) break;  // no shard descends from itself
+    std::move(shards.begin(), ready, std::back_inserter(sorted));
+    shards.erase(shards.begin(), ready);
+  }
+  shards = std::move(sorted);
+}
+
+}  // namespace
+
+Outcome<Change> read_change(std::string_view text) {
+  const auto answer = ATTEMPT(Answer::read(kGetRecords, text));
+  return change_from(answer.root());
+}
+
+Outcome<std::vector<StreamShard>> StreamReader::shards(std::string_view stream_arn) {
+  std::vector<StreamShard> shards;
+  std::string last;
+  do {
+    std::string body;
+    JsonWriter json(body);
+    json.begin_object().key("StreamArn").string(stream_arn);
+    if (!last.empty()) json.key("ExclusiveStartShardId").string(last);
+    json.end_object();
+    const auto answer = ATTEMPT(ask(client_, "DescribeStream", body));
+    const auto description = object_at(answer.root(), "StreamDescription");
+    if (!description) return unreadable_answer("DescribeStream");
+    for (const auto& element : array_at(*description, "Shards")) {
+      JsonObject shard;
+      if (element.get(shard) != simdjson::SUCCESS) return unreadable_answer("DescribeStream");
+      shards.push_back({.id = std::string(text_at(shard, "ShardId").value_or("")),
+                        .parent = std::string(text_at(shard, "ParentShardId").value_or(""))});
+    }
+    last = text_at(*description, "LastEvaluatedShardId").value_or("");
+  } while (!last.empty());
+  sort_by_descent(shards);
+  return shards;
+}
+
+Outcome<std::string> StreamReader::iterator(std::string_view stream_arn, std::string_view shard,
+                                            const std::optional<std::string>& after) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("StreamArn").string(stream_arn).key("ShardId").string(shard);
+  json.key("ShardIteratorType").string(after ? "AFTER_SEQUENCE_NUMBER" : "TRIM_HORIZON");
+  if (after) json.key("SequenceNumber").string(*after);
+  json.end_object();
+  const auto answer = ATTEMPT(ask(client_, "GetShardIterator", body));
+  const auto iterator = text_at(answer.root(), "ShardIterator");
+  if (!iterator) return unreadable_answer("GetShardIterator");
+  return std::string(*iterator);
+}
+
+Outcome<ChangePage> StreamReader::read(std::string_view iterator) {
+  std::string body;
+  JsonWriter(body).begin_object().key("ShardIterator").string(iterator).end_object();
+  const auto answer = ATTEMPT(ask(client_, kGetRecords, body));
+  ChangePage page;
+  for (const auto& element : array_at(answer.root(), "Records")) {
+    JsonObject record;
+    if (element.get(record) != simdjson::SUCCESS) return unreadable_answer(kGetRecords);
+    page.changes.push_back(ATTEMPT(change_from(record)));
+  }
+  if (const auto next = text_at(answer.root(), "NextShardIterator")) page.next = std::string(*next);
+  return page;
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,182 @@
+#include "stator/runtime/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/runtime/problems.h"
+#include "stator/value/json.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using value::Item;
+
+constexpr unsigned kPageRows = 200;
+constexpr std::string_view kReservationType = "unique";
+
+// Whose reservation a row is: its `Of` holds the owner's key as JSON.
+std::optional<Item> owner_of(const Item& reservation) {
+  const auto* content = reservation.find("Of");
+  const auto* text = content != nullptr ? content->as_string() : nullptr;
+  value::JsonParser parser;
+  const auto json = parser.parse(text != nullptr ? *text : "");
+  auto key = json ? value::decode_stored_item(*json) : Result<Item>(Item());
+  return key && !key->empty() ? std::optional(std::move(*key)) : std::nullopt;
+}
+
+class Verification {
+ public:
+  Verification(Settler& settler, const VerifyOptions& options) : settler_(settler), options_(options) {}
+
+  Outcome<VerifyResult> run() {
+    ScanRequest request;
+    request.table = model().table.name;
+    request.limit = kPageRows;
+    request.start = options_.start;
+    do {
+      auto page = ATTEMPT(settler_.dynamo().scan(request));
+      for (const auto& row : page.items) {
+        ++result_.rows;
+        ATTEMPT(look_at(row));
+      }
+      request.start = std::move(page.last_key);
+      const auto last = request.start ? *request.start : Item();
+      if (options_.progress && !options_.progress(last, result_.rows)) return result_;
+    } while (request.start);
+    result_.complete = true;
+    return result_;
+  }
+
+ private:
+  const model::Model& model() const { return settler_.model(); }
+
+  Outcome<Done> look_at(const Item& row) {
+    const auto* content = row.find(model().table.type_attribute);
+    const auto* type = content != nullptr ? content->as_string() : nullptr;
+    if (type == nullptr) return Done{};  // of another model that shares the table
+    if (*type == kReservationType) return look_at_reservation(row);
+    const auto [entity, record] = settler_.type_of(row);
+    if (entity == nullptr) return Done{};
+    if (record != &entity->main()) return look_at_record(row, *entity, *record);
+    return look_at_entity(*settler_.entity_of(row));
+  }
+
+  SettleOptions settle_options() const {
+    return {.parents = options_.parents, .removed = nullptr, .purge = false, .thorough = true, .adapt = options_.adapt};
+  }
+
+  Outcome<Done> look_at_entity(const StoredEntity& scanned) {
+    std::optional<StoredEntity> stored = scanned;
+    if (!ATTEMPT(settler_.examine(*stored, settle_options())).empty()) {
+      stored = ATTEMPT(settler_.read(*scanned.entity, scanned.key));
+      if (!stored) return Done{};
+      tell(options_.repair ? ATTEMPT(settler_.settle(*stored, settle_options()))
+                           : ATTEMPT(settler_.examine(*stored, settle_options())));
+      // Where it is now, if it is still there.
+      const auto key = ATTEMPT(checked(model::key_of(model(), *scanned.entity, stored->attributes)));
+      stored = ATTEMPT(settler_.read(*scanned.entity, options_.repair && key ? *key : scanned.key));
+      if (!stored) return Done{};
+    }
+    // Children that have yet to be moved to where they are looked for cannot be counted.
+    if (options_.parents != SettleOptions::Parents::Ignored) tell(ATTEMPT(settler_.recount(*stored, options_.repair)));
+    return Done{};
+  }
+
+  // A row beside the main one.  That it is as it should be is seen from the main row; here it is whether it should be there.
+  Outcome<Done> look_at_record(const Item& row, const Entity& entity, const model::Record& record) {
+    const auto key = model::primary_key_of(model().table, row);
+    const auto attributes = model::attributes_of(model(), entity, record, row);
+    const auto main_key = model::key_of(model(), entity, attributes);
+    if (!main_key || !*main_key) return Done{};  // it does not say whose it is
+    const auto superfluous = [&]() -> Outcome<bool> {
+      stored_ = ATTEMPT(settler_.read(entity, **main_key));
+      if (!stored_) return true;
+      const auto rows = model::rows_of(model(), entity, stored_->attributes);
+      if (!rows) return false;
+      return std::none_of(rows->begin(), rows->end(), [&](const model::Row& wanted) { return wanted.key == key; });
+    };
+    return remove_if(row, entity, {Finding::Kind::Record, record.name}, **main_key, superfluous);
+  }
+
+  Outcome<Done> look_at_reservation(const Item& row) {
+    const auto owner_key = owner_of(row);
+    const auto key = model::primary_key_of(model().table, row);
+    const auto* partition = key.find(model().table.partition.name)->as_string();
+    if (!owner_key || partition == nullptr) return Done{};
+    // Those of other models that share the table are theirs to look at.
+    const auto& entities = model().entities;
+    const auto entity = std::find_if(entities.begin(), entities.end(), [&](const Entity& candidate) {
+      return partition->starts_with(fmt::format("{}#{}.", kReservationType, candidate.name));
+    });
+    if (entity == entities.end()) return Done{};
+    const auto superfluous = [&]() -> Outcome<bool> {
+      stored_ = ATTEMPT(settler_.read(*entity, *owner_key));
+      if (!stored_) return true;
+      const auto claims = model::reservations_of(model(), *entity, stored_->attributes);
+      if (!claims) return false;
+      return std::none_of(claims->begin(), claims->end(), [&](const auto& claim) { return claim.key == key; });
+    };
+    return remove_if(row, *entity, {Finding::Kind::Reservation, "unique"}, *owner_key, superfluous);
+  }
+
+  struct What {
+    Finding::Kind kind;
+    std::string name;
+  };
+  // A row that belongs to an entity which does not want it: confirmed, reported, and removed while both stay as they are.
+  template <typename Superfluous>
+  Outcome<Done> remove_if(const Item& row, const Entity& entity, const What& what, const Item& owner,
+                          Superfluous superfluous) {
+    if (!ATTEMPT(superfluous())) return Done{};
+    const auto key = model::primary_key_of(model().table, row);
+    const auto now = ATTEMPT(settler_.dynamo().get(model().table.name, key));
+    if (now != row || !ATTEMPT(superfluous())) return Done{};
+    if (options_.repair) {
+      WritePlan plan(model().table);
+      for (const auto& [name, content] : row) {
+        plan.require(key, {.kind = Requirement::Kind::Is, .attribute = name, .value = content});
+      }
+      plan.remove(key);
+      if (stored_) {
+        for (const auto& [name, content] : stored_->row) {
+          plan.require(owner, {.kind = Requirement::Kind::Is, .attribute = name, .value = content});
+        }
+      } else {
+        plan.require(owner, {.kind = Requirement::Kind::Absent});
+      }
+      // Stale: somebody is at work there; the row is looked at again when the next verification comes by.
+      if (ATTEMPT(plan.commit(settler_.dynamo())) == WritePlan::Commit::Stale) return Done{};
+    }
+    tell({{.kind = what.kind,
+           .entity = entity.name,
+           .key = key,
+           .what = what.name,
+           .expected = {},
+           .found = key_text(row)}});
+    return Done{};
+  }
+
+  void tell(const std::vector<Finding>& findings) {
+    for (const auto& finding : findings) {
+      const bool repaired = options_.repair && finding.repairable;
+      ++result_.findings;
+      result_.repaired += repaired ? 1 : 0;
+      if (options_.report) options_.report(finding, repaired);
+    }
+  }
+
+  Settler& settler_;
+  const VerifyOptions& options_;
+  VerifyResult result_;
+  std::optional<StoredEntity> stored_;  // the owner of the row that is being looked at
+};
+
+}  // namespace
+
+Outcome<VerifyResult> verify(Settler& settler, const VerifyOptions& options) {
+  return Verification(settler, options).run();
+}
+
+}  // namespace stator::runtime

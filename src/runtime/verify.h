@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "stator/runtime/outcome.h"
+#include "stator/runtime/settler.h"
+
+namespace stator::runtime {
+
+struct VerifyOptions {
+  bool repair = false;
+  std::optional<value::Item> start;  // goes on behind this row
+  SettleOptions::Parents parents = SettleOptions::Parents::Enforced;
+  // What a migration changes in the attributes first; empty: nothing.
+  std::function<void(const model::Entity&, value::Item&)> adapt;
+  // Called for each finding: as it is made, or after it has been repaired.
+  std::function<void(const Finding&, bool repaired)> report;
+  // Called after each page with the last row of it and how many rows have been looked at; false stops.
+  std::function<bool(const value::Item& last, std::uint64_t rows)> progress;
+};
+
+struct VerifyResult {
+  std::uint64_t rows = 0;
+  std::uint64_t findings = 0;
+  std::uint64_t repaired = 0;
+  bool complete = false;  // false: stopped by `progress`
+};
+
+// Walks the whole table and compares every row with what the model's rules say: copies, derived attributes, keys, types and TTLs,
+// the other records of an entity, reservations, counters and sums, and rows whose parent is gone.
+//
+// It looks at one row at a time, so it takes no more memory for a large table than for a small one: an entity's parents and other
+// rows are read by key, its children, where it counts them, by the query that finds them.  Writes may go on.  Every finding
+// was seen twice, the second time in rows that were read consistently; a repair is conditioned on what it was computed from.
+// A copy whose source has just changed is a finding until the consistency manager has carried that change.
+Outcome<VerifyResult> verify(Settler& settler, const VerifyOptions& options);
+
+}  // namespace stator::runtime

@@ -1,0 +1,234 @@
+#include "stator/runtime/verify.h"
+
+#include <gtest/gtest.h>
+
+#include "stator/runtime/consistency_test_support.h"
+#include "stator/runtime/propagation.h"
+
+namespace stator::runtime {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// A library with a collection, a book in it with a unique number, and an event.
+class VerifyTest : public testing::Test {
+ protected:
+  VerifyTest() {
+    home = shelf.library("Home");
+    classics = shelf.collection(home, "Classics");
+    dune = shelf.book(classics, {{"Title", text("Dune")}, {"Isbn", text("1")}, {"Pages", number(600)}});
+    EXPECT_TRUE(shelf.world.perform("lend", Shelf::both(dune, {{"borrower", text("Bob")}}), shelf.alice).ok());
+  }
+
+  void damage(std::string_view type, const std::string& attribute, std::optional<value::AttributeValue> content) {
+    auto row = shelf.row_of(type);
+    if (content) {
+      row.set(attribute, *content);
+    } else {
+      row.erase(attribute);
+    }
+    shelf.put(row);
+  }
+  // Both are found by looking only, then repaired, and then there is nothing.
+  void expect_found_and_repaired(const Strings& expected) {
+    EXPECT_EQ(shelf.findings(), expected);
+    EXPECT_EQ(shelf.findings(true), expected);
+    EXPECT_EQ(shelf.findings(), Strings());
+  }
+  Item reservation_of(std::string_view what) {
+    for (const auto& row : shelf.world.rows()) {
+      if (row.find("PK")->as_string()->starts_with("unique#" + std::string(what))) return row;
+    }
+    return {};
+  }
+
+  Shelf shelf;
+  Item home, classics, dune;
+};
+
+TEST_F(VerifyTest, FindsNothingWhereEverythingIsAsTheRulesSay) { EXPECT_EQ(shelf.findings(), Strings()); }
+
+TEST_F(VerifyTest, FindsACopyThatDiffersFromItsSourceAndWhatWasMadeFromIt) {
+  damage("BOOK", "CollectionName", text("Wrong"));
+  expect_found_and_repaired({"copy BOOK.CollectionName"});
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Classics\"");
+}
+
+TEST_F(VerifyTest, FindsADerivedAttributeThatDiffersFromItsExpression) {
+  damage("BOOK", "Label", text("Wrong"));
+  expect_found_and_repaired({"derived BOOK.Label"});
+}
+
+TEST_F(VerifyTest, FindsKeysThatTheirTemplatesDoNotGive) {
+  damage("BOOK", "GSI1SK", text("item#wrong"));
+  expect_found_and_repaired({"key BOOK.GSI1SK"});
+  damage("COLLECTION", "GSI1PK", std::nullopt);
+  expect_found_and_repaired({"key COLLECTION.GSI1PK"});
+}
+
+TEST_F(VerifyTest, MovesARowThatLiesInTheWrongPlace) {
+  auto row = shelf.row_of("BOOK");
+  shelf.erase(row);
+  const auto right = *row.find("SK");
+  row.set("SK", text("item#astray"));
+  shelf.put(row);
+  const auto found = shelf.findings(true);
+  EXPECT_NE(std::find(found.begin(), found.end(), "key BOOK.primary key"), found.end());
+  EXPECT_EQ(*shelf.row_of("BOOK").find("SK"), right);
+}
+
+TEST_F(VerifyTest, FindsCountersAndSumsThatAreNotThoseOfTheChildren) {
+  damage("LIBRARY", "TotalItems", number(7));
+  damage("COLLECTION", "ItemCount", std::nullopt);
+  expect_found_and_repaired({"counter COLLECTION.ItemCount", "counter LIBRARY.TotalItems"});
+  damage("LIBRARY", "TotalPages", number(-1));
+  expect_found_and_repaired({"counter LIBRARY.TotalPages"});
+  EXPECT_EQ(shelf.now("LIBRARY", home, "TotalPages"), "600");
+}
+
+TEST_F(VerifyTest, FindsReservationsThatAreMissing) {
+  shelf.erase(reservation_of("BOOK.Isbn"));
+  expect_found_and_repaired({"reservation BOOK.Isbn"});
+}
+
+TEST_F(VerifyTest, FindsReservationsThatNobodyClaims) {
+  auto row = reservation_of("BOOK.Isbn");
+  row.set("PK", text(*row.find("PK")->as_string() + "2"));
+  shelf.put(row);
+  expect_found_and_repaired({"reservation BOOK.unique"});
+}
+
+TEST_F(VerifyTest, LeavesADoubleClaimToAPerson) {
+  auto row = shelf.row_of("BOOK");
+  row.set("ItemId", text("00000000-0000-4000-8000-000000000000"));
+  row.set("SK", text("item#" + *home.find("LibraryId")->as_string() + "#00000000-0000-4000-8000-000000000000"));
+  shelf.put(row);
+  const auto found = shelf.findings(true);
+  EXPECT_NE(std::find(found.begin(), found.end(), "reservation BOOK.Isbn"), found.end());
+  EXPECT_EQ(shelf.findings(), Strings{"reservation BOOK.Isbn"}) << "which of the two is right, no rule says";
+}
+
+TEST_F(VerifyTest, FindsRowsWhoseParentIsGone) {
+  shelf.erase(shelf.row_of("BOOK"));
+  EXPECT_EQ(shelf.findings(), (Strings{"counter COLLECTION.ItemCount", "counter LIBRARY.TotalItems",
+                                       "counter LIBRARY.TotalPages", "orphan EVENT.", "reservation BOOK.unique"}));
+  shelf.findings(true);
+  EXPECT_EQ(shelf.findings(), Strings());
+  EXPECT_TRUE(shelf.row_of("EVENT").empty());
+}
+
+TEST_F(VerifyTest, FindsReferencesToAParentThatIsGone) {
+  shelf.erase(shelf.row_of("COLLECTION"));
+  shelf.findings(true);
+  EXPECT_EQ(shelf.findings(), Strings());
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionId"), "-");
+}
+
+// ----------------------------------------------------------------------------------------- entities with several rows that expire
+
+constexpr std::string_view kStories = R"(
+model: stories
+table: { name: Stories, key: [PK, SK], ttl: expiresAt }
+entities:
+  AUTHOR:
+    keys: { PK: "author#{author}", SK: "author" }
+    attributes: { author: string, stories: { count: STORY.author } }
+  STORY:
+    parents: { author: { entity: AUTHOR } }
+    records:
+      main:
+        type: STORY
+        keys: { PK: "story#{id}", SK: "story" }
+      shelf:
+        type: SHELVED
+        keys: { PK: "author#{author}", SK: "story#{id}" }
+        attributes: [id, author, title]
+      bin:
+        type: BINNED
+        keys: { PK: "bin#{author}", SK: "story#{id}" }
+        attributes: [id, author, title, until]
+        when: "attribute_exists(until)"
+        expires: "until"
+    attributes:
+      id: string
+      author: string
+      title: { type: string, unique_within: table }
+      until: timestamp
+)";
+
+class ExpiryTest : public testing::Test {
+ protected:
+  ExpiryTest() {
+    world.made("AUTHOR", {{"author", text("ann")}}, the_system());
+    world.made("STORY", {{"id", text("1")}, {"author", text("ann")}, {"title", text("Dawn")}}, the_system());
+  }
+  Strings findings(bool repair) {
+    Settler settler(world.model(), world.dynamo(), world.random());
+    Strings found;
+    VerifyOptions options;
+    options.repair = repair;
+    options.report = [&](const Finding& finding, bool) {
+      found.push_back(std::string(finding_name(finding.kind)) + " " + finding.what);
+    };
+    EXPECT_EQ(told(verify(settler, options)), "ok");
+    return found;
+  }
+  // As the database's TTL does it.
+  void expire(std::string_view pk, std::string_view sk) {
+    Change change;
+    change.kind = Change::Kind::Remove;
+    change.before = world.row(pk, sk);
+    change.expired = true;
+    ASSERT_TRUE(change.before);
+    erase(pk, sk);
+    Settler settler(world.model(), world.dynamo(), world.random());
+    EXPECT_EQ(told(Propagation(settler).carry(change)), "ok");
+    EXPECT_EQ(told(Propagation(settler).carry(change)), "ok") << "and a second time";
+  }
+  void erase(std::string_view pk, std::string_view sk) {
+    Write write;
+    write.kind = Write::Kind::Delete;
+    write.table = "Stories";
+    write.item = {{"PK", text(pk)}, {"SK", text(sk)}};
+    ASSERT_TRUE(world.dynamo().write(write).ok());
+  }
+
+  World world{kStories};
+};
+
+TEST_F(ExpiryTest, FindsRecordsThatAreMissingDifferentOrTooMany) {
+  erase("author#ann", "story#1");
+  EXPECT_EQ(findings(true), Strings{"record shelf"});
+  auto row = *world.row("author#ann", "story#1");
+  row.set("title", text("Dusk"));
+  Write write;
+  write.table = "Stories";
+  write.item = row;
+  ASSERT_TRUE(world.dynamo().write(write).ok());
+  EXPECT_EQ(findings(true), Strings{"record shelf"});
+  EXPECT_EQ(*world.row("author#ann", "story#1")->find("title"), text("Dawn"));
+  write.item.set("SK", text("story#2"));
+  write.item.set("id", text("2"));
+  ASSERT_TRUE(world.dynamo().write(write).ok());
+  EXPECT_EQ(findings(true), Strings{"record shelf"});
+  EXPECT_EQ(findings(false), Strings());
+}
+
+TEST_F(ExpiryTest, AMainRowThatExpiredTakesTheRestWithIt) {
+  expire("story#1", "story");
+  EXPECT_EQ(world.rows().size(), 1U);
+  EXPECT_EQ(shown(*world.row("author#ann", "author"), "stories"), "0");
+  EXPECT_EQ(findings(false), Strings());
+}
+
+TEST_F(ExpiryTest, AnotherRowThatExpiredEndsTheWholeEntity) {
+  const auto updated = world.update("STORY", {{"id", text("1")}},
+                                    changes({{"until", text("2020-01-01T00:00:00.000Z")}}), the_system());
+  ASSERT_EQ(told(updated), "ok");
+  expire("bin#ann", "story#1");
+  EXPECT_EQ(world.rows().size(), 1U);
+  EXPECT_EQ(shown(*world.row("author#ann", "author"), "stories"), "0");
+}
+
+}  // namespace
+}  // namespace stator::runtime
