@@ -89,6 +89,11 @@ http::Response Service::refuse(int status, std::string_view reason) {
   return response;
 }
 
+void Service::print_metrics(std::string& out) const {
+  requests_.print(out);
+  if (options_.more_metrics) options_.more_metrics(out);
+}
+
 System* Service::find_system(std::string_view path) const {
   for (auto* system : systems_) {
     const auto& prefix = system->prefix();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ struct ServiceOptions {
   std::size_t workers = 64;                      // requests that are worked on at the same time
   std::size_t queue = 4096;                      // requests that wait for one of them; more are answered 503
   bool access_log = false;
+  std::function<void(std::string&)> more_metrics = nullptr;  // appends to /metrics
 };
 
 // Systems over HTTP.
@@ -40,7 +42,7 @@ class Service final : public http::Handler {
   http::Response refuse(int status, std::string_view reason) override;
 
   // Appends Prometheus' text: requests, errors and latency by pattern, action or entity operation, and system.
-  void print_metrics(std::string& out) const { requests_.print(out); }
+  void print_metrics(std::string& out) const;
 
  private:
   using Start = std::chrono::steady_clock::time_point;

@@ -63,6 +63,7 @@ class System {
                                               const Extension& extension = nullptr);
 
   const model::Model& model() const { return *model_; }
+  const std::shared_ptr<const model::Model>& shared_model() const { return model_; }
   runtime::Repository& repository() { return repository_; }
   const Router& router() const { return router_; }
   const std::string& prefix() const { return prefix_; }

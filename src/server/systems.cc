@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -66,14 +67,43 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
         {.client = client, .clock = clock, .random = systems->random_, .page_tokens = systems->page_tokens_},
         extension != extensions.end() ? extension->second : nullptr)));
     served.push_back(systems->systems_.back().get());
+    TRY(systems->manage(*served.back(), client, clock));
   }
   systems->service_ = std::make_unique<app::Service>(
       std::move(served), *systems->tokens_,
       app::ServiceOptions{.cors_origins = config.cors_origins,
                           .max_body_bytes = config.max_body_bytes,
                           .workers = config.app_workers,
-                          .access_log = config.access_log});
+                          .access_log = config.access_log,
+                          .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); }});
   return systems;
+}
+
+Result<void> Systems::manage(const app::System& system, client::Client& client, const Clock& clock) {
+  if (!runtime::ConsistencyManager::needed(system.model())) return {};
+  auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_);
+  if (const auto started = manager->start(); !started) {
+    return usage(fmt::format("{}: {}", system.model().name, started.problem().message));
+  }
+  managers_.emplace_back(system.model().name, std::move(manager));
+  return {};
+}
+
+void Systems::print_consistency(std::string& out) const {
+  const auto print = [&](std::string_view name, std::string_view type, std::string_view help, auto&& value_of) {
+    fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} {2}\n", name, help, type);
+    for (const auto& [system, manager] : managers_) {
+      fmt::format_to(std::back_inserter(out), "{}{{system=\"{}\"}} {}\n", name, system, value_of(manager->status()));
+    }
+  };
+  using Status = runtime::ConsistencyStatus;
+  if (managers_.empty()) return;
+  print("stator_consistency_lag_seconds", "gauge", "How old the oldest change is that has not reached what depends on it.",
+        [](const Status& status) { return std::chrono::duration<double>(status.lag).count(); });
+  print("stator_consistency_carried_total", "counter", "Changes carried to what depends on them.",
+        [](const Status& status) { return status.carried; });
+  print("stator_consistency_parked_total", "counter", "Changes that could not be carried and wait for a person.",
+        [](const Status& status) { return status.parked; });
 }
 
 }  // namespace stator::server

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stator/app/jwt.h"
@@ -13,6 +14,7 @@
 #include "stator/base/random.h"
 #include "stator/base/result.h"
 #include "stator/client/client.h"
+#include "stator/runtime/consistency_manager.h"
 #include "stator/server/config.h"
 
 namespace stator::server {
@@ -27,7 +29,7 @@ struct TokenSecrets {
 };
 Result<TokenSecrets> token_secrets(const Config& config);
 
-// The configured models as REST services, and what they share.  Thread-safe.
+// The configured models as REST services, with what keeps their data true, and what they share.  Thread-safe.
 class Systems {
  public:
   // Loads every model, makes the tables that are missing, and reads the key set.  Client and clock outlive it.
@@ -41,10 +43,15 @@ class Systems {
  private:
   Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens);
 
+  // Keeps the copies and cascades of a system true while it is served.
+  Result<void> manage(const app::System& system, client::Client& client, const Clock& clock);
+  void print_consistency(std::string& out) const;
+
   Random random_;
   const app::PageTokens page_tokens_;
   const std::unique_ptr<app::TokenVerifier> tokens_;
   std::vector<std::unique_ptr<app::System>> systems_;
+  std::vector<std::pair<std::string, std::unique_ptr<runtime::ConsistencyManager>>> managers_;  // by the system's name
   std::unique_ptr<app::Service> service_;  // last: its workers use everything above
 };
 
