@@ -56,7 +56,7 @@ std::string aes256_ctr(std::string_view key, std::string_view initial, std::stri
   STATOR_ASSERT(key.size() == 32 && initial.size() == 16, "AES-256 has keys of 32 bytes and blocks of 16");
   std::string out(text.size(), '\0');
   const std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> context(EVP_CIPHER_CTX_new(),
-                                                                                 &EVP_CIPHER_CTX_free);
+                                                                                &EVP_CIPHER_CTX_free);
   int written = 0;
   const bool done =
       context != nullptr &&

@@ -23,7 +23,8 @@ TEST(Base64Url, ReadsBackWhatItWrote) {
 }
 
 TEST(Base64Url, RefusesEveryOtherSpelling) {
-  for (const auto* text : {"Zg==", "Z", "Zh", "Zm9", "Zm 8", "Zm+8", "Zm/8"}) EXPECT_FALSE(decode_base64url(text)) << text;
+  for (const auto* text : {"Zg==", "Z", "Zh", "Zm9", "Zm 8", "Zm+8", "Zm/8"})
+    EXPECT_FALSE(decode_base64url(text)) << text;
 }
 
 TEST(Hmac, IsRfc4231) {

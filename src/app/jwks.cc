@@ -131,10 +131,9 @@ bool PublicKey::verifies(std::string_view text, std::string_view signature) cons
     signature = der;
   }
   const Owned<EVP_MD_CTX, &EVP_MD_CTX_free> context(EVP_MD_CTX_new());
-  const bool verified = context != nullptr &&
-                        EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, key.get()) == 1 &&
-                        EVP_DigestVerify(context.get(), bytes_of(signature), signature.size(), bytes_of(text),
-                                         text.size()) == 1;
+  const bool verified =
+      context != nullptr && EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, key.get()) == 1 &&
+      EVP_DigestVerify(context.get(), bytes_of(signature), signature.size(), bytes_of(text), text.size()) == 1;
   if (!verified) ERR_clear_error();
   return verified;
 }

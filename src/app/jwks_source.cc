@@ -40,7 +40,8 @@ class JwksUrl {
     auto origin = TRY(http::Origin::parse(url.substr(0, path)));
     if (!origin.tls && !origin.loopback()) return unreadable(url, "must be read over https");
     auto client = TRY(http::Client::start({.connections = 1, .body_bytes = kMaxBytes, .timeout = kTimeout}));
-    return std::make_shared<JwksUrl>(url, std::move(origin), path == url.npos ? "/" : url.substr(path), std::move(client));
+    return std::make_shared<JwksUrl>(url, std::move(origin), path == url.npos ? "/" : url.substr(path),
+                                     std::move(client));
   }
 
   JwksUrl(std::string url, http::Origin origin, std::string target, std::unique_ptr<http::Client> client)
@@ -49,9 +50,9 @@ class JwksUrl {
   Result<std::string> read() const {
     std::promise<http::Exchange> arrived;
     auto exchange = arrived.get_future();
-    client_->send(origin_,
-                  {.method = "GET", .target = target_, .headers = {{"Accept", "application/json"}}, .idempotent = true},
-                  [arrived = std::move(arrived)](http::Exchange result) mutable { arrived.set_value(std::move(result)); });
+    client_->send(
+        origin_, {.method = "GET", .target = target_, .headers = {{"Accept", "application/json"}}, .idempotent = true},
+        [arrived = std::move(arrived)](http::Exchange result) mutable { arrived.set_value(std::move(result)); });
     auto result = exchange.get();
     if (const auto* failure = std::get_if<http::ClientFailure>(&result)) return unreadable(url_, failure->message);
     auto& response = std::get<http::ClientResponse>(result);

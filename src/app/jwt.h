@@ -20,7 +20,7 @@ namespace stator::app {
 // Who a token speaks for.
 struct Identity {
   runtime::Caller caller;
-  std::string name;   // the claims `name` and `email`; empty when the token has none
+  std::string name;  // the claims `name` and `email`; empty when the token has none
   std::string email;
 };
 
@@ -34,7 +34,7 @@ struct TokenRules {
 
 // Where the keys come from.
 struct TokenKeys {
-  std::string secret = {};                            // of HS256; empty: no such token is accepted
+  std::string secret = {};                              // of HS256; empty: no such token is accepted
   std::function<Result<std::string>()> jwks = nullptr;  // reads the key set of RS256 and ES256; none: no such token is
 };
 

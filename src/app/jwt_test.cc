@@ -101,8 +101,8 @@ struct TokenTest : ::testing::Test {
 };
 
 TEST_F(TokenTest, SpeaksForItsSubject) {
-  const auto token = make_token({.subject = "ann", .roles = {"admin"}, .name = "Ann", .email = "ann@example.org"},
-                                kSecret, clock);
+  const auto token =
+      make_token({.subject = "ann", .roles = {"admin"}, .name = "Ann", .email = "ann@example.org"}, kSecret, clock);
   const auto identity = verifier.verify(token);
   ASSERT_TRUE(identity) << identity.error().message;
   EXPECT_EQ((*identity)->caller.subject, "ann");

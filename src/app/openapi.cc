@@ -212,7 +212,8 @@ class Document {
 
   static std::string lower(std::string_view text) {
     std::string out(text);
-    std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    std::ranges::transform(out, out.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     return out;
   }
 
@@ -272,8 +273,13 @@ class Document {
     json_.key("properties").begin_object().key("items").begin_object().key("type").string("array").key("items");
     write_returned(pattern);
     json_.end_object();
-    json_.key("nextToken").begin_object().key("type").string("string").key("description").string(
-        "There is more: ask again with it").end_object();
+    json_.key("nextToken")
+        .begin_object()
+        .key("type")
+        .string("string")
+        .key("description")
+        .string("There is more: ask again with it")
+        .end_object();
     json_.end_object().end_object().end_object().end_object().end_object();
   }
 
@@ -319,7 +325,8 @@ class Document {
     json_.key("parameters").begin_array();
     write_path_parameters(route, entity.attributes);
     if (operation == Operation::Create) write_header("Idempotency-Key", "The same key gets the same answer, for a day");
-    if (operation == Operation::Get && entity.versioned) write_header("If-None-Match", "An ETag; 304 while it is current");
+    if (operation == Operation::Get && entity.versioned)
+      write_header("If-None-Match", "An ETag; 304 while it is current");
     if (operation != Operation::Get && operation != Operation::Create && entity.versioned) {
       write_header("If-Match", "The ETag of the version that is to be changed");
     }
@@ -371,8 +378,8 @@ class Document {
     json_.key("parameters").begin_array();
     write_path_parameters(route, pattern->parameters);
     for (const auto& parameter : pattern->parameters) {
-      const bool in_path = std::ranges::any_of(
-          route.segments, [&](const Route::Part& part) { return part.capture == parameter.name; });
+      const bool in_path =
+          std::ranges::any_of(route.segments, [&](const Route::Part& part) { return part.capture == parameter.name; });
       if (in_path) continue;
       const auto part = std::ranges::find(route.query, parameter.name, &Route::Part::capture);
       const bool named = part != route.query.end();

@@ -22,8 +22,8 @@ std::string print(const runtime::PageEnd& end) {
   value::List done;
   for (const bool shard : end.done) done.push_back(value::AttributeValue::boolean(shard));
   std::string text;
-  value::append_json(text, value::Item{{"d", value::AttributeValue(std::move(done))},
-                                       {"k", value::AttributeValue(std::move(keys))}});
+  value::append_json(
+      text, value::Item{{"d", value::AttributeValue(std::move(done))}, {"k", value::AttributeValue(std::move(keys))}});
   return text;
 }
 

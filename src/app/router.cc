@@ -45,7 +45,9 @@ Result<Route> make_route(std::string_view method, std::string_view path, std::st
 }
 
 // Of an entity's path: where its collection is.
-std::string_view collection_of(std::string_view path) { return path.ends_with('}') ? path.substr(0, path.rfind('/')) : path; }
+std::string_view collection_of(std::string_view path) {
+  return path.ends_with('}') ? path.substr(0, path.rfind('/')) : path;
+}
 
 struct OperationRoute {
   std::string_view word;
@@ -54,12 +56,9 @@ struct OperationRoute {
   std::string_view suffix;
 };
 constexpr OperationRoute kOperations[] = {
-    {"create", EntityOperation::Create, "POST", ""},
-    {"get", EntityOperation::Get, "GET", ""},
-    {"update", EntityOperation::Update, "PATCH", ""},
-    {"delete", EntityOperation::Delete, "DELETE", ""},
-    {"restore", EntityOperation::Restore, "POST", "/restore"},
-    {"purge", EntityOperation::Purge, "DELETE", "/purge"},
+    {"create", EntityOperation::Create, "POST", ""},           {"get", EntityOperation::Get, "GET", ""},
+    {"update", EntityOperation::Update, "PATCH", ""},          {"delete", EntityOperation::Delete, "DELETE", ""},
+    {"restore", EntityOperation::Restore, "POST", "/restore"}, {"purge", EntityOperation::Purge, "DELETE", "/purge"},
 };
 
 // Literals before captures, from left to right; then more query parts, and among those literals, before fewer.
@@ -81,8 +80,8 @@ bool same_requests(const Route& a, const Route& b) {
   const auto same = [](const Part& x, const Part& y) {
     return x.name == y.name && x.text == y.text && x.capture.empty() == y.capture.empty();
   };
-  return a.method == b.method && std::ranges::equal(a.segments, b.segments, same) &&
-         a.query.size() == b.query.size() && std::ranges::all_of(a.query, [&](const Part& part) {
+  return a.method == b.method && std::ranges::equal(a.segments, b.segments, same) && a.query.size() == b.query.size() &&
+         std::ranges::all_of(a.query, [&](const Part& part) {
            return std::ranges::any_of(b.query, [&](const Part& other) { return same(part, other); });
          });
 }
@@ -125,8 +124,9 @@ Result<Router> Router::make(const model::Model& model, const std::vector<CustomR
     for (const auto& [word, operation, method, suffix] : kOperations) {
       if (std::ranges::find(entity.operations, word) == entity.operations.end()) continue;
       const std::string_view path = operation == EntityOperation::Create ? collection_of(entity.path) : entity.path;
-      routes.push_back(TRY(make_route(method, fmt::format("{}{}", path, suffix), fmt::format("{}.{}", entity.name, word),
-                                      EntityTarget{.entity = &entity, .operation = operation})));
+      routes.push_back(
+          TRY(make_route(method, fmt::format("{}{}", path, suffix), fmt::format("{}.{}", entity.name, word),
+                         EntityTarget{.entity = &entity, .operation = operation})));
     }
   }
   for (const auto& pattern : model.patterns) {

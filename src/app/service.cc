@@ -182,9 +182,9 @@ http::Response Service::answer(System& system, const http::Request& request, std
   std::shared_ptr<const Identity> identity;
   if (const auto authorization = request.header("Authorization"); !authorization.empty()) {
     const auto token = bearer_token(authorization);
-    auto verified = token ? tokens_.verify(*token)
-                          : Result<std::shared_ptr<const Identity>>(
-                                validation_error("Authorization must be `Bearer` and a token"));
+    auto verified =
+        token ? tokens_.verify(*token)
+              : Result<std::shared_ptr<const Identity>>(validation_error("Authorization must be `Bearer` and a token"));
     if (!verified) {
       auto response = refuse_with(problem(ProblemKind::Unauthenticated, "InvalidToken", verified.error().message));
       response.headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";

@@ -16,10 +16,10 @@
 namespace stator::app {
 
 struct ServiceOptions {
-  std::vector<std::string> cors_origins = {};    // empty: no CORS headers at all
-  std::size_t max_body_bytes = 16 << 20;         // of a request's body once it is decompressed
-  std::size_t workers = 64;                      // requests that are worked on at the same time
-  std::size_t queue = 4096;                      // requests that wait for one of them; more are answered 503
+  std::vector<std::string> cors_origins = {};  // empty: no CORS headers at all
+  std::size_t max_body_bytes = 16 << 20;       // of a request's body once it is decompressed
+  std::size_t workers = 64;                    // requests that are worked on at the same time
+  std::size_t queue = 4096;                    // requests that wait for one of them; more are answered 503
   bool access_log = false;
   std::function<void(std::string&)> more_metrics = nullptr;  // appends to /metrics
 };

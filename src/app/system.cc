@@ -38,9 +38,7 @@ Problem invalid(std::vector<model::Problem> details) {
           .details = std::move(details)};
 }
 
-http::Response no_content() {
-  return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false};
-}
+http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }
 
 // "application/json; charset=utf-8", and what ends in +json.
 bool is_json(std::string_view content_type) {
@@ -87,8 +85,8 @@ Outcome<model::PlainObject> body_values(const Call& call, const std::vector<mode
   auto object = model::read_plain_json(call.body.empty() ? "{}" : call.body, attributes, problems);
   if (!object) return problem(ProblemKind::Invalid, "InvalidJson", object.error().message);
   for (const auto& [name, value] : from_path) {
-    const bool repeated = object->values.find(name) != nullptr ||
-                          std::ranges::find(object->nulls, name) != object->nulls.end();
+    const bool repeated =
+        object->values.find(name) != nullptr || std::ranges::find(object->nulls, name) != object->nulls.end();
     if (repeated) problems.push_back({.attribute = name, .problem = "is given by the path"});
   }
   return std::move(*object);
@@ -185,7 +183,8 @@ Outcome<http::Response> System::run(const RouteMatch& match, const Call& call) {
 Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& call) {
   const bool custom = std::holds_alternative<const CustomRoute*>(match.route->target);
   if (!custom && !call.body.empty() && !is_json(call.request.header("Content-Type"))) {
-    auto answer = problem_answer(problem(ProblemKind::Invalid, "UnsupportedMediaType", "the body must be JSON, and "
+    auto answer = problem_answer(problem(ProblemKind::Invalid, "UnsupportedMediaType",
+                                         "the body must be JSON, and "
                                          "Content-Type must say application/json"));
     answer.status = 415;
     return answer;
@@ -217,7 +216,8 @@ Outcome<http::Response> System::run_target(const EntityTarget& target, const Rou
   }
   if (!problems.empty()) {
     join_problems(problems, runtime::check_changes(entity, model_->table, changes, runtime::Source::Request));
-    return refusal(std::move(problems), target.operation == Operation::Get ? entity.read : entity.update, call.caller());
+    return refusal(std::move(problems), target.operation == Operation::Get ? entity.read : entity.update,
+                   call.caller());
   }
   const runtime::WriteOptions write{.expected_version = ATTEMPT(expected_version(call.request)),
                                     .include_deleted = false};
@@ -256,8 +256,8 @@ Outcome<http::Response> System::create(const model::Entity& entity, const RouteM
 Outcome<http::Response> System::run_target(const model::Pattern* pattern, const RouteMatch& match, const Call& call) {
   std::vector<model::Problem> problems;
   value::Item parameters;
-  const auto path_captures = static_cast<std::size_t>(std::ranges::count_if(
-      match.route->segments, [](const Route::Part& part) { return !part.capture.empty(); }));
+  const auto path_captures = static_cast<std::size_t>(
+      std::ranges::count_if(match.route->segments, [](const Route::Part& part) { return !part.capture.empty(); }));
   const auto read = [&](std::string_view name, std::string_view text) {
     const auto* parameter = find_in(pattern->parameters, name);
     const model::Type plain;
@@ -273,7 +273,8 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
   runtime::PageRequest page;
   const std::string* token = nullptr;
   for (const auto& [name, text] : call.query.all()) {
-    const bool in_route = std::ranges::any_of(match.route->query, [&](const Route::Part& part) { return part.name == name; });
+    const bool in_route =
+        std::ranges::any_of(match.route->query, [&](const Route::Part& part) { return part.name == name; });
     if (in_route) continue;
     if (!pattern->single && name == "limit") {
       page.limit = read_limit(text, pattern->max_limit);
@@ -292,10 +293,8 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
       problems.push_back({.attribute = name, .problem = "is not a parameter of this route"});
     }
   }
-  const PageBinding binding{.system = model_->name,
-                            .pattern = pattern->name,
-                            .parameters = parameters,
-                            .subject = call.caller().subject};
+  const PageBinding binding{
+      .system = model_->name, .pattern = pattern->name, .parameters = parameters, .subject = call.caller().subject};
   if (token != nullptr && problems.empty()) {
     if (auto start = page_tokens_.open(*token, binding)) {
       page.start = std::move(*start);

@@ -1,9 +1,10 @@
 #include "stator/app/target.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
+
+#include "stator/value/json.h"
 
 namespace stator::app {
 namespace {

@@ -170,20 +170,23 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "endpoint",
      .member = &Config::endpoint,
      .placeholder = "URL",
-     .help = "DynamoDB endpoint to keep the data at, instead of an own database in the data folder.  Region and credentials "
+     .help = "DynamoDB endpoint to keep the data at, instead of an own database in the data folder.  Region and "
+             "credentials "
              "come from the usual AWS variables and profile files.",
      .modes = kAppOnly},
     {.name = "jwt_secret",
      .member = &Config::jwt_secret,
      .placeholder = "SECRET",
-     .help = "Secret of HS256 tokens; best given as the environment variable, which other users cannot see.  Without it "
-             "and without jwks, one is made and kept in the data folder for `stator token`.",
+     .help =
+         "Secret of HS256 tokens; best given as the environment variable, which other users cannot see.  Without it "
+         "and without jwks, one is made and kept in the data folder for `stator token`.",
      .modes = kUpAndApp,
      .objection = objection_to_secret},
     {.name = "jwks",
      .member = &Config::jwks,
      .placeholder = "FILE|URL",
-     .help = "Key set (JWKS) of RS256 and ES256 tokens; read again every five minutes and when an unknown key is named.",
+     .help =
+         "Key set (JWKS) of RS256 and ES256 tokens; read again every five minutes and when an unknown key is named.",
      .modes = kUpAndApp},
     {.name = "jwt_issuer",
      .member = &Config::jwt_issuer,

@@ -61,9 +61,10 @@ class AppDatabase {
   static Result<AppDatabase> open(const Config& config) {
     AppDatabase database;
     if (config.endpoint.empty()) {
-      database.instance_ = TRY(library::Instance::open({.data_folder = config.data,
-                                                        .in_memory = config.in_memory,
-                                                        .relaxed_durability = config.durability == Durability::Relaxed}));
+      database.instance_ =
+          TRY(library::Instance::open({.data_folder = config.data,
+                                       .in_memory = config.in_memory,
+                                       .relaxed_durability = config.durability == Durability::Relaxed}));
       database.client_ = std::make_unique<client::InProcessClient>(database.instance_->service());
       return database;
     }

@@ -27,7 +27,8 @@ Result<void> make(const std::string& path) {
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return failure("write", temporary, errno);
   const auto text = app::base64url(app::random_bytes(kSecretBytes)) + "\n";
-  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
+  const bool written =
+      ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
   const int write_error = errno;
   ::close(file);
   const bool linked = written && (::link(temporary.c_str(), path.c_str()) == 0 || errno == EEXIST);

@@ -98,7 +98,8 @@ void Systems::print_consistency(std::string& out) const {
   };
   using Status = runtime::ConsistencyStatus;
   if (managers_.empty()) return;
-  print("stator_consistency_lag_seconds", "gauge", "How old the oldest change is that has not reached what depends on it.",
+  print("stator_consistency_lag_seconds", "gauge",
+        "How old the oldest change is that has not reached what depends on it.",
         [](const Status& status) { return std::chrono::duration<double>(status.lag).count(); });
   print("stator_consistency_carried_total", "counter", "Changes carried to what depends on them.",
         [](const Status& status) { return status.carried; });
