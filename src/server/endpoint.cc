@@ -186,7 +186,7 @@ http::Response DynamoDbEndpoint::health() const {
 http::Response DynamoDbEndpoint::metrics() const {
   std::string body;
   requests_.print(body);
-  if (const auto* systems = systems_.load()) systems->print_metrics(body);
+  if (options_.systems != nullptr) options_.systems->print_metrics(body);
   const auto& engine = instance_.engine();
   const auto commits = engine.commit_statistics();
   const auto store = engine.store_statistics();

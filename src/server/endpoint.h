@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@ struct EndpointOptions {
   std::vector<std::string> cors_origins;                // empty: no CORS headers at all
   std::size_t max_body_bytes = 17 << 20;                // of a request's body once it is decompressed
   const http::SignatureVerifier* signatures = nullptr;  // outlives the endpoint; null: anyone may speak
+  const app::Service* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and
@@ -32,8 +32,6 @@ class DynamoDbEndpoint final : public http::Handler {
 
   // The server whose connections /metrics tells about; set once, before it matters.
   void observe(const http::Server& server) { server_ = &server; }
-  // The systems that /metrics tells about, too; null: none.  Outlives the endpoint, or is taken back before it goes.
-  void observe(const app::Service* systems) { systems_ = systems; }
 
  private:
   void call(const http::Request& request, http::Responder responder);
@@ -49,7 +47,6 @@ class DynamoDbEndpoint final : public http::Handler {
   const EndpointOptions options_;
   http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
-  std::atomic<const app::Service*> systems_ = nullptr;
 };
 
 }  // namespace stator::server

@@ -167,9 +167,13 @@ Result<void> run_server(const Config& config, Mode mode) {
   AccessKeyFollower keys(AccessKeyFile(config.data), signatures);
   TRY(keys.start());
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
-  DynamoDbEndpoint endpoint(
-      *instance,
-      {.cors_origins = config.cors_origins, .max_body_bytes = config.max_body_bytes, .signatures = &signatures});
+  client::InProcessClient client(instance->service());
+  std::unique_ptr<Systems> systems;
+  if (mode == Mode::Up && !config.models.empty()) systems = TRY(Systems::open(config, client, clock, {}));
+  DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins,
+                                        .max_body_bytes = config.max_body_bytes,
+                                        .signatures = &signatures,
+                                        .systems = systems ? &systems->service() : nullptr});
   auto options = http_options(config, config.port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
@@ -177,11 +181,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   const auto server = TRY(http::Server::start(options, endpoint));
   endpoint.observe(*server);
 
-  client::InProcessClient client(instance->service());
   console::Console console(client);
-  std::unique_ptr<Systems> systems;
-  if (mode == Mode::Up && !config.models.empty()) systems = TRY(Systems::open(config, client, clock, {}));
-  if (systems) endpoint.observe(&systems->service());
   ConsolePort console_port(console, systems ? &systems->service() : nullptr);
   std::unique_ptr<http::Server> console_server;
   // It asks nobody for a key, so only this machine may reach it.
