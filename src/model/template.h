@@ -80,7 +80,14 @@ class Template {
   std::vector<Part> parts_;
 };
 
-// Lower case without diacritics: "Crépuscule" is "crepuscule".  Errors: Validation, when it is not UTF-8.
+// The value at a name, or at a path into maps ("address.city"); null when it is absent.
+const value::AttributeValue* find_path(const value::Item& item, std::string_view path);
+// Looks up in `item`, which must outlive it.
+Template::Lookup lookup_in(const value::Item& item);
+
+// Without regard to case and diacritics: "Crépuscule" is "crepuscule", and "Straße" "strasse".  Unicode's full case folding, without
+// the combining marks that Latin, Greek and Cyrillic letters carry, composed.  Letters of their own (æ, ø, ł) stay what they are,
+// and so do the vowel signs of other scripts.  Errors: Validation, when it is not UTF-8.
 Result<std::string> fold(std::string_view text);
 // Bytes up to and including '%' as %XX.  Order-preserving, and no result holds a byte below '%'.
 std::string escape(std::string_view text);

@@ -6,10 +6,15 @@
 #include <charconv>
 #include <cstring>
 
+#include <boost/multiprecision/cpp_int.hpp>
+
+#include "stator/base/assert.h"
+
 namespace stator::value {
 namespace {
 
 using Coefficient = unsigned __int128;
+using Wide = boost::multiprecision::uint256_t;  // holds the product of two coefficients
 
 constexpr int kMaxDigits = 38;
 constexpr int kMaxMagnitude = 125;  // the decimal exponent of the first digit
@@ -73,6 +78,15 @@ Error not_a_number(std::string_view text) {
 
 Error not_ordered_bytes() { return {ErrorCode::Corruption, "a number in a key is not in the form it was written in"}; }
 
+// What is left of a coefficient without the zeros at its end, which are counted into `exponent`.
+template <typename Integer>
+void trim_zeros(Integer& coefficient, int& exponent) {
+  while (coefficient % 10 == 0) {
+    coefficient /= 10;
+    ++exponent;
+  }
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The digits of a number as they are read, first to last: those from the first to the last that is not zero become the
@@ -115,6 +129,20 @@ class DigitReader {
 };
 
 }  // namespace
+
+Result<Number> Number::make(bool negative, Coefficient coefficient, int exponent) {
+  if (coefficient == 0) return Number();
+  trim_zeros(coefficient, exponent);
+  const int digits = count_digits(coefficient);
+  const int magnitude = digits - 1 + exponent;
+  if (digits > kMaxDigits || magnitude > kMaxMagnitude) return overflow();
+  if (magnitude < kMinMagnitude) return underflow();
+  Number number;
+  number.coefficient_ = coefficient;
+  number.exponent_ = static_cast<std::int16_t>(exponent);
+  number.negative_ = negative;
+  return number;
+}
 
 Number Number::from_int(std::int64_t value) {
   Number number;
@@ -219,34 +247,56 @@ Result<Number> Number::add(const Number& other) const {
   if (digits == kMaxDigits + 1 && upper.coefficient_ >= 2 * power_of_ten(upper_digits - 1)) return overflow();
   const Coefficient shifted = upper.coefficient_ * power_of_ten(shift);  // below 2E38, which 128 bits hold
 
-  Number sum;
-  sum.exponent_ = lower.exponent_;
-  if (upper.negative_ == lower.negative_) {
-    sum.coefficient_ = shifted + lower.coefficient_;
-    sum.negative_ = upper.negative_;
-  } else if (shifted >= lower.coefficient_) {
-    sum.coefficient_ = shifted - lower.coefficient_;
-    sum.negative_ = upper.negative_;
-  } else {
-    sum.coefficient_ = lower.coefficient_ - shifted;
-    sum.negative_ = lower.negative_;
-  }
-  if (sum.coefficient_ == 0) return Number();
-  while (sum.coefficient_ % 10 == 0) {
-    sum.coefficient_ /= 10;
-    ++sum.exponent_;
-  }
-  const int sum_digits = count_digits(sum.coefficient_);
-  const int magnitude = sum_digits - 1 + sum.exponent_;
-  if (sum_digits > kMaxDigits || magnitude > kMaxMagnitude) return overflow();
-  if (magnitude < kMinMagnitude) return underflow();
-  return sum;
+  if (upper.negative_ == lower.negative_) return make(upper.negative_, shifted + lower.coefficient_, lower.exponent_);
+  if (shifted >= lower.coefficient_) return make(upper.negative_, shifted - lower.coefficient_, lower.exponent_);
+  return make(lower.negative_, lower.coefficient_ - shifted, lower.exponent_);
 }
 
 Result<Number> Number::subtract(const Number& other) const {
   Number negated = other;
   if (!negated.is_zero()) negated.negative_ = !negated.negative_;
   return add(negated);
+}
+
+Result<Number> Number::multiply(const Number& other) const {
+  if (is_zero() || other.is_zero()) return Number();
+  Wide product = Wide(coefficient_) * Wide(other.coefficient_);
+  int exponent = exponent_ + other.exponent_;
+  trim_zeros(product, exponent);
+  if (product >= Wide(power_of_ten(kMaxDigits))) return overflow();
+  return make(negative_ != other.negative_, static_cast<Coefficient>(product), exponent);
+}
+
+Result<Number> Number::divide(const Number& other) const {
+  if (other.is_zero()) return validation_error("Division by zero");
+  if (is_zero()) return Number();
+  // The dividend is widened until the quotient has all its digits, or one too many.
+  const Wide limit(power_of_ten(kMaxDigits));
+  const int shift = kMaxDigits - count_digits(coefficient_) + count_digits(other.coefficient_);
+  Wide dividend(coefficient_);
+  for (int left = shift; left > 0; left -= kMaxDigits) dividend *= Wide(power_of_ten(std::min(left, kMaxDigits)));
+  Wide divisor(other.coefficient_);
+  int exponent = exponent_ - other.exponent_ - shift;
+  if (dividend >= divisor * limit) {
+    divisor *= 10;
+    ++exponent;
+  }
+  Wide quotient;
+  Wide remainder;
+  boost::multiprecision::divide_qr(dividend, divisor, quotient, remainder);
+  remainder *= 2;
+  if (remainder > divisor || (remainder == divisor && quotient % 2 == 1)) ++quotient;
+  return make(negative_ != other.negative_, static_cast<Coefficient>(quotient), exponent);
+}
+
+Number Number::round() const {
+  if (is_integer()) return *this;
+  if (-exponent_ > kMaxDigits) return Number();
+  const Coefficient unit = power_of_ten(-exponent_);
+  const Coefficient whole = coefficient_ / unit + (coefficient_ % unit >= unit / 2 ? 1 : 0);
+  auto rounded = make(negative_, whole, 0);
+  STATOR_ASSERT(rounded.ok(), "a number without its fraction is no longer than it was");
+  return *rounded;
 }
 
 std::optional<std::int64_t> Number::to_int64() const {

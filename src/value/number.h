@@ -30,7 +30,13 @@ class Number {
   // Errors: Validation, when the result is out of range or needs more than 38 digits.
   Result<Number> add(const Number& other) const;
   Result<Number> subtract(const Number& other) const;
+  Result<Number> multiply(const Number& other) const;
+  // Rounded to 38 digits, a half to the even one.  Errors: Validation, for a division by zero, too.
+  Result<Number> divide(const Number& other) const;
+  // The nearest whole number; of two the one further from zero.
+  Number round() const;
 
+  bool is_integer() const { return exponent_ >= 0; }
   bool is_zero() const { return coefficient_ == 0; }
   bool is_negative() const { return negative_; }
   std::optional<std::int64_t> to_int64() const;  // nullopt when it is not an integer of that range
@@ -47,6 +53,9 @@ class Number {
   friend std::strong_ordering operator<=>(const Number& a, const Number& b);
 
  private:
+  // coefficient * 10^exponent, if it fits.
+  static Result<Number> make(bool negative, unsigned __int128 coefficient, int exponent);
+
   unsigned __int128 coefficient_ = 0;  // below 10^38
   std::int16_t exponent_ = 0;          // value = coefficient * 10^exponent
   bool negative_ = false;

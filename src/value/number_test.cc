@@ -442,6 +442,103 @@ TEST(NumberOrdered, AcceptsOnlyWhatItWouldWrite) {
   }
 }
 
+// --------------------------------------------------------------------------------------------- multiply, divide, round
+
+TEST(NumberMultiply, IsExact) {
+  struct Case {
+    std::string a, b, product;
+  };
+  for (const auto& [a, b, product] : {
+           Case{"0", "5", "0"},
+           Case{"-0.5", "0.5", "-0.25"},
+           Case{"-3", "-4", "12"},
+           Case{"25", "4", "100"},
+           Case{"1e60", "2e65", "2" + std::string(125, '0')},
+           Case{"1e100", "1e-100", "1"},
+           Case{"12345678901234567890", "1000000007", "12345678987654320198641975230"},
+           Case{k38Nines, "1", k38Nines},
+           Case{"9999999999999999999", "9999999999999999999", "99999999999999999980000000000000000001"},
+           Case{"2e-130", "0.5", "0." + std::string(129, '0') + "1"},
+       }) {
+    EXPECT_EQ(number(a).multiply(number(b))->to_string(), product) << a << " * " << b;
+    EXPECT_EQ(number(b).multiply(number(a))->to_string(), product) << b << " * " << a;
+  }
+}
+
+TEST(NumberMultiply, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(error_of(number(k38Nines).multiply(number("11"))), kOverflow);
+  EXPECT_EQ(error_of(number(k38Nines).multiply(number(k38Nines))), kOverflow);
+  EXPECT_EQ(error_of(number("1e63").multiply(number("1e63"))), kOverflow);
+  EXPECT_EQ(error_of(number("1e-65").multiply(number("1e-66"))), kUnderflow);
+}
+
+TEST(NumberDivide, RoundsToThirtyEightDigits) {
+  struct Case {
+    std::string a, b, quotient;
+  };
+  for (const auto& [a, b, quotient] : {
+           Case{"0", "3", "0"},
+           Case{"6", "3", "2"},
+           Case{"-7", "2", "-3.5"},
+           Case{"1", "3", "0." + std::string(38, '3')},
+           Case{"2", "3", "0." + std::string(37, '6') + "7"},
+           Case{"1000", "8", "125"},
+           Case{k38Nines, k38Nines, "1"},
+           Case{k38Nines, "1", k38Nines},
+           Case{"1", k38Nines, "0." + std::string(37, '0') + "1"},
+           Case{"1e125", "1e100", "1" + std::string(25, '0')},
+           // A half goes to the even digit.
+           Case{"20000000000000000000000000000000000001", "2", "10000000000000000000000000000000000000"},
+           Case{"20000000000000000000000000000000000003", "2", "10000000000000000000000000000000000002"},
+       }) {
+    const auto result = number(a).divide(number(b));
+    EXPECT_EQ(result.ok() ? result->to_string() : result.error().message, quotient) << a << " / " << b;
+  }
+}
+
+TEST(NumberDivide, RefusesZeroAndWhatIsOutOfRange) {
+  EXPECT_EQ(error_of(number("1").divide(Number())), "Division by zero");
+  EXPECT_EQ(error_of(number("1e100").divide(number("1e-30"))), kOverflow);
+  EXPECT_EQ(error_of(number("1e-100").divide(number("1e31"))), kUnderflow);
+}
+
+TEST(NumberDivide, UndoesMultiplication) {
+  for (const auto seed : seeds(20'000)) {
+    Random random(seed);
+    const auto a = number(random_sample(random, -30, 30).text);
+    const auto b = number(random_sample(random, -30, 30).text);
+    const auto product = a.multiply(b);
+    if (!product.ok() || b.is_zero()) continue;
+    ASSERT_EQ(product->divide(b)->to_string(), a.to_string()) << "seed " << seed;
+  }
+}
+
+TEST(NumberRound, GivesTheNearestWholeNumber) {
+  struct Case {
+    std::string text, rounded;
+  };
+  for (const auto& [text, rounded] : {
+           Case{"0", "0"},
+           Case{"7", "7"},
+           Case{"1e60", "1" + std::string(60, '0')},
+           Case{"2.4", "2"},
+           Case{"2.5", "3"},
+           Case{"-2.5", "-3"},
+           Case{"3.5", "4"},
+           Case{"0.5", "1"},
+           Case{"0.49", "0"},
+           Case{"-0.4", "0"},
+           Case{"99.5", "100"},
+           Case{"1e-130", "0"},
+           Case{"0." + k38Nines, "1"},
+           Case{"0.0" + k38Nines, "0"},
+       }) {
+    EXPECT_EQ(number(text).round().to_string(), rounded) << text;
+    EXPECT_TRUE(number(text).round().is_integer());
+  }
+  EXPECT_FALSE(number("0.5").is_integer());
+}
+
 // -----------------------------------------------------------------------------------------------------------------
 // size
 

@@ -1,0 +1,260 @@
+#include "stator/model/template.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "stator/model/calendar.h"
+
+namespace stator::model {
+namespace {
+
+using value::AttributeValue;
+
+constexpr std::size_t kMaxTextBytes = 2048;
+constexpr std::size_t kMaxParts = 64;
+constexpr unsigned kMaxWidth = 38;  // as many digits as a number has
+constexpr unsigned kMaxShards = 256;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+// A name, or names joined by dots.
+bool is_path(std::string_view text) {
+  bool start = true;
+  for (const char c : text) {
+    if (start ? !is_name_start(c) : !is_name_start(c) && !is_digit(c) && c != '.') return false;
+    start = c == '.';
+  }
+  return !start;
+}
+
+std::optional<Transform> transform_named(std::string_view name) {
+  if (name == "sortable") return Transform::Sortable;
+  if (name == "raw") return Transform::Raw;
+  if (name == "year") return Transform::Year;
+  if (name == "month") return Transform::Month;
+  if (name == "day") return Transform::Day;
+  return std::nullopt;
+}
+
+// A number of up to three digits; nullopt for anything else.
+std::optional<unsigned> small_number(std::string_view text) {
+  if (text.empty() || text.size() > 3 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  unsigned number = 0;
+  for (const char c : text) number = number * 10 + static_cast<unsigned>(c - '0');
+  return number;
+}
+
+Error error_at(std::size_t offset, std::string_view message) {
+  return validation_error(fmt::format("column {}: {}", offset + 1, message));
+}
+
+// What stands between two braces; `offset` is where it begins.
+Result<Template::Part> parse_hole(std::string_view hole, std::size_t offset) {
+  const std::size_t name_size = hole.find_first_of("|:");
+  const std::string_view name = hole.substr(0, name_size);
+  if (name.empty()) return error_at(offset, "an attribute's name is missing between { and }");
+  if (!is_path(name)) return error_at(offset, fmt::format("'{}' is not an attribute's name", name));
+  const bool has_option = name_size != std::string_view::npos;
+  const std::size_t option_offset = offset + name_size + 1;
+  const std::string_view option = has_option ? hole.substr(name_size + 1) : std::string_view();
+  const bool is_width = has_option && hole[name_size] == ':';
+
+  if (name == "shard") {
+    const auto count = is_width && !option.starts_with('0') ? small_number(option) : std::nullopt;
+    if (!count || *count > kMaxShards) {
+      return error_at(offset, fmt::format("a shard is written {{shard:8}}, with a count from 1 to {}", kMaxShards));
+    }
+    return Template::Shard{.count = *count};
+  }
+  Template::Field field{.attribute = std::string(name), .transform = Transform::Escaped, .width = 0};
+  if (is_width) {
+    const auto width = option.starts_with('0') ? small_number(option) : std::nullopt;
+    if (!width || *width == 0 || *width > kMaxWidth) {
+      return error_at(option_offset,
+                      fmt::format("padding is written {{{}:05}}, with a width from 01 to {}", name, kMaxWidth));
+    }
+    field.width = *width;
+  } else if (has_option) {
+    const auto transform = transform_named(option);
+    if (!transform) {
+      return error_at(option_offset,
+                      fmt::format("'{}' is not a transform; there are sortable, raw, year, month and day", option));
+    }
+    field.transform = *transform;
+  }
+  return field;
+}
+
+Error misfit(const Template::Field& field, std::string_view problem) {
+  return validation_error(fmt::format("{} {}", field.attribute, problem));
+}
+
+Result<std::string> padded(const Template::Field& field, const AttributeValue& value) {
+  const auto* number = value.as_number();
+  const std::string digits = number != nullptr ? number->to_string() : std::string();
+  const bool is_whole = !digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit);
+  if (!is_whole || digits.size() > field.width) {
+    return misfit(field, fmt::format("must be a whole number from 0 to {}", std::string(field.width, '9')));
+  }
+  return std::string(field.width - digits.size(), '0') + digits;
+}
+
+Result<std::string> date_part(const Template::Field& field, std::string_view text) {
+  auto day = parse_date(text);
+  if (!day) {
+    if (const auto moment = parse_timestamp(text)) day = std::chrono::floor<std::chrono::days>(*moment);
+  }
+  if (!day) return misfit(field, "must be a date or a timestamp");
+  constexpr std::size_t kYearBytes = 4;
+  constexpr std::size_t kMonthBytes = 7;
+  const std::string date = format_date(*day);
+  switch (field.transform) {
+    case Transform::Year: return date.substr(0, kYearBytes);
+    case Transform::Month: return date.substr(0, kMonthBytes);
+    default: return date;
+  }
+}
+
+Result<std::string> filled(const Template::Field& field, const AttributeValue& value) {
+  if (field.width != 0) return padded(field, value);
+  if (const auto* number = value.as_number()) return number->to_string();
+  if (const auto* boolean = value.as_bool()) return std::string(*boolean ? "true" : "false");
+  const auto* text = value.as_string();
+  if (text == nullptr) return misfit(field, "must be a text, a number or a boolean to be part of a key");
+  switch (field.transform) {
+    case Transform::Escaped: return escape(*text);
+    case Transform::Sortable: return escape(TRY(fold(*text)));
+    case Transform::Raw: return *text;
+    default: return date_part(field, *text);
+  }
+}
+
+// As wide as the largest shard's number, so that shards sort by number.
+std::string shard_text(unsigned count, unsigned shard) {
+  return fmt::format("{:0{}}", shard % count, std::to_string(count - 1).size());
+}
+
+}  // namespace
+
+Result<Template> Template::parse(std::string_view text) {
+  if (text.empty()) return error_at(0, "a template cannot be empty");
+  if (text.size() > kMaxTextBytes)
+    return error_at(kMaxTextBytes, fmt::format("a template has at most {} bytes", kMaxTextBytes));
+  Template result;
+  result.text_ = text;
+  std::string literal;
+  const auto end_literal = [&] {
+    if (!literal.empty()) result.parts_.emplace_back(Literal{std::move(literal)});
+    literal.clear();
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c != '{' && c != '}') {
+      literal += c;
+    } else if (at + 1 < text.size() && text[at + 1] == c) {
+      literal += c;
+      ++at;
+    } else if (c == '}') {
+      return error_at(at, "a } without its {; the character itself is written }}");
+    } else {
+      const std::size_t end = text.find('}', at);
+      if (end == std::string_view::npos) return error_at(at, "a { without its }; the character itself is written {{");
+      end_literal();
+      result.parts_.push_back(TRY(parse_hole(text.substr(at + 1, end - at - 1), at + 1)));
+      at = end;
+    }
+    if (result.parts_.size() >= kMaxParts)
+      return error_at(at, fmt::format("a template has at most {} parts", kMaxParts));
+  }
+  end_literal();
+  return result;
+}
+
+std::vector<std::string> Template::attributes() const {
+  std::vector<std::string> names;
+  for (const auto& part : parts_) {
+    const auto* field = std::get_if<Field>(&part);
+    if (field != nullptr && std::find(names.begin(), names.end(), field->attribute) == names.end()) {
+      names.push_back(field->attribute);
+    }
+  }
+  return names;
+}
+
+unsigned Template::shards() const {
+  unsigned shards = 1;
+  for (const auto& part : parts_) {
+    if (const auto* shard = std::get_if<Shard>(&part)) shards = std::max(shards, shard->count);
+  }
+  return shards;
+}
+
+bool Template::constant() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return std::holds_alternative<Literal>(part); });
+}
+
+Result<std::optional<std::string>> Template::render(const Lookup& lookup, unsigned shard) const {
+  auto prefix = TRY(render_prefix(lookup, shard));
+  if (!prefix.complete) return std::optional<std::string>();
+  return std::optional(std::move(prefix.text));
+}
+
+Result<Template::Prefix> Template::render_prefix(const Lookup& lookup, unsigned shard) const {
+  Prefix prefix;
+  for (const auto& part : parts_) {
+    if (const auto* literal = std::get_if<Literal>(&part)) {
+      prefix.text += literal->text;
+    } else if (const auto* hole = std::get_if<Shard>(&part)) {
+      prefix.text += shard_text(hole->count, shard);
+    } else {
+      const auto& field = std::get<Field>(part);
+      const AttributeValue* value = lookup(field.attribute);
+      if (value == nullptr || value->type() == value::Type::Null) return prefix;
+      prefix.text += TRY(filled(field, *value));
+    }
+  }
+  prefix.complete = true;
+  return prefix;
+}
+
+const AttributeValue* find_path(const value::Item& item, std::string_view path) {
+  const value::Item* map = &item;
+  while (true) {
+    const std::size_t dot = path.find('.');
+    const AttributeValue* value = map->find(path.substr(0, dot));
+    if (value == nullptr || dot == std::string_view::npos) return value;
+    map = value->as_map();
+    if (map == nullptr) return nullptr;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+Template::Lookup lookup_in(const value::Item& item) {
+  return [&item](std::string_view path) { return find_path(item, path); };
+}
+
+std::string escape(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > '%') {
+      escaped += c;
+    } else {
+      escaped += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return escaped;
+}
+
+unsigned shard_of(std::string_view partition_key, std::string_view sort_key) {
+  const auto seed = XXH64(partition_key.data(), partition_key.size(), 0);
+  return static_cast<unsigned>(XXH64(sort_key.data(), sort_key.size(), seed));
+}
+
+}  // namespace stator::model
