@@ -27,6 +27,7 @@ function(stator_layer name)
   endif()
 
   file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REGEX REPLACE "^\\.\\./" "" folder ${folder})  # systems/ stands beside src/
   set(root ${CMAKE_BINARY_DIR}/inc/${name})
   get_filename_component(parent ${root}/stator/${folder} DIRECTORY)
   file(MAKE_DIRECTORY ${parent})
