@@ -147,8 +147,7 @@ Result<void> check_combination(const Request& request) {
   return {};
 }
 
-Result<Changes> read_changes(const Request& request, const Environment& environment, const Table& table,
-                             WallTime now) {
+Result<Changes> read_changes(const Request& request, const Environment& environment, const Table& table, WallTime now) {
   TRY(refuse_unsupported(request, {"ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates",
                                    "GlobalTableSettingsReplicationMode", "VectorIndexUpdates"}));
   TRY(check_combination(request));
@@ -188,8 +187,9 @@ Result<Changes> read_changes(const Request& request, const Environment& environm
   if (const auto table_class = request.string("TableClass")) changes.table_class = std::string(*table_class);
 
   const bool nothing = !changes.billing_mode && !changes.throughput &&
-                       request.elements("GlobalSecondaryIndexUpdates").empty() && !changes.on_demand && !changes.warm && !changes.change_encryption && !changes.enable_stream &&
-                       !changes.disable_stream && !changes.deletion_protection && !changes.table_class;
+                       request.elements("GlobalSecondaryIndexUpdates").empty() && !changes.on_demand && !changes.warm &&
+                       !changes.change_encryption && !changes.enable_stream && !changes.disable_stream &&
+                       !changes.deletion_protection && !changes.table_class;
   if (nothing) {
     return validation_error(
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, "

@@ -103,17 +103,21 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
   if (auto answer = objection(request)) return responder.send(std::move(*answer));
   if (request.method == "POST") return call(request, std::move(responder));
   if (request.method == "OPTIONS") return responder.send(preflight(request));
-  if (request.method == "GET" || request.method == "HEAD") {
-    if (request.path == "/health") return responder.send(health());
-    if (request.path == "/metrics") return responder.send(metrics());
-    if (request.path == "/") {
-      const auto host = request.header("Host");
-      return responder.send(
-          {.status = 200, .content_type = "text/plain", .headers = {}, .body = fmt::format("healthy: {} ", host)});
-    }
-    return responder.send({.status = 404, .content_type = "text/plain", .headers = {}, .body = "Not found\n"});
-  }
-  responder.send(no_operation(cors_headers(request.header("Origin"))));
+  auto cors = cors_headers(request.header("Origin"));
+  if (request.method != "GET" && request.method != "HEAD") return responder.send(no_operation(cors));
+  auto answer = page(request);
+  answer.headers += cors;
+  responder.send(std::move(answer));
+}
+
+http::Response DynamoDbEndpoint::page(const http::Request& request) const {
+  if (request.path == "/health") return health();
+  if (request.path == "/metrics") return metrics();
+  const auto text = [](int status, std::string body) {
+    return http::Response{.status = status, .content_type = "text/plain", .headers = {}, .body = std::move(body)};
+  };
+  return request.path == "/" ? text(200, fmt::format("healthy: {} ", request.header("Host")))
+                             : text(404, "Not found\n");
 }
 
 std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& request) {
@@ -221,7 +225,10 @@ http::Response DynamoDbEndpoint::preflight(const http::Request& request) const {
   auto headers = cors_headers(request.header("Origin"));
   if (headers.empty())
     return {.status = 200, .content_type = {}, .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = {}};
-  headers += fmt::format("Access-Control-Allow-Methods: POST, GET, OPTIONS\r\nAccess-Control-Max-Age: 172800\r\n");
+  // What it asks for is allowed, as at the service: whether it may do it is not for a browser to know.
+  const auto method = request.header("Access-Control-Request-Method");
+  headers += fmt::format("Access-Control-Allow-Methods: {}\r\nAccess-Control-Max-Age: 172800\r\n",
+                         method.empty() ? "POST, GET, OPTIONS" : method);
   if (const auto wanted = request.header("Access-Control-Request-Headers"); !wanted.empty()) {
     headers += fmt::format("Access-Control-Allow-Headers: {}\r\n", wanted);
   }

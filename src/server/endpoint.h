@@ -37,6 +37,7 @@ class DynamoDbEndpoint final : public http::Handler {
   void call(const http::Request& request, http::Responder responder);
   // The answer to a request that is not signed as it must be.
   std::optional<http::Response> objection(const http::Request& request);
+  http::Response page(const http::Request& request) const;  // GET
   http::Response health() const;
   http::Response metrics() const;
   http::Response preflight(const http::Request& request) const;
