@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "stator/base/random.h"
 
 namespace stator::http {
 namespace {
@@ -99,6 +102,38 @@ TEST(ResponseParser, KeepsItsLimits) {
     std::string interim;
     for (int i = 0; i < 10; ++i) interim += "HTTP/1.1 100 Continue\r\n\r\n";
     EXPECT_EQ(refused(interim), "the answer is not HTTP/1.1");
+  }
+}
+
+// Cuts, repeats and changes bytes of valid responses: whatever comes out is read the same in one piece and in many.
+TEST(ResponseParser, DoesNotCareHowTheBytesArrive) {
+  const std::vector<std::string> seeds = {
+      "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 3\r\n\r\nxyz",
+      "HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n10;e=1\r\n0123456789abcdef\r\n0\r\nT: "
+      "x\r\n\r\n",
+      "HTTP/1.1 100 Continue\r\nA: b\r\n\r\nHTTP/1.0 200\r\nConnection: keep-alive\r\n\r\nuntil the end",
+  };
+  const ParserLimits limits{.header_bytes = 120, .header_count = 4, .body_bytes = 20};
+  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
+    Random random(seed);
+    std::string wire = seeds[random.below(seeds.size())];
+    for (auto changes = random.below(4); changes > 0 && !wire.empty(); --changes) {
+      const auto at = random.below(wire.size());
+      switch (random.below(4)) {
+        case 0: wire[at] = static_cast<char>(random.next()); break;
+        case 1: wire.erase(at, random.below(4)); break;
+        case 2: wire.insert(at, wire.substr(random.below(wire.size()), random.below(8))); break;
+        default: wire.insert(at, 1, "\r\n \t:;\0"[random.below(7)]); break;
+      }
+    }
+    const auto to = random.below(4) == 0 ? To::Head : To::Other;
+    // Which of several faults is met first may differ.
+    const auto outcome = [&](std::size_t step) {
+      const auto text = read(wire, step, to, limits);
+      return text == "waiting" || text.starts_with('2') || text.starts_with('4') ? text : "refused";
+    };
+    ASSERT_EQ(outcome(1 + random.below(5)), outcome(wire.size() + 1))
+        << "seed " << seed << ": " << ::testing::PrintToString(wire);
   }
 }
 
