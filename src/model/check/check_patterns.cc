@@ -130,10 +130,13 @@ void find_over_reads(const Query& query, Findings& findings) {
     const auto key = match(query, row, wanted, kOrdinary);
     if (!key) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name());
-    const auto& sort = query.space.sort;
+    // Where the condition is a prefix or a range, the sort key tells all.
+    const auto& conditions_of_sort = query.pattern.sort;
+    const bool ranged = !conditions_of_sort.empty() && conditions_of_sort.back().comparison != Comparison::Equal;
+    const auto first = ranged ? static_cast<std::ptrdiff_t>(query.space.partition.size()) : 0;
     witnesses += fmt::format("{}{} with {}", witnesses.empty() ? "" : ", ", row.name(),
-                             sort.empty() ? spell_key(query.space.partition, *key)
-                                          : spell_key(sort, {key->end() - static_cast<std::ptrdiff_t>(sort.size()), key->end()}));
+                             spell_key(ranged ? query.space.sort : query.space.attributes(),
+                                       {key->begin() + first, key->end()}));
   }
   if (names.empty()) return;
   findings.error(query.about("over-read"),
