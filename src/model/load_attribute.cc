@@ -255,7 +255,8 @@ void load_default(const YamlNode* node, Attribute& attribute, Report& report) {
   std::vector<Problem> problems;
   check_value(attribute.type, attribute.name, *value, problems);
   for (const auto& problem : problems)
-    report.error(node->position, "bad-default", fmt::format("the default of {} {}", problem.attribute, problem.problem));
+    report.error(node->position, "bad-default",
+                 fmt::format("the default of {} {}", problem.attribute, problem.problem));
   attribute.default_value = std::move(value);
 }
 

@@ -439,7 +439,8 @@ void load_entity_access(const YamlNode* node, Entity& entity, Loading& loading) 
 // The route of one entity has to name it: every attribute of its key, the owner aside, who is the caller.
 void check_path(const std::string& entity_name, const Route& route, Loading& loading) {
   const Entity& entity = loading.entity(entity_name);
-  for (const auto& name : route.parameters) loading.need_attribute(entity, {.text = name, .position = place_in_template(route.text, name), .lead = 0});
+  for (const auto& name : route.parameters)
+    loading.need_attribute(entity, {.text = name, .position = place_in_template(route.text, name), .lead = 0});
   for (const auto& name : entity.identity(loading.model.table)) {
     const Attribute* attribute = entity.find_attribute(name);
     const bool is_known = name == entity.owner || (attribute != nullptr && attribute->derived) ||
