@@ -46,9 +46,12 @@ Problem unreadable_answer(std::string_view operation) {
 
 // What an exception, or the reason why a transaction was cancelled, means for whoever asked.
 Problem to_problem(std::string_view name, std::string_view message) {
-  constexpr std::array<std::string_view, 6> kThrottling = {
-      "ProvisionedThroughputExceededException", "ProvisionedThroughputExceeded", "ThrottlingException",
-      "ThrottlingError",                        "RequestLimitExceeded",          "LimitExceededException"};
+  constexpr std::array<std::string_view, 6> kThrottling = {"ProvisionedThroughputExceededException",
+                                                           "ProvisionedThroughputExceeded",
+                                                           "ThrottlingException",
+                                                           "ThrottlingError",
+                                                           "RequestLimitExceeded",
+                                                           "LimitExceededException"};
   const auto problem = [&](ProblemKind kind, std::string_view code) {
     return Problem{.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
   };
@@ -288,7 +291,8 @@ std::vector<model::KeyAttribute> all_keys(const model::Table& table) {
   std::vector<model::KeyAttribute> keys;
   const auto add = [&](const std::vector<model::KeyAttribute>& list) {
     for (const auto& key : list) {
-      const bool known = std::any_of(keys.begin(), keys.end(), [&](const auto& other) { return other.name == key.name; });
+      const bool known =
+          std::any_of(keys.begin(), keys.end(), [&](const auto& other) { return other.name == key.name; });
       if (!known) keys.push_back(key);
     }
   };
