@@ -46,6 +46,7 @@ void load_acceptance(const YamlNode& node, Loading& loading) {
 void warn_of_unfilled_keys(Loading& loading) {
   const auto is_filled = [&](const KeyAttribute& key) {
     const auto& entities = loading.model.entities;
+    if (key.name == loading.model.table.type_attribute) return true;
     return std::any_of(entities.begin(), entities.end(), [&](const Entity& entity) {
       return entity.find_attribute(key.name) != nullptr ||
              std::any_of(entity.records.begin(), entity.records.end(),

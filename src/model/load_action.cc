@@ -111,7 +111,7 @@ std::optional<WrittenStep> load_step(const YamlNode& node, Report& report) {
     case Step::Kind::Read:
       written.entities = read_texts(*value, "what is read", report);
       take_name("as");
-      if (const YamlNode* key = words.need("key")) written.key = load_assignments(*key, "key", report);
+      if (const YamlNode* key = words.find("key")) written.key = load_assignments(*key, "key", report);
       if (const YamlNode* flag = words.find("optional"))
         step.optional = read_boolean(*flag, "optional", report).value_or(false);
       break;
@@ -212,9 +212,9 @@ class ActionResolver {
     for (const auto& entity : written.entities) loading_.need_entity(entity);
     const bool changes = step.kind == Step::Kind::Update || step.kind == Step::Kind::Delete;
     if (changes && written.as) need_name(*written.as);
-    // An update may speak of the attributes of what it updates by their names alone.
+    // What an update sets may speak of the attributes of what it updates by their names alone.
     const std::vector<Text> own = step.kind == Step::Kind::Update ? named(step.as) : std::vector<Text>();
-    for (const auto& condition : written.conditions) check_expression(condition, own);
+    for (const auto& condition : written.conditions) check_expression(condition, {});
     for (const auto& assignment : written.key) check_expression(assignment.value, {});
     for (const auto& assignment : written.set) check_expression(assignment.value, own);
     if (step.kind == Step::Kind::Read) each(written.entities, [&](const Entity& e) { check_key(written, e); });

@@ -255,7 +255,8 @@ void load_default(const YamlNode* node, Attribute& attribute, Report& report) {
   std::vector<Problem> problems;
   check_value(attribute.type, attribute.name, *value, problems);
   for (const auto& problem : problems)
-    report.error(node->position, "bad-default", fmt::format("the default of {} {}", problem.attribute, problem.problem));
+    report.error(node->position, "bad-default",
+                 fmt::format("the default of {} {}", problem.attribute, problem.problem));
   attribute.default_value = std::move(value);
 }
 
@@ -295,7 +296,7 @@ void check_children(const std::string& entity, const std::vector<Children>& chil
       loading.report.unknown(place, "unknown-relation",
                              fmt::format("{} has no parent called {}", child.entity, child.relation), child.relation,
                              names_of(found->parents));
-    } else if (parent->entity != entity) {
+    } else if (parent->entity != entity && loading.model.find_entity(parent->entity) != nullptr) {
       loading.report.error(
           place, "wrong-relation",
           fmt::format("{}.{} leads to {}, not to {}", child.entity, child.relation, parent->entity, entity));
@@ -382,6 +383,7 @@ void load_copy(const YamlNode& node, const std::string& entity, bool type_is_giv
                Loading& loading) {
   const auto text = read_text(node, "copy_of", loading.report);
   const auto halves = text ? split_at_dot(*text, "relation.attribute", loading.report) : std::nullopt;
+  attribute.copy_of.emplace();
   if (!halves) return;
   attribute.copy_of = CopyOf{.relation = halves->first.text, .attribute = halves->second.text};
   loading.later(Loading::Round::Types,

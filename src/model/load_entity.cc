@@ -11,26 +11,18 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kOperations{"create", "get", "update", "delete", "restore", "purge"};
 
-// Whether the table or one of its indexes has a key attribute of that name.
-bool is_key_attribute(const Table& table, std::string_view name) {
-  const auto has = [&](const std::vector<KeyAttribute>& part) {
-    return std::any_of(part.begin(), part.end(), [&](const KeyAttribute& key) { return key.name == name; });
+// Shows `visit` each key attribute of the table and its indexes once.
+void for_each_key(const Table& table, const std::function<void(const KeyAttribute&)>& visit) {
+  std::set<std::string_view> seen;
+  const auto show = [&](const KeyAttribute& key) {
+    if (seen.insert(key.name).second) visit(key);
   };
-  return table.partition.name == name || (table.sort && table.sort->name == name) ||
-         std::any_of(table.indexes.begin(), table.indexes.end(),
-                     [&](const Index& index) { return has(index.partition) || has(index.sort); });
-}
-
-std::vector<std::string_view> key_attribute_names(const Table& table) {
-  std::vector<std::string_view> names{table.partition.name};
-  if (table.sort) names.push_back(table.sort->name);
+  show(table.partition);
+  if (table.sort) show(*table.sort);
   for (const auto& index : table.indexes) {
-    for (const auto& key : index.partition) names.push_back(key.name);
-    for (const auto& key : index.sort) names.push_back(key.name);
+    for (const auto& key : index.partition) show(key);
+    for (const auto& key : index.sort) show(key);
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
 }
 
 // ----------------------------------------------------------------------------------------------------------------- records
@@ -83,9 +75,11 @@ std::optional<KeyTemplate> load_key_template(const YamlNode& node, const std::st
 
 void load_keys(const YamlNode& node, const std::string& entity, Record& record, Loading& loading) {
   const Table& table = loading.model.table;
+  if (table.partition.name.empty()) return;  // which has been reported
+  std::vector<std::string_view> known;
+  for_each_key(table, [&](const KeyAttribute& key) { known.push_back(key.name); });
   for (const auto& item : read_members(node, "`keys`", loading.report)) {
-    if (!is_key_attribute(table, item.key.text)) {
-      const auto known = key_attribute_names(table);
+    if (std::find(known.begin(), known.end(), item.key.text) == known.end()) {
       loading.report.unknown(item.key.position, "unknown-key",
                              fmt::format("{} is not in the key of the table or of an index; those are {}",
                                          item.key.text, spelled_out(known)),
@@ -120,7 +114,7 @@ void load_expires(Words& words, const std::string& entity, Record& record, Loadi
 
 // The words that a record has, on its own or as an entity with only one.
 void load_record_words(Words& words, const std::string& entity, Record& record, Loading& loading) {
-  if (const YamlNode* keys = words.need("keys")) load_keys(*keys, entity, record, loading);
+  if (const YamlNode* keys = words.find("keys")) load_keys(*keys, entity, record, loading);
   if (const YamlNode* type = words.find("type")) {
     if (const auto text = read_text(*type, "the value of the type attribute", loading.report)) record.type = text->text;
   }
@@ -301,11 +295,12 @@ void load_parent(const YamlNode& node, Entity& entity, Loading& loading) {
     parent.must_exist = read_boolean(*flag, "must_exist", report).value_or(true);
   if (const YamlNode* action = words.find("on_delete")) load_on_delete(*action, entity.name, parent, loading);
   words.done();
-  if (!target) return;
-  parent.entity = target->text;
-  loading.later(Loading::Round::Types, [owner = entity.name, relation = parent.name, by, target = *target, &loading] {
-    complete_by(owner, relation, by, target, loading);
-  });
+  if (target) {
+    parent.entity = target->text;
+    loading.later(Loading::Round::Types, [owner = entity.name, relation = parent.name, by, target = *target, &loading] {
+      complete_by(owner, relation, by, target, loading);
+    });
+  }
   if (parent.on_delete == OnDelete::Restrict)
     loading.later([owner = entity.name, parent, &loading] { check_restrict(owner, parent, loading); });
   entity.parents.push_back(std::move(parent));
@@ -439,7 +434,8 @@ void load_entity_access(const YamlNode* node, Entity& entity, Loading& loading) 
 // The route of one entity has to name it: every attribute of its key, the owner aside, who is the caller.
 void check_path(const std::string& entity_name, const Route& route, Loading& loading) {
   const Entity& entity = loading.entity(entity_name);
-  for (const auto& name : route.parameters) loading.need_attribute(entity, {.text = name, .position = place_in_template(route.text, name), .lead = 0});
+  for (const auto& name : route.parameters)
+    loading.need_attribute(entity, {.text = name, .position = place_in_template(route.text, name), .lead = 0});
   for (const auto& name : entity.identity(loading.model.table)) {
     const Attribute* attribute = entity.find_attribute(name);
     const bool is_known = name == entity.owner || (attribute != nullptr && attribute->derived) ||
@@ -453,6 +449,43 @@ void check_path(const std::string& entity_name, const Route& route, Loading& loa
 }
 
 // ------------------------------------------------------------------------------------------------- the entity as a whole
+
+// The type under which DynamoDB keeps values of that kind, where it can be in a key.
+std::optional<value::Type> key_type_of(Kind kind) {
+  switch (kind) {
+    case Kind::Number:
+    case Kind::Integer: return value::Type::N;
+    case Kind::Binary: return value::Type::B;
+    case Kind::Boolean:
+    case Kind::List:
+    case Kind::Set:
+    case Kind::Map:
+    case Kind::Any: return std::nullopt;
+    default: return value::Type::S;
+  }
+}
+
+// A key holds texts, numbers or bytes, as the table says.
+void check_key_type(const Entity& entity, const KeyAttribute& key, Report& report) {
+  if (const Attribute* attribute = entity.find_attribute(key.name)) {
+    if (key_type_of(attribute->type.kind) != key.type)
+      report.error(attribute->position, "key-type",
+                   fmt::format("{} is in a key as {}, and values of this type are not kept so", key.name,
+                               value::type_name(key.type)));
+  }
+  for (const auto& record : entity.records) {
+    const KeyRule* rule = record.find_key(key.name);
+    if (rule == nullptr || key.type == value::Type::S) continue;
+    for (const auto& alternative : rule->alternatives) {
+      const bool is_one_hole = alternative.text.parts().size() == 1 && !alternative.text.constant();
+      if (key.type == value::Type::B || !is_one_hole)
+        report.error(alternative.position, "key-type",
+                     fmt::format("{} is {} in its key; a template makes {}", key.name,
+                                 key.type == value::Type::B ? "binary" : "a number",
+                                 key.type == value::Type::B ? "texts" : "one only from a single {Name}"));
+    }
+  }
+}
 
 // What can only be said when all attributes and keys of the entity are there.
 void check_entity(const std::string& name, Loading& loading) {
@@ -477,12 +510,14 @@ void check_entity(const std::string& name, Loading& loading) {
     const auto need_key = [&](const KeyAttribute& key) {
       if (record.find_key(key.name) == nullptr && entity.find_attribute(key.name) == nullptr)
         report.error(record.position, "missing-key",
-                     fmt::format("{} of {} has no {}, which is in the key of the table", record.name, name, key.name),
+                     fmt::format("{} has no {}, which is in the key of the table",
+                                 entity.records.size() == 1 ? name : fmt::format("{}.{}", name, record.name), key.name),
                      fmt::format("{}: \"...\", in `keys`", key.name));
     };
-    need_key(table.partition);
+    if (!table.partition.name.empty()) need_key(table.partition);
     if (table.sort) need_key(*table.sort);
   }
+  for_each_key(table, [&](const KeyAttribute& key) { check_key_type(entity, key, report); });
 }
 
 // What is derived from a count or a sum, or from what is so derived, is not stored: it would have to move with them.
@@ -579,10 +614,12 @@ void load_entity(const YamlNode& node, Loading& loading) {
   }
   load_operations(words.find("operations"), entity, report);
   words.done();
-  loading.later([name = entity.name, &loading] {
-    check_entity(name, loading);
-    check_derived_order(name, loading);
-  });
+  if (words.is_map()) {
+    loading.later([name = entity.name, &loading] {
+      check_entity(name, loading);
+      check_derived_order(name, loading);
+    });
+  }
   loading.model.entities.push_back(std::move(entity));
 }
 

@@ -71,6 +71,11 @@ class QueryLoader {
     return found == node.items.end() ? nullptr : &*found;
   }
 
+  // A map is a condition; one with nothing in it but a name is a template whose quotes were forgotten.
+  static bool is_condition(const YamlNode& node) {
+    return node.is_map() && !node.items.empty() && node.items.front().kind != YamlNode::Kind::Nothing;
+  }
+
   void check_names(std::span<const YamlNode> members, const QueriedKey& key) {
     auto known = names_of(key.partition);
     for (const auto& attribute : key.sort) known.push_back(attribute.name);
@@ -103,6 +108,12 @@ class QueryLoader {
       report_.error(node.position, "missing-key",
                     fmt::format("a query of {} needs {}, which is in its partition key", key.what, attribute.name),
                     fmt::format("{}: \"...\"", attribute.name));
+      return;
+    }
+    if (is_condition(*value)) {
+      report_.error(
+          value->position, "partition-range",
+          fmt::format("{} is in the partition key, which is one value: a template and no range", attribute.name));
       return;
     }
     if (auto text = operand(*value, Use::Where::Partition))
@@ -139,10 +150,7 @@ class QueryLoader {
                            .operands = {},
                            .half_open = false,
                            .position = node.position};
-    // An opening brace with nothing in it but a name is a template whose quotes were forgotten.
-    const bool is_condition =
-        node.is_map() && !node.items.empty() && node.items.front().kind != YamlNode::Kind::Nothing;
-    if (!is_condition) {
+    if (!is_condition(node)) {
       if (auto text = operand(node, Use::Where::Elsewhere)) condition.operands.push_back(std::move(*text));
     } else {
       load_comparison(node, condition);
@@ -516,6 +524,15 @@ void load_pattern(const YamlNode& node, Loading& loading) {
   if (const YamlNode* query = words.need("query")) QueryLoader(pattern, uses, loading).load(*query);
   if (const YamlNode* returns = words.need("returns")) load_returns(*returns, name, loading);
   if (const YamlNode* order = words.find("order")) load_order(*order, pattern, report);
+  if (const YamlNode* sorted_by = words.find("sorted_by")) {
+    const auto attributes = read_texts(*sorted_by, "an attribute", report);
+    for (const auto& attribute : attributes) pattern.sorted_by.push_back(attribute.text);
+    loading.later([name, attributes, &loading] {
+      for (const Entity* entity : returned_entities(loading.pattern(name), loading.model)) {
+        for (const auto& attribute : attributes) loading.need_attribute(*entity, attribute);
+      }
+    });
+  }
   if (const YamlNode* filter = words.find("filter")) {
     if (const auto expression = read_expression(*filter, report)) {
       pattern.filter = expression->value;

@@ -23,7 +23,8 @@ void check_inside(const Type& type, const std::string& what, std::span<const Pat
   if (const auto* index = std::get_if<std::size_t>(&steps.front())) {
     if (type.kind != Kind::List)
       return report.error(position, "wrong-type", fmt::format("{} is not a list, so it has no [{}]", what, *index));
-    if (type.element) check_inside(*type.element, fmt::format("{}[{}]", what, *index), steps.subspan(1), position, report);
+    if (type.element)
+      check_inside(*type.element, fmt::format("{}[{}]", what, *index), steps.subspan(1), position, report);
     return;
   }
   const auto& member = std::get<std::string>(steps.front());
@@ -75,7 +76,8 @@ const Attribute* Loading::need_attribute(const Entity& entity, const Text& name)
 void Loading::need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
                         Position position) {
   const Attribute* found = need_attribute(entity, {.text = attribute, .position = position, .lead = 0});
-  if (found != nullptr) check_inside(found->type, fmt::format("{} of {}", attribute, entity.name), steps, position, report);
+  if (found != nullptr)
+    check_inside(found->type, fmt::format("{} of {}", attribute, entity.name), steps, position, report);
 }
 
 void Loading::need_attributes(const Entity& entity, const Written<Template>& text) {
@@ -94,10 +96,11 @@ void Loading::need_attributes(const Entity& entity, const Written<Template>& tex
 void Loading::need_attributes(const Entity& entity, const Written<Expression>& expression) {
   visit_names(expression, [&](const Expression::Node& node, Position position) {
     if (node.op == Expression::Node::Op::Path) return need_path(entity, node.name, node.steps, position);
-    report.error(position, "unknown-input",
-                 fmt::format("there are no inputs here, so :{} stands for nothing; an attribute is written without colon",
-                             node.name),
-                 entity.find_attribute(node.name) != nullptr ? node.name : std::string());
+    report.error(
+        position, "unknown-input",
+        fmt::format("there are no inputs here, so :{} stands for nothing; an attribute is written without colon",
+                    node.name),
+        entity.find_attribute(node.name) != nullptr ? node.name : std::string());
   });
 }
 

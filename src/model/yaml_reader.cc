@@ -14,6 +14,12 @@ void wrong_kind(const YamlNode& node, std::string_view what, std::string_view ex
   report.error(node.position, "wrong-type", fmt::format("{} is {}, not {}", what, expected, node.kind_name()));
 }
 
+// A value as a message shows it.
+std::string shown(const YamlNode& node) {
+  if (!node.is_scalar()) return std::string(node.kind_name());
+  return node.quoted ? fmt::format("the text \"{}\"", node.text.text) : node.text.text;
+}
+
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -107,8 +113,7 @@ std::optional<bool> read_boolean(const YamlNode& node, std::string_view what, Re
     if (node.text.text == "true") return true;
     if (node.text.text == "false") return false;
   }
-  report.error(node.position, "wrong-type",
-               fmt::format("{} is true or false, not {}", what, node.is_scalar() ? node.text.text : node.kind_name()));
+  report.error(node.position, "wrong-type", fmt::format("{} is true or false, not {}", what, shown(node)));
   return std::nullopt;
 }
 
@@ -116,8 +121,7 @@ std::optional<value::Number> read_number(const YamlNode& node, std::string_view 
   if (node.is_scalar() && !node.quoted) {
     if (auto number = value::Number::parse(node.text.text)) return *number;
   }
-  report.error(node.position, "wrong-type",
-               fmt::format("{} is a number, not {}", what, node.is_scalar() ? node.text.text : node.kind_name()));
+  report.error(node.position, "wrong-type", fmt::format("{} is a number, not {}", what, shown(node)));
   return std::nullopt;
 }
 
@@ -148,8 +152,7 @@ std::optional<std::chrono::seconds> read_duration(const YamlNode& node, std::str
       return std::chrono::seconds(count * unit->second);
   }
   report.error(node.position, "bad-duration",
-               fmt::format("{} is a time such as 90s, 15m, 12h or 30d, not {}", what,
-                           node.is_scalar() ? node.text.text : node.kind_name()));
+               fmt::format("{} is a time such as 90s, 15m, 12h or 30d, not {}", what, shown(node)));
   return std::nullopt;
 }
 

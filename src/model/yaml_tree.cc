@@ -243,7 +243,7 @@ std::optional<YamlNode> read_yaml(std::string_view text, Report& report) {
     return std::nullopt;
   } catch (const YAML::Exception& error) {
     report.error(position_of(error.mark), "bad-yaml", fmt::format("this is not YAML: {}", error.msg),
-                 "texts that hold { } [ ] , or a colon and a space are written in quotes");
+                 "texts that hold { } [ ] ? , or a colon and a space are written in quotes");
     return std::nullopt;
   }
   auto root = std::move(builder).take();
