@@ -11,7 +11,8 @@ namespace {
 class LendingTest : public testing::Test {
  protected:
   LendingTest() {
-    auto key = Item{{"LibraryId", *world.made("LIBRARY", {{"Name", text("Home")}}, alice).attributes.find("LibraryId")}};
+    auto key =
+        Item{{"LibraryId", *world.made("LIBRARY", {{"Name", text("Home")}}, alice).attributes.find("LibraryId")}};
     auto attributes = key;
     attributes.set("Title", text("Dune"));
     key.set("ItemId", *world.made("BOOK", attributes, alice).attributes.find("ItemId"));
@@ -69,8 +70,10 @@ TEST_F(LendingTest, OfManyWhoLendOneWins) {
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       const auto lent = world.perform("lend", lend_to("friend " + std::to_string(i)), alice);
-      if (lent.ok()) ++won;
-      else if (told(lent) == "409 AlreadyLent") ++lost;
+      if (lent.ok())
+        ++won;
+      else if (told(lent) == "409 AlreadyLent")
+        ++lost;
     });
   }
   for (auto& thread : threads) thread.join();
@@ -191,8 +194,10 @@ TEST_F(QueueTest, AnActionDependsOnTheCountersThatItReads) {
   for (int i = 0; i < 6; ++i) {
     threads.emplace_back([&] {
       const auto noted = world.perform("note_if_quiet", task, nobody());
-      if (noted.ok()) ++won;
-      else if (told(noted) == "429 TooLoud") ++lost;
+      if (noted.ok())
+        ++won;
+      else if (told(noted) == "429 TooLoud")
+        ++lost;
     });
   }
   for (auto& thread : threads) thread.join();

@@ -126,7 +126,7 @@ table:
   key: [PK, SK]
   indexes:
     Newest: { key: [GSI1PK, GSI1SK], projection: [title, EntityType] }
-    ByTopic: { key: [GSI2PK, GSI2SK], projection: title }
+    ByTopic: { key: [GSI2PK, GSI2SK], projection: [title] }
 entities:
   POST:
     access: { read: public, write: public }
@@ -181,9 +181,9 @@ patterns:
 class PostPatterns : public testing::Test {
  protected:
   Item post(std::string_view title, std::string_view at, int stars = 0) {
-    return world.made("POST",
-                      {{"title", text(title)}, {"topic", text("c++")}, {"at", text(at)}, {"stars", number(stars)}},
-                      nobody())
+    return world
+        .made("POST", {{"title", text(title)}, {"topic", text("c++")}, {"at", text(at)}, {"stars", number(stars)}},
+              nobody())
         .attributes;
   }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "stator/runtime/test_support.h"
+#include "stator/runtime/transaction.h"
 
 namespace stator::runtime {
 namespace {
@@ -92,10 +93,10 @@ TEST_F(RepositoryTest, AChildNeedsItsParent) {
   EXPECT_EQ(told(world.create("BOOK", within(nowhere, {{"Title", text("Dune")}}), alice)),
             "404 NotFound; LibraryId names no LIBRARY");
   const auto home = library("Home");
-  EXPECT_EQ(told(world.create("BOOK",
-                              within(home, {{"Title", text("Dune")},
-                                            {"CollectionId", text("00000000-0000-4000-8000-000000000000")}}),
-                              alice)),
+  EXPECT_EQ(told(world.create(
+                "BOOK",
+                within(home, {{"Title", text("Dune")}, {"CollectionId", text("00000000-0000-4000-8000-000000000000")}}),
+                alice)),
             "409 NoSuchParent; CollectionId names no COLLECTION");
   EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "0");
 }
@@ -123,9 +124,8 @@ TEST_F(RepositoryTest, WhatIsDerivedFromCountersIsComputedWhenRead) {
 TEST_F(RepositoryTest, ACopyIsTakenFromTheParentAndGoesIntoKeys) {
   const auto home = library("Home");
   const auto classics = collection(home, "Classics");
-  const auto emma = book(home, {{"Title", text("Emma")},
-                                {"CollectionId", *classics.find("CollectionId")},
-                                {"Order", number(3)}});
+  const auto emma =
+      book(home, {{"Title", text("Emma")}, {"CollectionId", *classics.find("CollectionId")}, {"Order", number(3)}});
   EXPECT_EQ(now("BOOK", emma, "CollectionName"), "\"Classics\"");
   EXPECT_EQ(now("BOOK", emma, "Label"), "\"Emma (Classics)\"");
   EXPECT_TRUE(row_of("BOOK", emma).find("GSI1SK")->as_string()->starts_with("item#classics#00003#emma#"));
@@ -194,15 +194,16 @@ TEST_F(RepositoryTest, AnUpdateThatChangesNothingWritesNothing) {
 
 TEST_F(RepositoryTest, WhatNamesOrOwnsAnEntityOrIsImmutableCannotChange) {
   const auto home = library("Home");
-  EXPECT_EQ(told(world.update("LIBRARY", home,
-                              changes({{"LibraryId", text("00000000-0000-4000-8000-000000000000")},
-                                       {"OwnerId", text("bob")},
-                                       {"Shelf", text("pine")},
-                                       {"TotalItems", number(3)}},
-                                      {"Name"}),
-                              alice)),
-            "400 Invalid; LibraryId cannot be set; OwnerId cannot be changed; Shelf cannot be changed; TotalItems cannot be "
-            "set; Name is required");
+  EXPECT_EQ(
+      told(world.update("LIBRARY", home,
+                        changes({{"LibraryId", text("00000000-0000-4000-8000-000000000000")},
+                                 {"OwnerId", text("bob")},
+                                 {"Shelf", text("pine")},
+                                 {"TotalItems", number(3)}},
+                                {"Name"}),
+                        alice)),
+      "400 Invalid; LibraryId cannot be set; OwnerId cannot be changed; Shelf cannot be changed; TotalItems cannot be "
+      "set; Name is required");
 }
 
 TEST_F(RepositoryTest, AnUpdateNeverCreates) {
@@ -216,12 +217,14 @@ TEST_F(RepositoryTest, KeysFollowAnUpdate) {
   const auto classics = collection(home, "Classics");
   const auto emma = book(home, {{"Title", text("Emma")}});
   EXPECT_TRUE(row_of("BOOK", emma).find("GSI1SK")->as_string()->starts_with("item#emma#"));
-  ASSERT_TRUE(world.update("BOOK", emma, changes({{"CollectionId", *classics.find("CollectionId")}, {"Order", number(7)}}),
-                           alice)
+  ASSERT_TRUE(world
+                  .update("BOOK", emma,
+                          changes({{"CollectionId", *classics.find("CollectionId")}, {"Order", number(7)}}), alice)
                   .ok());
   EXPECT_TRUE(row_of("BOOK", emma).find("GSI1SK")->as_string()->starts_with("item#classics#00007#emma#"));
   EXPECT_EQ(now("BOOK", emma, "CollectionName"), "\"Classics\"");
-  ASSERT_TRUE(world.update("BOOK", emma, changes({{"Title", text("Persuasion")}}, {"CollectionId", "Order"}), alice).ok());
+  ASSERT_TRUE(
+      world.update("BOOK", emma, changes({{"Title", text("Persuasion")}}, {"CollectionId", "Order"}), alice).ok());
   EXPECT_TRUE(row_of("BOOK", emma).find("GSI1SK")->as_string()->starts_with("item#persuasion#"));
   EXPECT_EQ(now("BOOK", emma, "CollectionName"), "-");
   EXPECT_EQ(now("BOOK", emma, "Label"), "\"Persuasion (loose)\"");
@@ -231,10 +234,11 @@ TEST_F(RepositoryTest, CountsMoveWithARelationAndSumsWithAnAmount) {
   const auto home = library("Home");
   const auto classics = collection(home, "Classics");
   const auto novels = collection(home, "Novels");
-  const auto emma = book(home, {{"Title", text("Emma")}, {"Pages", number(400)},
-                                {"CollectionId", *classics.find("CollectionId")}});
-  ASSERT_TRUE(world.update("BOOK", emma, changes({{"CollectionId", *novels.find("CollectionId")}, {"Pages", number(410)}}),
-                           alice)
+  const auto emma =
+      book(home, {{"Title", text("Emma")}, {"Pages", number(400)}, {"CollectionId", *classics.find("CollectionId")}});
+  ASSERT_TRUE(world
+                  .update("BOOK", emma,
+                          changes({{"CollectionId", *novels.find("CollectionId")}, {"Pages", number(410)}}), alice)
                   .ok());
   EXPECT_EQ(now("COLLECTION", classics, "ItemCount"), "0");
   EXPECT_EQ(now("COLLECTION", novels, "ItemCount"), "1");
@@ -257,7 +261,8 @@ TEST_F(RepositoryTest, AnExpectedVersionIsKept) {
   const auto home = library("Home");
   const WriteOptions first{.expected_version = 1, .include_deleted = false};
   EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("Cabin")}}), alice, first)), "ok");
-  EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("Cave")}}), alice, first)), "412 VersionMismatch");
+  EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("Cave")}}), alice, first)),
+            "412 VersionMismatch");
   EXPECT_EQ(told(world.remove("LIBRARY", home, alice, first)), "412 VersionMismatch");
   EXPECT_EQ(now("LIBRARY", home, "Name"), "\"Cabin\"");
 }
@@ -443,6 +448,23 @@ TEST_F(StoriesTest, APurgeRemovesForGood) {
   EXPECT_TRUE(world.rows().empty());
 }
 
+// ------------------------------------------------------------------------------------------------------------------ by hand
+
+TEST_F(RepositoryTest, AProgramCanPutATransactionTogether) {
+  const auto home = library("Home");
+  const auto dune = book(home, {{"Title", text("Dune")}, {"Pages", number(600)}});
+  const auto emma = book(home, {{"Title", text("Emma")}, {"Pages", number(400)}});
+  const auto merged = world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+    auto* first = ATTEMPT(transaction.load(world.entity("BOOK"), within(dune, {{"OwnerId", text("alice")}})));
+    auto* second = ATTEMPT(transaction.load(world.entity("BOOK"), within(emma, {{"OwnerId", text("alice")}})));
+    ATTEMPT(transaction.change(*first, changes({{"Pages", number(1000)}}), Source::Request));
+    return transaction.remove(*second);
+  });
+  EXPECT_EQ(told(merged), "ok");
+  EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "1");
+  EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "1000");
+}
+
 // --------------------------------------------------------------------------------------------------------------- concurrency
 
 TEST_F(RepositoryTest, OfSixteenWithOneNameOneWins) {
@@ -452,8 +474,10 @@ TEST_F(RepositoryTest, OfSixteenWithOneNameOneWins) {
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&] {
       const auto created = world.create("BOOK", within(home, {{"Title", text("Dune")}, {"Isbn", text("1")}}), alice);
-      if (created.ok()) ++won;
-      else if (told(created) == "409 Duplicate; Isbn is taken") ++duplicates;
+      if (created.ok())
+        ++won;
+      else if (told(created) == "409 Duplicate; Isbn is taken")
+        ++duplicates;
     });
   }
   for (auto& thread : threads) thread.join();
@@ -470,8 +494,10 @@ TEST_F(RepositoryTest, ConcurrentWritersCountExactly) {
     threads.emplace_back([&] {
       for (int n = 0; n < 10; ++n) {
         const auto made = world.create("BOOK", within(home, {{"Title", text("Dune")}, {"Pages", number(10)}}), alice);
-        if (!made) ++failures;
-        else if (n % 2 == 0 && !world.remove("BOOK", made->attributes, alice)) ++failures;
+        if (!made)
+          ++failures;
+        else if (n % 2 == 0 && !world.remove("BOOK", made->attributes, alice))
+          ++failures;
       }
     });
   }
@@ -499,8 +525,10 @@ TEST_F(RepositoryTest, ACreateCannotMissARename) {
   while (!stop) {
     const auto made = world.create(
         "BOOK", within(home, {{"Title", text("Dune")}, {"CollectionId", *classics.find("CollectionId")}}), alice);
-    if (made.ok()) ++books;
-    else EXPECT_EQ(told(made), "409 Contention");
+    if (made.ok())
+      ++books;
+    else
+      EXPECT_EQ(told(made), "409 Contention");
   }
   renamer.join();
   EXPECT_EQ(now("COLLECTION", classics, "ItemCount"), std::to_string(books));

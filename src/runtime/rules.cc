@@ -57,8 +57,10 @@ class Inputs {
       const auto name = first_name(path);
       const auto* attribute = entity_.find_attribute(name);
       if (attribute == nullptr || !seen_.insert(name).second) continue;
-      if (attribute->derived) add(attribute->derived->paths());
-      else if (!attribute->transient) names_.insert(name);
+      if (attribute->derived)
+        add(attribute->derived->paths());
+      else if (!attribute->transient)
+        names_.insert(name);
     }
     return *this;
   }

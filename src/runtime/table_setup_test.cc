@@ -52,7 +52,8 @@ TEST(TableSetup, SaysWhatDiffers) {
   const auto other = std::make_shared<const model::Model>(model::load_or_fail(kSecond));
   Repository repository(other, world.client(), world.clock(), world.random());
   EXPECT_EQ(told(repository.open()),
-            "409 TableDiffers; ByDate: projection is [title] in the table and all in the model; Other is not in the table; ttl is "
+            "409 TableDiffers; ByDate: projection is [title] in the table and all in the model; Other is not in the "
+            "table; ttl is "
             "expiresAt in the table and gone in the model");
 }
 

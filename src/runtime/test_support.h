@@ -25,9 +25,7 @@ inline value::AttributeValue text(std::string_view content) { return value::Attr
 inline value::AttributeValue number(std::int64_t content) { return value::AttributeValue::number(content); }
 inline value::AttributeValue boolean(bool content) { return value::AttributeValue::boolean(content); }
 
-inline Caller user(std::string_view subject) {
-  return {.subject = std::string(subject), .roles = {}, .system = false};
-}
+inline Caller user(std::string_view subject) { return {.subject = std::string(subject), .roles = {}, .system = false}; }
 inline Caller admin() { return {.subject = "root", .roles = {"admin"}, .system = false}; }
 inline Caller nobody() { return {}; }
 inline Caller the_system() { return {.subject = std::nullopt, .roles = {}, .system = true}; }
@@ -114,16 +112,15 @@ class World {
   Outcome<Done> remove(std::string_view name, const Item& key, const Caller& caller, const WriteOptions& options = {}) {
     return repository_.remove(entity(name), key, caller, options);
   }
-  Outcome<Page> run(std::string_view pattern, const Item& parameters, const Caller& caller, const PageRequest& page = {}) {
+  Outcome<Page> run(std::string_view pattern, const Item& parameters, const Caller& caller,
+                    const PageRequest& page = {}) {
     return repository_.run(*model_->find_pattern(pattern), parameters, caller, page);
   }
   Outcome<std::optional<Object>> perform(std::string_view action, const Item& inputs, const Caller& caller) {
     return repository_.perform(*model_->find_action(action), inputs, caller);
   }
   // Everything in the table.
-  std::vector<Item> rows() {
-    return dynamo_.scan({.table = model_->table.name, .limit = {}, .start = {}})->items;
-  }
+  std::vector<Item> rows() { return dynamo_.scan({.table = model_->table.name, .limit = {}, .start = {}})->items; }
   // A row by its two keys.
   std::optional<Item> row(std::string_view pk, std::string_view sk) {
     return *dynamo_.get(model_->table.name, {{"PK", text(pk)}, {"SK", text(sk)}});

@@ -81,8 +81,10 @@ Outcome<Done> Transaction::copy(const Entity& entity, const RelationRules& rules
   for (const auto* attribute : rules.copies) {
     const auto& name = attribute->copy_of->attribute;
     const auto* content = source == nullptr ? nullptr : source->after->find(name);
-    if (content == nullptr) to.erase(attribute->name);
-    else to.set(attribute->name, *content);
+    if (content == nullptr)
+      to.erase(attribute->name);
+    else
+      to.set(attribute->name, *content);
     if (source == nullptr || !source->before) continue;
     const auto* seen = source->before->find(name);
     plan_.require(source->key, {.kind = Requirement::Kind::Is,
