@@ -141,6 +141,7 @@ Outcome<Done> ConsistencyManager::tend() {
     stream_ = stream;
     must_verify = must_verify_;
   }
+  if (ATTEMPT(held())) return Done{};
   const auto progress = ATTEMPT(table_.stream());
   if (must_verify || !progress || progress->stream != stream || progress->verifying) {
     ATTEMPT(verify_everything(progress, stream));
@@ -239,7 +240,7 @@ void ConsistencyManager::give_back_leases() {
     shards.swap(shards_);
   }
   for (const auto& [id, shard] : shards) {
-    if (!table_.release(id, owner_)) return;  // the database cannot be reached: the leases run out by themselves
+    if (!table_.release(id, owner_, shard->read_to_ms)) return;  // the database cannot be reached: the leases run out by themselves
   }
 }
 
@@ -337,7 +338,9 @@ Outcome<bool> ConsistencyManager::advance(Shard& shard) {
     }
     ATTEMPT(carry_or_park(shard, change));
     const bool checkpoint = done + 1 == count || (done + 1) % kCheckpointEvery == 0;
-    if (checkpoint && !ATTEMPT(table_.checkpoint(shard.id, owner_, change.sequence_number, to_ms(change.at)))) {
+    // Never back: a verification has covered what happened before it, though those records are read as well.
+    const auto read_to = std::max(shard.read_to_ms, to_ms(change.at));
+    if (checkpoint && !ATTEMPT(table_.checkpoint(shard.id, owner_, change.sequence_number, read_to))) {
       MutexLock lock(mutex_);
       shard.lost = true;
       shards_.erase(shard.id);
@@ -345,7 +348,7 @@ Outcome<bool> ConsistencyManager::advance(Shard& shard) {
     }
     MutexLock lock(mutex_);
     if (checkpoint) shard.checkpoint = change.sequence_number;
-    if (checkpoint) shard.read_to_ms = to_ms(change.at);
+    if (checkpoint) shard.read_to_ms = read_to;
     ++status_.carried;
   }
   if (!page->next) {
@@ -388,7 +391,7 @@ Outcome<Done> ConsistencyManager::carry_or_park(Shard& shard, const Change& chan
   }
 }
 
-// A migration moves rows to other primary keys.  Asked after a page was read: whatever it moved was announced before.
+// A migration has moved rows to other primary keys than ours.  Asked after a page was read: what it moves is announced before.
 Outcome<bool> ConsistencyManager::held() {
   const auto row = ATTEMPT(table_.row(kHoldRow));
   const auto* content = row ? row->find("Keys") : nullptr;

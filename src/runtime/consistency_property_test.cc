@@ -31,6 +31,7 @@ class Session {
   explicit Session(std::uint64_t seed) : random_(seed) {}
 
   void run() {
+    shelf_.settle();  // the verification of a first start would otherwise do the work
     for (int i = 0; i < 120; ++i) {
       act();
       if (random_.below(6) == 0) run_a_mortal_manager();
@@ -115,8 +116,9 @@ class Session {
     const auto made = shelf_.world.create("BOOK", given, shelf_.alice);
     bool taken = false;
     for (const auto& [id, other] : reference_.books) taken = taken || (!book.isbn.empty() && other.isbn == book.isbn);
-    if (taken) ASSERT_EQ(told(made), "409 Duplicate; Isbn is taken");
-    if (!taken && !reference_.fading.contains(book.isbn)) ASSERT_EQ(told(made), "ok");
+    if (taken || !reference_.fading.contains(book.isbn)) {
+      ASSERT_EQ(told(made), taken ? "409 Duplicate; Isbn is taken" : "ok");
+    }
     if (made) reference_.books[id_in(*made, "ItemId")] = book;
   }
 

@@ -218,9 +218,10 @@ Outcome<bool> ConsistencyTable::finish(std::string_view id, std::string_view own
                  {":t", number(read_to_ms)}});
 }
 
-Outcome<bool> ConsistencyTable::release(std::string_view id, std::string_view owner) {
-  return update(shard_row(id), "SET #e = :z", "#o = :o", {{"#o", text("Owner")}, {"#e", text("Expires")}},
-                {{":o", text(owner)}, {":z", number(0)}});
+Outcome<bool> ConsistencyTable::release(std::string_view id, std::string_view owner, std::int64_t read_to_ms) {
+  return update(shard_row(id), "SET #e = :z, #t = :t", "#o = :o",
+                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
+                {{":o", text(owner)}, {":z", number(0)}, {":t", number(read_to_ms)}});
 }
 
 // ------------------------------------------------------------------------------------------------------- records that failed

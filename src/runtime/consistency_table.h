@@ -81,7 +81,7 @@ class ConsistencyTable {
   Outcome<bool> checkpoint(std::string_view id, std::string_view owner, std::string_view sequence_number,
                            std::int64_t read_to_ms);
   Outcome<bool> finish(std::string_view id, std::string_view owner, std::int64_t read_to_ms);
-  Outcome<bool> release(std::string_view id, std::string_view owner);
+  Outcome<bool> release(std::string_view id, std::string_view owner, std::int64_t read_to_ms);
 
   // -- records that failed
   Outcome<Done> park(std::string_view shard, std::string_view sequence_number, const ParkedRecord& record);

@@ -126,7 +126,7 @@ TEST_F(VerifyTest, FindsReferencesToAParentThatIsGone) {
 
 // ----------------------------------------------------------------------------------------- entities with several rows that expire
 
-constexpr std::string_view kStories = R"(
+constexpr std::string_view kStories = R"yaml(
 model: stories
 table: { name: Stories, key: [PK, SK], ttl: expiresAt }
 entities:
@@ -154,7 +154,7 @@ entities:
       author: string
       title: { type: string, unique_within: table }
       until: timestamp
-)";
+)yaml";
 
 class ExpiryTest : public testing::Test {
  protected:
