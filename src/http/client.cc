@@ -128,7 +128,7 @@ void Client::Impl::stop() {
 }
 
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
-  impl_->thread = std::jthread([this] { impl_->run(); });
+  impl_->thread = std::jthread([impl = impl_.get()] { impl->run(); });
 }
 
 Result<std::unique_ptr<Client>> Client::start(const ClientOptions& options) {
