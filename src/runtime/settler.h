@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -157,6 +158,7 @@ class Settler {
 
   struct Collection {
     std::map<std::string, value::Number> totals;  // by counter
+    std::set<std::string> unknown;                // counters of children that no index finds; the checker warns of them
     std::size_t fingerprint = 0;                  // of every child and what it adds
   };
   Outcome<Collection> collect(const StoredEntity& parent);

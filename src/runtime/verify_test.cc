@@ -128,7 +128,7 @@ TEST_F(VerifyTest, FindsReferencesToAParentThatIsGone) {
 
 constexpr std::string_view kStories = R"yaml(
 model: stories
-table: { name: Stories, key: [PK, SK], ttl: expiresAt }
+table: { name: Stories, key: [PK, SK], ttl: expiresAt, indexes: { ByAuthor: { key: [GSI1PK], projection: keys } } }
 entities:
   AUTHOR:
     keys: { PK: "author#{author}", SK: "author" }
@@ -138,7 +138,7 @@ entities:
     records:
       main:
         type: STORY
-        keys: { PK: "story#{id}", SK: "story" }
+        keys: { PK: "story#{id}", SK: "story", GSI1PK: "author#{author}" }
       shelf:
         type: SHELVED
         keys: { PK: "author#{author}", SK: "story#{id}" }
