@@ -92,8 +92,8 @@ std::optional<Problem> shut_out(const model::Access& access, const Caller& calle
   return forbidden();
 }
 
-Outcome<std::optional<Item>> look_up(Transaction& transaction, const Model& model, const Grant& grant, const Item& asked,
-                                     const Caller& caller) {
+Outcome<std::optional<Item>> look_up(Transaction& transaction, const Model& model, const Grant& grant,
+                                     const Item& asked, const Caller& caller) {
   if (!caller.subject) return std::optional<Item>();
   const auto& pointer = *model.find_entity(grant.pointer);
   Item naming;
@@ -127,7 +127,8 @@ Outcome<Visible> find_visible(Transaction& transaction, const Model& model, cons
     auto theirs = naming;
     for (const auto& [attribute, content] : *gives) theirs.set(attribute, content);
     auto* shared = ATTEMPT(find_row(transaction, model, entity, theirs, include_deleted));
-    if (shared != nullptr && is_meant(grant, *gives, naming, *shared->after)) return Visible{.draft = shared, .grant = &grant};
+    if (shared != nullptr && is_meant(grant, *gives, naming, *shared->after))
+      return Visible{.draft = shared, .grant = &grant};
   }
   const bool would_help = !entity.read.anyone && !caller.subject && !caller.system && !entity.read.anyone_when;
   if (would_help) return unauthenticated();

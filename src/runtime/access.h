@@ -26,8 +26,8 @@ Outcome<bool> lets_in(const model::Access& access, const model::Entity& entity, 
 std::optional<Problem> shut_out(const model::Access& access, const Caller& caller);
 
 // What the pointer of a grant gives when these attributes are asked for; nullopt when the caller has no such pointer.
-Outcome<std::optional<value::Item>> look_up(Transaction& transaction, const model::Model& model, const model::Grant& grant,
-                                            const value::Item& asked, const Caller& caller);
+Outcome<std::optional<value::Item>> look_up(Transaction& transaction, const model::Model& model,
+                                            const model::Grant& grant, const value::Item& asked, const Caller& caller);
 
 // The entity that the attributes name, the caller being its owner unless they say otherwise; through a grant when there is no
 // such row of the caller's.  Problems: NotFound, Unauthenticated.

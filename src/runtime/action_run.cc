@@ -27,8 +27,8 @@ using Reads = std::map<std::string, std::set<std::string>>;
 // `own` is the step whose attributes stand without its name; empty: none.
 void collect_reads(const Expression::Node& node, const Action& action, const std::string& own, Reads& reads) {
   if (node.op == Expression::Node::Op::Path) {
-    const bool is_step = std::any_of(action.steps.begin(), action.steps.end(),
-                                     [&](const Step& step) { return step.as == node.name; });
+    const bool is_step =
+        std::any_of(action.steps.begin(), action.steps.end(), [&](const Step& step) { return step.as == node.name; });
     const auto* member = node.steps.empty() ? nullptr : std::get_if<std::string>(&node.steps.front());
     if (is_step && member != nullptr) reads[node.name].insert(*member);
     if (!is_step && !own.empty()) reads[own].insert(node.name);
@@ -131,18 +131,24 @@ class ActionRun {
   }
 
   void remember(const std::string& name, Draft* draft) {
-    if (name.empty()) return;
-    drafts_[name] = draft;
-    if (draft->after) values_.insert_or_assign(name, AttributeValue(*draft->after));
-    else values_.erase(name);
+    if (!name.empty()) drafts_[name] = draft;
+    for (const auto& [known, other] : drafts_) {  // one entity can have been read under two names
+      if (other != draft) continue;
+      if (draft->after)
+        values_.insert_or_assign(known, AttributeValue(*draft->after));
+      else
+        values_.erase(known);
+    }
   }
 
   Outcome<model::PlainObject> evaluate(const std::vector<Assignment>& assignments, const Draft* own = nullptr) {
     model::PlainObject result;
     for (const auto& assignment : assignments) {
       auto content = ATTEMPT(checked(assignment.value.evaluate(scope(own))));
-      if (content) result.values.set(assignment.attribute, std::move(*content));
-      else result.nulls.push_back(assignment.attribute);
+      if (content)
+        result.values.set(assignment.attribute, std::move(*content));
+      else
+        result.nulls.push_back(assignment.attribute);
     }
     return result;
   }
@@ -242,7 +248,7 @@ Outcome<std::optional<Object>> Repository::perform(const Action& action, const I
   auto given = inputs;
   auto problems = check_inputs(action.inputs, given);
   if (!problems.empty()) return invalid(std::move(problems));
-  return transact(parts_->context, [&](Transaction& transaction) {
+  return runtime::transact(parts_->context, [&](Transaction& transaction) {
     return ActionRun(parts_->context, transaction, action, given, caller).run();
   });
 }

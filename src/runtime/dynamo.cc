@@ -184,7 +184,8 @@ std::vector<model::KeyAttribute> all_keys(const model::Table& table) {
   std::vector<model::KeyAttribute> keys;
   const auto add = [&](const std::vector<model::KeyAttribute>& list) {
     for (const auto& key : list) {
-      const bool known = std::any_of(keys.begin(), keys.end(), [&](const auto& other) { return other.name == key.name; });
+      const bool known =
+          std::any_of(keys.begin(), keys.end(), [&](const auto& other) { return other.name == key.name; });
       if (!known) keys.push_back(key);
     }
   };

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
@@ -16,6 +19,8 @@ class Generator {
 
   // "2026-01-15T10:00:00.000Z"
   std::string now() const;
+  // Seconds since 1970, as DynamoDB's TTL wants them.
+  std::int64_t seconds_from_now(std::chrono::seconds later) const;
   std::string uuid() const { return random_.uuid(); }
   // The milliseconds, then 80 random bits, in Crockford's base32: text order is time order.
   std::string ulid() const;

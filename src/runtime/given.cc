@@ -10,14 +10,16 @@ using model::Entity;
 using model::Problem;
 
 bool may_set(const Entity& entity, const Attribute& attribute, Source source) {
-  if (entity.soft_delete && (attribute.name == entity.soft_delete->attribute || attribute.name == entity.soft_delete->at))
+  if (entity.soft_delete &&
+      (attribute.name == entity.soft_delete->attribute || attribute.name == entity.soft_delete->at))
     return false;
   if (source == Source::Request) return !attribute.computed();
   return !attribute.derived && !attribute.count && !attribute.sum && !attribute.copy_of;
 }
 
 // The attribute of that name if it may be set; otherwise a problem.
-const Attribute* settable(const Entity& entity, const std::string& name, Source source, std::vector<Problem>& problems) {
+const Attribute* settable(const Entity& entity, const std::string& name, Source source,
+                          std::vector<Problem>& problems) {
   const auto* attribute = entity.find_attribute(name);
   if (attribute == nullptr) {
     problems.push_back({name, "is not an attribute of " + entity.name});
@@ -46,8 +48,7 @@ void check_values(value::Item& values, std::vector<Problem>& problems, const Fin
 
 std::vector<Problem> check_new(const Entity& entity, value::Item& attributes, Source source) {
   std::vector<Problem> problems;
-  check_values(attributes, problems,
-               [&](const std::string& name) { return settable(entity, name, source, problems); });
+  check_values(attributes, problems, [&](const std::string& name) { return settable(entity, name, source, problems); });
   return problems;
 }
 
@@ -80,8 +81,8 @@ void check_complete(const Entity& entity, const value::Item& attributes, std::ve
 std::vector<Problem> check_inputs(const std::vector<Attribute>& declared, value::Item& inputs) {
   std::vector<Problem> problems;
   const auto find = [&](const std::string& name) -> const Attribute* {
-    const auto found =
-        std::find_if(declared.begin(), declared.end(), [&](const Attribute& attribute) { return attribute.name == name; });
+    const auto found = std::find_if(declared.begin(), declared.end(),
+                                    [&](const Attribute& attribute) { return attribute.name == name; });
     if (found != declared.end()) return &*found;
     problems.push_back({name, "is not known here"});
     return nullptr;
@@ -89,8 +90,10 @@ std::vector<Problem> check_inputs(const std::vector<Attribute>& declared, value:
   check_values(inputs, problems, find);
   for (const auto& attribute : declared) {
     if (inputs.find(attribute.name) != nullptr) continue;
-    if (attribute.default_value) inputs.set(attribute.name, *attribute.default_value);
-    else if (attribute.required) problems.push_back({attribute.name, "is required"});
+    if (attribute.default_value)
+      inputs.set(attribute.name, *attribute.default_value);
+    else if (attribute.required)
+      problems.push_back({attribute.name, "is required"});
   }
   return problems;
 }

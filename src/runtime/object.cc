@@ -1,5 +1,6 @@
 #include "stator/runtime/object.h"
 
+#include "stator/model/rows.h"
 #include "stator/runtime/transaction.h"
 
 namespace stator::runtime {
@@ -8,17 +9,12 @@ Object to_object(const model::Model& model, const model::Entity& entity, value::
   Object object;
   object.entity = &entity;
   if (entity.versioned) object.version = version_of(model.table, attributes);
-  if (entity.find_attribute(model.table.version_attribute) == nullptr) attributes.erase(model.table.version_attribute);
-  for (const auto& attribute : entity.attributes) {
-    if (!attribute.when_read) continue;
-    const model::Expression::Scope scope{
-        .attribute = [&](std::string_view name) -> const value::AttributeValue* { return attributes.find(name); },
-        .input = {},
-        .generate = {}};
-    auto computed = attribute.derived->evaluate(scope);
-    // An average of nothing is nothing.
-    if (computed.ok() && *computed) attributes.set(attribute.name, std::move(**computed));
-  }
+  const auto hide = [&](const std::string& name) {
+    if (entity.find_attribute(name) == nullptr) attributes.erase(name);
+  };
+  hide(model.table.version_attribute);
+  if (model.table.ttl_attribute) hide(*model.table.ttl_attribute);
+  ignore_error(model::derive_when_read(entity, attributes), "an average of nothing is nothing");
   object.attributes = std::move(attributes);
   return object;
 }

@@ -16,8 +16,8 @@ Outcome<Done> check_version(const model::Table& table, const Draft& draft, const
 }
 
 // Somebody who may read a parent through a grant, and not write, is told so rather than that the parent is not there.
-Outcome<bool> sees_a_parent(Transaction& transaction, const Context& context, const Entity& entity, const Item& attributes,
-                            const Caller& caller) {
+Outcome<bool> sees_a_parent(Transaction& transaction, const Context& context, const Entity& entity,
+                            const Item& attributes, const Caller& caller) {
   for (const auto& rules : context.rules.of(entity).relations) {
     if (rules.parent->read.grants.empty()) continue;
     Item naming;
@@ -47,7 +47,7 @@ const model::Model& Repository::model() const { return parts_->model(); }
 client::Client& Repository::client() const { return parts_->context.dynamo.client(); }
 
 Outcome<Object> Repository::create(const Entity& entity, const Item& attributes, const Caller& caller) {
-  auto created = transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
+  auto created = runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
     auto owned = ATTEMPT(with_owner(transaction, model(), entity, attributes, caller));
     const auto* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
     return to_object(model(), entity, *draft->after);
@@ -59,7 +59,8 @@ Outcome<Object> Repository::create(const Entity& entity, const Item& attributes,
   return created;
 }
 
-Outcome<Object> Repository::get(const Entity& entity, const Item& key, const Caller& caller, const ReadOptions& options) {
+Outcome<Object> Repository::get(const Entity& entity, const Item& key, const Caller& caller,
+                                const ReadOptions& options) {
   Transaction transaction(parts_->context, options.consistent);
   const auto found = ATTEMPT(find_visible(transaction, model(), entity, key, caller, options.include_deleted));
   return to_object(model(), entity, std::move(*found.draft->after));
@@ -67,7 +68,7 @@ Outcome<Object> Repository::get(const Entity& entity, const Item& key, const Cal
 
 Outcome<Object> Repository::update(const Entity& entity, const Item& key, const model::PlainObject& changes,
                                    const Caller& caller, const WriteOptions& options) {
-  return transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
+  return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
     const auto found =
         ATTEMPT(find_for(transaction, model(), entity, key, entity.update, caller, options.include_deleted));
     ATTEMPT(check_version(model().table, *found.draft, options));
@@ -78,7 +79,7 @@ Outcome<Object> Repository::update(const Entity& entity, const Item& key, const 
 
 Outcome<Done> Repository::remove(const Entity& entity, const Item& key, const Caller& caller,
                                  const WriteOptions& options) {
-  return transact(parts_->context, [&](Transaction& transaction) -> Outcome<Done> {
+  return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Done> {
     const auto found = ATTEMPT(find_for(transaction, model(), entity, key, entity.remove, caller, false));
     if (entity.append_only) return conflict("AppendOnly", entity.name + " is never removed");
     ATTEMPT(check_version(model().table, *found.draft, options));
@@ -89,7 +90,7 @@ Outcome<Done> Repository::remove(const Entity& entity, const Item& key, const Ca
 Outcome<Object> Repository::restore(const Entity& entity, const Item& key, const Caller& caller,
                                     const WriteOptions& options) {
   if (!entity.soft_delete) return not_found(entity.name);
-  return transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
+  return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
     const auto found = ATTEMPT(find_for(transaction, model(), entity, key, entity.remove, caller, true));
     if (is_live(entity, *found.draft->after)) return conflict("NotDeleted", "this " + entity.name + " is not deleted");
     ATTEMPT(check_version(model().table, *found.draft, options));
@@ -101,12 +102,16 @@ Outcome<Object> Repository::restore(const Entity& entity, const Item& key, const
 Outcome<Done> Repository::purge(const Entity& entity, const Item& key, const Caller& caller,
                                 const WriteOptions& options) {
   if (!entity.soft_delete) return remove(entity, key, caller, options);
-  return transact(parts_->context, [&](Transaction& transaction) -> Outcome<Done> {
+  return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Done> {
     const auto found = ATTEMPT(find_for(transaction, model(), entity, key, entity.remove, caller, true));
     if (is_live(entity, *found.draft->after)) return conflict("NotDeleted", "this " + entity.name + " is not deleted");
     ATTEMPT(check_version(model().table, *found.draft, options));
     return transaction.remove(*found.draft);
   });
+}
+
+Outcome<Done> Repository::transact(const std::function<Outcome<Done>(Transaction&)>& build) {
+  return runtime::transact(parts_->context, build);
 }
 
 }  // namespace stator::runtime

@@ -17,6 +17,8 @@
 
 namespace stator::runtime {
 
+class Transaction;
+
 // Who asks.
 struct Caller {
   std::optional<std::string> subject;  // none: nobody signed in
@@ -100,6 +102,10 @@ class Repository {
                     const PageRequest& page = {});
   // The entity of Action::result, if it names one.
   Outcome<std::optional<Object>> perform(const model::Action& action, const value::Item& inputs, const Caller& caller);
+
+  // For what a model cannot say: a transaction put together by C++ (transaction.h), under all rules but those of access.  `build` is
+  // called again when a race is lost, so it should do nothing but read and change drafts.
+  Outcome<Done> transact(const std::function<Outcome<Done>(Transaction&)>& build);
 
  private:
   struct Parts;

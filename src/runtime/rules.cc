@@ -32,9 +32,15 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   for (const auto& attribute : child.attributes) {
     if (attribute.copy_of && attribute.copy_of->relation == relation.name) rules.copies.push_back(&attribute);
   }
+  const auto is_in_path = [&](const std::string& name) {
+    return child.path.find("{" + name + "}") != std::string::npos;
+  };
   rules.in_path = !child.path.empty() && std::all_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) {
-    return child.owner == pair.second || child.path.find("{" + pair.second + "}") != std::string::npos;
+    return child.owner == pair.second || is_in_path(pair.second);
   });
+  for (const auto& [theirs, ours] : relation.by) {
+    if (child.owner != ours && (rules.in_path || !is_in_path(ours))) rules.pointers.push_back(ours);
+  }
   return rules;
 }
 
@@ -51,8 +57,10 @@ class Inputs {
       const auto name = first_name(path);
       const auto* attribute = entity_.find_attribute(name);
       if (attribute == nullptr || !seen_.insert(name).second) continue;
-      if (attribute->derived) add(attribute->derived->paths());
-      else if (!attribute->transient) names_.insert(name);
+      if (attribute->derived)
+        add(attribute->derived->paths());
+      else if (!attribute->transient)
+        names_.insert(name);
     }
     return *this;
   }
@@ -93,12 +101,12 @@ std::vector<std::set<std::string>> computed_things(const Entity& entity, const s
     Inputs inputs(entity);
     add(inputs.add(unique.attributes).add(unique.within));
   }
-  for (const auto& [relation, parent, counters, copies, in_path] : relations) {
+  for (const auto& rules : relations) {
     Inputs inputs(entity);
-    for (const auto& [theirs, ours] : relation->by) inputs.add(std::vector{ours});
+    for (const auto& [theirs, ours] : rules.relation->by) inputs.add(std::vector{ours});
     if (entity.soft_delete) inputs.add(std::vector{entity.soft_delete->attribute});
-    for (const auto& counter : counters) inputs.add(std::vector{counter.summed});
-    add(inputs.add(relation->when));
+    for (const auto& counter : rules.counters) inputs.add(std::vector{counter.summed});
+    add(inputs.add(rules.relation->when));
   }
   return things;
 }

@@ -23,6 +23,7 @@ struct RelationRules {
   std::vector<Counter> counters;
   std::vector<const model::Attribute*> copies;  // of the child
   bool in_path = false;                         // the route of the child names the parent
+  std::vector<std::string> pointers;            // attributes of the child to blame when there is no such parent
 };
 
 struct EntityRules {

@@ -176,6 +176,9 @@ Outcome<Done> Transaction::soft_delete(Draft& draft) {
   auto to = *draft.after;
   to.set(rule.attribute, AttributeValue::boolean(true));
   if (rule.at) to.set(*rule.at, context_.generator.make(model::Generated::Now));
+  if (rule.keep && model_.table.ttl_attribute) {
+    to.set(*model_.table.ttl_attribute, AttributeValue::number(context_.generator.seconds_from_now(*rule.keep)));
+  }
   return change_to(draft, std::move(to));
 }
 
@@ -184,6 +187,7 @@ Outcome<Done> Transaction::restore(Draft& draft) {
   auto to = *draft.after;
   to.erase(rule.attribute);
   if (rule.at) to.erase(*rule.at);
+  if (rule.keep && model_.table.ttl_attribute) to.erase(*model_.table.ttl_attribute);
   return change_to(draft, std::move(to));
 }
 

@@ -32,9 +32,7 @@ Number amount_of(const Counter& counter, const Item& child) {
 // A parent that is not there: 404 when the address of the request names it, else the request is at odds with what there is.
 Problem missing_parent(const RelationRules& rules) {
   std::vector<model::Problem> details;
-  for (const auto& [theirs, ours] : rules.relation->by) {
-    if (rules.parent->owner != theirs) details.push_back({ours, "names no " + rules.parent->name});
-  }
+  for (const auto& pointer : rules.pointers) details.push_back({pointer, "names no " + rules.parent->name});
   return {.kind = rules.in_path ? ProblemKind::NotFound : ProblemKind::Conflict,
           .code = rules.in_path ? "NotFound" : "NoSuchParent",
           .message = "there is no such " + rules.parent->name,
@@ -83,8 +81,10 @@ Outcome<Done> Transaction::copy(const Entity& entity, const RelationRules& rules
   for (const auto* attribute : rules.copies) {
     const auto& name = attribute->copy_of->attribute;
     const auto* content = source == nullptr ? nullptr : source->after->find(name);
-    if (content == nullptr) to.erase(attribute->name);
-    else to.set(attribute->name, *content);
+    if (content == nullptr)
+      to.erase(attribute->name);
+    else
+      to.set(attribute->name, *content);
     if (source == nullptr || !source->before) continue;
     const auto* seen = source->before->find(name);
     plan_.require(source->key, {.kind = Requirement::Kind::Is,

@@ -84,9 +84,8 @@ Outcome<Done> Transaction::plan_rows(const Draft& draft) {
     if (draft.before) {
       for (const auto& name : context_.rules.of(entity).drifting) {
         if (!holds_attribute(record, name)) continue;
-        plan_.require(draft.key, {.kind = Requirement::Kind::Is,
-                                  .attribute = name,
-                                  .value = value_at(*draft.before, name)});
+        plan_.require(draft.key,
+                      {.kind = Requirement::Kind::Is, .attribute = name, .value = value_at(*draft.before, name)});
       }
     }
     absent(to->key);
@@ -109,8 +108,10 @@ void Transaction::plan_difference(const Entity& entity, const Row& from, const R
         continue;
       }
     }
-    if (new_value) plan_.set(to.key, name, *new_value);
-    else plan_.clear(to.key, name);
+    if (new_value)
+      plan_.set(to.key, name, *new_value);
+    else
+      plan_.clear(to.key, name);
   }
 }
 
@@ -119,8 +120,7 @@ void Transaction::require_unchanged(const Draft& draft) {
   const auto& rules = context_.rules.of(entity);
   const bool by_version = draft.by_user && entity.versioned;
   const auto require = [&](const std::string& name, std::optional<AttributeValue> seen) {
-    plan_.require(draft.key,
-                  {.kind = Requirement::Kind::Is, .attribute = name, .value = std::move(seen)});
+    plan_.require(draft.key, {.kind = Requirement::Kind::Is, .attribute = name, .value = std::move(seen)});
   };
   require(model_.table.type_attribute, AttributeValue::string(entity.main().type));
   if (by_version) {
@@ -140,11 +140,11 @@ void Transaction::require_unchanged(const Draft& draft) {
   const bool goes = !draft.after || (is_live(entity, *draft.before) && !is_live(entity, *draft.after));
   if (!goes) return;
   for (const auto& counter : rules.restricting) {
-    plan_.require(draft.key, {.kind = Requirement::Kind::AtMostZero,
-                              .attribute = counter,
-                              .value = {},
-                              .otherwise = conflict("InUse", "this " + entity.name + " is in use",
-                                                    {{counter, "is not zero"}})});
+    plan_.require(draft.key,
+                  {.kind = Requirement::Kind::AtMostZero,
+                   .attribute = counter,
+                   .value = {},
+                   .otherwise = conflict("InUse", "this " + entity.name + " is in use", {{counter, "is not zero"}})});
   }
 }
 

@@ -90,11 +90,10 @@ void WritePlan::require(const value::Item& key, Requirement requirement) {
   }
   const auto now = row.state == Touch::State::Put ? std::optional(row.row) : std::nullopt;
   if (requirement.holds(now) || failed_) return;
-  failed_ = requirement.otherwise.value_or(
-      Problem{.kind = ProblemKind::Conflict,
-              .code = "Contradiction",
-              .message = "one action cannot depend on what it changes itself",
-              .details = {}});
+  failed_ = requirement.otherwise.value_or(Problem{.kind = ProblemKind::Conflict,
+                                                   .code = "Contradiction",
+                                                   .message = "one action cannot depend on what it changes itself",
+                                                   .details = {}});
 }
 
 void WritePlan::put(const value::Item& key, value::Item row) {
@@ -114,14 +113,18 @@ void WritePlan::remove(const value::Item& key) {
 
 void WritePlan::set(const value::Item& key, const std::string& attribute, value::AttributeValue value) {
   auto& touched = touch(key);
-  if (touched.state == Touch::State::Put) touched.row.set(attribute, std::move(value));
-  else if (touched.state == Touch::State::AsStored) touched.changes[attribute] = std::move(value);
+  if (touched.state == Touch::State::Put)
+    touched.row.set(attribute, std::move(value));
+  else if (touched.state == Touch::State::AsStored)
+    touched.changes[attribute] = std::move(value);
 }
 
 void WritePlan::clear(const value::Item& key, const std::string& attribute) {
   auto& touched = touch(key);
-  if (touched.state == Touch::State::Put) touched.row.erase(attribute);
-  else if (touched.state == Touch::State::AsStored) touched.changes[attribute] = std::nullopt;
+  if (touched.state == Touch::State::Put)
+    touched.row.erase(attribute);
+  else if (touched.state == Touch::State::AsStored)
+    touched.changes[attribute] = std::nullopt;
 }
 
 void WritePlan::add(const value::Item& key, const std::string& attribute, const value::Number& amount) {
@@ -158,8 +161,10 @@ Write WritePlan::to_write(const Touch& touch) const {
     std::vector<std::string> sets, clears, additions;
     for (const auto& [attribute, content] : touch.changes) {
       const auto name = placeholders.name(attribute);
-      if (content) sets.push_back(fmt::format("{} = {}", name, placeholders.value(*content)));
-      else clears.push_back(name);
+      if (content)
+        sets.push_back(fmt::format("{} = {}", name, placeholders.value(*content)));
+      else
+        clears.push_back(name);
     }
     for (const auto& [attribute, amount] : touch.additions) {
       const auto name = placeholders.name(attribute);
@@ -190,10 +195,11 @@ Outcome<WritePlan::Commit> WritePlan::commit(Dynamo& dynamo) const {
     if (touch.writes() || !touch.requirements.empty()) touched.push_back(&touch);
   }
   if (touched.size() > kMaxWrites) {
-    return Problem{.kind = ProblemKind::TooLarge,
-                   .code = "TooManyRows",
-                   .message = fmt::format("this would change {} rows at once; {} is the most", touched.size(), kMaxWrites),
-                   .details = {}};
+    return Problem{
+        .kind = ProblemKind::TooLarge,
+        .code = "TooManyRows",
+        .message = fmt::format("this would change {} rows at once; {} is the most", touched.size(), kMaxWrites),
+        .details = {}};
   }
   std::vector<Write> writes;
   for (const auto* touch : touched) writes.push_back(to_write(*touch));

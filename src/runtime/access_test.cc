@@ -1,0 +1,129 @@
+#include "stator/runtime/access.h"
+
+#include <gtest/gtest.h>
+
+#include "stator/runtime/test_support.h"
+
+namespace stator::runtime {
+namespace {
+
+// Alice has a library with a book, and shares it with Bob; Eve has nothing to do with it.
+class SharingTest : public testing::Test {
+ protected:
+  SharingTest() {
+    library = {{"LibraryId", *world.made("LIBRARY", {{"Name", text("Home")}}, alice).attributes.find("LibraryId")}};
+    auto attributes = library;
+    attributes.set("Title", text("Dune"));
+    book = library;
+    book.set("ItemId", *world.made("BOOK", attributes, alice).attributes.find("ItemId"));
+    auto pointer = library;
+    pointer.set("SharedToId", text("bob"));
+    pointer.set("SharedFromId", text("alice"));
+    world.made("SHARE", pointer, the_system());
+  }
+
+  World world{kShelf};
+  const Caller alice = user("alice"), bob = user("bob"), eve = user("eve");
+  Item library, book;
+};
+
+TEST_F(SharingTest, WhatBelongsToSomebodyElseIsNotFound) {
+  EXPECT_EQ(told(world.get("LIBRARY", library, eve)), "404 NotFound");
+  EXPECT_EQ(told(world.get("BOOK", book, eve)), "404 NotFound");
+  EXPECT_EQ(told(world.update("BOOK", book, changes({{"Title", text("Mine")}}), eve)), "404 NotFound");
+  EXPECT_EQ(told(world.remove("BOOK", book, eve)), "404 NotFound");
+  auto named = book;
+  named.set("OwnerId", text("alice"));
+  EXPECT_EQ(told(world.get("BOOK", named, eve)), "404 NotFound") << "even when its owner is named";
+}
+
+TEST_F(SharingTest, SomebodyWhoIsNotSignedInIsToldToBe) {
+  EXPECT_EQ(told(world.get("LIBRARY", library, nobody())), "401 Unauthenticated");
+}
+
+TEST_F(SharingTest, ARecipientReadsThroughThePointer) {
+  EXPECT_EQ(told(world.get("LIBRARY", library, bob)), "ok");
+  EXPECT_EQ(shown(*world.get("BOOK", book, bob), "Title"), "\"Dune\"");
+}
+
+TEST_F(SharingTest, ARecipientMayNotWrite) {
+  EXPECT_EQ(told(world.update("BOOK", book, changes({{"Title", text("Mine")}}), bob)), "403 Forbidden");
+  EXPECT_EQ(told(world.remove("LIBRARY", library, bob)), "403 Forbidden");
+  auto attributes = library;
+  attributes.set("Title", text("Emma"));
+  EXPECT_EQ(told(world.create("BOOK", attributes, bob)), "403 Forbidden");
+  EXPECT_EQ(told(world.create("BOOK", attributes, eve)), "404 NotFound; LibraryId names no LIBRARY");
+}
+
+TEST_F(SharingTest, ARecipientListsThroughThePointer) {
+  EXPECT_EQ(world.run("contents", library, bob)->objects.size(), 1U);
+  EXPECT_EQ(told(world.run("contents", library, eve)), "404 NotFound");
+  EXPECT_TRUE(world.run("libraries", {}, eve)->objects.empty());
+}
+
+TEST_F(SharingTest, NothingIsSharedWithoutThePointer) {
+  auto pointer = library;
+  pointer.set("SharedToId", text("bob"));
+  ASSERT_EQ(told(world.remove("SHARE", pointer, the_system())), "ok");
+  EXPECT_EQ(told(world.get("BOOK", book, bob)), "404 NotFound");
+}
+
+TEST_F(SharingTest, ANameThatNoEntityCanHaveIsNotFound) {
+  EXPECT_EQ(told(world.get("LIBRARY", {{"LibraryId", text("no uuid")}}, alice)), "404 NotFound");
+  EXPECT_EQ(told(world.get("LIBRARY", {}, alice)), "404 NotFound");
+}
+
+TEST_F(SharingTest, ARoleIsNeededWhereTheModelSaysSo) {
+  auto pointer = library;
+  pointer.set("SharedFromId", text("eve"));
+  EXPECT_EQ(told(world.create("SHARE", pointer, eve)), "403 Forbidden");
+  EXPECT_EQ(told(world.create("SHARE", pointer, nobody())), "401 Unauthenticated");
+  EXPECT_EQ(told(world.create("SHARE", pointer, admin())), "ok");
+}
+
+constexpr std::string_view kLists = R"yaml(
+model: lists
+table:
+  name: Lists
+  key: [PK]
+  indexes:
+    ByCurator: { key: [curatorId, createdAt], projection: all }
+entities:
+  LIST:
+    path: /lists/{listId}
+    owner: curatorId
+    access: { read: [owner, { public: "isPublic = true" }], write: owner }
+    keys: { PK: "list#{listId}" }
+    attributes:
+      curatorId: string
+      listId: { type: uuid, generated: uuid }
+      isPublic: { type: boolean, default: false }
+      createdAt: { type: timestamp, generated: now }
+patterns:
+  by_curator:
+    get: /curators/{curatorId}/lists
+    query: { index: ByCurator, curatorId: "{curatorId|raw}" }
+    returns: LIST
+)yaml";
+
+TEST(PublicByAttributes, RowsArePublicWhileTheirConditionHolds) {
+  World world(kLists);
+  const auto alice = user("alice"), bob = user("bob");
+  const auto list = world.made("LIST", {}, alice);
+  const Item key{{"listId", *list.attributes.find("listId")}};
+  const Item curator{{"curatorId", text("alice")}};
+  EXPECT_EQ(told(world.get("LIST", key, bob)), "404 NotFound");
+  EXPECT_EQ(told(world.get("LIST", key, nobody())), "404 NotFound");
+  EXPECT_EQ(told(world.get("LIST", key, alice)), "ok");
+  EXPECT_TRUE(world.run("by_curator", curator, bob)->objects.empty());
+  EXPECT_EQ(world.run("by_curator", curator, alice)->objects.size(), 1U);
+  ASSERT_TRUE(world.update("LIST", key, changes({{"isPublic", boolean(true)}}), alice).ok());
+  EXPECT_EQ(told(world.get("LIST", key, bob)), "ok");
+  EXPECT_EQ(told(world.get("LIST", key, nobody())), "ok");
+  EXPECT_EQ(world.run("by_curator", curator, nobody())->objects.size(), 1U);
+  EXPECT_EQ(told(world.update("LIST", key, changes({{"isPublic", boolean(false)}}), bob)), "403 Forbidden");
+  EXPECT_EQ(told(world.update("LIST", key, changes({{"isPublic", boolean(false)}}), nobody())), "401 Unauthenticated");
+}
+
+}  // namespace
+}  // namespace stator::runtime

@@ -1,0 +1,557 @@
+#include "stator/runtime/repository.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "stator/runtime/test_support.h"
+#include "stator/runtime/transaction.h"
+
+namespace stator::runtime {
+namespace {
+
+class RepositoryTest : public testing::Test {
+ protected:
+  Item library(std::string_view name) {
+    return {{"LibraryId", *world.made("LIBRARY", {{"Name", text(name)}}, alice).attributes.find("LibraryId")}};
+  }
+  Item within(const Item& library, const Item& more) {
+    auto attributes = library;
+    for (const auto& [name, content] : more) attributes.set(name, content);
+    return attributes;
+  }
+  Item collection(const Item& library, std::string_view name) {
+    const auto made = world.made("COLLECTION", within(library, {{"Name", text(name)}}), alice);
+    return within(library, {{"CollectionId", *made.attributes.find("CollectionId")}});
+  }
+  Item book(const Item& library, const Item& attributes) {
+    const auto made = world.made("BOOK", within(library, attributes), alice);
+    return within(library, {{"ItemId", *made.attributes.find("ItemId")}});
+  }
+  // An attribute of an entity of Alice's as it is now.
+  std::string now(std::string_view entity, const Item& key, std::string_view attribute) {
+    const auto found = world.get(entity, key, alice);
+    return found.ok() ? shown(*found, attribute) : told(found);
+  }
+  std::uint64_t version(std::string_view entity, const Item& key) { return world.get(entity, key, alice)->version; }
+  // The row in the table.
+  Item row_of(std::string_view type, const Item& key) {
+    for (const auto& row : world.rows()) {
+      bool is_it = *row.find("EntityType") == text(type);
+      for (const auto& [name, content] : key) is_it = is_it && row.find(name) != nullptr && *row.find(name) == content;
+      if (is_it) return row;
+    }
+    return {};
+  }
+
+  World world{kShelf};
+  const Caller alice = user("alice");
+};
+
+// -------------------------------------------------------------------------------------------------------------------- create
+
+TEST_F(RepositoryTest, CreateFillsInWhatNobodyGives) {
+  const auto made = world.made("LIBRARY", {{"Name", text("Home")}}, alice);
+  EXPECT_EQ(shown(made, "OwnerId"), "\"alice\"");
+  EXPECT_EQ(shown(made, "LibraryId").size(), 38U);
+  EXPECT_EQ(shown(made, "Shelf"), "\"oak\"");
+  EXPECT_EQ(shown(made, "TotalItems"), "0");
+  EXPECT_EQ(shown(made, "CreatedAt"), "\"2023-11-14T22:13:20.000Z\"");
+  EXPECT_EQ(shown(made, "UpdatedAt"), "\"2023-11-14T22:13:20.000Z\"");
+  EXPECT_EQ(shown(made, "PK"), "-");
+  EXPECT_EQ(shown(made, "Version"), "-");
+  EXPECT_EQ(made.version, 1U);
+  const auto key = Item{{"LibraryId", *made.attributes.find("LibraryId")}};
+  EXPECT_EQ(world.get("LIBRARY", key, alice)->attributes, made.attributes);
+}
+
+TEST_F(RepositoryTest, CreateTellsAllProblemsAtOnce) {
+  const auto refused = world.create("LIBRARY",
+                                    {{"Description", text(std::string(101, 'x'))},
+                                     {"TotalItems", number(7)},
+                                     {"CreatedAt", text("2026-01-01T00:00:00.000Z")},
+                                     {"Colour", text("red")}},
+                                    alice);
+  const auto problem = told(refused);
+  for (const auto* part : {"400 Invalid", "Colour is not an attribute of LIBRARY", "TotalItems cannot be set",
+                           "CreatedAt cannot be set", "Name is required", "Description must have at most 100"}) {
+    EXPECT_NE(problem.find(part), std::string::npos) << part << " in " << problem;
+  }
+  EXPECT_TRUE(world.rows().empty());
+}
+
+TEST_F(RepositoryTest, NobodyCreatesForSomebodyElse) {
+  EXPECT_EQ(told(world.create("LIBRARY", {{"Name", text("Home")}, {"OwnerId", text("bob")}}, alice)),
+            "400 Invalid; OwnerId cannot be set");
+  EXPECT_EQ(told(world.create("LIBRARY", {{"Name", text("Home")}}, nobody())), "401 Unauthenticated");
+  EXPECT_EQ(told(world.create("LIBRARY", {{"Name", text("Home")}, {"OwnerId", text("bob")}}, the_system())), "ok");
+}
+
+TEST_F(RepositoryTest, AChildNeedsItsParent) {
+  const Item nowhere{{"LibraryId", text("00000000-0000-4000-8000-000000000000")}};
+  EXPECT_EQ(told(world.create("BOOK", within(nowhere, {{"Title", text("Dune")}}), alice)),
+            "404 NotFound; LibraryId names no LIBRARY");
+  const auto home = library("Home");
+  EXPECT_EQ(told(world.create(
+                "BOOK",
+                within(home, {{"Title", text("Dune")}, {"CollectionId", text("00000000-0000-4000-8000-000000000000")}}),
+                alice)),
+            "409 NoSuchParent; CollectionId names no COLLECTION");
+  EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "0");
+}
+
+TEST_F(RepositoryTest, AChildIsCountedAndSummedInItsParents) {
+  const auto home = library("Home");
+  const auto classics = collection(home, "Classics");
+  book(home, {{"Title", text("Dune")}, {"Pages", number(600)}});
+  book(home, {{"Title", text("Emma")}, {"Pages", number(400)}, {"CollectionId", *classics.find("CollectionId")}});
+  EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "2");
+  EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "1000");
+  EXPECT_EQ(now("COLLECTION", classics, "ItemCount"), "1");
+  EXPECT_EQ(version("LIBRARY", home), 1U) << "what children do is no change by a user";
+}
+
+TEST_F(RepositoryTest, WhatIsDerivedFromCountersIsComputedWhenRead) {
+  const auto home = library("Home");
+  EXPECT_EQ(now("LIBRARY", home, "PagesPerItem"), "-");
+  book(home, {{"Title", text("Dune")}, {"Pages", number(600)}});
+  book(home, {{"Title", text("Emma")}, {"Pages", number(400)}});
+  EXPECT_EQ(now("LIBRARY", home, "PagesPerItem"), "500");
+  EXPECT_EQ(row_of("LIBRARY", home).find("PagesPerItem"), nullptr);
+}
+
+TEST_F(RepositoryTest, ACopyIsTakenFromTheParentAndGoesIntoKeys) {
+  const auto home = library("Home");
+  const auto classics = collection(home, "Classics");
+  const auto emma =
+      book(home, {{"Title", text("Emma")}, {"CollectionId", *classics.find("CollectionId")}, {"Order", number(3)}});
+  EXPECT_EQ(now("BOOK", emma, "CollectionName"), "\"Classics\"");
+  EXPECT_EQ(now("BOOK", emma, "Label"), "\"Emma (Classics)\"");
+  EXPECT_TRUE(row_of("BOOK", emma).find("GSI1SK")->as_string()->starts_with("item#classics#00003#emma#"));
+}
+
+TEST_F(RepositoryTest, AUniqueValueIsTakenOnce) {
+  library("Home");
+  EXPECT_EQ(told(world.create("LIBRARY", {{"Name", text("HOME")}}, alice)), "409 Duplicate; Name is taken");
+  EXPECT_EQ(told(world.create("LIBRARY", {{"Name", text("Home")}}, user("bob"))), "ok") << "another scope";
+}
+
+TEST_F(RepositoryTest, EveryDuplicateIsTold) {
+  World two(R"(
+model: people
+table: { name: People, key: [PK] }
+entities:
+  USER:
+    access: { read: public, write: public }
+    keys: { PK: "user#{id}" }
+    attributes:
+      id: { type: uuid, generated: uuid }
+      email: { type: email, required: true, unique_within: table, fold: true }
+      name: { type: string, required: true, unique_within: table, fold: true }
+)");
+  two.made("USER", {{"email", text("a@example.com")}, {"name", text("Ada")}}, nobody());
+  EXPECT_EQ(told(two.create("USER", {{"email", text("A@example.com")}, {"name", text("ADA")}}, nobody())),
+            "409 Duplicate; email is taken; name is taken");
+}
+
+TEST_F(RepositoryTest, ACreateNeverOverwrites) {
+  World shops(R"(
+model: shops
+table: { name: Shops, key: [PK] }
+entities:
+  SHOP:
+    access: { read: public, write: public }
+    keys: { PK: "shop#{domain}" }
+    attributes: { domain: { type: string, required: true }, hash: string }
+)");
+  shops.made("SHOP", {{"domain", text("a.example")}, {"hash", text("1")}}, nobody());
+  EXPECT_EQ(told(shops.create("SHOP", {{"domain", text("a.example")}}, nobody())), "409 Exists");
+  EXPECT_EQ(shown(*shops.get("SHOP", {{"domain", text("a.example")}}, nobody()), "hash"), "\"1\"");
+}
+
+// -------------------------------------------------------------------------------------------------------------------- update
+
+TEST_F(RepositoryTest, AnUpdateKeepsWhatIsAbsentAndClearsWhatIsNull) {
+  const auto home = library("Home");
+  world.clock().advance(std::chrono::seconds(1));
+  ASSERT_TRUE(world.update("LIBRARY", home, changes({{"Description", text("by the sea")}}), alice).ok());
+  EXPECT_EQ(now("LIBRARY", home, "Name"), "\"Home\"");
+  EXPECT_EQ(now("LIBRARY", home, "Description"), "\"by the sea\"");
+  EXPECT_EQ(now("LIBRARY", home, "UpdatedAt"), "\"2023-11-14T22:13:21.000Z\"");
+  EXPECT_EQ(now("LIBRARY", home, "CreatedAt"), "\"2023-11-14T22:13:20.000Z\"");
+  EXPECT_EQ(version("LIBRARY", home), 2U);
+  ASSERT_TRUE(world.update("LIBRARY", home, changes({}, {"Description"}), alice).ok());
+  EXPECT_EQ(now("LIBRARY", home, "Description"), "-");
+}
+
+TEST_F(RepositoryTest, AnUpdateThatChangesNothingWritesNothing) {
+  const auto home = library("Home");
+  world.clock().advance(std::chrono::seconds(1));
+  EXPECT_EQ(world.update("LIBRARY", home, changes({{"Name", text("Home")}}), alice)->version, 1U);
+  EXPECT_EQ(now("LIBRARY", home, "UpdatedAt"), "\"2023-11-14T22:13:20.000Z\"");
+}
+
+TEST_F(RepositoryTest, WhatNamesOrOwnsAnEntityOrIsImmutableCannotChange) {
+  const auto home = library("Home");
+  EXPECT_EQ(
+      told(world.update("LIBRARY", home,
+                        changes({{"LibraryId", text("00000000-0000-4000-8000-000000000000")},
+                                 {"OwnerId", text("bob")},
+                                 {"Shelf", text("pine")},
+                                 {"TotalItems", number(3)}},
+                                {"Name"}),
+                        alice)),
+      "400 Invalid; LibraryId cannot be set; OwnerId cannot be changed; Shelf cannot be changed; TotalItems cannot be "
+      "set; Name is required");
+}
+
+TEST_F(RepositoryTest, AnUpdateNeverCreates) {
+  const Item nowhere{{"LibraryId", text("00000000-0000-4000-8000-000000000000")}};
+  EXPECT_EQ(told(world.update("LIBRARY", nowhere, changes({{"Name", text("Home")}}), alice)), "404 NotFound");
+  EXPECT_TRUE(world.rows().empty());
+}
+
+TEST_F(RepositoryTest, KeysFollowAnUpdate) {
+  const auto home = library("Home");
+  const auto classics = collection(home, "Classics");
+  const auto emma = book(home, {{"Title", text("Emma")}});
+  EXPECT_TRUE(row_of("BOOK", emma).find("GSI1SK")->as_string()->starts_with("item#emma#"));
+  ASSERT_TRUE(world
+                  .update("BOOK", emma,
+                          changes({{"CollectionId", *classics.find("CollectionId")}, {"Order", number(7)}}), alice)
+                  .ok());
+  EXPECT_TRUE(row_of("BOOK", emma).find("GSI1SK")->as_string()->starts_with("item#classics#00007#emma#"));
+  EXPECT_EQ(now("BOOK", emma, "CollectionName"), "\"Classics\"");
+  ASSERT_TRUE(
+      world.update("BOOK", emma, changes({{"Title", text("Persuasion")}}, {"CollectionId", "Order"}), alice).ok());
+  EXPECT_TRUE(row_of("BOOK", emma).find("GSI1SK")->as_string()->starts_with("item#persuasion#"));
+  EXPECT_EQ(now("BOOK", emma, "CollectionName"), "-");
+  EXPECT_EQ(now("BOOK", emma, "Label"), "\"Persuasion (loose)\"");
+}
+
+TEST_F(RepositoryTest, CountsMoveWithARelationAndSumsWithAnAmount) {
+  const auto home = library("Home");
+  const auto classics = collection(home, "Classics");
+  const auto novels = collection(home, "Novels");
+  const auto emma =
+      book(home, {{"Title", text("Emma")}, {"Pages", number(400)}, {"CollectionId", *classics.find("CollectionId")}});
+  ASSERT_TRUE(world
+                  .update("BOOK", emma,
+                          changes({{"CollectionId", *novels.find("CollectionId")}, {"Pages", number(410)}}), alice)
+                  .ok());
+  EXPECT_EQ(now("COLLECTION", classics, "ItemCount"), "0");
+  EXPECT_EQ(now("COLLECTION", novels, "ItemCount"), "1");
+  EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "410");
+  EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "1");
+}
+
+TEST_F(RepositoryTest, ARenameClaimsTheNewNameAndFreesTheOld) {
+  const auto home = library("Home");
+  library("Office");
+  EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("office")}}), alice)),
+            "409 Duplicate; Name is taken");
+  ASSERT_TRUE(world.update("LIBRARY", home, changes({{"Name", text("Cabin")}}), alice).ok());
+  EXPECT_EQ(told(world.create("LIBRARY", {{"Name", text("Home")}}, alice)), "ok");
+  EXPECT_EQ(told(world.create("LIBRARY", {{"Name", text("cabin")}}, alice)), "409 Duplicate; Name is taken");
+  EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("CABIN")}}), alice)), "ok") << "it is its own";
+}
+
+TEST_F(RepositoryTest, AnExpectedVersionIsKept) {
+  const auto home = library("Home");
+  const WriteOptions first{.expected_version = 1, .include_deleted = false};
+  EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("Cabin")}}), alice, first)), "ok");
+  EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("Cave")}}), alice, first)),
+            "412 VersionMismatch");
+  EXPECT_EQ(told(world.remove("LIBRARY", home, alice, first)), "412 VersionMismatch");
+  EXPECT_EQ(now("LIBRARY", home, "Name"), "\"Cabin\"");
+}
+
+// -------------------------------------------------------------------------------------------------------------------- remove
+
+TEST_F(RepositoryTest, ARemovalCountsDownAndFreesNames) {
+  const auto home = library("Home");
+  const auto dune = book(home, {{"Title", text("Dune")}, {"Pages", number(600)}, {"Isbn", text("1")}});
+  EXPECT_EQ(told(world.create("BOOK", within(home, {{"Title", text("Dune")}, {"Isbn", text("1")}}), alice)),
+            "409 Duplicate; Isbn is taken");
+  EXPECT_EQ(told(world.remove("BOOK", dune, alice)), "ok");
+  EXPECT_EQ(told(world.remove("BOOK", dune, alice)), "404 NotFound");
+  EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "0");
+  EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "0");
+  EXPECT_EQ(told(world.create("BOOK", within(home, {{"Title", text("Dune")}, {"Isbn", text("1")}}), alice)), "ok");
+}
+
+TEST_F(RepositoryTest, AChildWhoseParentIsGoneCanGoToo) {
+  const auto home = library("Home");
+  const auto dune = book(home, {{"Title", text("Dune")}});
+  EXPECT_EQ(told(world.remove("LIBRARY", home, alice)), "ok");
+  EXPECT_EQ(told(world.remove("BOOK", dune, alice)), "ok");
+  EXPECT_TRUE(world.rows().empty()) << "a counter must not bring a row back";
+}
+
+TEST_F(RepositoryTest, AppendOnlyEntitiesStayAsTheyAre) {
+  const auto home = library("Home");
+  const auto dune = book(home, {{"Title", text("Dune")}});
+  const auto event = world.made("EVENT", within(dune, {{"Type", text("LENT")}, {"Borrower", text("bob")}}), alice);
+  const auto key = within(dune, {{"EventId", *event.attributes.find("EventId")}});
+  EXPECT_EQ(told(world.update("EVENT", key, changes({{"Borrower", text("eve")}}), alice)), "409 AppendOnly");
+  EXPECT_EQ(told(world.remove("EVENT", key, alice)), "409 AppendOnly");
+  EXPECT_EQ(told(world.remove("EVENT", within(key, {{"OwnerId", text("alice")}}), the_system())), "409 AppendOnly");
+}
+
+constexpr std::string_view kMovies = R"yaml(
+model: movies
+table: { name: Movies, key: [PK, SK] }
+entities:
+  MOVIE:
+    access: { read: public, write: role:admin }
+    keys: { PK: "movie#{movieId}", SK: "movie" }
+    attributes:
+      movieId: { type: uuid, generated: uuid }
+      title: { type: string, required: true }
+      uses: { count: ENTRY.movie }
+  ENTRY:
+    access: { read: public, write: signed-in }
+    parents:
+      movie: { entity: MOVIE, on_delete: restrict }
+    keys: { PK: "entry#{entryId}", SK: "entry" }
+    attributes:
+      entryId: { type: uuid, generated: uuid }
+      movieId: { type: uuid, required: true }
+)yaml";
+
+TEST(RestrictTest, AParentThatIsInUseStays) {
+  World world(kMovies);
+  const auto movie = world.made("MOVIE", {{"title", text("Alien")}}, admin());
+  const Item key{{"movieId", *movie.attributes.find("movieId")}};
+  const auto entry = world.made("ENTRY", key, user("alice"));
+  EXPECT_EQ(told(world.remove("MOVIE", key, admin())), "409 InUse; uses is not zero");
+  ASSERT_TRUE(world.remove("ENTRY", {{"entryId", *entry.attributes.find("entryId")}}, user("alice")).ok());
+  EXPECT_EQ(told(world.remove("MOVIE", key, admin())), "ok");
+}
+
+// --------------------------------------------------------------------------------------------------- records and soft deletion
+
+constexpr std::string_view kStories = R"yaml(
+model: stories
+table: { name: Stories, key: [PK, SK], ttl: expiresAt }
+entities:
+  STORY:
+    path: /stories/{storyId}
+    owner: userId
+    soft_delete: { attribute: deleted, at: deletedAt, keep: 30d }
+    records:
+      main: { type: story, keys: { PK: "story#{storyId}", SK: "story" } }
+      live:
+        type: story_live
+        keys: { PK: "stories#{userId}", SK: "{title|sortable}#{storyId}" }
+        attributes: [storyId, userId, title, nodes]
+        when: "attribute_not_exists(deleted)"
+      deleted:
+        type: story_deleted
+        keys: { PK: "deleted#{userId}", SK: "{title|sortable}#{storyId}" }
+        when: "deleted = true"
+    attributes:
+      userId: string
+      storyId: { type: uuid, generated: uuid }
+      title: { type: string, required: true }
+      nodes: { count: NODE.story }
+      deleted: boolean
+      deletedAt: timestamp
+  NODE:
+    path: /stories/{storyId}/nodes/{nodeId}
+    owner: userId
+    parents: { story: { entity: STORY, on_delete: cascade } }
+    keys: { PK: "story#{storyId}", SK: "node#{nodeId}" }
+    attributes:
+      userId: string
+      storyId: uuid
+      nodeId: { type: ulid, generated: ulid }
+      label: string
+patterns:
+  live:
+    query: { PK: "stories#{me}" }
+    returns: STORY.live
+  deleted:
+    query: { PK: "deleted#{me}" }
+    returns: STORY.deleted
+)yaml";
+
+class StoriesTest : public testing::Test {
+ protected:
+  std::vector<std::string> titles(std::string_view pattern) {
+    std::vector<std::string> list;
+    const auto page = world.run(pattern, {}, alice);
+    if (!page) return {told(page)};
+    for (const auto& story : page->objects) list.push_back(*story.attributes.find("title")->as_string());
+    return list;
+  }
+  Item story(std::string_view title) {
+    return {{"storyId", *world.made("STORY", {{"title", text(title)}}, alice).attributes.find("storyId")}};
+  }
+  Item node(const Item& story) {
+    auto attributes = story;
+    attributes.set("label", text("start"));
+    return world.made("NODE", attributes, alice).attributes;
+  }
+
+  using Titles = std::vector<std::string>;
+  World world{kStories};
+  const Caller alice = user("alice");
+};
+
+TEST_F(StoriesTest, RecordsOfAnEntityAreWrittenTogether) {
+  const auto first = story("First");
+  story("Second");
+  EXPECT_EQ(titles("live"), (Titles{"First", "Second"}));
+  ASSERT_TRUE(world.update("STORY", first, changes({{"title", text("Third")}}), alice).ok());
+  EXPECT_EQ(titles("live"), (Titles{"Second", "Third"})) << "the row has moved";
+  EXPECT_EQ(world.rows().size(), 4U);
+}
+
+TEST_F(StoriesTest, ACounterReachesEveryRecordThatHoldsIt) {
+  const auto first = story("First");
+  node(first);
+  node(first);
+  EXPECT_EQ(shown(*world.get("STORY", first, alice), "nodes"), "2");
+  EXPECT_EQ(shown(world.run("live", {}, alice)->objects.front(), "nodes"), "2");
+}
+
+TEST_F(StoriesTest, ADeletedEntityIsNotFoundUntilItIsRestored) {
+  const auto first = story("First");
+  EXPECT_EQ(told(world.repository().restore(world.entity("STORY"), first, alice)), "409 NotDeleted");
+  EXPECT_EQ(told(world.remove("STORY", first, alice)), "ok");
+  EXPECT_EQ(told(world.remove("STORY", first, alice)), "404 NotFound");
+  EXPECT_EQ(told(world.get("STORY", first, alice)), "404 NotFound");
+  EXPECT_EQ(told(world.update("STORY", first, changes({{"title", text("x")}}), alice)), "404 NotFound");
+  EXPECT_EQ(shown(*world.get("STORY", first, alice, true), "deletedAt"), "\"2023-11-14T22:13:20.000Z\"");
+  EXPECT_EQ(titles("live"), Titles{});
+  EXPECT_EQ(titles("deleted"), Titles{"First"});
+
+  EXPECT_EQ(told(world.repository().restore(world.entity("STORY"), first, alice)), "ok");
+  EXPECT_EQ(shown(*world.get("STORY", first, alice), "deletedAt"), "-");
+  EXPECT_EQ(titles("live"), Titles{"First"});
+  EXPECT_EQ(titles("deleted"), Titles{});
+}
+
+TEST_F(StoriesTest, NobodyAddsToADeletedParent) {
+  const auto first = story("First");
+  ASSERT_TRUE(world.remove("STORY", first, alice).ok());
+  EXPECT_EQ(told(world.create("NODE", first, alice)), "404 NotFound; storyId names no STORY");
+}
+
+TEST_F(StoriesTest, APurgeRemovesForGood) {
+  const auto first = story("First");
+  EXPECT_EQ(told(world.repository().purge(world.entity("STORY"), first, alice)), "409 NotDeleted");
+  ASSERT_TRUE(world.remove("STORY", first, alice).ok());
+  EXPECT_EQ(told(world.repository().purge(world.entity("STORY"), first, alice)), "ok");
+  EXPECT_TRUE(world.rows().empty());
+}
+
+// ------------------------------------------------------------------------------------------------------------------ by hand
+
+TEST_F(RepositoryTest, AProgramCanPutATransactionTogether) {
+  const auto home = library("Home");
+  const auto dune = book(home, {{"Title", text("Dune")}, {"Pages", number(600)}});
+  const auto emma = book(home, {{"Title", text("Emma")}, {"Pages", number(400)}});
+  const auto merged = world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+    auto* first = ATTEMPT(transaction.load(world.entity("BOOK"), within(dune, {{"OwnerId", text("alice")}})));
+    auto* second = ATTEMPT(transaction.load(world.entity("BOOK"), within(emma, {{"OwnerId", text("alice")}})));
+    ATTEMPT(transaction.change(*first, changes({{"Pages", number(1000)}}), Source::Request));
+    return transaction.remove(*second);
+  });
+  EXPECT_EQ(told(merged), "ok");
+  EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "1");
+  EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "1000");
+}
+
+// --------------------------------------------------------------------------------------------------------------- concurrency
+
+TEST_F(RepositoryTest, OfSixteenWithOneNameOneWins) {
+  const auto home = library("Home");
+  std::atomic<int> won = 0, duplicates = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      const auto created = world.create("BOOK", within(home, {{"Title", text("Dune")}, {"Isbn", text("1")}}), alice);
+      if (created.ok())
+        ++won;
+      else if (told(created) == "409 Duplicate; Isbn is taken")
+        ++duplicates;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(won, 1);
+  EXPECT_EQ(duplicates, 15);
+  EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "1");
+}
+
+TEST_F(RepositoryTest, ConcurrentWritersCountExactly) {
+  const auto home = library("Home");
+  std::vector<std::thread> threads;
+  std::atomic<int> failures = 0;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 10; ++n) {
+        const auto made = world.create("BOOK", within(home, {{"Title", text("Dune")}, {"Pages", number(10)}}), alice);
+        if (!made)
+          ++failures;
+        else if (n % 2 == 0 && !world.remove("BOOK", made->attributes, alice))
+          ++failures;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "40");
+  EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "400");
+}
+
+// A book that comes while its collection is renamed has the name from before the rename, and then was written before it, so that
+// whoever follows the rename finds the book; or it has the new one.
+TEST_F(RepositoryTest, ACreateCannotMissARename) {
+  const auto home = library("Home");
+  const auto classics = collection(home, "Name 0");
+  std::atomic<bool> stop = false;
+  std::thread renamer([&] {
+    for (int i = 1; i <= 30; ++i) {
+      const auto renamed =
+          world.update("COLLECTION", classics, changes({{"Name", text("Name " + std::to_string(i))}}), alice);
+      EXPECT_TRUE(renamed.ok()) << told(renamed);
+    }
+    stop = true;
+  });
+  int books = 0;
+  while (!stop) {
+    const auto made = world.create(
+        "BOOK", within(home, {{"Title", text("Dune")}, {"CollectionId", *classics.find("CollectionId")}}), alice);
+    if (made.ok())
+      ++books;
+    else
+      EXPECT_EQ(told(made), "409 Contention");
+  }
+  renamer.join();
+  EXPECT_EQ(now("COLLECTION", classics, "ItemCount"), std::to_string(books));
+  const auto last = book(home, {{"Title", text("Emma")}, {"CollectionId", *classics.find("CollectionId")}});
+  EXPECT_EQ(now("BOOK", last, "CollectionName"), "\"Name 30\"");
+}
+
+TEST_F(RepositoryTest, ConcurrentChangesOfOneEntityAreNotLost) {
+  const auto home = library("Home");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const auto changed =
+          i % 2 == 0 ? world.update("LIBRARY", home, changes({{"Description", text(std::to_string(i))}}), alice)
+                     : world.update("LIBRARY", home, changes({{"Name", text("Home " + std::to_string(i))}}), alice);
+      EXPECT_TRUE(changed.ok()) << told(changed);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(version("LIBRARY", home), 5U);
+  EXPECT_NE(now("LIBRARY", home, "Name"), "\"Home\"");
+  EXPECT_NE(now("LIBRARY", home, "Description"), "-");
+}
+
+}  // namespace
+}  // namespace stator::runtime
