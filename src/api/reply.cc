@@ -53,11 +53,13 @@ std::string Fault::body() const {
   return body;
 }
 
-std::string_view Fault::name() const { return type.substr(type.find('#') + 1); }
+std::string_view Fault::name() const { return std::string_view(type).substr(type.find('#') + 1); }
 
 Fault to_fault(const Error& error) {
-  Fault fault{
-      .type = type_of(error.code), .message = error.message, .members = {}, .server_side = is_server_side(error.code)};
+  Fault fault{.type = std::string(type_of(error.code)),
+              .message = error.message,
+              .members = {},
+              .server_side = is_server_side(error.code)};
   if (fault.server_side) {
     // Paths and other details of this machine are for its log, not for its clients.
     log::error("request failed", {{"cause", error.message}});

@@ -11,14 +11,14 @@ namespace stator::api {
 
 // A failure as DynamoDB tells it.  Which HTTP status goes with it is the server's to know.
 struct Fault {
-  std::string_view type;  // "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"; static storage
+  std::string type;  // "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
   std::string message;
   std::string members;  // further members of the JSON body, each with a comma in front: ,"Item":{...}
   bool server_side = false;
 
   // {"__type":"...","message":"..."}, or without a message when there is none.
   std::string body() const;
-  // The name without its namespace.
+  // The type without its namespace.
   std::string_view name() const;
 };
 

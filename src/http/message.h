@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace stator::http {
 
@@ -13,6 +15,8 @@ inline constexpr std::size_t kBodyPadding = 64;
 struct Header {
   std::string_view name, value;
 };
+// Of a message that owns its text.
+using OwnedHeaders = std::vector<std::pair<std::string, std::string>>;
 
 // One request.  Everything points into the connection's buffer and is valid until the response has been sent.
 struct Request {

@@ -1,8 +1,6 @@
 #include "stator/http/tls.h"
 
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
@@ -11,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "stator/http/test_certificate.h"
 #include "stator/http/test_client.h"
 
 namespace stator::http {
@@ -20,30 +19,9 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using testing::Answer;
 using testing::FunctionHandler;
+using testing::make_certificate;
 using testing::post;
 using testing::TestClient;
-
-// A key and a certificate for it, signed by itself.
-void make_certificate(const std::string& certificate_file, const std::string& key_file, const char* name) {
-  EVP_PKEY* key = EVP_EC_gen("P-256");
-  X509* certificate = X509_new();
-  X509_set_version(certificate, X509_VERSION_3);
-  X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
-  X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
-  X509_set_pubkey(certificate, key);
-  auto* subject = X509_get_subject_name(certificate);
-  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name), -1, -1, 0);
-  X509_set_issuer_name(certificate, subject);
-  X509_sign(certificate, key, EVP_sha256());
-  auto* file = std::fopen(certificate_file.c_str(), "w");
-  PEM_write_X509(file, certificate);
-  std::fclose(file);
-  file = std::fopen(key_file.c_str(), "w");
-  PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
-  std::fclose(file);
-  X509_free(certificate);
-  EVP_PKEY_free(key);
-}
 
 // A client that encrypts, on a socket of TestClient's kind.
 class TlsClient {

@@ -121,7 +121,7 @@ std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& r
   if (signatures == nullptr || !signatures->required() || needs_no_signature(request)) return std::nullopt;
   const auto wrong = signatures->check(request);
   if (!wrong) return std::nullopt;
-  const api::Fault fault{.type = type_of(wrong->kind), .message = wrong->message, .members = {}};
+  const api::Fault fault{.type = std::string(type_of(wrong->kind)), .message = wrong->message, .members = {}};
   const auto operation = operation_of(request.header("X-Amz-Target"));
   requests_.record(std::string(operation.empty() ? "unknown" : operation), {}, fault.name(), {});
   return dynamodb_response(status_of(fault), kJson10, fault.body(), cors_headers(request.header("Origin")));

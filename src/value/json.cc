@@ -438,6 +438,8 @@ void append_json(std::string& out, const AttributeMap& item) {
   out.push_back('}');
 }
 
+void append_json(std::string& out, JsonElement json) { out += simdjson::minify(json); }
+
 void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
   while (true) {

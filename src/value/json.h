@@ -52,6 +52,8 @@ Result<AttributeMap> decode_stored_item(JsonElement json);
 // padded base64, and the shortest JSON escapes.
 void append_json(std::string& out, const AttributeValue& value);
 void append_json(std::string& out, const AttributeMap& item);
+// Any JSON as it was, without the white space.
+void append_json(std::string& out, JsonElement json);
 
 // "text" with quotes and escapes.
 void append_json_string(std::string& out, std::string_view text);

@@ -359,5 +359,15 @@ TEST(JsonWriter, WritesRealsThatReadBackAsTheSame) {
   }
 }
 
+TEST(AnyJson, IsWrittenAsItWasWithoutWhiteSpace) {
+  JsonParser parser;
+  for (const auto& [json, expected] :
+       {std::pair(R"( { "a" : [ 1 , -2.5, true, null, "x y" ] , "b" : { } } )",
+                  R"({"a":[1,-2.5,true,null,"x y"],"b":{}})"),
+        std::pair(R"(["\u0001 \n \" \\ \u00e9"])", "[\"\\u0001 \\n \\\" \\\\ \u00e9\"]")}) {
+    EXPECT_EQ(encode(*parser.parse(json)), expected);
+  }
+}
+
 }  // namespace
 }  // namespace stator::value

@@ -6,7 +6,7 @@ A suite is one of two things:
                  build; under the thread sanitizer without RocksDB, which Debian does not instrument: layers and tests
                  with RocksDb in their name are left out.
   <name>         the executable tests/<name>/suite.  Runs on the release build.  One comment line near its top can
-                 say more:  # suite: asan tsan timeout=900 nobuild
+                 say more:  # suite: asan tsan timeout=900 target=another_program nobuild
 
 A suite finds in its environment STATOR_BIN (the program to test), STATOR_PRESET (release, asan or tsan), STATOR_STORE
 (`memory` when it must not use RocksDB), TMPDIR (its own, removed afterwards) and STATOR_RESULT, the file to which it
@@ -41,7 +41,7 @@ class Suite:
     name: str  # without the preset
     preset: str
     command: list
-    target: str | None  # what the build must make for it
+    targets: list  # what the build must make for it
     timeout: int = DEFAULT_TIMEOUT
     unit: bool = False
 
@@ -77,12 +77,12 @@ def unit_suites(top):
             command = [str(top / "build" / preset / target)]
             if preset == "tsan":
                 command.append(f"--gtest_filter={UNDER_TSAN}")
-            yield Suite(f"unit/{layer[1]}", preset, command, target, unit=True)
+            yield Suite(f"unit/{layer[1]}", preset, command, [target], unit=True)
 
 
 def script_suites(top):
     for script in sorted(top.glob("tests/*/suite")):
-        presets, timeout, target = ["release"], DEFAULT_TIMEOUT, "stator"
+        presets, timeout, targets = ["release"], DEFAULT_TIMEOUT, ["stator"]
         head = script.read_text(errors="replace").splitlines()[:40]
         for line in head:
             declared = re.match(r"\s*(?:#|//)\s*suite:\s*(.*)", line)
@@ -90,13 +90,15 @@ def script_suites(top):
                 if word in PRESETS:
                     presets.append(word)
                 elif word == "nobuild":
-                    target = None
+                    targets = []
                 elif re.fullmatch(r"timeout=\d+", word):
                     timeout = int(word.split("=")[1])
+                elif re.fullmatch(r"target=\w+", word):
+                    targets.append(word.split("=")[1])
                 else:
                     raise SystemExit(f"{script}: '# suite:' does not know the word {word}")
         for preset in dict.fromkeys(presets):
-            yield Suite(script.parent.name, preset, [str(script)], target, timeout)
+            yield Suite(script.parent.name, preset, [str(script)], targets, timeout)
 
 
 def discover(top):
@@ -117,10 +119,10 @@ class Runner:
     def run(self, suites, whole):
         for preset in PRESETS:
             chosen = [suite for suite in suites if suite.preset == preset]
-            targets = sorted({suite.target for suite in chosen if suite.target})
+            targets = sorted({target for suite in chosen for target in suite.targets})
             # A whole run also links every layer by itself, which finds symbols taken from a layer above; once is enough.
             if not self.build(preset, ["all"] if targets and whole and preset == "release" else targets):
-                chosen = [suite for suite in chosen if not suite.target]
+                chosen = [suite for suite in chosen if not suite.targets]
             # Unit binaries are small and independent; the others may need the machine for themselves.
             with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
                 list(pool.map(self.run_suite, (suite for suite in chosen if suite.unit)))

@@ -1,0 +1,347 @@
+#include "stator/client/remote.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stator/api/shape.h"
+#include "stator/http/client.h"
+#include "stator/http/signer.h"
+#include "stator/value/json.h"
+
+namespace stator::client {
+namespace {
+
+constexpr std::string_view kService = "dynamodb";  // in signatures, of streams too
+constexpr std::string_view kDatabase = "DynamoDB_20120810";
+constexpr std::string_view kStreams = "DynamoDBStreams_20120810";
+constexpr std::string_view kToken = "ClientRequestToken";
+constexpr std::size_t kQuotedBytes = 200;  // of an answer that is not understood
+
+// How the retries of one client are kept in bounds, and what they cost.
+constexpr int kQuota = 500;
+constexpr int kTransientCost = 14;
+constexpr int kThrottledCost = 5;
+constexpr int kReward = 1;  // for a success at the first attempt
+
+// --- what is sent
+
+bool is_read(std::string_view operation) {
+  return operation == "Query" || operation == "Scan" || operation == "BatchGetItem" ||
+         operation == "TransactGetItems" || operation.starts_with("Get") || operation.starts_with("List") ||
+         operation.starts_with("Describe");
+}
+
+// Without a condition that its own success could break, or an old item that it could no longer tell.
+bool is_plain_write(const value::JsonObject& request) {
+  std::string_view returned;
+  const bool returns = request["ReturnValues"].get(returned) == simdjson::SUCCESS && returned != "NONE";
+  return !returns && request["ConditionExpression"].error() != simdjson::SUCCESS &&
+         request["Expected"].error() != simdjson::SUCCESS;
+}
+
+struct Prepared {
+  std::string body;
+  bool repeatable = false;  // carrying it out twice does no more than once
+};
+
+Prepared prepare(std::string_view operation, std::string_view json, Random& random) {
+  Prepared prepared{.body = std::string(json)};
+  if (is_read(operation) || operation == "BatchWriteItem") {
+    prepared.repeatable = true;
+    return prepared;
+  }
+  const bool item = operation == "PutItem" || operation == "DeleteItem";
+  const bool transaction = operation == "TransactWriteItems" || operation == "ExecuteTransaction";
+  if (!item && !transaction) return prepared;
+
+  thread_local value::JsonParser parser;
+  const auto parsed = parser.parse(json);
+  value::JsonObject request;
+  if (!parsed || parsed->get(request) != simdjson::SUCCESS) return prepared;  // the endpoint will say what is wrong
+  prepared.repeatable = transaction || is_plain_write(request);
+  if (transaction && request[kToken].error() != simdjson::SUCCESS) {
+    const auto* const comma = request.size() == 0 ? "" : ",";
+    prepared.body.insert(json.find('{') + 1, fmt::format(R"("{}":"{}"{})", kToken, random.uuid(), comma));
+  }
+  return prepared;
+}
+
+// Amazon has another host for streams.
+http::Origin streams_origin(http::Origin origin) {
+  const std::string_view host = origin.host;
+  if (host.starts_with("dynamodb.") && (host.ends_with(".amazonaws.com") || host.ends_with(".amazonaws.com.cn"))) {
+    origin.host = "streams." + origin.host;
+  } else if (host.starts_with("dynamodb.") && host.ends_with(".api.aws")) {
+    origin.host = "streams-" + origin.host;
+  }
+  return origin;
+}
+
+// --- what comes back
+
+enum class Verdict : std::uint8_t {
+  Final,
+  Throttled,
+  NotDone,    // nothing happened, and it may the next time
+  MaybeDone,  // the same, if it did not
+};
+
+struct Outcome {
+  api::Reply reply;
+  Verdict verdict = Verdict::Final;
+};
+
+Outcome faulty(std::string_view type, std::string message, Verdict verdict) {
+  return {
+      .reply = {.outcome =
+                    api::Fault{
+                        .type = std::string(type), .message = std::move(message), .members = {}, .server_side = true},
+                .table = {}},
+      .verdict = verdict};
+}
+
+Outcome outcome_of(http::ClientFailure failure) {
+  using Kind = http::ClientFailure::Kind;
+  switch (failure.kind) {
+    case Kind::Malformed: return faulty(kUnexpectedAnswer, std::move(failure.message), Verdict::Final);
+    case Kind::Untrusted:
+    case Kind::Stopped: return faulty(kNetworkFailure, std::move(failure.message), Verdict::Final);
+    case Kind::Unreachable:
+    case Kind::TimedOut:
+    case Kind::Broken:
+    case Kind::Busy: break;
+  }
+  return faulty(kNetworkFailure, std::move(failure.message),
+                failure.maybe_handled ? Verdict::MaybeDone : Verdict::NotDone);
+}
+
+bool is_throttling(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kNames = {"ProvisionedThroughputExceededException",
+                                                             "RequestLimitExceeded",
+                                                             "RequestThrottled",
+                                                             "RequestThrottledException",
+                                                             "Throttling",
+                                                             "ThrottledException",
+                                                             "ThrottlingException",
+                                                             "TransactionInProgressException"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+// A fault as the endpoint tells it; nothing when the body is not one.
+std::optional<api::Fault> parse_fault(std::string_view body) {
+  thread_local value::JsonParser parser;
+  const auto parsed = parser.parse(body);
+  value::JsonObject object;
+  std::string_view type;
+  if (!parsed || parsed->get(object) != simdjson::SUCCESS || object["__type"].get(type) != simdjson::SUCCESS) {
+    return std::nullopt;
+  }
+  api::Fault fault{.type = std::string(type), .message = {}, .members = {}, .server_side = false};
+  for (const auto& [name, json] : object) {
+    std::string_view message;
+    if (name == "__type") continue;
+    if ((name == "message" || name == "Message") && json.get(message) == simdjson::SUCCESS) {
+      fault.message = message;
+      continue;
+    }
+    fault.members += ',';
+    value::append_json_string(fault.members, name);
+    fault.members += ':';
+    value::append_json(fault.members, json);
+  }
+  return fault;
+}
+
+bool checksum_matches(const http::ClientResponse& response) {
+  const auto sent = response.header("x-amz-crc32");
+  if (sent.empty()) return true;
+  std::uint32_t expected = 0;
+  const auto [end, error] = std::from_chars(sent.data(), sent.data() + sent.size(), expected);
+  const auto& body = response.body;
+  return error == std::errc() && end == sent.data() + sent.size() &&
+         crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())) == expected;
+}
+
+Outcome unexpected(const http::ClientResponse& response, const http::Origin& origin, Verdict verdict) {
+  auto quoted = response.body.substr(0, kQuotedBytes);
+  for (auto& c : quoted) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return faulty(
+      kUnexpectedAnswer,
+      fmt::format("{} answers with HTTP status {} and no DynamoDB: {}", origin.url(), response.status, quoted),
+      verdict);
+}
+
+Outcome outcome_of(http::ClientResponse response, const http::Origin& origin) {
+  if (!checksum_matches(response)) {
+    return faulty(kNetworkFailure, fmt::format("the answer of {} does not have its checksum", origin.url()),
+                  Verdict::MaybeDone);
+  }
+  if (response.status == 200) {
+    if (!response.body.starts_with('{')) return unexpected(response, origin, Verdict::Final);
+    return {.reply = {.outcome = std::move(response.body), .table = {}}};
+  }
+  const auto by_status = response.status == 429   ? Verdict::Throttled
+                         : response.status >= 500 ? Verdict::MaybeDone
+                                                  : Verdict::Final;
+  auto fault = parse_fault(response.body);
+  // What the service's front end says to what cannot be one of its operations.
+  if (!fault && response.body.starts_with("<UnknownOperationException")) {
+    fault = api::to_fault({ErrorCode::UnknownOperation, ""});
+  }
+  if (!fault) return unexpected(response, origin, by_status);
+  fault->server_side = response.status >= 500;
+  const auto verdict = is_throttling(fault->name()) ? Verdict::Throttled : by_status;
+  return {.reply = {.outcome = std::move(*fault), .table = {}}, .verdict = verdict};
+}
+
+// One call, from attempt to attempt.
+struct Call {
+  std::string target;  // DynamoDB_20120810.GetItem
+  const http::Origin* origin;
+  std::string body;
+  bool repeatable = false;
+  api::ReplyCallback reply;
+  int attempt = 1;
+  int paid = 0;  // for the last retry
+};
+
+}  // namespace
+
+struct RemoteClient::Impl {
+  Impl(const RemoteOptions& o, http::Origin where, std::unique_ptr<http::Transport> how, const Clock& c, Random dice)
+      : retries(o.retries),
+        database(std::move(where)),
+        streams(streams_origin(database)),
+        signer({.key = {.id = o.credentials.access_key_id, .secret = o.credentials.secret_access_key},
+                .session_token = o.credentials.session_token,
+                .region = o.region,
+                .service = std::string(kService)}),
+        clock(c),
+        random(std::move(dice)),
+        transport(*how),
+        owner(std::move(how)) {}
+
+  void attempt(std::unique_ptr<Call> call);
+  void finish(std::unique_ptr<Call> call, Outcome outcome);
+  bool pay(Call& call, Verdict verdict);
+  std::chrono::milliseconds delay(int attempt, Verdict verdict);
+
+  const RetryOptions retries;
+  const http::Origin database, streams;
+  const http::Signer signer;
+  const Clock& clock;
+  Random random;
+  int quota = kQuota;  // confined to the transport's thread
+
+  http::Transport& transport;
+  const std::unique_ptr<http::Transport> owner;  // last: its destructor brings the replies that are missing
+};
+
+void RemoteClient::Impl::attempt(std::unique_ptr<Call> call) {
+  http::ClientRequest request{
+      .method = "POST",
+      .target = "/",
+      .headers = {{"Content-Type", "application/x-amz-json-1.0"}, {"X-Amz-Target", call->target}},
+      .body = call->body,
+      .idempotent = call->repeatable};
+  const auto host = call->origin->authority();
+  std::vector<http::Header> headers = {{"Host", host}};
+  for (const auto& [name, value] : request.headers) headers.push_back({name, value});
+  http::Request to_sign;
+  to_sign.method = request.method;
+  to_sign.path = request.target;
+  to_sign.headers = headers;
+  to_sign.body = request.body;
+  auto added = signer.sign(to_sign, clock.now());
+  std::ranges::move(added, std::back_inserter(request.headers));
+
+  const auto& origin = *call->origin;
+  transport.send(origin, std::move(request), [this, call = std::move(call)](http::Exchange exchange) mutable {
+    auto* const response = std::get_if<http::ClientResponse>(&exchange);
+    auto outcome = response != nullptr ? outcome_of(std::move(*response), *call->origin)
+                                       : outcome_of(std::get<http::ClientFailure>(std::move(exchange)));
+    finish(std::move(call), std::move(outcome));
+  });
+}
+
+void RemoteClient::Impl::finish(std::unique_ptr<Call> call, Outcome outcome) {
+  if (outcome.reply.ok()) quota = std::min(kQuota, quota + (call->paid > 0 ? call->paid : kReward));
+  const bool harmless = outcome.verdict != Verdict::MaybeDone || call->repeatable;
+  if (outcome.verdict != Verdict::Final && harmless && call->attempt < retries.attempts &&
+      pay(*call, outcome.verdict)) {
+    const auto wait = delay(call->attempt++, outcome.verdict);
+    transport.after(wait, [this, call = std::move(call)]() mutable { attempt(std::move(call)); });
+    return;
+  }
+  if (!harmless) std::get<api::Fault>(outcome.reply.outcome).message += "; the request may have been carried out";
+  call->reply(std::move(outcome.reply));
+}
+
+// For another attempt; false when too many calls have failed of late.
+bool RemoteClient::Impl::pay(Call& call, Verdict verdict) {
+  const int cost = verdict == Verdict::Throttled ? kThrottledCost : kTransientCost;
+  if (quota < cost) return false;
+  quota -= cost;
+  call.paid = cost;
+  return true;
+}
+
+// Full jitter: the calls that failed together do not come back together.
+std::chrono::milliseconds RemoteClient::Impl::delay(int attempt, Verdict verdict) {
+  auto bound = verdict == Verdict::Throttled ? retries.throttled_base_delay : retries.base_delay;
+  for (int i = 1; i < attempt && bound < retries.longest_delay; ++i) bound *= 2;
+  bound = std::min(bound, retries.longest_delay);
+  return std::chrono::milliseconds(random.below(static_cast<std::uint64_t>(bound.count()) + 1));
+}
+
+RemoteClient::RemoteClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+RemoteClient::~RemoteClient() = default;
+
+Result<RemoteOptions> RemoteOptions::from_environment(std::string endpoint, const Environment& environment) {
+  auto identity = TRY(find_identity(TRY(http::Origin::parse(endpoint)), environment));
+  return RemoteOptions{.endpoint = std::move(endpoint),
+                       .region = std::move(identity.region),
+                       .credentials = std::move(identity.credentials),
+                       .ca_file = environment("AWS_CA_BUNDLE").value_or("")};
+}
+
+Result<std::unique_ptr<RemoteClient>> RemoteClient::open(const RemoteOptions& options) {
+  static const SystemClock clock;
+  auto transport = TRY(http::Client::start(
+      {.ca_file = options.ca_file, .connect_timeout = options.connect_timeout, .timeout = options.attempt_timeout}));
+  return open(options, std::move(transport), clock, Random::from_system());
+}
+
+Result<std::unique_ptr<RemoteClient>> RemoteClient::open(const RemoteOptions& options,
+                                                         std::unique_ptr<http::Transport> transport, const Clock& clock,
+                                                         Random random) {
+  auto origin = TRY(http::Origin::parse(options.endpoint));
+  return std::unique_ptr<RemoteClient>(new RemoteClient(
+      std::make_unique<Impl>(options, std::move(origin), std::move(transport), clock, std::move(random))));
+}
+
+void RemoteClient::call(std::string_view operation, std::string_view json, api::ReplyCallback reply) {
+  const auto* const known = api::find_operation(operation);
+  const bool of_streams = known != nullptr && known->service == kStreams;
+  auto prepared = prepare(operation, json, impl_->random);
+  impl_->attempt(
+      std::make_unique<Call>(Call{.target = fmt::format("{}.{}", of_streams ? kStreams : kDatabase, operation),
+                                  .origin = of_streams ? &impl_->streams : &impl_->database,
+                                  .body = std::move(prepared.body),
+                                  .repeatable = prepared.repeatable,
+                                  .reply = std::move(reply)}));
+}
+
+}  // namespace stator::client
