@@ -12,6 +12,7 @@
 #include "stator/base/log.h"
 #include "stator/base/suggest.h"
 #include "stator/cli/command.h"
+#include "stator/cli/model_command.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/config.h"
 #include "stator/server/run.h"
@@ -29,6 +30,7 @@ Commands:
   up         Start everything: the DynamoDB API on port 8000, the console on port 8001
   serve      Start the database alone
   key        Make, list and remove the access keys that requests are signed with
+  model      Check a single-table design, print its document, picture and types
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
 
@@ -252,7 +254,7 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up", "serve", "key", "config", "version", "help"};
+  constexpr std::string_view commands[] = {"up", "serve", "key", "model", "config", "version", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,
               fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
@@ -271,6 +273,7 @@ int run(int argc, const char* const* argv) {
   const SettingsCommand up(app, "up", Mode::Up, kUpHelp);
   const SettingsCommand serve(app, "serve", Mode::Serve, kServeHelp);
   const KeyCommand key(app);
+  const ModelCommand model(app);
   const SettingsCommand config(app, "config", Mode::Up, kConfigHelp);
   const auto* version = add_command(app, "version", std::string(kVersionHelp));
 
@@ -287,6 +290,7 @@ int run(int argc, const char* const* argv) {
   if (up) return start(up, Mode::Up);
   if (serve) return start(serve, Mode::Serve);
   if (key) return key.run();
+  if (model) return model.run();
   if (config) return print_config(config);
   if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text()), kDone;
   fmt::print(stderr, "{}", kHelp);

@@ -516,6 +516,15 @@ void load_pattern(const YamlNode& node, Loading& loading) {
   if (const YamlNode* query = words.need("query")) QueryLoader(pattern, uses, loading).load(*query);
   if (const YamlNode* returns = words.need("returns")) load_returns(*returns, name, loading);
   if (const YamlNode* order = words.find("order")) load_order(*order, pattern, report);
+  if (const YamlNode* sorted_by = words.find("sorted_by")) {
+    const auto attributes = read_texts(*sorted_by, "an attribute", report);
+    for (const auto& attribute : attributes) pattern.sorted_by.push_back(attribute.text);
+    loading.later([name, attributes, &loading] {
+      for (const Entity* entity : returned_entities(loading.pattern(name), loading.model)) {
+        for (const auto& attribute : attributes) loading.need_attribute(*entity, attribute);
+      }
+    });
+  }
   if (const YamlNode* filter = words.find("filter")) {
     if (const auto expression = read_expression(*filter, report)) {
       pattern.filter = expression->value;

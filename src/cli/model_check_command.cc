@@ -1,0 +1,124 @@
+#include "stator/cli/model_check_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stator/cli/command.h"
+#include "stator/model/check/check.h"
+#include "stator/model/check/cost.h"
+#include "stator/model/check/print.h"
+#include "stator/model/load.h"
+
+namespace stator::cli {
+
+const std::string_view kModelCheckHelp =
+    R"(Check a single-table design: two entities that can have one key, patterns that read what they do not return or never find
+what they should, text that forges keys, hot partitions, keys that grow too long, rules that cannot be kept.  Each finding has
+its place, its reason, an example and what to write instead.  Then print what each pattern and each create costs.
+
+A finding that is meant is accepted in the model, with its reason:
+  accept:
+    - { finding: hot-partition, on: GSI4, because: "a few hundred films a day" }
+
+Usage: stator model check FILE... [OPTIONS]
+
+Options:
+  --json
+      Print one JSON object per file, for programs: findings and costs.
+  --strict
+      Warnings fail, too.
+  --item-size BYTES
+      How large a row is, for the costs; 1024 when not given.
+  --page ROWS
+      How many rows a page has, for the costs; each pattern's own default when not given.
+
+Exit status: 0 when there is nothing to mend, 1 when there is, 2 when the arguments are wrong.
+)";
+
+namespace {
+
+// A whole number above 0 from an option; nullopt when it is not one.
+std::optional<unsigned> positive(const CLI::App& action, const std::string& name, unsigned otherwise) {
+  const auto* option = action.get_option(name);
+  if (option->count() == 0) return otherwise;
+  const auto text = option->results().back();
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number == 0) return std::nullopt;
+  return number;
+}
+
+struct Checked {
+  model::Diagnostics diagnostics;
+  std::vector<model::PatternCost> reads;
+  std::vector<model::WriteCost> writes;
+};
+
+Checked check_file(const std::string& file, const model::CostOptions& options) {
+  auto loaded = model::load_model_file(file);
+  Checked checked{.diagnostics = std::move(loaded.diagnostics), .reads = {}, .writes = {}};
+  if (!loaded.model) return checked;
+  auto findings = model::check(*loaded.model);
+  checked.diagnostics.insert(checked.diagnostics.end(), findings.begin(), findings.end());
+  checked.reads = model::costs(*loaded.model, options);
+  checked.writes = model::write_costs(*loaded.model, options);
+  return checked;
+}
+
+std::string summary(const std::string& file, const model::Diagnostics& diagnostics) {
+  const auto count = [&](auto&& which) { return std::count_if(diagnostics.begin(), diagnostics.end(), which); };
+  const auto standing = [&](model::Severity severity) {
+    return count([&](const model::Diagnostic& d) { return d.severity == severity && d.accepted.empty(); });
+  };
+  return fmt::format("{}: {} errors, {} warnings, {} accepted\n", file, standing(model::Severity::Error),
+                     standing(model::Severity::Warning),
+                     count([](const model::Diagnostic& d) { return !d.accepted.empty(); }));
+}
+
+}  // namespace
+
+void add_model_check_options(CLI::App& action) {
+  action.add_option("FILE")->expected(-1);
+  action.add_flag("--json");
+  action.add_flag("--strict");
+  action.add_option("--item-size")->expected(1);
+  action.add_option("--page")->expected(1);
+}
+
+int check_models(const CLI::App& action) {
+  const auto files = action.get_option("FILE")->results();
+  if (files.empty()) return fail(kWrongArguments, "model check needs a file; see stator model check --help");
+  const model::CostOptions usual;
+  const auto item_size = positive(action, "--item-size", static_cast<unsigned>(usual.item_size));
+  const auto page = positive(action, "--page", usual.page);
+  if (!item_size) return fail(kWrongArguments, "--item-size takes a number of bytes");
+  if (!page) return fail(kWrongArguments, "--page takes a number of rows");
+  const bool strict = action.get_option("--strict")->count() > 0;
+  const bool json = action.get_option("--json")->count() > 0;
+
+  bool failed = false;
+  for (const auto& file : files) {
+    const auto checked = check_file(file, {.item_size = *item_size, .page = *page});
+    failed = failed || model::has_errors(checked.diagnostics);
+    failed = failed || (strict && std::any_of(checked.diagnostics.begin(), checked.diagnostics.end(),
+                                              [](const model::Diagnostic& d) { return d.accepted.empty(); }));
+    if (json) {
+      fmt::print("{{\"findings\":{},\"costs\":{}}}\n", model::to_json(checked.diagnostics),
+                 model::to_json(checked.reads, checked.writes));
+      continue;
+    }
+    for (const auto& diagnostic : checked.diagnostics) fmt::print("{}", model::to_text(diagnostic));
+    if (!checked.writes.empty()) fmt::print("\n{}\n", model::to_text(checked.reads, checked.writes));
+    fmt::print("{}", summary(file, checked.diagnostics));
+  }
+  return failed ? kFailed : kDone;
+}
+
+}  // namespace stator::cli

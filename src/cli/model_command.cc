@@ -1,0 +1,169 @@
+#include "stator/cli/model_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include "stator/base/suggest.h"
+#include "stator/cli/command.h"
+#include "stator/cli/model_check_command.h"
+#include "stator/model/generate/design_document.h"
+#include "stator/model/generate/diagram.h"
+#include "stator/model/generate/type_declarations.h"
+#include "stator/model/import/import.h"
+#include "stator/model/load.h"
+
+namespace stator::cli {
+namespace {
+
+constexpr std::string_view kModelHelp =
+    R"(Work with a model: a single-table design that can be checked and executed.  docs/model-language.md teaches the language.
+
+Usage: stator model COMMAND FILE [OPTIONS]
+
+Commands:
+  check      Prove that the design is sound, or show where it is not, and print what it costs
+  docs       Print the design document: entities, keys, attributes, access patterns, actions (Markdown)
+  diagram    Print a picture of entities, keys, indexes and patterns (SVG)
+  types      Print types for clients of the REST service (TypeScript or C++)
+  import     Print a model made from a schema of OneTable or a data model of NoSQL Workbench
+
+`stator model COMMAND --help` tells more about each.
+)";
+constexpr std::string_view kDocsHelp =
+    R"(Print the design document of a model in Markdown: the table, keys per index, attributes, relations, access patterns,
+actions, and who may do what.
+
+Usage: stator model docs FILE >DESIGN.md
+)";
+constexpr std::string_view kDiagramHelp =
+    R"(Print a picture of a model as SVG: a card per entity with its keys, children to the right of their parents, and beside
+them a card per index with the patterns that read it.
+
+Usage: stator model diagram FILE >model.svg
+)";
+constexpr std::string_view kTypesHelp =
+    R"(Print what a client of a model's REST service sends and gets, as types.
+
+Usage: stator model types FILE [--language typescript|cpp]
+
+Options:
+  --language LANGUAGE
+      typescript, which is the default, or cpp.
+)";
+constexpr std::string_view kImportHelp =
+    R"(Print a model made from another tool's design.  What a model cannot say is a comment in the file, and told on standard
+error; run `stator model check` on the result.
+
+Usage: stator model import FILE [--from onetable|workbench] [--name NAME] [--table TABLE]
+
+Options:
+  --from TOOL
+      onetable: a schema of DynamoDB OneTable as JSON, node -e 'console.log(JSON.stringify(require("./schema.js").default))'
+      workbench: a data model as NoSQL Workbench exports it.  Found out by looking at the file when not given.
+  --name NAME
+      What to call the model and its table; a schema of OneTable has no name.
+  --table TABLE
+      Which table of a data model, when it has several.
+)";
+
+constexpr std::size_t kLargestImport = std::size_t{16} << 20;
+
+// The option's value, or `otherwise`.
+std::string option(const CLI::App& action, const std::string& name, std::string otherwise) {
+  const auto* found = action.get_option(name);
+  return found->count() > 0 ? found->results().back() : std::move(otherwise);
+}
+
+std::optional<std::string> file_of(const CLI::App& action) {
+  const auto* file = action.get_option("FILE");
+  if (file->count() == 0) return std::nullopt;
+  return file->results().back();
+}
+
+// Loads a model and hands it to `print`, or tells what is wrong with it.
+int with_model(const CLI::App& action, const std::function<std::string(const model::Model&)>& print) {
+  const auto file = file_of(action);
+  if (!file) return fail(kWrongArguments, fmt::format("model {0} needs a file; see stator model {0} --help", action.get_name()));
+  const auto loaded = model::load_model_file(*file);
+  for (const auto& d : loaded.diagnostics) {
+    fmt::print(stderr, "{}:{}:{}: {}: {}\n", d.file, d.position.line, d.position.column,
+               d.severity == model::Severity::Error ? "error" : "warning", d.message);
+  }
+  if (!loaded.model) return kFailed;
+  fmt::print("{}", print(*loaded.model));
+  return kDone;
+}
+
+int print_types(const CLI::App& action) {
+  const auto language = option(action, "--language", "typescript");
+  if (language == "typescript") return with_model(action, model::generate::typescript_types);
+  if (language == "cpp") return with_model(action, model::generate::cpp_types);
+  return fail(kWrongArguments, fmt::format("no types in {}: --language takes typescript or cpp", language));
+}
+
+int print_import(const CLI::App& action) {
+  const auto file = file_of(action);
+  if (!file) return fail(kWrongArguments, "model import needs a file; see stator model import --help");
+  std::ifstream in(*file, std::ios::binary);
+  if (!in) return fail(kFailed, fmt::format("cannot read {}", *file));
+  std::string json(kLargestImport + 1, '\0');
+  in.read(json.data(), static_cast<std::streamsize>(json.size()));
+  json.resize(static_cast<std::size_t>(in.gcount()));
+  if (json.size() > kLargestImport) return fail(kFailed, fmt::format("{} is larger than 16 MB", *file));
+
+  const bool looks_like_workbench = json.find("\"DataModel\"") != std::string::npos;
+  const auto from = option(action, "--from", looks_like_workbench ? "workbench" : "onetable");
+  if (from != "onetable" && from != "workbench") {
+    return fail(kWrongArguments, fmt::format("nothing is known about {}: --from takes onetable or workbench", from));
+  }
+  const auto imported = from == "workbench" ? model::import::import_workbench(json, option(action, "--table", ""))
+                                            : model::import::import_onetable(json, option(action, "--name", "imported"));
+  if (!imported) return fail(kFailed, imported.error().message);
+  for (const auto& note : imported->notes) fmt::print(stderr, "stator: {}\n", note);
+  fmt::print("{}", imported->yaml);
+  return kDone;
+}
+
+}  // namespace
+
+ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::string(kModelHelp))) {
+  app_->require_subcommand(0, 1);
+  const auto add = [&](const std::string& name, std::string_view help, std::vector<std::string> flags, auto run) {
+    auto* action = add_command(*app_, name, std::string(help));
+    action->add_option("FILE")->expected(1);
+    for (const auto& flag : flags) action->add_option(flag)->expected(1);
+    actions_.push_back({action, std::move(flags), std::move(run)});
+  };
+  auto* check = add_command(*app_, "check", std::string(kModelCheckHelp));
+  add_model_check_options(*check);
+  actions_.push_back({check, {"--json", "--strict", "--item-size", "--page"}, check_models});
+  add("docs", kDocsHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::design_document); });
+  add("diagram", kDiagramHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::diagram); });
+  add("types", kTypesHelp, {"--language"}, print_types);
+  add("import", kImportHelp, {"--from", "--name", "--table"}, print_import);
+}
+
+int ModelCommand::run() const {
+  std::vector<std::string> names;
+  for (const auto& action : actions_) {
+    if (action.app->parsed()) {
+      const std::vector<std::string_view> flags(action.flags.begin(), action.flags.end());
+      if (const auto wrong = objection_to_rest(*action.app, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
+      return action.run(*action.app);
+    }
+    names.push_back(action.app->get_name());
+  }
+  if (app_->remaining_size() == 0) return fmt::print(stderr, "{}", kModelHelp), kWrongArguments;
+  const auto word = app_->remaining().front();
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto suggestion = did_you_mean(word, known);
+  return fail(kWrongArguments, fmt::format("model has no command {}{}", word,
+                                           suggestion.empty() ? "; see stator model --help" : suggestion));
+}
+
+}  // namespace stator::cli

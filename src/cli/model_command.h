@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stator::cli {
+
+// stator model ...: what can be done with a model file without serving it.
+class ModelCommand {
+ public:
+  explicit ModelCommand(CLI::App& app);
+
+  explicit operator bool() const { return app_->parsed(); }
+  int run() const;
+
+ private:
+  struct Action {
+    CLI::App* app;
+    std::vector<std::string> flags;
+    std::function<int(const CLI::App&)> run;
+  };
+
+  CLI::App* app_;
+  std::vector<Action> actions_;
+};
+
+}  // namespace stator::cli

@@ -1,0 +1,442 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "stator/model/check/findings.h"
+#include "stator/model/check/keys.h"
+
+namespace stator::model {
+namespace {
+
+using Field = Template::Field;
+using Literal = Template::Literal;
+
+const Reading kOrdinary{.text = Reading::Text::Ordinary, .forged = std::nullopt};
+const Reading kAsItIs{.text = Reading::Text::AsItIs, .forged = std::nullopt};
+
+const std::string& family(const Entity& entity) { return entity.key_family.empty() ? entity.name : entity.key_family; }
+
+// A row in a key space, with the language of each of its key attributes.
+struct Placed {
+  Row row;
+  KeyForms forms;
+  std::vector<Language> ordinary;
+};
+
+std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading) {
+  std::vector<Language> all;
+  for (const auto& each : forms) all.push_back(forms_language(entity, each, reading));
+  return all;
+}
+
+std::vector<Placed> placed(const Model& model, const KeySpace& space) {
+  std::vector<Placed> all;
+  for (const auto& row : rows(model)) {
+    auto found = forms(model, row, space);
+    if (!found) continue;
+    auto ordinary = languages(*row.entity, *found, kOrdinary);
+    all.push_back({row, std::move(*found), std::move(ordinary)});
+  }
+  return all;
+}
+
+// A key that both can have; nullopt when there is none.
+std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b) {
+  std::vector<std::string> key;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    auto text = common(a[i], b[i]);
+    if (!text) return std::nullopt;
+    key.push_back(std::move(*text));
+  }
+  return key;
+}
+
+Position position_of(const Placed& placed) { return placed.forms.back().front().position; }
+
+void find_collisions(const Model& model, const KeySpace& table, const std::vector<Placed>& all, Findings& findings) {
+  for (auto b = all.begin(); b != all.end(); ++b) {
+    for (auto a = all.begin(); a != b; ++a) {
+      if (a->row.entity != b->row.entity && family(*a->row.entity) == family(*b->row.entity)) continue;
+      const auto key = common_key(a->ordinary, b->ordinary);
+      if (!key) continue;
+      findings.error({.code = "key-collision", .subject = b->row.name(), .position = position_of(*b)},
+                     fmt::format("{} and {} can have the same primary key, and then one takes the place of the other",
+                                 a->row.name(), b->row.name()),
+                     "begin one of the keys with a prefix of its own, or give both the same key_family if they share "
+                     "keys on purpose",
+                     spell_key(table.attributes(), *key));
+    }
+  }
+  const bool reserves = std::any_of(model.entities.begin(), model.entities.end(),
+                                    [](const Entity& entity) { return !entity.uniques.empty(); });
+  if (!reserves) return;
+  std::vector<Language> reservation = {Language::text("unique#").extended()};
+  if (!table.sort.empty()) reservation.push_back(Language::text("unique"));
+  for (const auto& each : all) {
+    const auto key = common_key(each.ordinary, reservation);
+    if (!key) continue;
+    findings.error({.code = "key-collision", .subject = each.row.name(), .position = position_of(each)},
+                   fmt::format("{} can have the primary key of a reservation, which keeps a unique value",
+                               each.row.name()),
+                   "keys that begin with unique# belong to reservations; use another prefix",
+                   spell_key(table.attributes(), *key));
+  }
+}
+
+// The forms through which `attribute` gets into a key as it is, and the others as they are.
+KeyForms only_with_raw(const Entity& entity, const KeyForms& forms, const std::string& attribute) {
+  KeyForms kept;
+  for (const auto& each : forms) {
+    std::vector<KeyForm> raw;
+    std::copy_if(each.begin(), each.end(), std::back_inserter(raw), [&](const KeyForm& form) {
+      const auto names = raw_texts(entity, {form});
+      return std::find(names.begin(), names.end(), attribute) != names.end();
+    });
+    kept.push_back(raw.empty() ? each : raw);
+  }
+  return kept;
+}
+
+// Text that is not escaped, and holds what escaping takes away, gives a key that an ordinary row has.
+void find_forgeries(const KeySpace& space, const std::vector<Placed>& all, Findings& findings) {
+  for (const auto& forger : all) {
+    std::vector<KeyForm> every_form;
+    for (const auto& each : forger.forms) every_form.insert(every_form.end(), each.begin(), each.end());
+    for (const auto& attribute : raw_texts(*forger.row.entity, every_form)) {
+      const auto forged =
+          languages(*forger.row.entity, only_with_raw(*forger.row.entity, forger.forms, attribute),
+                    {.text = Reading::Text::Ordinary, .forged = attribute});
+      for (const auto& victim : all) {
+        const auto key = common_key(forged, victim.ordinary);
+        if (!key) continue;
+        findings.error({.code = "forged-key",
+                        .subject = fmt::format("{}.{}", forger.row.entity->name, attribute),
+                        .position = position_of(forger)},
+                       fmt::format("{} is in the key of {} as it is, so that a text with a separator in it gives a {} the "
+                                   "key of another {} in {}",
+                                   attribute, forger.row.name(), forger.row.name(), victim.row.name(), space.name),
+                       fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", attribute),
+                       spell_key(space.attributes(), *key));
+        break;
+      }
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- one key attribute
+
+// One key attribute of one record, with all that there is to say about it.
+struct KeyUse {
+  Row row;
+  KeyAttribute key;
+  KeyForm form;
+  bool sorts = false;  // it is the sort key of the table or of an index
+  std::size_t most_bytes = 0;
+};
+
+constexpr std::size_t kMaxPartitionBytes = 2048;
+constexpr std::size_t kMaxSortBytes = 1024;
+
+std::vector<KeyUse> key_uses(const Model& model) {
+  std::map<std::string, std::pair<KeyAttribute, bool>> keys;
+  for (const auto& space : key_spaces(model.table)) {
+    for (const auto& key : space.partition) keys.try_emplace(key.name, key, false);
+    for (const auto& key : space.sort) keys.try_emplace(key.name, key, true).first->second.second = true;
+  }
+  std::vector<KeyUse> uses;
+  for (const auto& row : rows(model)) {
+    for (const auto& [name, use] : keys) {
+      const auto& [key, sorts] = use;
+      for (auto& form : forms(model, row, key)) {
+        uses.push_back({row, key, std::move(form), sorts, sorts ? kMaxSortBytes : kMaxPartitionBytes});
+      }
+    }
+  }
+  return uses;
+}
+
+std::string subject_of(const KeyUse& use, const Field& field) {
+  return fmt::format("{}.{}", use.row.entity->name, field.attribute);
+}
+
+// 'a b' lies between 'a' and 'a#': what was meant to stand together does not.
+void find_text_order(const KeyUse& use, Findings& findings) {
+  if (!use.sorts) return;
+  for (std::size_t i = 0; i + 1 < use.form.parts.size(); ++i) {
+    const auto* field = std::get_if<Field>(&use.form.parts[i]);
+    const auto* literal = std::get_if<Literal>(&use.form.parts[i + 1]);
+    if (field == nullptr || literal == nullptr || field->transform != Transform::Raw) continue;
+    const auto first = static_cast<unsigned char>(literal->text.front());
+    if (first == 0) continue;
+    const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kAsItIs);
+    const auto lower = [&](unsigned char from, unsigned char upto) {
+      return common(texts, Language::byte('!', '~').repeated(1) + Language::byte(from, upto) + Language::anything());
+    };
+    auto text = lower(' ', ' ');
+    if (first <= ' ' || !text) text = lower(0, static_cast<unsigned char>(first - 1));
+    if (!text) continue;
+    const auto shorter = text->substr(0, 1);
+    findings.error({.code = "text-order", .subject = subject_of(use, *field), .position = use.form.position},
+                   fmt::format("{} is in {} as it is, and its text can hold what sorts before the {} behind it: rows that "
+                               "belong together do not stand together",
+                               field->attribute, use.key.name, spell_text(literal->text)),
+                   fmt::format("write {{{0}}} or {{{0}|sortable}}: then nothing in the text sorts before a separator",
+                               field->attribute),
+                   fmt::format("{} lies between {} and {}", spell_text(*text + literal->text), spell_text(shorter),
+                               spell_text(shorter + literal->text)));
+  }
+}
+
+bool is_number(const Type* type) {
+  return type != nullptr && (type->kind == Kind::Integer || type->kind == Kind::Number);
+}
+
+void find_numbers(const KeyUse& use, Findings& findings) {
+  if (use.key.type != value::Type::S) return;
+  for (const auto& part : use.form.parts) {
+    const auto* field = std::get_if<Field>(&part);
+    const auto* type = field == nullptr ? nullptr : type_of(*use.row.entity, field->attribute);
+    if (field == nullptr || !is_number(type)) continue;
+    const auto about = [&](std::string_view code) {
+      return Findings::About{.code = code, .subject = subject_of(use, *field), .position = use.form.position};
+    };
+    if (field->width == 0) {
+      if (!use.sorts) continue;
+      findings.error(about("unpadded-number"),
+                     fmt::format("{} sorts by {} as text, so that 10 comes before 9", use.key.name, field->attribute),
+                     fmt::format("pad it to the digits of its largest value: {{{}:05}}", field->attribute),
+                     "'10' sorts before '9'");
+      continue;
+    }
+    if (type->kind == Kind::Number && !type->step) {
+      findings.error(about("padding"),
+                     fmt::format("{} is padded in {}, but can be a fraction, which has no padded form",
+                                 field->attribute, use.key.name),
+                     "make it an integer");
+    }
+    if (type->min && type->min->is_negative()) {
+      findings.error(about("padding"),
+                     fmt::format("{} is padded in {}, but can be negative, which has no padded form", field->attribute,
+                                 use.key.name),
+                     "give it a min of 0 or more");
+    }
+    const auto widest = value::Number::parse(std::string(field->width, '9'));
+    if (type->max && widest && *type->max > *widest) {
+      findings.error(about("padding"),
+                     fmt::format("{} can be {}, which does not fit the {} digits it has in {}", field->attribute,
+                                 type->max->to_string(), field->width, use.key.name),
+                     fmt::format("pad it to {} digits", type->max->to_string().size()));
+    } else if (!type->max || !type->min) {
+      findings.warning(about("padding"),
+                       fmt::format("{} has {} digits in {}, and nothing says that it is from 0 to {}", field->attribute,
+                                   field->width, use.key.name, std::string(field->width, '9')),
+                       fmt::format("give it a min and a max, so that a request that does not fit is told so"));
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------- length
+
+struct Bytes {
+  std::size_t plain = 0;  // when every character is a letter
+  std::size_t worst = 0;  // when every character takes as many bytes as it can
+  std::optional<std::string> unlimited;  // an attribute that has no limit
+};
+
+constexpr std::size_t kSubjectBytes = 128;  // what a token's subject is taken to have at most
+constexpr std::size_t kNumberBytes = 40;
+constexpr std::size_t kWidestCharacter = 4;
+
+std::optional<std::size_t> most_characters(const Type& type) {
+  const auto most = type.max ? type.max->to_int64() : std::nullopt;
+  return most ? std::optional(static_cast<std::size_t>(*most)) : std::nullopt;
+}
+
+void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
+  const auto fixed = [&](std::size_t size) {
+    bytes.plain += size;
+    bytes.worst += size;
+  };
+  if (field.width > 0) return fixed(field.width);
+  switch (field.transform) {
+    case Transform::Year: return fixed(4);
+    case Transform::Month: return fixed(7);
+    case Transform::Day: return fixed(10);
+    default: break;
+  }
+  const auto* type = type_of(entity, field.attribute);
+  if (type == nullptr) return;
+  switch (type->kind) {
+    case Kind::Uuid: return fixed(36);
+    case Kind::Ulid: return fixed(26);
+    case Kind::Date: return fixed(10);
+    case Kind::Timestamp: return fixed(24);
+    case Kind::Boolean: return fixed(5);
+    case Kind::Integer:
+    case Kind::Number: return fixed(kNumberBytes);
+    case Kind::Enum: {
+      std::size_t most = 0;
+      for (const auto& value : type->values) most = std::max(most, escape(value).size());
+      return fixed(most);
+    }
+    default: break;
+  }
+  if (const auto most = most_characters(*type)) {
+    bytes.plain += *most;
+    bytes.worst += *most * (type->kind == Kind::Binary ? 1 : kWidestCharacter);
+  } else if (entity.owner == field.attribute) {
+    fixed(kSubjectBytes);
+  } else {
+    bytes.unlimited = field.attribute;
+  }
+}
+
+void find_length(const KeyUse& use, Findings& findings) {
+  if (use.key.type == value::Type::N) return;
+  Bytes bytes;
+  for (const auto& part : use.form.parts) {
+    if (const auto* literal = std::get_if<Literal>(&part)) {
+      bytes.plain += literal->text.size();
+      bytes.worst += literal->text.size();
+    } else if (const auto* field = std::get_if<Field>(&part)) {
+      add_length(*use.row.entity, *field, bytes);
+    }
+  }
+  if (bytes.unlimited) {
+    findings.warning({.code = "key-too-long",
+                      .subject = fmt::format("{}.{}", use.row.entity->name, *bytes.unlimited),
+                      .position = use.form.position},
+                     fmt::format("{} is in {}, which holds at most {} bytes, and has no limit of its own",
+                                 *bytes.unlimited, use.key.name, use.most_bytes),
+                     fmt::format("give {} a max, or put a hash of it into the key", *bytes.unlimited));
+  }
+  const Findings::About about{
+      .code = "key-too-long", .subject = use.row.name(), .position = use.form.position};
+  const auto message = [&](std::size_t size, std::string_view when) {
+    return fmt::format("{} of {} can have {} bytes{}, but holds at most {}", use.key.name, use.row.name(), size, when,
+                       use.most_bytes);
+  };
+  const auto fix = "lower the max of its attributes, or put a hash of the longest into the key";
+  if (bytes.plain > use.most_bytes) {
+    findings.error(about, message(bytes.plain, ""), fix);
+  } else if (bytes.worst > use.most_bytes) {
+    findings.warning(about, message(bytes.worst, ", if its text has four bytes per character"), fix);
+  }
+}
+
+void find_key_type(const KeyUse& use, Findings& findings) {
+  if (use.form.rule != nullptr) return;
+  const auto* attribute = use.row.entity->find_attribute(use.key.name);
+  if (attribute == nullptr) return;
+  const auto stored = [&]() -> std::optional<value::Type> {
+    switch (attribute->type.kind) {
+      case Kind::Number:
+      case Kind::Integer: return value::Type::N;
+      case Kind::Binary: return value::Type::B;
+      case Kind::Boolean:
+      case Kind::List:
+      case Kind::Set:
+      case Kind::Map: return std::nullopt;
+      case Kind::Any: return use.key.type;
+      default: return value::Type::S;
+    }
+  }();
+  if (stored == use.key.type) return;
+  findings.error({.code = "key-type",
+                  .subject = fmt::format("{}.{}", use.row.entity->name, use.key.name),
+                  .position = attribute->position},
+                 fmt::format("{} is a key attribute of type {}, but {} stores it as something else, which DynamoDB refuses",
+                             use.key.name, value::type_name(use.key.type), use.row.entity->name),
+                 "give the key its type in the table's key, or make the key from a template");
+}
+
+// ------------------------------------------------------------------------------------------------------------------ identity
+
+bool is_identity(const Entity& entity, const Table& table, const std::string& attribute) {
+  const auto names = entity.identity(table);
+  return std::find(names.begin(), names.end(), attribute) != names.end();
+}
+
+constexpr int kMostDerivations = 8;
+
+// Whether an attribute's value can change in the life of a row; the key's own attributes cannot, because no update takes them.
+bool can_change(const Model& model, const Entity& entity, const Attribute& attribute, int depth = 0) {
+  if (depth > kMostDerivations) return true;
+  if (attribute.count || attribute.sum || attribute.updated) return true;
+  const auto changes = [&](const Entity& of, const std::string& name) {
+    const auto* source = of.find_attribute(name);
+    if (source == nullptr || source->immutable) return false;
+    if (!source->computed() && is_identity(of, model.table, name)) return false;
+    return source->generated == Generated::No && (!source->computed() || can_change(model, of, *source, depth + 1));
+  };
+  if (attribute.copy_of) {
+    const auto* parent = entity.find_parent(attribute.copy_of->relation);
+    const auto* source = parent == nullptr ? nullptr : model.find_entity(parent->entity);
+    return source != nullptr && changes(*source, attribute.copy_of->attribute);
+  }
+  if (!attribute.derived) return false;
+  const auto inputs = attribute.derived->paths();
+  return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) { return changes(entity, name); });
+}
+
+void find_identity(const Model& model, const Entity& entity, Findings& findings) {
+  const KeyRule* time_key = nullptr;
+  std::string time;
+  bool unique = false;
+  for (const auto& key : key_spaces(model.table).front().attributes()) {
+    for (const auto& form : forms(model, {&entity, &entity.main()}, key)) {
+      for (const auto& part : form.parts) {
+        const auto* field = std::get_if<Field>(&part);
+        const auto* attribute = field == nullptr ? nullptr : entity.find_attribute(field->attribute);
+        if (attribute == nullptr) continue;
+        unique = unique || attribute->generated == Generated::Uuid || attribute->generated == Generated::Ulid;
+        const bool whole = field->transform != Transform::Year && field->transform != Transform::Month &&
+                           field->transform != Transform::Day;
+        if (attribute->type.kind == Kind::Timestamp && whole) {
+          time = attribute->name;
+          time_key = entity.main().find_key(key.name);
+        }
+        if (can_change(model, entity, *attribute)) {
+          findings.error({.code = "mutable-key",
+                          .subject = fmt::format("{}.{}", entity.name, attribute->name),
+                          .position = form.position},
+                         fmt::format("{} names a {}, but changes by itself, and a primary key cannot change",
+                                     attribute->name, entity.name),
+                         "leave it out of the primary key, or make what it is computed from immutable");
+        }
+      }
+    }
+  }
+  if (time.empty() || unique) return;
+  findings.error({.code = "key-not-unique",
+                  .subject = entity.name,
+                  .position = time_key != nullptr ? time_key->position : entity.position},
+                 fmt::format("only {} tells two {} of the same parent apart: the second in one moment is refused, or "
+                             "overwrites the first",
+                             time, entity.name),
+                 fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}",
+                             time));
+}
+
+}  // namespace
+
+void check_keys(const Model& model, Findings& findings) {
+  const auto spaces = key_spaces(model.table);
+  for (const auto& space : spaces) {
+    const auto all = placed(model, space);
+    if (space.index == nullptr) find_collisions(model, space, all, findings);
+    find_forgeries(space, all, findings);
+  }
+  for (const auto& use : key_uses(model)) {
+    find_key_type(use, findings);
+    find_text_order(use, findings);
+    find_numbers(use, findings);
+    find_length(use, findings);
+  }
+  for (const auto& entity : model.entities) find_identity(model, entity, findings);
+}
+
+}  // namespace stator::model

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "stator/model/check/findings.h"
+#include "stator/model/check/keys.h"
+
+namespace stator::model {
+namespace {
+
+constexpr std::size_t kMaxTransactionRows = 100;
+
+std::string relation_name(const Entity& child, const Parent& relation) {
+  return fmt::format("{}.{}", child.name, relation.name);
+}
+
+bool is_child(const std::vector<Children>& of, const Entity& child, const Parent& relation) {
+  return std::any_of(of.begin(), of.end(), [&](const Children& each) {
+    return each.entity == child.name && each.relation == relation.name;
+  });
+}
+
+bool is_counted(const Entity& parent, const Entity& child, const Parent& relation) {
+  return std::any_of(parent.attributes.begin(), parent.attributes.end(), [&](const Attribute& attribute) {
+    return attribute.count && is_child(attribute.count->of, child, relation);
+  });
+}
+
+bool is_summed(const Entity& parent, const Entity& child, const Parent& relation) {
+  return std::any_of(parent.attributes.begin(), parent.attributes.end(), [&](const Attribute& attribute) {
+    return attribute.sum && is_child(attribute.sum->of, child, relation);
+  });
+}
+
+bool is_copied(const Entity& child, const Parent& relation) {
+  return std::any_of(child.attributes.begin(), child.attributes.end(), [&](const Attribute& attribute) {
+    return attribute.copy_of && attribute.copy_of->relation == relation.name;
+  });
+}
+
+// Whether the partition keys of the table or of an index follow from what the child knows of its parent.
+bool can_be_found(const Model& model, const Entity& child, const Parent& relation) {
+  const auto known = [&](const std::string& name) {
+    return std::any_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) { return pair.second == name; });
+  };
+  const auto spaces = key_spaces(model.table);
+  return std::any_of(spaces.begin(), spaces.end(), [&](const KeySpace& space) {
+    return std::all_of(space.partition.begin(), space.partition.end(), [&](const KeyAttribute& key) {
+      const auto all = forms(model, {&child, &child.main()}, key);
+      return !all.empty() && std::all_of(all.begin(), all.end(), [&](const KeyForm& form) {
+        return std::all_of(form.parts.begin(), form.parts.end(), [&](const Template::Part& part) {
+          const auto* field = std::get_if<Template::Field>(&part);
+          return field == nullptr || known(field->attribute);
+        });
+      });
+    });
+  });
+}
+
+void find_relations(const Model& model, const Entity& child, Findings& findings) {
+  for (const auto& relation : child.parents) {
+    const auto* parent = model.find_entity(relation.entity);
+    if (parent == nullptr) continue;
+    const auto about = [&](std::string_view code) {
+      return Findings::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
+    };
+    const bool counted = is_counted(*parent, child, relation);
+    const char* need = relation.on_delete == OnDelete::Cascade ? "delete"
+                       : relation.on_delete == OnDelete::Clear ? "clear"
+                       : is_copied(child, relation)            ? "keep the copies of"
+                       : counted                               ? "count"
+                       : is_summed(*parent, child, relation)   ? "sum up"
+                                                               : nullptr;
+    if (need == nullptr || can_be_found(model, child, relation)) continue;
+    findings.error(about("children-not-found"),
+                   fmt::format("to {} the {} of a {}, somebody must find them, but no partition key of the table or an index "
+                               "follows from the {}",
+                               need, child.name, parent->name, parent->name),
+                   fmt::format("give {} an index key made of what names the {}", child.name, parent->name));
+  }
+}
+
+void find_purge(const Model& model, const Entity& entity, Findings& findings) {
+  if (model.table.ttl_attribute || !entity.soft_delete || !entity.soft_delete->keep) return;
+  findings.error({.code = "no-ttl", .subject = entity.name, .position = entity.soft_delete->position},
+                 fmt::format("a deleted {} is to be purged after a while, but the table has no TTL attribute", entity.name),
+                 "name the attribute under table: `ttl: ExpiresAt`");
+}
+
+void find_stream(const Model& model, Findings& findings) {
+  if (model.table.stream == StreamView::NewAndOldImages) return;
+  std::string needs;
+  for (const auto& entity : model.entities) {
+    for (const auto& relation : entity.parents) {
+      const bool follows = relation.on_delete == OnDelete::Cascade || relation.on_delete == OnDelete::Clear;
+      if (follows || is_copied(entity, relation)) {
+        needs += fmt::format("{}{}", needs.empty() ? "" : ", ", relation_name(entity, relation));
+      }
+    }
+  }
+  if (needs.empty()) return;
+  findings.error({.code = "stream-view", .subject = model.table.name, .position = model.table.position},
+                 fmt::format("what follows a change through {} needs the row before and after it, and the table's stream has "
+                             "not both",
+                             needs),
+                 "write `stream: new_and_old_images`");
+}
+
+// ------------------------------------------------------------------------------------------------------------- transactions
+
+// Rows that one write of an entity touches at most: its records, its reservations (two where a value moves), its parents.
+std::size_t rows_of_write(const Entity& entity, bool moves) {
+  return entity.records.size() + entity.uniques.size() * (moves ? 2 : 1) + entity.parents.size();
+}
+
+void find_transactions(const Model& model, Findings& findings) {
+  const auto report = [&](const std::string& subject, Position position, std::size_t rows) {
+    if (rows <= kMaxTransactionRows) return;
+    findings.error({.code = "transaction-too-large", .subject = subject, .position = position},
+                   fmt::format("it can write {} rows at once, and a transaction holds at most {}", rows, kMaxTransactionRows),
+                   "split it, or let the consistency manager do what can wait");
+  };
+  for (const auto& entity : model.entities) report(entity.name, entity.position, rows_of_write(entity, true));
+  for (const auto& action : model.actions) {
+    std::size_t rows = 0;
+    for (const auto& step : action.steps) {
+      std::size_t most = 0;
+      for (const auto& name : step.entities) {
+        const auto* entity = model.find_entity(name);
+        if (entity != nullptr) most = std::max(most, rows_of_write(*entity, step.kind != Step::Kind::Create));
+      }
+      // What was read is conditioned on, and what is done to it is the same row: it counts where it is read.
+      if (step.kind == Step::Kind::Read || step.kind == Step::Kind::Create) rows += most;
+    }
+    report(action.name, action.position, rows);
+  }
+}
+
+}  // namespace
+
+void check_rules(const Model& model, Findings& findings) {
+  for (const auto& entity : model.entities) {
+    find_relations(model, entity, findings);
+    find_purge(model, entity, findings);
+  }
+  find_stream(model, findings);
+  find_transactions(model, findings);
+}
+
+}  // namespace stator::model

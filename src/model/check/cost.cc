@@ -1,0 +1,92 @@
+#include "stator/model/check/cost.h"
+
+#include <algorithm>
+
+#include "stator/model/check/keys.h"
+
+namespace stator::model {
+namespace {
+
+constexpr std::size_t kReadUnitBytes = 4096;
+constexpr std::size_t kWriteUnitBytes = 1024;
+constexpr unsigned kBatchGetRows = 100;
+constexpr std::size_t kReservationBytes = 256;
+
+std::size_t units(std::size_t bytes, std::size_t unit) { return std::max<std::size_t>(1, (bytes + unit - 1) / unit); }
+
+bool is_counted_in(const Attribute& attribute, const Entity& child, const Parent& relation) {
+  const auto* of = attribute.count ? &attribute.count->of : attribute.sum ? &attribute.sum->of : nullptr;
+  return of != nullptr && std::any_of(of->begin(), of->end(), [&](const Children& each) {
+    return each.entity == child.name && each.relation == relation.name;
+  });
+}
+
+// Indexes that hold a record.
+unsigned indexes_of(const Model& model, const Row& row) {
+  unsigned count = 0;
+  for (const auto& space : key_spaces(model.table)) {
+    if (space.index != nullptr && forms(model, row, space)) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<PatternCost> costs(const Model& model, const CostOptions& options) {
+  std::vector<PatternCost> all;
+  for (const auto& pattern : model.patterns) {
+    const auto shards = pattern.shards();
+    const unsigned page = pattern.single ? 1 : options.page > 0 ? options.page : pattern.default_limit;
+    const double per_unit = pattern.consistent ? 1 : 0.5;
+    PatternCost cost{.pattern = pattern.name,
+                     .reads = pattern.index.value_or(model.table.name),
+                     .requests = shards,
+                     .items_read = page * shards,
+                     .read_units = 0};
+    // A query rounds the sum of what it reads; a batch-get rounds every row by itself.
+    cost.read_units = per_unit * static_cast<double>(shards * units(page * options.item_size, kReadUnitBytes));
+    for (std::size_t i = 0; i < pattern.joins.size(); ++i) {
+      cost.requests += (page + kBatchGetRows - 1) / kBatchGetRows;
+      cost.items_read += page;
+      cost.read_units += per_unit * static_cast<double>(page * units(options.item_size, kReadUnitBytes));
+    }
+    all.push_back(std::move(cost));
+  }
+  return all;
+}
+
+std::vector<WriteCost> write_costs(const Model& model, const CostOptions& options) {
+  std::vector<WriteCost> all;
+  const auto row_units = units(options.item_size, kWriteUnitBytes);
+  for (const auto& entity : model.entities) {
+    WriteCost cost{.entity = entity.name, .rows = 0, .index_entries = 0, .write_units = 0};
+    std::size_t base = 0;
+    for (const auto& record : entity.records) {
+      ++cost.rows;
+      base += row_units;
+      cost.index_entries += indexes_of(model, {&entity, &record});
+    }
+    for (std::size_t i = 0; i < entity.uniques.size(); ++i) {
+      ++cost.rows;
+      base += units(kReservationBytes, kWriteUnitBytes);
+    }
+    for (const auto& relation : entity.parents) {
+      const auto* parent = model.find_entity(relation.entity);
+      const bool counted = parent != nullptr &&
+                           std::any_of(parent->attributes.begin(), parent->attributes.end(), [&](const Attribute& each) {
+                             return is_counted_in(each, entity, relation);
+                           });
+      if (!counted && !relation.must_exist) continue;
+      ++cost.rows;
+      base += row_units;
+      if (counted) cost.index_entries += indexes_of(model, {parent, &parent->main()});
+    }
+    // A transaction writes twice; the entries of indexes follow once.
+    const auto factor = cost.rows > 1 ? 2U : 1U;
+    cost.write_units = static_cast<double>(base * factor + cost.index_entries * row_units);
+    all.push_back(std::move(cost));
+  }
+  return all;
+}
+
+}  // namespace stator::model

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stator/model/model.h"
+
+namespace stator::model {
+
+struct CostOptions {
+  std::size_t item_size = 1024;  // bytes of one row
+  unsigned page = 0;             // rows of one page; 0: each pattern's own default
+};
+
+// What one page of a pattern costs, when everything that is read is returned.
+struct PatternCost {
+  std::string pattern;
+  std::string reads;       // the table or index
+  unsigned requests = 0;   // queries, one per shard, and batch-gets for joins
+  unsigned items_read = 0;
+  double read_units = 0;
+};
+std::vector<PatternCost> costs(const Model& model, const CostOptions& options);
+
+// What creating one entity costs.
+struct WriteCost {
+  std::string entity;
+  unsigned rows = 0;           // written or checked at once: records, reservations, parents
+  unsigned index_entries = 0;  // written beside them
+  double write_units = 0;
+};
+std::vector<WriteCost> write_costs(const Model& model, const CostOptions& options);
+
+}  // namespace stator::model

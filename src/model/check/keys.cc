@@ -1,0 +1,391 @@
+#include "stator/model/check/keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/model/check/regex.h"
+
+namespace stator::model {
+namespace {
+
+using Field = Template::Field;
+
+const std::vector<std::string> kBooleans = {"false", "true"};
+constexpr unsigned kMostCounted = 32;  // longer texts are taken to have no bound: nothing is proved by counting so far
+
+Language digits(unsigned count) { return Language::byte('0', '9').times(count); }
+
+// What escape() writes for a byte that it takes away.
+Language escape_sequence() {
+  const auto hex = Language::byte('0', '9') | Language::byte('A', 'F');
+  return Language::text("%") + ((Language::byte('0', '1') + hex) | (Language::text("2") + Language::byte('0', '5')));
+}
+
+constexpr unsigned char kLastEscaped = '%';
+
+// One character of a text as it lies in a key.
+Language character(Transform transform) {
+  if (transform == Transform::Raw) return Language::byte(0, 0x7F) | wide_character();
+  const auto above = static_cast<unsigned char>(kLastEscaped + 1);
+  const auto plain = transform == Transform::Sortable ? Language::byte(above, 'A' - 1) | Language::byte('Z' + 1, 0x7F)
+                                                      : Language::byte(above, 0x7F);
+  return plain | escape_sequence() | wide_character();
+}
+
+std::optional<unsigned> length(const std::optional<value::Number>& bound) {
+  const auto number = bound ? bound->to_int64() : std::nullopt;
+  if (!number || *number < 0 || *number > kMostCounted) return std::nullopt;
+  return static_cast<unsigned>(*number);
+}
+
+// The texts that escaping would have changed.
+Language with_escapable() {
+  return Language::anything() + Language::byte(0, kLastEscaped - 1) + Language::anything();
+}
+
+// The texts of a string whose pattern lets nothing through that is escaped or folded: it is the same in a key, however it is
+// put there.  nullopt when it has no such pattern.
+std::optional<Language> plain_text(const Type* type, Transform transform) {
+  if (type == nullptr || type->kind != Kind::String || !type->pattern) return std::nullopt;
+  auto texts = regex_language(*type->pattern);
+  if (!texts || common(*texts, with_escapable() | (Language::anything() + Language::text("%").extended()))) {
+    return std::nullopt;
+  }
+  if (transform == Transform::Sortable && common(*texts, Language::anything() + Language::byte('A', 'Z').extended())) {
+    return std::nullopt;
+  }
+  return texts;
+}
+
+Language free_text(const Type* type, Transform transform) {
+  if (auto plain = plain_text(type, transform)) return std::move(*plain);
+  const auto one = character(transform);
+  const auto least = type != nullptr ? length(type->min) : std::nullopt;
+  const auto most = type != nullptr ? length(type->max) : std::nullopt;
+  if (transform == Transform::Sortable) return one.repeated(0);  // folding drops characters, and makes two of one
+  return one.repeated(least.value_or(0), most);
+}
+
+// Something that is neither empty nor has blanks, around a character that must be there.
+Language around(char middle, Transform transform) {
+  const auto graphic = transform == Transform::Raw ? Language::byte('!', '~') | wide_character() : character(transform);
+  return graphic.repeated(1) + Language::text(std::string_view(&middle, 1)) + graphic.repeated(1);
+}
+
+Language uuid() {
+  const auto hex = Language::byte('0', '9') | Language::byte('a', 'f');
+  const auto dash = Language::text("-");
+  return hex.times(8) + dash + hex.times(4) + dash + hex.times(4) + dash + hex.times(4) + dash +
+         hex.times(12);
+}
+
+// Crockford's base32: no I, L, O, U.
+Language ulid(bool lower) {
+  Language letter = Language::byte('0', '9');
+  for (const auto& [from, upto] : {std::pair{'A', 'H'}, {'J', 'K'}, {'M', 'N'}, {'P', 'T'}, {'V', 'Z'}}) {
+    const int shift = lower ? 'a' - 'A' : 0;
+    letter = letter | Language::byte(static_cast<unsigned char>(from + shift), static_cast<unsigned char>(upto + shift));
+  }
+  return letter.times(26);
+}
+
+Language date() { return digits(4) + Language::text("-") + digits(2) + Language::text("-") + digits(2); }
+
+Language timestamp(bool lower) {
+  const auto colon = Language::text(":");
+  return date() + Language::text(lower ? "t" : "T") + digits(2) + colon + digits(2) + colon + digits(2) +
+         Language::text(".") + digits(3) + Language::text(lower ? "z" : "Z");
+}
+
+Language number(const Type& type) {
+  const auto whole = Language::text("0") | (Language::byte('1', '9') + Language::byte('0', '9').repeated(0));
+  const bool negative = !type.min || type.min->is_negative();
+  const auto sign = negative ? Language::text("-") | Language::text("") : Language::text("");
+  if (type.kind == Kind::Integer) return sign + whole;
+  const auto fraction = Language::text(".") + Language::byte('0', '9').repeated(1);
+  return sign + whole + (fraction | Language::text(""));
+}
+
+std::string transformed(std::string text, Transform transform) {
+  if (transform == Transform::Raw) return text;
+  if (transform == Transform::Sortable) {
+    if (auto folded = fold(text)) text = std::move(*folded);
+  }
+  return escape(text);
+}
+
+Language typed(const Field& field, const Type* type, Transform transform) {
+  if (field.width > 0) return digits(field.width);
+  const bool lower = transform == Transform::Sortable;
+  switch (field.transform) {
+    case Transform::Year: return digits(4);
+    case Transform::Month: return digits(4) + Language::text("-") + digits(2);
+    case Transform::Day: return date();
+    default: break;
+  }
+  if (type == nullptr) return free_text(nullptr, transform);
+  switch (type->kind) {
+    case Kind::Uuid: return uuid();
+    case Kind::Ulid: return ulid(lower);
+    case Kind::Date: return date();
+    case Kind::Timestamp: return timestamp(lower);
+    case Kind::Integer:
+    case Kind::Number: return number(*type);
+    case Kind::Boolean: return Language::one_of(kBooleans);
+    case Kind::Enum: {
+      auto values = type->values;
+      for (auto& value : values) value = transformed(value, transform);
+      return Language::one_of(values);
+    }
+    case Kind::Email: return around('@', transform);
+    case Kind::Url: return around(':', transform);
+    case Kind::Binary:
+    case Kind::List:
+    case Kind::Set:
+    case Kind::Map:
+    case Kind::Any: return Language::anything();
+    case Kind::String: break;
+  }
+  return free_text(type, transform);
+}
+
+using TypeOf = std::function<const Type*(std::string_view)>;
+
+Language part_language(const Template::Part& part, const TypeOf& type_of_hole, const Reading& reading) {
+  if (const auto* literal = std::get_if<Template::Literal>(&part)) return Language::text(literal->text);
+  if (const auto* shard = std::get_if<Template::Shard>(&part)) {
+    return digits(static_cast<unsigned>(std::to_string(shard->count - 1).size()));
+  }
+  const auto& field = std::get<Field>(part);
+  return hole_language(field, type_of_hole(field.attribute), reading);
+}
+
+Language parts_language(const std::vector<Template::Part>& parts, const TypeOf& type_of_hole, const Reading& reading) {
+  auto language = Language::text("");
+  for (const auto& part : parts) language = language + part_language(part, type_of_hole, reading);
+  return language;
+}
+
+// Takes off the front of both what is the same, whatever the holes hold.
+std::vector<Template::Part> take_common_front(std::vector<Template::Part>& a, std::vector<Template::Part>& b) {
+  std::vector<Template::Part> front;
+  while (!a.empty() && !b.empty() && a.front() == b.front()) {
+    front.push_back(a.front());
+    a.erase(a.begin());
+    b.erase(b.begin());
+  }
+  if (a.empty() || b.empty()) return front;
+  auto* left = std::get_if<Template::Literal>(&a.front());
+  auto* right = std::get_if<Template::Literal>(&b.front());
+  if (left == nullptr || right == nullptr) return front;
+  const auto end = std::mismatch(left->text.begin(), left->text.end(), right->text.begin(), right->text.end()).first;
+  const auto same = static_cast<std::size_t>(end - left->text.begin());
+  front.emplace_back(Template::Literal{left->text.substr(0, same)});
+  left->text.erase(0, same);
+  right->text.erase(0, same);
+  return front;
+}
+
+bool holds(const Record& record, const std::string& attribute) {
+  return record.attributes.empty() ||
+         std::find(record.attributes.begin(), record.attributes.end(), attribute) != record.attributes.end();
+}
+
+}  // namespace
+
+std::vector<KeyAttribute> KeySpace::attributes() const {
+  auto all = partition;
+  all.insert(all.end(), sort.begin(), sort.end());
+  return all;
+}
+
+std::vector<KeySpace> key_spaces(const Table& table) {
+  std::vector<KeySpace> spaces = {{.index = nullptr,
+                                   .name = table.name,
+                                   .partition = {table.partition},
+                                   .sort = table.sort ? std::vector{*table.sort} : std::vector<KeyAttribute>(),
+                                   .position = table.position}};
+  for (const auto& index : table.indexes) {
+    spaces.push_back({.index = &index,
+                      .name = index.name,
+                      .partition = index.local ? std::vector{table.partition} : index.partition,
+                      .sort = index.sort,
+                      .position = index.position});
+  }
+  return spaces;
+}
+
+KeySpace key_space(const Table& table, const std::optional<std::string>& index) {
+  auto spaces = key_spaces(table);
+  if (!index) return spaces.front();
+  return *std::find_if(spaces.begin() + 1, spaces.end(), [&](const KeySpace& space) { return space.name == *index; });
+}
+
+std::string Row::name() const {
+  return entity->records.size() == 1 || record == &entity->main() ? entity->name
+                                                                  : fmt::format("{}.{}", entity->name, record->name);
+}
+
+std::vector<Row> rows(const Model& model) {
+  std::vector<Row> all;
+  for (const auto& entity : model.entities) {
+    for (const auto& record : entity.records) all.push_back({&entity, &record});
+  }
+  return all;
+}
+
+std::vector<KeyForm> forms(const Model& model, const Row& row, const KeyAttribute& key) {
+  std::vector<KeyForm> all;
+  if (const auto* rule = row.record->find_key(key.name)) {
+    for (const auto& alternative : rule->alternatives) {
+      all.push_back({alternative.text.parts(), alternative.text.text(), &alternative, rule->position});
+    }
+  } else if (key.name == model.table.type_attribute) {
+    all.push_back({{Template::Literal{row.record->type}}, row.record->type, nullptr, row.record->position});
+  } else if (const auto* attribute = row.entity->find_attribute(key.name);
+             attribute != nullptr && !attribute->transient && holds(*row.record, key.name)) {
+    all.push_back({{Field{.attribute = key.name, .transform = Transform::Raw, .width = 0}},
+                   fmt::format("{{{}}}", key.name),
+                   nullptr,
+                   attribute->position});
+  }
+  return all;
+}
+
+std::optional<KeyForms> forms(const Model& model, const Row& row, const KeySpace& space) {
+  KeyForms all;
+  for (const auto& key : space.attributes()) {
+    all.push_back(forms(model, row, key));
+    if (all.back().empty()) return std::nullopt;
+  }
+  return all;
+}
+
+const Type* type_of(const std::vector<Attribute>& attributes, std::string_view path) {
+  const auto dot = path.find('.');
+  const auto name = path.substr(0, dot);
+  const auto found =
+      std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& each) { return each.name == name; });
+  if (found == attributes.end()) return nullptr;
+  return dot == std::string_view::npos ? &found->type : type_of(found->type.shape, path.substr(dot + 1));
+}
+
+const Type* type_of(const Entity& entity, std::string_view path) { return type_of(entity.attributes, path); }
+
+const Type* type_of(const Model& model, const Pattern& pattern, std::string_view path) {
+  if (const auto* type = type_of(pattern.parameters, path)) return type;
+  for (const auto& returned : pattern.returns) {
+    const auto* entity = model.find_entity(returned.entity);
+    const auto* type = entity == nullptr ? nullptr : type_of(*entity, path);
+    if (type != nullptr) return type;
+  }
+  return nullptr;
+}
+
+bool is_free_text(const Type* type) {
+  if (type == nullptr) return true;
+  if (type->kind == Kind::String) return !plain_text(type, Transform::Raw);
+  return type->kind == Kind::Email || type->kind == Kind::Url || type->kind == Kind::Any;
+}
+
+Language hole_language(const Field& field, const Type* type, const Reading& reading) {
+  if (field.transform != Transform::Raw) return typed(field, type, field.transform);
+  if (reading.forged == field.attribute) return typed(field, type, Transform::Raw) & with_escapable();
+  const bool ordinary = reading.text == Reading::Text::Ordinary && is_free_text(type);
+  return typed(field, type, ordinary ? Transform::Escaped : Transform::Raw);
+}
+
+Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading) {
+  return parts_language(form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
+}
+
+Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms, const Reading& reading) {
+  auto language = Language::nothing();
+  for (const auto& form : forms) language = language | form_language(entity, form, reading);
+  return language;
+}
+
+namespace {
+
+// A parameter that a caller may leave out.
+bool may_be_left_out(const Pattern& pattern, const std::string& name) {
+  const auto found = std::find_if(pattern.parameters.begin(), pattern.parameters.end(),
+                                  [&](const Attribute& each) { return each.name == name; });
+  return found != pattern.parameters.end() && !found->required && !found->default_value;
+}
+
+// The front of a condition, up to the first parameter that may be left out; nullopt when there is none.
+std::optional<std::vector<Template::Part>> surest_front(const Pattern& pattern, const KeyCondition& condition) {
+  std::vector<Template::Part> front;
+  for (const auto& part : condition.operands.front().parts()) {
+    const auto* field = std::get_if<Field>(&part);
+    if (field != nullptr && may_be_left_out(pattern, field->attribute)) return front;
+    front.push_back(part);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Language condition_language(const Model& model, const Pattern& pattern, const KeyCondition& condition,
+                            const Reading& reading) {
+  const TypeOf hole_type = [&](std::string_view path) { return type_of(model, pattern, path); };
+  // Without all of its parameters, a condition is the prefix that is known.
+  if (const auto front = surest_front(pattern, condition)) return parts_language(*front, hole_type, reading).extended();
+  const auto operand = [&] { return parts_language(condition.operands.front().parts(), hole_type, reading); };
+  switch (condition.comparison) {
+    case Comparison::Equal: return operand();
+    case Comparison::BeginsWith: return operand().extended();
+    case Comparison::Less: return operand().and_below(false);
+    case Comparison::LessOrEqual: return operand().and_below(true);
+    case Comparison::Greater: return operand().and_above(false);
+    case Comparison::GreaterOrEqual: return operand().and_above(true);
+    case Comparison::Between: break;
+  }
+  // What both bounds begin with, the key begins with, too: the holes there have one value, not two.
+  auto low = condition.operands.front().parts();
+  auto high = condition.operands.back().parts();
+  const auto front = take_common_front(low, high);
+  return parts_language(front, hole_type, reading) +
+         (parts_language(low, hole_type, reading).and_above(true) &
+          parts_language(high, hole_type, reading).and_below(!condition.half_open));
+}
+
+std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms) {
+  std::vector<std::string> names;
+  for (const auto& form : forms) {
+    for (const auto& part : form.parts) {
+      const auto* field = std::get_if<Field>(&part);
+      if (field == nullptr || field->transform != Transform::Raw || !is_free_text(type_of(entity, field->attribute)) ||
+          std::find(names.begin(), names.end(), field->attribute) != names.end()) {
+        continue;
+      }
+      names.push_back(field->attribute);
+    }
+  }
+  return names;
+}
+
+std::string spell_text(std::string_view bytes) {
+  std::string text = "'";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7F) {
+      text += fmt::format("\\x{:02X}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text + "'";
+}
+
+std::string spell_key(const std::vector<KeyAttribute>& attributes, const std::vector<std::string>& values) {
+  std::string text;
+  for (std::size_t i = 0; i < attributes.size() && i < values.size(); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", attributes[i].name, spell_text(values[i]));
+  }
+  return text;
+}
+
+}  // namespace stator::model

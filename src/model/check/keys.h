@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/model/check/language.h"
+#include "stator/model/model.h"
+
+// The keys of a model as languages: which strings each row can have for each key attribute, and which a pattern asks for.
+namespace stator::model {
+
+// The table or one of its indexes.
+struct KeySpace {
+  const Index* index = nullptr;  // null: the table
+  std::string name;              // of the table or index
+  std::vector<KeyAttribute> partition;
+  std::vector<KeyAttribute> sort;
+  Position position;
+
+  std::vector<KeyAttribute> attributes() const;  // partition, then sort
+};
+std::vector<KeySpace> key_spaces(const Table& table);  // the table first
+KeySpace key_space(const Table& table, const std::optional<std::string>& index);
+
+// How the holes of a template are read.
+struct Reading {
+  enum class Text : std::uint8_t {
+    Ordinary,  // text as if nobody used what escaping takes away, even where it is not escaped
+    AsItIs,    // raw text is any text
+  };
+  Text text = Text::Ordinary;
+  // This attribute's raw text holds at least one byte that escaping would have taken away.
+  std::optional<std::string> forged;
+};
+
+// One way to make one key attribute of one record: an alternative of its rule, or the attribute of that name as it is.
+struct KeyForm {
+  std::vector<Template::Part> parts;
+  std::string text;                 // as written
+  const KeyTemplate* rule = nullptr;  // null: the attribute as it is
+  Position position;
+};
+
+// A record, and where it lies.
+struct Row {
+  const Entity* entity = nullptr;
+  const Record* record = nullptr;
+
+  std::string name() const;  // "BOOK", or "STORY.index"
+};
+std::vector<Row> rows(const Model& model);
+
+// Every form of that key attribute; none when the record never has it.
+std::vector<KeyForm> forms(const Model& model, const Row& row, const KeyAttribute& key);
+// A form for every attribute of a key: one way in which a record lies in a key space.
+using KeyForms = std::vector<std::vector<KeyForm>>;
+// Per attribute of `space`; nullopt when the record is never in it.
+std::optional<KeyForms> forms(const Model& model, const Row& row, const KeySpace& space);
+
+// The type of an attribute of an entity, or of a member of a map: "address.city".  Null when it has none.
+const Type* type_of(const Entity& entity, std::string_view path);
+const Type* type_of(const std::vector<Attribute>& attributes, std::string_view path);
+// The same for a hole of a pattern: a parameter, or an attribute of what it returns.
+const Type* type_of(const Model& model, const Pattern& pattern, std::string_view path);
+
+// What one hole can hold.  A null type is any text.
+Language hole_language(const Template::Field& field, const Type* type, const Reading& reading);
+Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading);
+Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms, const Reading& reading);
+// The values of a key attribute that a condition matches, whatever its parameters are.
+Language condition_language(const Model& model, const Pattern& pattern, const KeyCondition& condition,
+                            const Reading& reading);
+
+// Raw holes of free text: those through which somebody else's text gets into a key as it is.
+std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms);
+
+bool is_free_text(const Type* type);  // string, e-mail, URL: what people write, and null
+
+// "PK 'owner#a', SK 'library#...'": a witness.
+std::string spell_key(const std::vector<KeyAttribute>& attributes, const std::vector<std::string>& values);
+// Bytes that are not printable as \xNN, in quotes.
+std::string spell_text(std::string_view bytes);
+
+}  // namespace stator::model

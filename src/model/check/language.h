@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stator::model {
+
+// A set of byte strings that a finite automaton can recognise: "every key that this template can give", "every key that this
+// condition matches".  What the checker proves, it proves by asking whether such a set is empty.
+//
+// A nondeterministic automaton with one start and one accepting state.  A value type; no operation changes its operands.
+class Language {
+ public:
+  static Language nothing();                                    // no string at all
+  static Language text(std::string_view text);                  // exactly this one
+  static Language byte(unsigned char from, unsigned char upto);  // one byte of that range
+  static Language anything();                                   // every string
+  static Language one_of(const std::vector<std::string>& texts);
+
+  friend Language operator+(const Language& a, const Language& b);  // one of a, then one of b
+  friend Language operator|(const Language& a, const Language& b);  // in a or in b
+  friend Language operator&(const Language& a, const Language& b);  // in both
+  Language times(unsigned count) const;  // so many in a row
+  // `least` or more in a row; at most `most` of them if that is given.
+  Language repeated(unsigned least, std::optional<unsigned> most = std::nullopt) const;
+
+  // The strings that begin with one of these.
+  Language extended() const { return *this + anything(); }
+  // The strings that are not below, or not above, one of these in byte order.  Without `equal` the string itself is left out.
+  Language and_above(bool equal) const;
+  Language and_below(bool equal) const;
+
+  // A shortest string, as readable as there is one; nullopt when there is none.
+  std::optional<std::string> shortest() const;
+
+ private:
+  using State = std::uint32_t;
+  struct Edge {
+    unsigned char from;
+    unsigned char upto;
+    State to;
+  };
+  struct Node {
+    std::vector<Edge> edges;
+    std::vector<State> silent;  // taken without reading
+  };
+
+  State add_state();
+  // Copies the states of `other` behind ours; what was its state s is now the answer + s.
+  State append(const Language& other);
+  // Two new states: one that reads whatever comes, and the end that it may go to at any time.
+  std::pair<State, State> add_free_end();
+  // For every state, whether the accepting one can be reached from it.
+  std::vector<bool> productive() const;
+
+  std::vector<Node> nodes_;
+  State start_ = 0;
+  State accept_ = 0;
+};
+
+// One character of UTF-8 that has more than one byte.
+Language wide_character();
+
+// A shortest string that is in both; nullopt when there is none.
+std::optional<std::string> common(const Language& a, const Language& b);
+
+}  // namespace stator::model

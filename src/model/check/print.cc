@@ -1,0 +1,81 @@
+#include "stator/model/check/print.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/value/json.h"
+
+namespace stator::model {
+namespace {
+
+std::string_view severity_name(Severity severity) { return severity == Severity::Error ? "error" : "warning"; }
+
+std::string json_text(std::string_view text) {
+  std::string json;
+  value::append_json_string(json, text);
+  return json;
+}
+
+// "[a,\n b]": every element, printed by `print`, on a line of its own.
+template <typename T, typename Print>
+std::string array(const std::vector<T>& elements, const Print& print) {
+  std::string json = "[";
+  for (const auto& element : elements) json += fmt::format("{}{}", json.size() == 1 ? "\n" : ",\n", print(element));
+  return json + (elements.empty() ? "]" : "\n]");
+}
+
+}  // namespace
+
+std::string to_text(const Diagnostic& diagnostic) {
+  auto text = fmt::format("{}:{}:{}: {}{}[{}]: {}\n", diagnostic.file, diagnostic.position.line,
+                          diagnostic.position.column, diagnostic.accepted.empty() ? "" : "accepted ",
+                          severity_name(diagnostic.severity), diagnostic.code, diagnostic.message);
+  for (const auto& [word, value] : {std::pair<std::string_view, const std::string&>("on", diagnostic.subject),
+                                    {"for example", diagnostic.witness},
+                                    {"instead", diagnostic.accepted.empty() ? diagnostic.fix : std::string()},
+                                    {"accepted because", diagnostic.accepted}}) {
+    if (!value.empty()) text += fmt::format("    {}: {}\n", word, value);
+  }
+  return text;
+}
+
+std::string to_json(const Diagnostics& diagnostics) {
+  return array(diagnostics, [](const Diagnostic& each) {
+    return fmt::format(
+        R"({{"severity":"{}","code":{},"file":{},"line":{},"column":{},"subject":{},"message":{},"witness":{},"fix":{},"accepted":{}}})",
+        severity_name(each.severity), json_text(each.code), json_text(each.file), each.position.line, each.position.column,
+        json_text(each.subject), json_text(each.message), json_text(each.witness), json_text(each.fix), json_text(each.accepted));
+  });
+}
+
+std::string to_text(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes) {
+  std::size_t widest = 8;
+  for (const auto& read : reads) widest = std::max(widest, read.pattern.size());
+  for (const auto& write : writes) widest = std::max(widest, write.entity.size());
+  auto text = fmt::format("{:{}}  {:>8}  {:>6}  {:>6}  {}\n", "one page", widest, "requests", "rows", "RCU", "reads");
+  for (const auto& read : reads) {
+    text += fmt::format("{:{}}  {:>8}  {:>6}  {:>6.1f}  {}\n", read.pattern, widest, read.requests, read.items_read,
+                        read.read_units, read.reads);
+  }
+  text += fmt::format("\n{:{}}  {:>8}  {:>6}  {:>6}\n", "a create", widest, "rows", "index", "WCU");
+  for (const auto& write : writes) {
+    text += fmt::format("{:{}}  {:>8}  {:>6}  {:>6.0f}\n", write.entity, widest, write.rows, write.index_entries,
+                        write.write_units);
+  }
+  return text;
+}
+
+std::string to_json(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes) {
+  const auto read = [](const PatternCost& each) {
+    return fmt::format(R"({{"pattern":{},"reads":{},"requests":{},"itemsRead":{},"readUnits":{}}})", json_text(each.pattern),
+                       json_text(each.reads), each.requests, each.items_read, each.read_units);
+  };
+  const auto write = [](const WriteCost& each) {
+    return fmt::format(R"({{"entity":{},"rows":{},"indexEntries":{},"writeUnits":{}}})", json_text(each.entity), each.rows,
+                       each.index_entries, each.write_units);
+  };
+  return fmt::format(R"({{"patterns":{},"creates":{}}})", array(reads, read), array(writes, write));
+}
+
+}  // namespace stator::model

@@ -1,0 +1,46 @@
+#include "stator/model/check/regex.h"
+
+#include <gtest/gtest.h>
+
+namespace stator::model {
+namespace {
+
+TEST(RegexLanguage, MatchesWhatThePatternMatches) {
+  struct Case {
+    std::string_view pattern, text;
+    bool matches;
+  };
+  for (const auto& [pattern, text, matches] : {
+           Case{"[A-Z]{2}", "DE", true},
+           Case{"[A-Z]{2}", "de", false},
+           Case{"[A-Z]{2}", "DEU", false},
+           Case{"^tt\\d+$", "tt1375666", true},
+           Case{"^tt\\d+$", "tt", false},
+           Case{"a|b(c|d)?", "bd", true},
+           Case{"a|b(?:c|d)?", "cd", false},
+           Case{"[^#]*", "a b", true},
+           Case{"[^#]*", "a#b", false},
+           Case{"[^#]*", "\xC3\xA9", true},
+           Case{"[\\w.-]{1,3}", "a.-", true},
+           Case{"[]a]+", "]a", true},
+           Case{"a.c", "abc", true},
+           Case{"x{2,}", "x", false},
+           Case{"x{2,}", "xxxx", true},
+           Case{"a\\.b", "a.b", true},
+           Case{"a\\.b", "axb", false},
+       }) {
+    SCOPED_TRACE(testing::Message() << pattern << " on " << text);
+    const auto language = regex_language(pattern);
+    ASSERT_TRUE(language);
+    EXPECT_EQ(common(*language, Language::text(text)).has_value(), matches);
+  }
+}
+
+TEST(RegexLanguage, SaysWhenItCannotRead) {
+  for (const auto* pattern : {"(?i)a", "\\pL+", "[[:alpha:]]", "a\\b", "(a", "a)", "*", "[z-a]", "a{x}"}) {
+    EXPECT_FALSE(regex_language(pattern)) << pattern;
+  }
+}
+
+}  // namespace
+}  // namespace stator::model

@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "stator/model/generate/design_document.h"
+#include "stator/model/generate/diagram.h"
+#include "stator/model/generate/type_declarations.h"
+#include "stator/model/testing/load_or_fail.h"
+
+namespace stator::model::generate {
+namespace {
+
+const Model& notebook() {
+  static const Model model = load_or_fail(R"(
+model: notebook
+description: Notebooks and <their> notes.
+table:
+  name: Notebook
+  key: [PK, SK]
+  indexes:
+    ByTitle: { key: [GSI1PK, GSI1SK], projection: [title] }
+entities:
+  NOTEBOOK:
+    path: /notebooks/{notebookId}
+    owner: userId
+    keys:
+      PK: "USER#{userId}"
+      SK: "NOTEBOOK#{notebookId}"
+      GSI1PK: "USER#{userId}"
+      GSI1SK: "{title|sortable}"
+    attributes:
+      userId: { type: string, min: 1, max: 128 }
+      notebookId: { type: uuid, generated: uuid }
+      title: { type: string, required: true, min: 1, max: 100, unique_within: userId, fold: true }
+      color: { type: enum, values: [red, blue] }
+      noteCount: { count: NOTE.notebook }
+  NOTE:
+    path: /notebooks/{notebookId}/notes/{noteId}
+    owner: userId
+    parents:
+      notebook: { entity: NOTEBOOK, on_delete: cascade }
+    keys:
+      PK: "USER#{userId}"
+      SK: "NOTE#{notebookId}#{noteId}"
+    attributes:
+      userId: { type: string, min: 1, max: 128 }
+      notebookId: uuid
+      noteId: { type: ulid, generated: ulid }
+      text: { type: string, required: true, max: 10000 }
+      secret: { type: string, hidden: true }
+      place: { type: map, shape: { city: { type: string, required: true }, zip: integer } }
+      notebookTitle: { type: string, max: 100, copy_of: notebook.title }
+patterns:
+  notebooks:
+    description: By title.
+    get: /notebooks
+    query: { index: ByTitle, GSI1PK: "USER#{me}" }
+    returns: NOTEBOOK
+  notes:
+    get: /notebooks/{notebookId}/notes
+    within: NOTEBOOK
+    query: { PK: "USER#{me}", SK: { begins_with: "NOTE#{notebookId}#" } }
+    order: descending
+    returns: NOTE
+)");
+  return model;
+}
+
+void expect_parts(const std::string& text, std::initializer_list<std::string_view> parts) {
+  for (const auto part : parts) EXPECT_NE(text.find(part), std::string::npos) << "lacks: " << part << "\n" << text;
+}
+
+TEST(DesignDocument, SaysWhatTheModelSays) {
+  expect_parts(design_document(notebook()),
+               {"# notebook\n", "- **Partition key:** `PK` (S)\n",
+                "| `ByTitle` | global | `GSI1PK` (S) | `GSI1SK` (S) | keys, `title` |",
+                "| NOTEBOOK | `USER#{userId}` | `NOTEBOOK#{notebookId}` |", "| NOTEBOOK | `USER#{userId}` | `{title\\|sortable}` |",
+                "| `title` | string | required; 1 to 100 characters; unique within userId without regard to case |",
+                "| `noteCount` | integer | counts NOTE.notebook |", "| `notebookTitle` | string | at most 100 characters; copy of notebook.title |",
+                "it goes, too", "| `notebooks` | `GET /notebooks` | `ByTitle` | `GSI1PK = USER#{me}` | ascending | NOTEBOOK | owner | By title. |",
+                "| `notes` | `GET /notebooks/{notebookId}/notes` | table | `PK = USER#{me}, SK begins with NOTE#{notebookId}#` | descending |"});
+}
+
+TEST(DesignDocument, LeavesOutARowThatIsNotInAnIndex) {
+  const auto text = design_document(notebook());
+  const auto index = text.substr(text.find("### ByTitle"));
+  EXPECT_EQ(index.substr(0, index.find("## Attributes")).find("| NOTE |"), std::string::npos) << index;
+}
+
+TEST(Diagram, HasACardPerEntityAndIndexAndAnArrowPerRelation) {
+  expect_parts(diagram(notebook()), {"<svg xmlns=", ">NOTEBOOK</text>", ">NOTE</text>", ">ByTitle</text>", "NOTE belongs to NOTEBOOK",
+                                     "SK: NOTE#{notebookId}#{noteId}", "notebooks → NOTEBOOK"});
+}
+
+TEST(TypescriptTypes, TellWhatIsServedCreatedAndPatched) {
+  const auto text = typescript_types(notebook());
+  expect_parts(text, {"export interface Notebook {", "  title: string;\n", "  color?: \"red\" | \"blue\";\n", "  noteCount: number;\n",
+                      "export interface NotebookCreate {", "export interface NotePatch {", "  place?: { city: string; zip?: number } | null;\n",
+                      "export interface Page<T>"});
+  EXPECT_EQ(text.find("secret: string"), std::string::npos) << "what is hidden is not served";
+}
+
+TEST(CppTypes, AreStructs) {
+  expect_parts(cpp_types(notebook()), {"namespace notebook {", "struct Notebook {", "  std::string title{};\n",
+                                       "  std::optional<NotePlace> place;\n", "struct NotePlace {\n  std::string city{};\n",
+                                       "  Patch<std::string> color;\n", "  std::int64_t noteCount{};\n"});
+}
+
+}  // namespace
+}  // namespace stator::model::generate

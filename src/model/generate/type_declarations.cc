@@ -1,0 +1,259 @@
+#include "stator/model/generate/type_declarations.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "stator/value/json.h"
+
+namespace stator::model::generate {
+namespace {
+
+// "WATCHLIST_ITEM" and "books_by_status" become "WatchlistItem" and "BooksByStatus"; "StoryIndex" stays.
+std::string pascal_case(std::string_view name) {
+  const bool shouting = std::none_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  std::string out;
+  bool start = true;
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!letter) {
+      start = true;
+      continue;
+    }
+    if (start && c >= 'a' && c <= 'z') {
+      out += static_cast<char>(c - 'a' + 'A');
+    } else if (!start && shouting && c >= 'A' && c <= 'Z') {
+      out += static_cast<char>(c - 'A' + 'a');
+    } else {
+      out += c;
+    }
+    start = false;
+  }
+  if (out.empty() || (out.front() >= '0' && out.front() <= '9')) out.insert(0, "T");
+  return out;
+}
+
+// A comment of one line, whatever the text.
+std::string one_line(std::string_view text) {
+  std::string out(text);
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  for (std::size_t end = out.find("*/"); end != std::string::npos; end = out.find("*/", end)) out.replace(end, 2, "* /");
+  return out;
+}
+
+// One member of a generated type.
+struct Member {
+  const Attribute* attribute = nullptr;
+  bool optional = false;
+  bool nullable = false;  // a patch can clear it
+};
+
+using Members = std::vector<Member>;
+
+bool in_path(const Entity& entity, const Attribute& attribute) {
+  return entity.path.find("{" + attribute.name + "}") != std::string::npos;
+}
+
+bool can_be_set(const Entity& entity, const Attribute& attribute) {
+  return !attribute.computed() && entity.owner != attribute.name;
+}
+
+Members served(const Entity& entity) {
+  Members members;
+  for (const auto& attribute : entity.attributes) {
+    if (attribute.hidden || attribute.transient) continue;
+    const bool always = attribute.required || attribute.generated != Generated::No || attribute.updated || attribute.count ||
+                        attribute.sum || attribute.default_value || entity.owner == attribute.name || in_path(entity, attribute);
+    members.push_back({.attribute = &attribute, .optional = !always, .nullable = false});
+  }
+  return members;
+}
+
+Members created(const Entity& entity) {
+  // What the collection's path names is not in the body; the last name is, when it is the client's to choose.
+  const auto collection = entity.path.substr(0, entity.path.rfind('/') == std::string::npos ? 0 : entity.path.rfind('/'));
+  Members members;
+  for (const auto& attribute : entity.attributes) {
+    if (!can_be_set(entity, attribute) || collection.find("{" + attribute.name + "}") != std::string::npos) continue;
+    members.push_back({.attribute = &attribute, .optional = !attribute.required || attribute.default_value.has_value(), .nullable = false});
+  }
+  return members;
+}
+
+Members patched(const Entity& entity) {
+  Members members;
+  for (const auto& attribute : entity.attributes) {
+    if (!can_be_set(entity, attribute) || attribute.immutable || in_path(entity, attribute)) continue;
+    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required});
+  }
+  return members;
+}
+
+Members given(const std::vector<Attribute>& attributes) {
+  Members members;
+  for (const auto& attribute : attributes) {
+    members.push_back({.attribute = &attribute, .optional = !attribute.required, .nullable = false});
+  }
+  return members;
+}
+
+// Every type of a model, in the order in which they are declared.
+void each_type(const Model& model, const std::function<void(const std::string& name, std::string_view purpose, const Members&)>& declare) {
+  for (const auto& entity : model.entities) {
+    const auto name = pascal_case(entity.name);
+    const auto has = [&](std::string_view operation) {
+      return std::find(entity.operations.begin(), entity.operations.end(), operation) != entity.operations.end();
+    };
+    declare(name, entity.description, served(entity));
+    if (has("create")) declare(name + "Create", "What a create takes.", created(entity));
+    if (has("update")) declare(name + "Patch", "What a patch takes: absent keeps, null clears.", patched(entity));
+  }
+  for (const auto& pattern : model.patterns) {
+    if (!pattern.parameters.empty()) declare(pascal_case(pattern.name) + "Parameters", pattern.description, given(pattern.parameters));
+  }
+  for (const auto& action : model.actions) {
+    if (!action.inputs.empty()) declare(pascal_case(action.name) + "Input", action.description, given(action.inputs));
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------- TypeScript
+
+bool is_identifier(std::string_view name) {
+  if (name.empty() || (name.front() >= '0' && name.front() <= '9')) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+  });
+}
+
+std::string json_string(std::string_view text) {
+  std::string out;
+  value::append_json_string(out, text);
+  return out;
+}
+
+std::string typescript_type(const Type& type) {
+  switch (type.kind) {
+    case Kind::Number:
+    case Kind::Integer: return "number";
+    case Kind::Boolean: return "boolean";
+    case Kind::Any: return "unknown";
+    case Kind::Enum: {
+      std::vector<std::string> values;
+      for (const auto& value : type.values) values.push_back(json_string(value));
+      return fmt::format("{}", fmt::join(values, " | "));
+    }
+    case Kind::List:
+    case Kind::Set: return fmt::format("Array<{}>", type.element ? typescript_type(*type.element) : "unknown");
+    case Kind::Map: {
+      if (type.shape.empty()) return "Record<string, unknown>";
+      std::vector<std::string> members;
+      for (const auto& member : type.shape) {
+        members.push_back(fmt::format("{}{}: {}", is_identifier(member.name) ? member.name : json_string(member.name),
+                                      member.required ? "" : "?", typescript_type(member.type)));
+      }
+      return fmt::format("{{ {} }}", fmt::join(members, "; "));
+    }
+    default: return "string";
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- C++
+
+constexpr std::array<std::string_view, 44> kCppWords = {
+    "and",   "auto",     "bool",   "break",   "case",   "catch",    "char",   "class",  "concept", "const",  "continue",
+    "default", "delete", "do",     "double",  "else",   "enum",     "export", "extern", "false",   "float",  "for",
+    "friend", "if",      "inline", "int",     "long",   "namespace", "new",   "not",    "operator", "or",    "private",
+    "public", "register", "return", "short",  "static", "struct",   "switch", "this",   "true",    "union",  "while"};
+
+std::string cpp_name(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    out += fine ? c : '_';
+  }
+  if (out.empty() || (out.front() >= '0' && out.front() <= '9')) out.insert(0, "_");
+  if (std::find(kCppWords.begin(), kCppWords.end(), out) != kCppWords.end()) out += '_';
+  return out;
+}
+
+// Maps with a shape become structs of their own, declared before the one that holds them.
+std::string cpp_type(const Type& type, const std::string& name, std::string& before) {
+  switch (type.kind) {
+    case Kind::Integer: return "std::int64_t";
+    case Kind::Number: return "std::string /* a decimal number, exact */";
+    case Kind::Boolean: return "bool";
+    case Kind::Any: return "std::string /* JSON */";
+    case Kind::List:
+    case Kind::Set:
+      return type.element ? fmt::format("std::vector<{}>", cpp_type(*type.element, name, before)) : "std::string /* JSON */";
+    case Kind::Map: {
+      if (type.shape.empty()) return "std::string /* JSON */";
+      std::string body;
+      for (const auto& member : type.shape) {
+        const auto inner = cpp_type(member.type, name + pascal_case(member.name), before);
+        body += member.required ? fmt::format("  {} {}{{}};\n", inner, cpp_name(member.name))
+                                : fmt::format("  std::optional<{}> {};\n", inner, cpp_name(member.name));
+      }
+      before += fmt::format("struct {} {{\n{}}};\n\n", name, body);
+      return name;
+    }
+    default: return "std::string";
+  }
+}
+
+}  // namespace
+
+std::string typescript_types(const Model& model) {
+  std::string out = fmt::format("// Types of the model {}.  Made by `stator model types --language typescript`.\n", model.name);
+  each_type(model, [&](const std::string& name, std::string_view purpose, const Members& members) {
+    out += "\n";
+    if (!purpose.empty()) out += fmt::format("/** {} */\n", one_line(purpose));
+    out += fmt::format("export interface {} {{\n", name);
+    for (const auto& member : members) {
+      const auto& attribute = *member.attribute;
+      if (!attribute.description.empty()) out += fmt::format("  /** {} */\n", one_line(attribute.description));
+      out += fmt::format("  {}{}: {}{};\n", is_identifier(attribute.name) ? attribute.name : json_string(attribute.name),
+                         member.optional ? "?" : "", typescript_type(attribute.type), member.nullable ? " | null" : "");
+    }
+    out += "}\n";
+  });
+  out += "\n/** One page of a list. */\nexport interface Page<T> {\n  items: T[];\n  nextToken?: string;\n}\n";
+  return out;
+}
+
+std::string cpp_types(const Model& model) {
+  std::string out = fmt::format(
+      "// Types of the model {}.  Made by `stator model types --language cpp`.\n#pragma once\n\n#include <cstdint>\n"
+      "#include <optional>\n#include <string>\n#include <vector>\n\nnamespace {} {{\n\n"
+      "// What a patch does with an attribute: absent keeps it, an empty Patch clears it.\n"
+      "template <typename T>\nusing Patch = std::optional<std::optional<T>>;\n",
+      model.name, cpp_name(model.name));
+  each_type(model, [&](const std::string& name, std::string_view purpose, const Members& members) {
+    std::string before;
+    std::string body;
+    for (const auto& member : members) {
+      const auto& attribute = *member.attribute;
+      const auto type = cpp_type(attribute.type, name + pascal_case(attribute.name), before);
+      if (!attribute.description.empty()) body += fmt::format("  // {}\n", one_line(attribute.description));
+      if (member.nullable) {
+        body += fmt::format("  Patch<{}> {};\n", type, cpp_name(attribute.name));
+      } else if (member.optional) {
+        body += fmt::format("  std::optional<{}> {};\n", type, cpp_name(attribute.name));
+      } else {
+        body += fmt::format("  {} {}{{}};\n", type, cpp_name(attribute.name));
+      }
+    }
+    out += "\n" + before;
+    if (!purpose.empty()) out += fmt::format("// {}\n", one_line(purpose));
+    out += fmt::format("struct {} {{\n{}}};\n", name, body);
+  });
+  out += fmt::format("\n}}  // namespace {}\n", cpp_name(model.name));
+  return out;
+}
+
+}  // namespace stator::model::generate

@@ -1,0 +1,180 @@
+#include "stator/model/generate/words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "stator/base/assert.h"
+#include "stator/model/validate.h"
+
+namespace stator::model::generate {
+namespace {
+
+std::string_view kind_word(Kind kind) {
+  switch (kind) {
+    case Kind::String: return "string";
+    case Kind::Number: return "number";
+    case Kind::Integer: return "integer";
+    case Kind::Boolean: return "boolean";
+    case Kind::Binary: return "binary";
+    case Kind::Uuid: return "uuid";
+    case Kind::Ulid: return "ulid";
+    case Kind::Date: return "date";
+    case Kind::Timestamp: return "timestamp";
+    case Kind::Email: return "email";
+    case Kind::Url: return "url";
+    case Kind::Enum: return "enum";
+    case Kind::List: return "list";
+    case Kind::Set: return "set";
+    case Kind::Map: return "map";
+    case Kind::Any: return "any";
+  }
+  STATOR_ASSERT(false, "every kind has a word");
+  return "";
+}
+
+std::string_view unit(Kind kind) {
+  switch (kind) {
+    case Kind::Number:
+    case Kind::Integer: return "";
+    case Kind::List:
+    case Kind::Set: return " members";
+    case Kind::Binary: return " bytes";
+    default: return " characters";
+  }
+}
+
+void add_bounds(std::vector<std::string>& words, const Type& type) {
+  if (type.min && type.max) {
+    words.push_back(fmt::format("{} to {}{}", type.min->to_string(), type.max->to_string(), unit(type.kind)));
+  } else if (type.min) {
+    words.push_back(fmt::format("at least {}{}", type.min->to_string(), unit(type.kind)));
+  } else if (type.max) {
+    words.push_back(fmt::format("at most {}{}", type.max->to_string(), unit(type.kind)));
+  }
+  if (type.step) words.push_back("in steps of " + type.step->to_string());
+  if (type.pattern) words.push_back("matches " + *type.pattern);
+}
+
+std::string children_words(const std::vector<Children>& children) {
+  std::vector<std::string> words;
+  for (const auto& child : children) words.push_back(child.entity + "." + child.relation);
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+void add_origin(std::vector<std::string>& words, const Attribute& attribute) {
+  switch (attribute.generated) {
+    case Generated::No: break;
+    case Generated::Uuid: words.emplace_back("generated (uuid)"); break;
+    case Generated::Ulid: words.emplace_back("generated (ulid)"); break;
+    case Generated::Now: words.emplace_back("time of creation"); break;
+  }
+  if (attribute.updated) words.emplace_back("time of the last change");
+  if (attribute.derived) words.push_back("derived: " + attribute.derived->text());
+  if (attribute.count) words.push_back("counts " + children_words(attribute.count->of));
+  if (attribute.sum) words.push_back("sum of " + attribute.sum->attribute + " of " + children_words(attribute.sum->of));
+  if (attribute.copy_of) words.push_back("copy of " + attribute.copy_of->relation + "." + attribute.copy_of->attribute);
+}
+
+void add_unique(std::vector<std::string>& words, const Entity& entity, const Attribute& attribute) {
+  for (const auto& unique : entity.uniques) {
+    if (std::find(unique.attributes.begin(), unique.attributes.end(), attribute.name) == unique.attributes.end()) continue;
+    std::string text = "unique";
+    if (unique.attributes.size() > 1) text += fmt::format(" as ({})", fmt::join(unique.attributes, ", "));
+    if (!unique.within.empty()) text += fmt::format(" within {}", fmt::join(unique.within, ", "));
+    if (unique.fold) text += " without regard to case";
+    words.push_back(std::move(text));
+  }
+}
+
+std::string comparison_words(const KeyCondition& condition) {
+  const auto& operands = condition.operands;
+  const auto& first = operands.front().text();
+  switch (condition.comparison) {
+    case Comparison::Equal: return fmt::format("{} = {}", condition.attribute, first);
+    case Comparison::BeginsWith: return fmt::format("{} begins with {}", condition.attribute, first);
+    case Comparison::Between:
+      return condition.half_open ? fmt::format("{} from {} up to but not {}", condition.attribute, first, operands[1].text())
+                                 : fmt::format("{} between {} and {}", condition.attribute, first, operands[1].text());
+    case Comparison::Less: return fmt::format("{} < {}", condition.attribute, first);
+    case Comparison::LessOrEqual: return fmt::format("{} <= {}", condition.attribute, first);
+    case Comparison::Greater: return fmt::format("{} > {}", condition.attribute, first);
+    case Comparison::GreaterOrEqual: return fmt::format("{} >= {}", condition.attribute, first);
+  }
+  STATOR_ASSERT(false, "every comparison has words");
+  return "";
+}
+
+}  // namespace
+
+std::string type_words(const Type& type) {
+  switch (type.kind) {
+    case Kind::Enum: return fmt::format("one of {}", fmt::join(type.values, ", "));
+    case Kind::List:
+    case Kind::Set:
+      return type.element ? fmt::format("{} of {}", kind_word(type.kind), type_words(*type.element))
+                          : std::string(kind_word(type.kind));
+    case Kind::Map: {
+      if (type.shape.empty()) return "map";
+      std::vector<std::string> members;
+      for (const auto& member : type.shape) members.push_back(member.name + ": " + type_words(member.type));
+      return fmt::format("map ({})", fmt::join(members, ", "));
+    }
+    default: return std::string(kind_word(type.kind));
+  }
+}
+
+std::string rule_words(const Entity& entity, const Attribute& attribute) {
+  std::vector<std::string> words;
+  if (attribute.required) words.emplace_back("required");
+  add_bounds(words, attribute.type);
+  add_origin(words, attribute);
+  add_unique(words, entity, attribute);
+  if (attribute.default_value) {
+    std::string text;
+    append_plain_json(text, *attribute.default_value);
+    words.push_back("default " + text);
+  }
+  if (entity.owner == attribute.name) words.emplace_back("the owner");
+  if (attribute.immutable) words.emplace_back("immutable");
+  if (attribute.internal) words.emplace_back("set by actions only");
+  if (attribute.hidden) words.emplace_back("hidden");
+  if (attribute.transient) words.emplace_back("not stored");
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string access_words(const Access& access) {
+  std::vector<std::string> words;
+  if (access.anyone) words.emplace_back("public");
+  if (access.signed_in) words.emplace_back("signed-in");
+  if (access.owner) words.emplace_back("owner");
+  if (access.anyone_when) words.push_back("public while " + access.anyone_when->text());
+  for (const auto& role : access.roles) words.push_back("role:" + role);
+  for (const auto& grant : access.grants) words.push_back(grant);
+  return words.empty() ? "nobody" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string condition_words(const Pattern& pattern) {
+  std::vector<std::string> words;
+  for (const auto& condition : pattern.partition) words.push_back(comparison_words(condition));
+  for (const auto& condition : pattern.sort) words.push_back(comparison_words(condition));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string key_words(const Entity& entity, const Record& record, const std::string& attribute) {
+  const KeyRule* rule = record.find_key(attribute);
+  if (rule == nullptr) return entity.find_attribute(attribute) != nullptr ? "{" + attribute + "|raw}" : "";
+  std::vector<std::string> words;
+  for (const auto& alternative : rule->alternatives) {
+    words.push_back(alternative.when ? fmt::format("{} (when {})", alternative.text.text(), alternative.when->text())
+                                     : alternative.text.text());
+  }
+  return fmt::format("{}", fmt::join(words, " or "));
+}
+
+std::string record_words(const Entity& entity, const Record& record) {
+  return entity.records.size() == 1 ? entity.name : fmt::format("{} ({})", entity.name, record.name);
+}
+
+}  // namespace stator::model::generate

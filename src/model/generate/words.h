@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "stator/model/model.h"
+
+// How the parts of a model are put into words, for every generator alike.
+namespace stator::model::generate {
+
+// "string", "list of email", "one of SHELF, READING".
+std::string type_words(const Type& type);
+// "1 to 100 characters, unique within LibraryId": everything that an attribute demands or promises, in one line; may be empty.
+std::string rule_words(const Entity& entity, const Attribute& attribute);
+// "owner, role:admin": as the model says it; "nobody" when empty.
+std::string access_words(const Access& access);
+// "GSI1PK = owner#{me}, GSI1SK begins with item#": a pattern's key conditions.
+std::string condition_words(const Pattern& pattern);
+// "item#{Title|sortable}" for one template; alternatives are joined with " or ".  Empty when the row has no such key.
+std::string key_words(const Entity& entity, const Record& record, const std::string& attribute);
+// "BOOK", or "STORY (index)" where an entity has several records.
+std::string record_words(const Entity& entity, const Record& record);
+
+}  // namespace stator::model::generate
