@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/log.h"
 #include "stator/base/suggest.h"
+#include "stator/cli/app_commands.h"
 #include "stator/cli/command.h"
 #include "stator/cli/model_command.h"
 #include "stator/server/access_keys.h"
@@ -29,8 +31,10 @@ Usage: stator COMMAND [OPTIONS]
 Commands:
   up         Start everything: the DynamoDB API on port 8000, the console on port 8001
   serve      Start the database alone
+  app        Serve models over REST
+  token      Make a token for them, for development
   key        Make, list and remove the access keys that requests are signed with
-  model      Check a single-table design, print its document, picture and types
+  model      Check a single-table design, print its document, picture and types; verify and migrate its table
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
 
@@ -55,6 +59,14 @@ constexpr std::string_view kServeHelp =
     R"(Start the database alone.  Ctrl-C, or SIGTERM, stops it.
 
 Usage: stator serve [OPTIONS]
+
+)";
+constexpr std::string_view kAppHelp =
+    R"(Serve models over REST, each below /systems/<name>/v1, on a database of its own in the data folder.  Whoever asks shows a
+token (JWT); `stator token` makes one.  /systems/<name>/v1/ is a page to try it, openapi.json beside it tells programs.
+Ctrl-C, or SIGTERM, stops it.
+
+Usage: stator app FILE... [OPTIONS]
 
 )";
 constexpr std::string_view kKeyHelp =
@@ -90,10 +102,10 @@ Usage: stator version
 // A command that takes settings as flags.
 class SettingsCommand {
  public:
-  SettingsCommand(CLI::App& app, const std::string& name, server::Mode mode, std::string_view help)
+  SettingsCommand(CLI::App& app, const std::string& name, std::optional<server::Mode> mode, std::string_view help)
       : app_(add_command(app, name, fmt::format("{}Options:\n{}", help, server::settings_help(mode)))) {
     for (const auto& setting : server::settings()) {
-      if (setting.only_up && mode != server::Mode::Up) continue;
+      if (!setting.is_for(mode)) continue;
       auto* option = setting.is_switch() ? app_->add_flag(setting.flag())
                                          : app_->add_option(setting.flag())
                                                ->type_name(std::string(setting.placeholder))
@@ -103,6 +115,7 @@ class SettingsCommand {
       options_.push_back({&setting, option});
     }
     file_ = app_->add_option("--config")->type_name("FILE")->expected(1);
+    if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(0, kMaxModels);
   }
 
   explicit operator bool() const { return app_->parsed(); }
@@ -118,10 +131,16 @@ class SettingsCommand {
     for (const auto& [setting, option] : options_) {
       for (const auto& text : option->results()) sources.flags.emplace_back(setting->name, text);
     }
-    return server::load_config(sources);
+    auto loaded = TRY(server::load_config(sources));
+    if (models_ != nullptr) {
+      for (const auto& file : models_->results()) loaded.config.models.push_back(file);
+    }
+    return loaded;
   }
 
  private:
+  static constexpr int kMaxModels = 1000;
+
   struct SettingOption {
     const server::Setting* setting;
     const CLI::Option* option;
@@ -129,6 +148,7 @@ class SettingsCommand {
 
   CLI::App* app_;
   const CLI::Option* file_ = nullptr;
+  const CLI::Option* models_ = nullptr;  // files named without a flag
   std::vector<SettingOption> options_;
 };
 
@@ -231,7 +251,7 @@ int start(const SettingsCommand& command, server::Mode mode) {
   for (const auto& warning : loaded->warnings) log::warning("unknown variable", {{"message", warning}});
   if (const auto checked = server::check_config(config, mode); !checked)
     return fail(kWrongArguments, checked.error().message);
-  const auto ran = server::run_server(config, mode);
+  const auto ran = mode == server::Mode::App ? server::run_app(config) : server::run_server(config, mode);
   return ran ? kDone : fail(kFailed, ran.error().message);
 }
 
@@ -254,7 +274,8 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up", "serve", "key", "model", "config", "version", "help"};
+  constexpr std::string_view commands[] = {"up",    "serve",  "app",     "token", "key",
+                                           "model", "config", "version", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,
               fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
@@ -272,9 +293,11 @@ int run(int argc, const char* const* argv) {
   using server::Mode;
   const SettingsCommand up(app, "up", Mode::Up, kUpHelp);
   const SettingsCommand serve(app, "serve", Mode::Serve, kServeHelp);
+  const SettingsCommand serve_app(app, "app", Mode::App, kAppHelp);
+  const TokenCommand token(app);
   const KeyCommand key(app);
   const ModelCommand model(app);
-  const SettingsCommand config(app, "config", Mode::Up, kConfigHelp);
+  const SettingsCommand config(app, "config", std::nullopt, kConfigHelp);
   const auto* version = add_command(app, "version", std::string(kVersionHelp));
 
   try {
@@ -289,6 +312,8 @@ int run(int argc, const char* const* argv) {
   if (const auto wrong = objection_to_rest(*version, {}); !wrong.empty()) return fail(kWrongArguments, wrong);
   if (up) return start(up, Mode::Up);
   if (serve) return start(serve, Mode::Serve);
+  if (serve_app) return start(serve_app, Mode::App);
+  if (token) return token.run();
   if (key) return key.run();
   if (model) return model.run();
   if (config) return print_config(config);

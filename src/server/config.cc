@@ -27,6 +27,11 @@ constexpr std::string_view kDefaultFile = "stator.yaml";
 constexpr std::size_t kMaxFileBytes = 1024 * 1024;
 constexpr std::uint32_t kMaxPort = 65535;
 constexpr std::size_t kHelpColumns = 100;
+constexpr std::size_t kMinSecretBytes = 32;
+constexpr auto kUpOnly = Setting::bit(Mode::Up);
+constexpr auto kAppOnly = Setting::bit(Mode::App);
+constexpr auto kUpAndApp = static_cast<std::uint8_t>(kUpOnly | kAppOnly);
+constexpr auto kServeAndUp = static_cast<std::uint8_t>(kUpOnly | Setting::bit(Mode::Serve));
 
 std::string objection_to_host(const Config& config) {
   in_addr v4{};
@@ -50,6 +55,10 @@ std::string objection_to_origins(const Config& config) {
   return {};
 }
 
+std::string objection_to_secret(const Config& config) {
+  return config.jwt_secret.size() < kMinSecretBytes ? fmt::format("expects at least {} bytes", kMinSecretBytes) : "";
+}
+
 std::string objection_to_data(const Config& config) {
   return config.data.empty() ? "expects a folder, not an empty name" : "";
 }
@@ -66,13 +75,14 @@ constexpr auto kSettings = std::to_array<Setting>({
      .member = &Config::port,
      .placeholder = "PORT",
      .help = "Port of the DynamoDB API; 0 takes a free one.",
-     .maximum = kMaxPort},
+     .maximum = kMaxPort,
+     .modes = kServeAndUp},
     {.name = "console_port",
      .member = &Config::console_port,
      .placeholder = "PORT",
-     .help = "Port of the console; 0 takes a free one.",
+     .help = "Port of the console and of the systems; 0 takes a free one.",
      .maximum = kMaxPort,
-     .only_up = true},
+     .modes = kUpOnly},
     {.name = "tls_cert",
      .member = &Config::tls_cert,
      .placeholder = "FILE",
@@ -146,6 +156,71 @@ constexpr auto kSettings = std::to_array<Setting>({
      .help = "A request that takes longer than this to arrive is dropped with its connection.",
      .minimum = 1,
      .maximum = 3600},
+    {.name = "models",
+     .member = &Config::models,
+     .placeholder = "FILE,...",
+     .help = "Model files; each becomes a REST API below /systems/<name>/v1.",
+     .modes = kUpAndApp},
+    {.name = "app_port",
+     .member = &Config::app_port,
+     .placeholder = "PORT",
+     .help = "Port of the REST APIs of `stator app`; 0 takes a free one.",
+     .maximum = kMaxPort,
+     .modes = kAppOnly},
+    {.name = "endpoint",
+     .member = &Config::endpoint,
+     .placeholder = "URL",
+     .help = "DynamoDB endpoint to keep the data at, instead of an own database in the data folder.  Region and "
+             "credentials "
+             "come from the usual AWS variables and profile files.",
+     .modes = kAppOnly},
+    {.name = "jwt_secret",
+     .member = &Config::jwt_secret,
+     .placeholder = "SECRET",
+     .help =
+         "Secret of HS256 tokens; best given as the environment variable, which other users cannot see.  Without it "
+         "and without jwks, one is made and kept in the data folder for `stator token`.",
+     .modes = kUpAndApp,
+     .objection = objection_to_secret},
+    {.name = "jwks",
+     .member = &Config::jwks,
+     .placeholder = "FILE|URL",
+     .help =
+         "Key set (JWKS) of RS256 and ES256 tokens; read again every five minutes and when an unknown key is named.",
+     .modes = kUpAndApp},
+    {.name = "jwt_issuer",
+     .member = &Config::jwt_issuer,
+     .placeholder = "TEXT",
+     .help = "What the claim iss of a token must be; empty takes any.",
+     .modes = kUpAndApp},
+    {.name = "jwt_audience",
+     .member = &Config::jwt_audience,
+     .placeholder = "TEXT",
+     .help = "What the claim aud of a token must be or hold; empty takes any.",
+     .modes = kUpAndApp},
+    {.name = "jwt_roles_claim",
+     .member = &Config::jwt_roles_claim,
+     .placeholder = "NAME",
+     .help = "The claim that holds the caller's roles.",
+     .modes = kUpAndApp},
+    {.name = "jwt_clock_skew_seconds",
+     .member = &Config::jwt_clock_skew_seconds,
+     .placeholder = "SECONDS",
+     .help = "How far the clocks of this machine and of whoever signs tokens may differ.",
+     .maximum = 3600,
+     .modes = kUpAndApp},
+    {.name = "app_workers",
+     .member = &Config::app_workers,
+     .placeholder = "N",
+     .help = "REST requests that are worked on at the same time; further ones wait.",
+     .minimum = 1,
+     .maximum = 1024,
+     .modes = kUpAndApp},
+    {.name = "access_log",
+     .member = &Config::access_log,
+     .placeholder = "true|false",
+     .help = "Log every REST request: method, path, operation, status and time.",
+     .modes = kUpAndApp},
 });
 
 Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
@@ -462,6 +537,13 @@ Result<void> check_config(const Config& config, Mode mode) {
     return usage(fmt::format("tls_cert and tls_key belong together, and {} is not set",
                              config.tls_cert.empty() ? "tls_cert" : "tls_key"));
   }
+  if (mode == Mode::App) {
+    if (config.models.empty()) return usage("app serves models, and was given none: stator app books.yaml");
+    if (!config.endpoint.empty() && config.in_memory) {
+      return usage("endpoint and in_memory exclude each other: the data is either there or here");
+    }
+    return {};  // tokens guard it, wherever it listens
+  }
   if (!is_loopback(config.host) && TRY(AccessKeyFile(config.data).load()).empty()) {
     const auto folder = config.data == Config().data ? std::string() : fmt::format(" --data {}", config.data);
     return usage(
@@ -489,11 +571,11 @@ std::string config_as_yaml(const LoadedConfig& loaded) {
   return out;
 }
 
-std::string settings_help(Mode mode) {
+std::string settings_help(std::optional<Mode> mode) {
   const Config defaults;
   std::string out;
   for (const auto& setting : kSettings) {
-    if (setting.only_up && mode != Mode::Up) continue;
+    if (!setting.is_for(mode)) continue;
     out += fmt::format("  {}{}\n", setting.flag(), setting.is_switch() ? "" : fmt::format(" {}", setting.placeholder));
     const auto value = value_as_yaml(setting, defaults);
     const bool unset = setting.is_switch() || value == "[]" || value == "\"\"";

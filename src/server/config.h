@@ -19,6 +19,7 @@ namespace stator::server {
 enum class Mode : std::uint8_t {
   Serve,  // the database alone
   Up,     // everything
+  App,    // systems over REST alone, on an own database or somebody else's
 };
 enum class Durability : std::uint8_t {
   Sync,     // a write is answered when it is on disk
@@ -45,6 +46,17 @@ struct Config {
   std::uint32_t max_body_bytes = 16 * 1024 * 1024;
   std::uint32_t idle_timeout_seconds = 300;
   std::uint32_t request_timeout_seconds = 30;
+  std::vector<std::string> models;
+  std::uint16_t app_port = 8001;
+  std::string endpoint;
+  std::string jwt_secret;
+  std::string jwks;
+  std::string jwt_issuer;
+  std::string jwt_audience;
+  std::string jwt_roles_claim = "roles";
+  std::uint32_t jwt_clock_skew_seconds = 60;
+  std::uint32_t app_workers = 64;
+  bool access_log = false;
 
   friend bool operator==(const Config&, const Config&) = default;
 };
@@ -52,6 +64,9 @@ struct Config {
 // One setting.  The table of them is the only place that knows a setting's name: from it come the key in stator.yaml
 // (log_level), the flag (--log-level), the environment variable (STATOR_LOG_LEVEL), their checks and their help.
 struct Setting {
+  static constexpr std::uint8_t bit(Mode mode) { return static_cast<std::uint8_t>(1U << static_cast<unsigned>(mode)); }
+  static constexpr std::uint8_t kEveryMode = 0xff;
+
   using Member =
       std::variant<std::string Config::*, bool Config::*, std::uint16_t Config::*, std::uint32_t Config::*,
                    Durability Config::*, log::Level Config::*, LogFormat Config::*, std::vector<std::string> Config::*>;
@@ -62,10 +77,11 @@ struct Setting {
   std::string_view help;
   std::uint32_t minimum = 0;  // of a number
   std::uint32_t maximum = 0;
-  bool only_up = false;  // of no use to `stator serve`
+  std::uint8_t modes = kEveryMode;  // bits of the modes that it is of use to
   std::string (*objection)(const Config&) =
       nullptr;  // what is wrong with the value beyond its type; empty if nothing is
 
+  bool is_for(std::optional<Mode> mode) const { return !mode || (modes & bit(*mode)) != 0; }
   std::string flag() const;
   std::string variable() const;
   bool is_switch() const { return std::holds_alternative<bool Config::*>(member); }
@@ -102,13 +118,14 @@ Result<LoadedConfig> load_config(const ConfigSources& sources);
 bool is_loopback(const std::string& host);
 
 // What is wrong with settings that are fine one by one: two servers cannot share a port, a certificate needs its key,
-// and an address that others can reach needs an access key in the data folder.  Errors: Usage, Storage.
+// an address at which others can reach the DynamoDB API needs an access key in the data folder, and an app a model.
+// Errors: Usage, Storage.
 Result<void> check_config(const Config& config, Mode mode);
 
 // Every setting with its explanation, as a stator.yaml; those at their default are commented out.
 std::string config_as_yaml(const LoadedConfig& loaded);
 
-// The settings as the lines of a command's --help.
-std::string settings_help(Mode mode);
+// The settings as the lines of a command's --help; without a mode, all of them.
+std::string settings_help(std::optional<Mode> mode);
 
 }  // namespace stator::server

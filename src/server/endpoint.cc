@@ -8,7 +8,7 @@
 
 #include "stator/api/shape.h"
 #include "stator/base/random.h"
-#include "stator/server/content_coding.h"
+#include "stator/http/content_coding.h"
 
 namespace stator::server {
 namespace {
@@ -71,11 +71,11 @@ http::Response dynamodb_response(int status, std::string_view content_type, std:
 }
 
 // The checksum is of the bytes that are sent: SDKs compare it before they decompress.
-http::Response compressed(http::Response response, ContentCoding coding, std::string_view cors) {
-  if (coding == ContentCoding::Identity || response.body.size() <= kCompressAbove) return response;
-  response.body = encode_content(coding, response.body);
+http::Response compressed(http::Response response, http::ContentCoding coding, std::string_view cors) {
+  if (coding == http::ContentCoding::Identity || response.body.size() <= kCompressAbove) return response;
+  response.body = http::encode_content(coding, response.body);
   response.headers = answer_headers(response.body, cors);
-  response.headers += fmt::format("Content-Encoding: {}\r\n", name_of(coding));
+  response.headers += fmt::format("Content-Encoding: {}\r\n", http::name_of(coding));
   return response;
 }
 
@@ -139,7 +139,7 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
   auto body = request.body;
   std::string decoded;
   if (const auto encoding = request.header("Content-Encoding"); !encoding.empty()) {
-    auto content = decode_content(encoding, body, options_.max_body_bytes);
+    auto content = http::decode_content(encoding, body, options_.max_body_bytes);
     if (!content) {
       const bool too_large = content.error().code == ErrorCode::LimitExceeded;
       const auto fault = api::to_fault({ErrorCode::Internal, content.error().message});
@@ -149,7 +149,7 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
     decoded = std::move(*content);
     body = decoded;
   }
-  const auto coding = accepted_coding(request.header("Accept-Encoding"));
+  const auto coding = http::accepted_coding(request.header("Accept-Encoding"));
   instance_.service().call(
       operation, body,
       [this, start, content_type, coding, cors = std::move(cors), label = std::move(label),
@@ -186,14 +186,15 @@ http::Response DynamoDbEndpoint::health() const {
 http::Response DynamoDbEndpoint::metrics() const {
   std::string body;
   requests_.print(body);
+  if (options_.systems != nullptr) options_.systems->print_metrics(body);
   const auto& engine = instance_.engine();
   const auto commits = engine.commit_statistics();
   const auto store = engine.store_statistics();
   const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
-    print_metric(body, name, "counter", help, static_cast<double>(value));
+    http::print_metric(body, name, "counter", help, static_cast<double>(value));
   };
   const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
-    print_metric(body, name, "gauge", help, static_cast<double>(value));
+    http::print_metric(body, name, "gauge", help, static_cast<double>(value));
   };
   counter("stator_commits_total", "Commits; each may hold many writes.", commits.commits);
   counter("stator_writes_total", "Writes handed to the committer.", commits.works);

@@ -5,10 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/app/service.h"
+#include "stator/http/metrics.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
 #include "stator/library/instance.h"
-#include "stator/server/metrics.h"
 
 namespace stator::server {
 
@@ -16,6 +17,7 @@ struct EndpointOptions {
   std::vector<std::string> cors_origins;                // empty: no CORS headers at all
   std::size_t max_body_bytes = 17 << 20;                // of a request's body once it is decompressed
   const http::SignatureVerifier* signatures = nullptr;  // outlives the endpoint; null: anyone may speak
+  const app::Service* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and
@@ -43,7 +45,7 @@ class DynamoDbEndpoint final : public http::Handler {
 
   library::Instance& instance_;
   const EndpointOptions options_;
-  RequestMetrics requests_;
+  http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
 };
 

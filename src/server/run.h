@@ -10,4 +10,7 @@ namespace stator::server {
 // Corruption.
 Result<void> run_server(const Config& config, Mode mode);
 
+// The same for systems alone: serves the configured models over REST, and no DynamoDB API.
+Result<void> run_app(const Config& config);
+
 }  // namespace stator::server

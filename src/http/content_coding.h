@@ -8,7 +8,7 @@
 #include "stator/base/result.h"
 
 // Compressed bodies (RFC 9110 8.4), as the service takes and gives them.
-namespace stator::server {
+namespace stator::http {
 
 enum class ContentCoding : std::uint8_t { Identity, Gzip, Deflate };
 
@@ -27,4 +27,4 @@ Result<std::string> decode_content(std::string_view content_encoding, std::strin
 // Quick rather than small: it runs on the thread that has the answer.
 std::string encode_content(ContentCoding coding, std::string_view body);
 
-}  // namespace stator::server
+}  // namespace stator::http

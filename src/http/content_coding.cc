@@ -1,4 +1,4 @@
-#include "stator/server/content_coding.h"
+#include "stator/http/content_coding.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -11,7 +11,7 @@
 #include "stator/base/assert.h"
 #include "stator/http/message.h"
 
-namespace stator::server {
+namespace stator::http {
 namespace {
 
 constexpr std::size_t kFirstOutputBytes = 16 << 10;
@@ -35,9 +35,9 @@ std::string_view take_until(std::string_view& text, char separator) {
 }
 
 std::optional<ContentCoding> coding_of(std::string_view name) {
-  if (http::equal_ignoring_case(name, "gzip")) return ContentCoding::Gzip;
-  if (http::equal_ignoring_case(name, "deflate")) return ContentCoding::Deflate;
-  if (http::equal_ignoring_case(name, "identity")) return ContentCoding::Identity;
+  if (equal_ignoring_case(name, "gzip")) return ContentCoding::Gzip;
+  if (equal_ignoring_case(name, "deflate")) return ContentCoding::Deflate;
+  if (equal_ignoring_case(name, "identity")) return ContentCoding::Identity;
   return std::nullopt;
 }
 
@@ -102,7 +102,7 @@ Result<std::string> inflate_all(ContentCoding coding, std::string_view body, std
     }
   }
   out.resize(size);
-  out.reserve(size + http::kBodyPadding);
+  out.reserve(size + kBodyPadding);
   return out;
 }
 
@@ -157,7 +157,7 @@ Result<std::string> decode_content(std::string_view content_encoding, std::strin
   if (!coding) return Error{ErrorCode::Internal, "The request's Content-Encoding is not supported"};
   if (*coding != ContentCoding::Identity) return inflate_all(*coding, body, max_bytes);
   std::string copy;
-  copy.reserve(body.size() + http::kBodyPadding);
+  copy.reserve(body.size() + kBodyPadding);
   return copy.append(body);
 }
 
@@ -179,4 +179,4 @@ std::string encode_content(ContentCoding coding, std::string_view body) {
   return out;
 }
 
-}  // namespace stator::server
+}  // namespace stator::http

@@ -1,11 +1,11 @@
-#include "stator/server/metrics.h"
+#include "stator/http/metrics.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 
-namespace stator::server {
+namespace stator::http {
 namespace {
 
 std::size_t shard_of_this_thread(std::size_t shards) {
@@ -14,26 +14,26 @@ std::size_t shard_of_this_thread(std::size_t shards) {
   return mine % shards;
 }
 
-std::string labels(std::string_view key, std::string_view extra = {}) {
-  const auto zero = key.find('\0');
-  auto text = fmt::format("operation=\"{}\"", key.substr(0, zero));
-  if (const auto table = key.substr(zero + 1); !table.empty()) text += fmt::format(",table=\"{}\"", table);
-  text += extra;
-  return text;
-}
-
 void print_head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
   fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
 }
 
 }  // namespace
 
-void RequestMetrics::record(std::string_view operation, std::string_view table, std::string_view error,
+std::string RequestMetrics::labels(std::string_view key, std::string_view extra) const {
+  const auto zero = key.find('\0');
+  auto text = fmt::format("operation=\"{}\"", key.substr(0, zero));
+  if (const auto subject = key.substr(zero + 1); !subject.empty()) text += fmt::format(",{}=\"{}\"", subject_, subject);
+  text += extra;
+  return text;
+}
+
+void RequestMetrics::record(std::string_view operation, std::string_view subject, std::string_view error,
                             std::chrono::nanoseconds latency) {
   const double seconds = std::chrono::duration<double>(latency).count();
   auto& shard = shards_[shard_of_this_thread(kShards)];
   MutexLock lock(shard.mutex);
-  shard.key.assign(operation).append(1, '\0').append(table);
+  shard.key.assign(operation).append(1, '\0').append(subject);
   auto found = shard.series.find(shard.key);
   if (found == shard.series.end()) {
     if (shard.series.size() >= kMaxSeries) shard.key.assign(operation).append(1, '\0').append("other");
@@ -60,26 +60,28 @@ void RequestMetrics::print(std::string& out) const {
     }
   }
   auto to = std::back_inserter(out);
-  print_head(out, "stator_requests_total", "counter", "Requests answered.");
-  for (const auto& [key, series] : all)
-    fmt::format_to(to, "stator_requests_total{{{}}} {}\n", labels(key), series.count);
-  print_head(out, "stator_errors_total", "counter", "Requests answered with an error, by its name.");
+  const auto requests = fmt::format("{}_requests_total", prefix_);
+  const auto errors = fmt::format("{}_errors_total", prefix_);
+  const auto seconds = fmt::format("{}_request_seconds", prefix_);
+  print_head(out, requests, "counter", "Requests answered.");
+  for (const auto& [key, series] : all) fmt::format_to(to, "{}{{{}}} {}\n", requests, labels(key), series.count);
+  print_head(out, errors, "counter", "Requests answered with an error, by its name.");
   for (const auto& [key, series] : all) {
     for (const auto& [error, count] : series.errors) {
-      fmt::format_to(to, "stator_errors_total{{{}}} {}\n", labels(key, fmt::format(",error=\"{}\"", error)), count);
+      fmt::format_to(to, "{}{{{}}} {}\n", errors, labels(key, fmt::format(",error=\"{}\"", error)), count);
     }
   }
-  print_head(out, "stator_request_seconds", "histogram", "Time from a request's arrival to its answer.");
+  print_head(out, seconds, "histogram", "Time from a request's arrival to its answer.");
   for (const auto& [key, series] : all) {
     std::uint64_t cumulative = 0;
     for (std::size_t i = 0; i < kBuckets.size(); ++i) {
       cumulative += series.buckets[i];
-      fmt::format_to(to, "stator_request_seconds_bucket{{{}}} {}\n",
-                     labels(key, fmt::format(",le=\"{}\"", kBuckets[i])), cumulative);
+      fmt::format_to(to, "{}_bucket{{{}}} {}\n", seconds, labels(key, fmt::format(",le=\"{}\"", kBuckets[i])),
+                     cumulative);
     }
-    fmt::format_to(to, "stator_request_seconds_bucket{{{}}} {}\n", labels(key, ",le=\"+Inf\""), series.count);
-    fmt::format_to(to, "stator_request_seconds_sum{{{}}} {}\n", labels(key), series.seconds);
-    fmt::format_to(to, "stator_request_seconds_count{{{}}} {}\n", labels(key), series.count);
+    fmt::format_to(to, "{}_bucket{{{}}} {}\n", seconds, labels(key, ",le=\"+Inf\""), series.count);
+    fmt::format_to(to, "{}_sum{{{}}} {}\n", seconds, labels(key), series.seconds);
+    fmt::format_to(to, "{}_count{{{}}} {}\n", seconds, labels(key), series.count);
   }
 }
 
@@ -88,4 +90,4 @@ void print_metric(std::string& out, std::string_view name, std::string_view type
   fmt::format_to(std::back_inserter(out), "{} {}\n", name, value);
 }
 
-}  // namespace stator::server
+}  // namespace stator::http

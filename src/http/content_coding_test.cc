@@ -1,11 +1,11 @@
-#include "stator/server/content_coding.h"
+#include "stator/http/content_coding.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "stator/base/random.h"
 
-namespace stator::server {
+namespace stator::http {
 namespace {
 
 constexpr std::size_t kLimit = 1 << 20;
@@ -102,4 +102,4 @@ TEST(ContentCoding, RefusesWhatIsDamaged) {
 }
 
 }  // namespace
-}  // namespace stator::server
+}  // namespace stator::http

@@ -11,15 +11,19 @@
 
 #include "stator/base/mutex.h"
 
-namespace stator::server {
+namespace stator::http {
 
-// Requests, errors and latency by operation and table, printed for Prometheus.
+// Requests, errors and latency by operation and what it is about, printed for Prometheus.
 //
 // Counting happens on every request, so each thread counts in a shard of its own and only printing visits all of them.
-// Bounded: beyond kMaxSeries combinations, tables are counted together as "other".  Thread-safe.
+// Bounded: beyond kMaxSeries combinations, subjects are counted together as "other".  Thread-safe.
 class RequestMetrics {
  public:
-  void record(std::string_view operation, std::string_view table, std::string_view error,
+  // Names begin with `prefix`; `subject` is the label of what an operation is about.  Both are in static storage.
+  explicit RequestMetrics(std::string_view prefix = "stator", std::string_view subject = "table")
+      : prefix_(prefix), subject_(subject) {}
+
+  void record(std::string_view operation, std::string_view subject, std::string_view error,
               std::chrono::nanoseconds latency);
   // Appends the text exposition format.
   void print(std::string& out) const;
@@ -37,7 +41,7 @@ class RequestMetrics {
     std::uint64_t count = 0;
     std::map<std::string, std::uint64_t, std::less<>> errors;
   };
-  // "operation\0table", so that a lookup needs no allocation but the key's own.
+  // "operation\0subject", so that a lookup needs no allocation but the key's own.
   using SeriesMap = std::map<std::string, Series, std::less<>>;
   struct Shard {
     mutable Mutex mutex;
@@ -45,10 +49,13 @@ class RequestMetrics {
     std::string key GUARDED_BY(mutex);  // reused between requests
   };
 
+  std::string labels(std::string_view key, std::string_view extra = {}) const;
+
+  const std::string_view prefix_, subject_;
   std::array<Shard, kShards> shards_;
 };
 
 // One "# HELP", "# TYPE" and value.
 void print_metric(std::string& out, std::string_view name, std::string_view type, std::string_view help, double value);
 
-}  // namespace stator::server
+}  // namespace stator::http

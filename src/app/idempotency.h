@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "stator/base/clock.h"
+#include "stator/base/mutex.h"
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/http/message.h"
+#include "stator/runtime/dynamo.h"
+#include "stator/runtime/outcome.h"
+
+namespace stator::app {
+
+// A POST that carries an Idempotency-Key.
+struct KeyedRequest {
+  std::string_view key;
+  const std::optional<std::string>& subject;  // a key is its user's own
+  std::string_view method, target, body;
+};
+
+// Remembers for a day what was answered to a POST with an Idempotency-Key, so that a client that never saw the answer can ask
+// again and gets it, instead of doing the thing twice.
+//
+// Kept in a table of its own beside the model's, `<table>.idempotency`, which is made when it is first needed: it has no stream,
+// and costs nothing to those who send no key.  A key is claimed before the work and completed after it; only answers that say that
+// the work was done are kept, anything else gives the key free.  If the process dies in between, nobody can tell whether the
+// work was done, and the key is refused until it expires, rather than doing it a second time.  Thread-safe.
+class IdempotencyStore {
+ public:
+  static constexpr std::size_t kMaxKeyBytes = 255;
+  static constexpr std::chrono::hours kKeep{24};
+
+  // All outlive the store.
+  IdempotencyStore(std::string table, client::Client& client, const Clock& clock, Random& random);
+
+  struct Claimed {
+    std::string id;  // for complete() and release()
+  };
+  // The claim, or the answer that was given before.  Problems: Invalid (a bad key), Conflict (it was used for another request, the
+  // first is still running, or ended without an answer).
+  runtime::Outcome<std::variant<Claimed, http::Response>> claim(const KeyedRequest& request);
+  runtime::Outcome<runtime::Done> complete(const Claimed& claimed, const http::Response& response);
+  runtime::Outcome<runtime::Done> release(const Claimed& claimed);
+
+ private:
+  runtime::Outcome<runtime::Done> make_table();
+
+  const std::string table_;
+  const Clock& clock_;
+  runtime::Dynamo dynamo_;
+
+  Mutex mutex_;
+  bool table_made_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace stator::app

@@ -1,0 +1,60 @@
+#include "stator/app/input.h"
+
+#include <utility>
+
+#include "stator/value/json.h"
+
+namespace stator::app {
+namespace {
+
+using model::Kind;
+using value::AttributeValue;
+
+std::optional<AttributeValue> read_number(std::string_view text) {
+  auto number = value::Number::parse(text);
+  if (!number) return std::nullopt;
+  return AttributeValue(std::move(*number));
+}
+
+std::optional<AttributeValue> read_binary(std::string_view text) {
+  std::string bytes;
+  if (!value::decode_base64(text, bytes)) return std::nullopt;
+  return AttributeValue::binary(bytes);
+}
+
+std::optional<AttributeValue> read_boolean(std::string_view text) {
+  if (text != "true" && text != "false") return std::nullopt;
+  return AttributeValue::boolean(text == "true");
+}
+
+}  // namespace
+
+std::optional<AttributeValue> read_url_value(const model::Type& type, std::string_view name, std::string_view text,
+                                             std::vector<model::Problem>& problems) {
+  const auto refuse = [&](std::string_view problem) {
+    problems.push_back({.attribute = std::string(name), .problem = std::string(problem)});
+    return std::nullopt;
+  };
+  std::optional<AttributeValue> value;
+  switch (type.kind) {
+    case Kind::Number:
+    case Kind::Integer:
+      if (!(value = read_number(text))) return refuse("must be a number");
+      break;
+    case Kind::Boolean:
+      if (!(value = read_boolean(text))) return refuse("must be true or false");
+      break;
+    case Kind::Binary:
+      if (!(value = read_binary(text))) return refuse("must be base64");
+      break;
+    case Kind::List:
+    case Kind::Set:
+    case Kind::Map: return refuse("cannot be given in a URL");
+    default: value = AttributeValue::string(text);
+  }
+  const auto before = problems.size();
+  model::check_value(type, name, *value, problems);
+  return problems.size() == before ? std::move(value) : std::nullopt;
+}
+
+}  // namespace stator::app

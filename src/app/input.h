@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/model/model.h"
+#include "stator/model/validate.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::app {
+
+// The value that a text in a URL stands for: a number, true or false, or the text itself, checked against its type.  nullopt, and
+// something in `problems`, when it is none.  Lists, sets and maps have no
+// place in a URL.
+std::optional<value::AttributeValue> read_url_value(const model::Type& type, std::string_view name,
+                                                    std::string_view text, std::vector<model::Problem>& problems);
+
+}  // namespace stator::app

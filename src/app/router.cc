@@ -1,0 +1,189 @@
+#include "stator/app/router.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "stator/app/system.h"
+
+namespace stator::app {
+namespace {
+
+using Part = Route::Part;
+
+Result<Part> read_part(std::string_view text, std::string_view whole) {
+  if (text.starts_with('{') && text.ends_with('}') && text.size() > 2) {
+    return Part{.name = {}, .text = {}, .capture = std::string(text.substr(1, text.size() - 2))};
+  }
+  if (text.empty() || text.find_first_of("{}?&=") != text.npos) {
+    return validation_error(fmt::format("{} is not a path of names and {{captures}}", whole));
+  }
+  return Part{.name = {}, .text = std::string(text), .capture = {}};
+}
+
+Result<Route> make_route(std::string_view method, std::string_view path, std::string label, RouteTarget target) {
+  const auto question = std::min(path.find('?'), path.size());
+  Route route{.method = std::string(method),
+              .path = std::string(path.substr(0, question)),
+              .label = std::move(label),
+              .segments = {},
+              .query = {},
+              .target = target};
+  if (!path.starts_with('/')) return validation_error(fmt::format("{} does not begin with a slash", path));
+  for (const auto segment : split_path(route.path)) route.segments.push_back(TRY(read_part(segment, path)));
+  auto query = path.substr(std::min(question + 1, path.size()));
+  while (!query.empty()) {
+    const auto end = std::min(query.find('&'), query.size());
+    const auto equals = std::min(query.find('='), end);
+    auto part = TRY(read_part(query.substr(std::min(equals + 1, end), end - std::min(equals + 1, end)), path));
+    part.name = query.substr(0, equals);
+    route.query.push_back(std::move(part));
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return route;
+}
+
+// Of an entity's path: where its collection is.
+std::string_view collection_of(std::string_view path) {
+  return path.ends_with('}') ? path.substr(0, path.rfind('/')) : path;
+}
+
+struct OperationRoute {
+  std::string_view word;
+  EntityOperation operation;
+  std::string_view method;
+  std::string_view suffix;
+};
+constexpr OperationRoute kOperations[] = {
+    {"create", EntityOperation::Create, "POST", ""},           {"get", EntityOperation::Get, "GET", ""},
+    {"update", EntityOperation::Update, "PATCH", ""},          {"delete", EntityOperation::Delete, "DELETE", ""},
+    {"restore", EntityOperation::Restore, "POST", "/restore"}, {"purge", EntityOperation::Purge, "DELETE", "/purge"},
+};
+
+// Literals before captures, from left to right; then more query parts, and among those literals, before fewer.
+bool more_specific(const Route& a, const Route& b) {
+  const auto literals = [](const std::vector<Part>& parts) {
+    return std::ranges::count_if(parts, [](const Part& part) { return part.capture.empty(); });
+  };
+  if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
+  for (std::size_t i = 0; i < a.segments.size(); ++i) {
+    const bool literal = a.segments[i].capture.empty();
+    if (literal != b.segments[i].capture.empty()) return literal;
+  }
+  if (a.query.size() != b.query.size()) return a.query.size() > b.query.size();
+  return literals(a.query) > literals(b.query);
+}
+
+// Whether every request that one of them answers could be the other's.
+bool same_requests(const Route& a, const Route& b) {
+  const auto same = [](const Part& x, const Part& y) {
+    return x.name == y.name && x.text == y.text && x.capture.empty() == y.capture.empty();
+  };
+  return a.method == b.method && std::ranges::equal(a.segments, b.segments, same) && a.query.size() == b.query.size() &&
+         std::ranges::all_of(a.query, [&](const Part& part) {
+           return std::ranges::any_of(b.query, [&](const Part& other) { return same(part, other); });
+         });
+}
+
+bool path_fits(const Route& route, const std::vector<std::string>& segments) {
+  return std::ranges::equal(route.segments, segments, [](const Part& part, const std::string& segment) {
+    return part.capture.empty() ? part.text == segment : !segment.empty();
+  });
+}
+
+// The first query part that is not there, or is another.
+const Part* missing_query_part(const Route& route, const QueryParameters& query) {
+  for (const auto& part : route.query) {
+    const auto* text = query.find(part.name);
+    if (text == nullptr || (part.capture.empty() && *text != part.text)) return &part;
+  }
+  return nullptr;
+}
+
+RouteMatch captured_by(const Route& route, std::vector<std::string> segments, const QueryParameters& query) {
+  RouteMatch match{.route = &route, .captured = {}};
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (const auto& name = route.segments[i].capture; !name.empty()) {
+      match.captured.emplace_back(name, std::move(segments[i]));
+    }
+  }
+  for (const auto& part : route.query) {
+    if (!part.capture.empty()) match.captured.emplace_back(part.capture, *query.find(part.name));
+  }
+  return match;
+}
+
+}  // namespace
+
+Result<Router> Router::make(const model::Model& model, const std::vector<CustomRoute>& custom) {
+  Router router;
+  auto& routes = router.routes_;
+  for (const auto& entity : model.entities) {
+    if (entity.path.empty()) continue;
+    for (const auto& [word, operation, method, suffix] : kOperations) {
+      if (std::ranges::find(entity.operations, word) == entity.operations.end()) continue;
+      const std::string_view path = operation == EntityOperation::Create ? collection_of(entity.path) : entity.path;
+      routes.push_back(
+          TRY(make_route(method, fmt::format("{}{}", path, suffix), fmt::format("{}.{}", entity.name, word),
+                         EntityTarget{.entity = &entity, .operation = operation})));
+    }
+  }
+  for (const auto& pattern : model.patterns) {
+    if (!pattern.path.empty()) routes.push_back(TRY(make_route("GET", pattern.path, pattern.name, &pattern)));
+  }
+  for (const auto& action : model.actions) {
+    if (!action.path.empty()) routes.push_back(TRY(make_route(action.method, action.path, action.name, &action)));
+  }
+  for (const auto& route : custom) {
+    routes.push_back(TRY(make_route(route.method, route.path, route.name, &route)));
+  }
+  std::ranges::stable_sort(routes, more_specific);
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    for (std::size_t j = i + 1; j < routes.size(); ++j) {
+      if (!same_requests(routes[i], routes[j])) continue;
+      return validation_error(fmt::format("{} and {} have the same route: {} {}", routes[i].label, routes[j].label,
+                                          routes[i].method, routes[i].path));
+    }
+  }
+  return router;
+}
+
+std::variant<RouteMatch, RouteMiss> Router::find(std::string_view method, std::string_view path,
+                                                 const QueryParameters& query) const {
+  std::vector<std::string> segments;
+  for (const auto segment : split_path(path)) {
+    auto decoded = decode_percent(segment);
+    if (!decoded) return RouteMiss{.status = 400, .message = "the path is not percent-encoded UTF-8", .allow = {}};
+    segments.push_back(std::move(*decoded));
+  }
+  const auto wanted = method == "HEAD" ? "GET" : method;
+  const Part* missing = nullptr;
+  std::vector<std::string_view> allowed;
+  for (const auto& route : routes_) {
+    if (route.segments.size() != segments.size() || !path_fits(route, segments)) continue;
+    if (route.method != wanted) {
+      allowed.push_back(route.method);
+    } else if (const auto* part = missing_query_part(route, query)) {
+      missing = part;  // of the last, which asks for the least
+    } else {
+      return captured_by(route, std::move(segments), query);
+    }
+  }
+  if (missing != nullptr) {
+    return RouteMiss{.status = 400,
+                     .message = fmt::format("the query parameter {}{}{} is missing", missing->name,
+                                            missing->text.empty() ? "" : "=", missing->text),
+                     .allow = {}};
+  }
+  if (allowed.empty()) return RouteMiss{.status = 404, .message = "there is nothing at this path", .allow = {}};
+  if (std::ranges::find(allowed, "GET") != allowed.end()) allowed.push_back("HEAD");
+  std::ranges::sort(allowed);
+  const auto repeated = std::ranges::unique(allowed);
+  allowed.erase(repeated.begin(), repeated.end());
+  return RouteMiss{.status = 405,
+                   .message = fmt::format("{} is not possible here", method),
+                   .allow = fmt::format("{}", fmt::join(allowed, ", "))};
+}
+
+}  // namespace stator::app

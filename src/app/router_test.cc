@@ -1,0 +1,124 @@
+#include "stator/app/router.h"
+
+#include <gtest/gtest.h>
+
+#include "stator/app/system.h"
+
+namespace stator::app {
+namespace {
+
+model::Entity book() {
+  model::Entity entity;
+  entity.name = "BOOK";
+  entity.path = "/books/{bookId}";
+  entity.operations = {"create", "get", "update", "delete", "restore", "purge"};
+  return entity;
+}
+
+model::Pattern pattern(std::string name, std::string path) {
+  model::Pattern pattern;
+  pattern.name = std::move(name);
+  pattern.path = std::move(path);
+  return pattern;
+}
+
+struct RouterTest : ::testing::Test {
+  RouterTest() {
+    model::Entity profile;
+    profile.name = "PROFILE";
+    profile.path = "/profile";
+    profile.operations = {"create", "get"};
+    model.entities = {book(), profile};
+    model.patterns = {pattern("books", "/books"), pattern("by_status", "/books?status={state}"),
+                      pattern("unread", "/books?status=SHELF"), pattern("search", "/books/search?q={q}")};
+    model::Action lend;
+    lend.name = "lend";
+    lend.path = "/books/{bookId}/lend";
+    model.actions = {lend};
+  }
+
+  // "books", "404", "405 GET, HEAD", "BOOK.get bookId=7"
+  std::string route(std::string_view method, std::string_view target) {
+    const auto router = Router::make(model, custom);
+    if (!router) return router.error().message;
+    const auto question = std::min(target.find('?'), target.size());
+    const auto query = QueryParameters::parse(target.substr(std::min(question + 1, target.size())));
+    if (!query) return query.error().message;
+    const auto found = router->find(method, target.substr(0, question), *query);
+    if (const auto* miss = std::get_if<RouteMiss>(&found)) {
+      return std::to_string(miss->status) + (miss->allow.empty() ? "" : " " + miss->allow);
+    }
+    const auto& match = std::get<RouteMatch>(found);
+    auto text = match.route->label;
+    for (const auto& [name, value] : match.captured) text += " " + std::string(name) + "=" + value;
+    return text;
+  }
+
+  model::Model model;
+  std::vector<CustomRoute> custom;
+};
+
+TEST_F(RouterTest, AnEntityHasACollectionAndItems) {
+  EXPECT_EQ(route("POST", "/books"), "BOOK.create");
+  EXPECT_EQ(route("GET", "/books/7"), "BOOK.get bookId=7");
+  EXPECT_EQ(route("HEAD", "/books/7"), "BOOK.get bookId=7");
+  EXPECT_EQ(route("PATCH", "/books/7"), "BOOK.update bookId=7");
+  EXPECT_EQ(route("DELETE", "/books/7"), "BOOK.delete bookId=7");
+  EXPECT_EQ(route("POST", "/books/7/restore"), "BOOK.restore bookId=7");
+  EXPECT_EQ(route("DELETE", "/books/7/purge"), "BOOK.purge bookId=7");
+  EXPECT_EQ(route("POST", "/books/7/lend"), "lend bookId=7");
+}
+
+TEST_F(RouterTest, APathThatEndsInAWordIsItsOwnCollection) {
+  EXPECT_EQ(route("POST", "/profile"), "PROFILE.create");
+  EXPECT_EQ(route("GET", "/profile"), "PROFILE.get");
+}
+
+TEST_F(RouterTest, TheMostSpecificPatternWhoseQueryIsThereAnswers) {
+  EXPECT_EQ(route("GET", "/books"), "books");
+  EXPECT_EQ(route("GET", "/books?limit=3"), "books");
+  EXPECT_EQ(route("GET", "/books?status=READ"), "by_status state=READ");
+  EXPECT_EQ(route("GET", "/books?limit=3&status=SHELF"), "unread");
+}
+
+TEST_F(RouterTest, ALiteralWinsOverACapture) {
+  EXPECT_EQ(route("GET", "/books/search?q=a+b"), "search q=a b");
+  EXPECT_EQ(route("DELETE", "/books/search"), "BOOK.delete bookId=search");
+}
+
+TEST_F(RouterTest, SaysWhatIsWrongWithOthers) {
+  EXPECT_EQ(route("GET", "/films"), "404");
+  EXPECT_EQ(route("GET", "/books/"), "404");
+  EXPECT_EQ(route("GET", "/books//lend"), "404");
+  EXPECT_EQ(route("PUT", "/books"), "405 GET, HEAD, POST");
+  EXPECT_EQ(route("GET", "/books/7/lend"), "405 POST");
+}
+
+TEST_F(RouterTest, DecodesStrictly) {
+  EXPECT_EQ(route("GET", "/books/a%2Fb%20c"), "BOOK.get bookId=a/b c");
+  EXPECT_EQ(route("GET", "/books/a+b"), "BOOK.get bookId=a+b");
+  EXPECT_EQ(route("GET", "/books/%zz"), "400");
+  EXPECT_EQ(route("GET", "/books/%4"), "400");
+  EXPECT_EQ(route("GET", "/books/%ff"), "400") << "not UTF-8";
+  EXPECT_EQ(route("GET", "/books?status=%f"), "the query string is not percent-encoded UTF-8");
+  EXPECT_EQ(route("GET", "/books?status=a&status=b"), "status is given twice");
+}
+
+TEST_F(RouterTest, AMissingQueryParameterIsNamed) {
+  model.patterns = {pattern("by_status", "/books?status={state}")};
+  EXPECT_EQ(route("GET", "/books"), "400");
+}
+
+TEST_F(RouterTest, RefusesTwoRoutesForTheSameRequests) {
+  CustomRoute again;
+  again.method = "GET";
+  again.path = "/books/{id}";
+  again.name = "again";
+  custom = {again};
+  EXPECT_EQ(route("GET", "/books"), "BOOK.get and again have the same route: GET /books/{bookId}");
+}
+
+TEST(Percent, EncodesWhatAPathCannotHold) { EXPECT_EQ(encode_percent("a/b ü~"), "a%2Fb%20%C3%BC~"); }
+
+}  // namespace
+}  // namespace stator::app

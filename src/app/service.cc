@@ -1,0 +1,244 @@
+#include "stator/app/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "stator/app/answer.h"
+#include "stator/app/openapi.h"
+#include "stator/base/log.h"
+#include "stator/http/content_coding.h"
+#include "stator/value/json.h"
+
+namespace stator::app {
+namespace {
+
+using runtime::Outcome;
+using runtime::Problem;
+using runtime::ProblemKind;
+
+constexpr std::size_t kCompressAbove = 1024;
+constexpr std::string_view kRoot = "/systems";
+constexpr std::string_view kNoRoute = "none";  // the label of what found no route
+
+Problem problem(ProblemKind kind, std::string_view code, std::string_view message) {
+  return {.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
+}
+
+http::Response text_answer(std::string_view type, std::string body) {
+  return {.status = 200, .content_type = type, .headers = {}, .body = std::move(body), .close = false};
+}
+
+bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
+
+// The path below the system's prefix.
+std::string_view below(const System& system, std::string_view path) { return path.substr(system.prefix().size()); }
+
+// "Bearer <token>"; nullopt when the header is something else.
+std::optional<std::string_view> bearer_token(std::string_view authorization) {
+  constexpr std::string_view kScheme = "Bearer ";
+  if (authorization.size() <= kScheme.size() ||
+      !http::equal_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) {
+    return std::nullopt;
+  }
+  return authorization.substr(kScheme.size());
+}
+
+void compress(http::Response& response, std::string_view accept_encoding) {
+  if (response.body.size() <= kCompressAbove || accept_encoding.empty()) return;
+  const auto coding = http::accepted_coding(accept_encoding);
+  if (coding == http::ContentCoding::Identity) return;
+  response.body = http::encode_content(coding, response.body);
+  response.headers += fmt::format("Content-Encoding: {}\r\nVary: Accept-Encoding\r\n", http::name_of(coding));
+}
+
+}  // namespace
+
+Service::Service(std::vector<System*> systems, TokenVerifier& tokens, ServiceOptions options)
+    : systems_(std::move(systems)),
+      tokens_(tokens),
+      options_(std::move(options)),
+      workers_(options_.workers, options_.queue) {}
+
+void Service::handle(const http::Request& request, http::Responder responder) {
+  if (request.method == "OPTIONS") return responder.send(preflight(request));
+  System* system = find_system(request.path);
+  const bool about_it = system != nullptr && reads(request) &&
+                        (below(*system, request.path).size() <= 1 || below(*system, request.path) == "/openapi.json");
+  if (system == nullptr || about_it) {
+    auto response = plain_answer(request);
+    response.headers += cors_headers(request.header("Origin"));
+    compress(response, request.header("Accept-Encoding"));
+    return responder.send(std::move(response));
+  }
+  // The request is valid until it is answered.
+  const auto start = std::chrono::steady_clock::now();
+  auto shared = std::make_shared<http::Responder>(std::move(responder));
+  WorkerPool::Job job = [this, system, request, shared, start] { work(*system, request, std::move(*shared), start); };
+  if (workers_.submit(job)) return;
+  requests_.record("overload", system->model().name, "Overloaded", {});
+  shared->send(problem_answer(problem(ProblemKind::Unavailable, "Overloaded", "too many requests wait already")));
+}
+
+http::Response Service::refuse(int status, std::string_view reason) {
+  auto response = problem_answer(problem(ProblemKind::Invalid, "BadRequest", reason));
+  response.status = status;
+  return response;
+}
+
+void Service::print_metrics(std::string& out) const {
+  requests_.print(out);
+  if (options_.more_metrics) options_.more_metrics(out);
+}
+
+System* Service::find_system(std::string_view path) const {
+  for (auto* system : systems_) {
+    const auto& prefix = system->prefix();
+    if (path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/')) return system;
+  }
+  return nullptr;
+}
+
+http::Response Service::plain_answer(const http::Request& request) const {
+  if (const auto* system = find_system(request.path)) {
+    if (below(*system, request.path) == "/openapi.json") return text_answer(kJsonType, system->openapi());
+    auto page = text_answer("text/html; charset=utf-8", std::string(kTryPage));
+    page.headers =
+        "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+        "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'\r\n";
+    return page;
+  }
+  if (reads(request) && request.path == "/health") return text_answer(kJsonType, "{\"status\":\"ok\"}\n");
+  if (reads(request) && request.path == "/metrics") {
+    std::string text;
+    print_metrics(text);
+    return text_answer("text/plain; version=0.0.4", std::move(text));
+  }
+  if (reads(request) && (request.path == kRoot || request.path == "/")) {
+    std::string body;
+    value::JsonWriter json(body);
+    json.begin_object().key("items").begin_array();
+    for (const auto* system : systems_) {
+      json.begin_object().key("name").string(system->model().name);
+      json.key("description").string(system->model().description);
+      json.key("path").string(system->prefix()).end_object();
+    }
+    json.end_array().end_object();
+    return text_answer(kJsonType, std::move(body));
+  }
+  return problem_answer(problem(ProblemKind::NotFound, "NotFound", "there is nothing at this path"));
+}
+
+void Service::work(System& system, const http::Request& request, http::Responder responder, Start start) {
+  std::string label(kNoRoute);
+  std::string error;
+  http::Response response;
+  try {
+    response = answer(system, request, label, error);
+  } catch (const std::exception& exception) {
+    // One of the edges where exceptions end: a request must not take the server with it.
+    log::error("rest_request_failed",
+               {{"system", system.model().name}, {"operation", label}, {"what", exception.what()}});
+    error = "Internal";
+    response = problem_answer(problem(ProblemKind::Internal, "Internal", "something went wrong inside"));
+  }
+  response.headers += cors_headers(request.header("Origin"));
+  compress(response, request.header("Accept-Encoding"));
+  const auto took = std::chrono::steady_clock::now() - start;
+  requests_.record(label, system.model().name, error, took);
+  if (options_.access_log) {
+    log::info("request", {{"method", request.method},
+                          {"path", request.path},
+                          {"operation", label},
+                          {"status", response.status},
+                          {"microseconds", std::chrono::duration_cast<std::chrono::microseconds>(took).count()}});
+  }
+  responder.send(std::move(response));
+}
+
+http::Response Service::answer(System& system, const http::Request& request, std::string& label, std::string& error) {
+  const auto refuse_with = [&](const Problem& wrong) {
+    error = wrong.code;
+    return problem_answer(wrong);
+  };
+  const auto query = QueryParameters::parse(request.query);
+  if (!query) return refuse_with(problem(ProblemKind::Invalid, "Invalid", query.error().message));
+  const auto found = system.router().find(request.method, below(system, request.path), *query);
+  if (const auto* miss = std::get_if<RouteMiss>(&found)) {
+    const auto kind = miss->status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
+    const auto code = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
+    auto response = refuse_with(problem(kind, code, miss->message));
+    response.status = miss->status;
+    if (!miss->allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss->allow);
+    return response;
+  }
+  const auto& match = std::get<RouteMatch>(found);
+  label = match.route->label;
+
+  std::shared_ptr<const Identity> identity;
+  if (const auto authorization = request.header("Authorization"); !authorization.empty()) {
+    const auto token = bearer_token(authorization);
+    auto verified =
+        token ? tokens_.verify(*token)
+              : Result<std::shared_ptr<const Identity>>(validation_error("Authorization must be `Bearer` and a token"));
+    if (!verified) {
+      auto response = refuse_with(problem(ProblemKind::Unauthenticated, "InvalidToken", verified.error().message));
+      response.headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
+      return response;
+    }
+    identity = std::move(*verified);
+  }
+
+  auto body = request.body;
+  std::string decoded;
+  if (const auto encoding = request.header("Content-Encoding"); !encoding.empty()) {
+    auto content = http::decode_content(encoding, body, options_.max_body_bytes);
+    if (!content) {
+      const bool too_large = content.error().code == ErrorCode::LimitExceeded;
+      return refuse_with(problem(too_large ? ProblemKind::TooLarge : ProblemKind::Invalid,
+                                 too_large ? "TooLarge" : "InvalidEncoding", content.error().message));
+    }
+    decoded = std::move(*content);
+    body = decoded;
+  }
+  auto outcome = system.run(match, {.request = request,
+                                    .path = below(system, request.path),
+                                    .query = *query,
+                                    .body = body,
+                                    .identity = identity.get()});
+  if (!outcome) return refuse_with(outcome.problem());
+  if (outcome->status >= 400) error = "Refused";
+  return std::move(outcome).value();
+}
+
+http::Response Service::preflight(const http::Request& request) const {
+  http::Response response{
+      .status = 204, .content_type = {}, .headers = cors_headers(request.header("Origin")), .body = {}, .close = false};
+  constexpr std::string_view kMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+  if (response.headers.empty()) {
+    response.headers = fmt::format("Allow: {}\r\n", kMethods);
+    return response;
+  }
+  response.headers += fmt::format("Access-Control-Allow-Methods: {}\r\nAccess-Control-Max-Age: 86400\r\n", kMethods);
+  if (const auto wanted = request.header("Access-Control-Request-Headers"); !wanted.empty()) {
+    response.headers += fmt::format("Access-Control-Allow-Headers: {}\r\n", wanted);
+  }
+  return response;
+}
+
+std::string Service::cors_headers(std::string_view origin) const {
+  if (origin.empty() || options_.cors_origins.empty()) return {};
+  const auto& allowed = options_.cors_origins;
+  const bool any = std::ranges::find(allowed, "*") != allowed.end();
+  if (!any && std::ranges::find(allowed, origin) == allowed.end()) return {};
+  return fmt::format(
+      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: ETag, Location, Allow, Retry-After, "
+      "Idempotency-Replayed\r\nVary: Origin\r\n",
+      any ? std::string_view("*") : origin);
+}
+
+}  // namespace stator::app

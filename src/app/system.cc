@@ -1,0 +1,357 @@
+#include "stator/app/system.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+
+#include "stator/app/answer.h"
+#include "stator/app/input.h"
+#include "stator/app/openapi.h"
+#include "stator/base/log.h"
+#include "stator/model/validate.h"
+#include "stator/runtime/access.h"
+#include "stator/runtime/given.h"
+
+namespace stator::app {
+namespace {
+
+using runtime::Done;
+using runtime::Object;
+using runtime::Outcome;
+using runtime::Problem;
+using runtime::ProblemKind;
+
+Problem problem(ProblemKind kind, std::string_view code, std::string message) {
+  return {.kind = kind, .code = std::string(code), .message = std::move(message), .details = {}};
+}
+
+Problem not_found() { return problem(ProblemKind::NotFound, "NotFound", "there is no such thing"); }
+
+Problem invalid(std::vector<model::Problem> details) {
+  return {.kind = ProblemKind::Invalid,
+          .code = "Invalid",
+          .message = details.size() == 1 ? fmt::format("{} {}", details.front().attribute, details.front().problem)
+                                         : fmt::format("{} values are wrong", details.size()),
+          .details = std::move(details)};
+}
+
+http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }
+
+// "application/json; charset=utf-8", and what ends in +json.
+bool is_json(std::string_view content_type) {
+  auto type = content_type.substr(0, content_type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  constexpr std::string_view kSuffix = "+json";
+  return http::equal_ignoring_case(type, kJsonType) ||
+         (type.size() > kSuffix.size() &&
+          http::equal_ignoring_case(type.substr(type.size() - kSuffix.size()), kSuffix));
+}
+
+const model::Attribute* find_in(const std::vector<model::Attribute>& attributes, std::string_view name) {
+  const auto found = std::ranges::find(attributes, name, &model::Attribute::name);
+  return found != attributes.end() ? &*found : nullptr;
+}
+
+// Query parameters that nobody asked for are probably misspelt.
+void refuse_others(const QueryParameters& query, std::initializer_list<std::string_view> known,
+                   std::vector<model::Problem>& problems) {
+  for (const auto& [name, text] : query.all()) {
+    if (std::ranges::find(known, name) == known.end()) {
+      problems.push_back({.attribute = name, .problem = "is not a parameter of this route"});
+    }
+  }
+}
+
+// The captures of a path as values.  A text that cannot be one names nothing: NotFound.
+Outcome<value::Item> path_values(const RouteMatch& match, const std::vector<model::Attribute>& attributes) {
+  value::Item values;
+  std::vector<model::Problem> problems;
+  for (const auto& [name, text] : match.captured) {
+    const auto* attribute = find_in(attributes, name);
+    const model::Type plain;
+    auto value = read_url_value(attribute != nullptr ? attribute->type : plain, name, text, problems);
+    if (!value) return not_found();
+    values.set(name, std::move(*value));
+  }
+  return values;
+}
+
+// What the body says, checked for its JSON types; nothing in it may be what the path has said already.
+Outcome<model::PlainObject> body_values(const Call& call, const std::vector<model::Attribute>& attributes,
+                                        const value::Item& from_path, std::vector<model::Problem>& problems) {
+  auto object = model::read_plain_json(call.body.empty() ? "{}" : call.body, attributes, problems);
+  if (!object) return problem(ProblemKind::Invalid, "InvalidJson", object.error().message);
+  for (const auto& [name, value] : from_path) {
+    const bool repeated =
+        object->values.find(name) != nullptr || std::ranges::find(object->nulls, name) != object->nulls.end();
+    if (repeated) problems.push_back({.attribute = name, .problem = "is given by the path"});
+  }
+  return std::move(*object);
+}
+
+// Adds to `problems` what `more` says of attributes that are not in it yet.
+void join_problems(std::vector<model::Problem>& problems, std::vector<model::Problem> more) {
+  for (auto& one : more) {
+    if (std::ranges::find(problems, one.attribute, &model::Problem::attribute) == problems.end()) {
+      problems.push_back(std::move(one));
+    }
+  }
+}
+
+// What to answer to a request with problems: first whether the caller could do such a thing at all, then everything that is wrong.
+Problem refusal(std::vector<model::Problem> problems, const model::Access& access, const runtime::Caller& caller) {
+  if (auto shut_out = runtime::shut_out(access, caller)) return std::move(*shut_out);
+  return invalid(std::move(problems));
+}
+
+// If-Match: "7".  Anything that is not the version of something matches nothing.
+Outcome<std::optional<std::uint64_t>> expected_version(const http::Request& request) {
+  auto text = request.header("If-Match");
+  if (text.empty() || text == "*") return std::optional<std::uint64_t>();
+  std::uint64_t version = 0;
+  const bool quoted = text.size() > 2 && text.front() == '"' && text.back() == '"';
+  if (quoted) text = text.substr(1, text.size() - 2);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  if (!quoted || error != std::errc() || end != text.data() + text.size()) {
+    return problem(ProblemKind::PreconditionFailed, "PreconditionFailed", "If-Match is not the ETag of this");
+  }
+  return std::optional(version);
+}
+
+std::optional<unsigned> read_limit(std::string_view text, unsigned most) {
+  unsigned limit = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (error != std::errc() || end != text.data() + text.size() || limit < 1 || limit > most) return std::nullopt;
+  return limit;
+}
+
+bool creates_its_result(const model::Action& action) {
+  return std::ranges::any_of(action.steps, [&](const model::Step& step) {
+    return step.kind == model::Step::Kind::Create && step.as == action.result;
+  });
+}
+
+}  // namespace
+
+const runtime::Caller& Call::caller() const {
+  static const runtime::Caller nobody;
+  return identity != nullptr ? identity->caller : nobody;
+}
+
+System::System(std::shared_ptr<const model::Model> model, const SystemParts& parts)
+    : model_(std::move(model)),
+      prefix_(fmt::format("/systems/{}/v1", model_->name)),
+      page_tokens_(parts.page_tokens),
+      repository_(model_, parts.client, parts.clock, parts.random),
+      idempotency_(fmt::format("{}.idempotency", model_->table.name), parts.client, parts.clock, parts.random) {}
+
+Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model> model, const SystemParts& parts,
+                                             const Extension& extension) {
+  std::unique_ptr<System> system(new System(std::move(model), parts));
+  if (const auto opened = system->repository_.open(); !opened) {
+    return Error{ErrorCode::Usage, fmt::format("{}: {}", system->model_->name, opened.problem().message)};
+  }
+  if (extension) system->custom_ = extension(system->repository_);
+  auto router = Router::make(*system->model_, system->custom_);
+  if (!router) return Error{ErrorCode::Usage, fmt::format("{}: {}", system->model_->name, router.error().message)};
+  system->router_ = std::move(*router);
+  system->openapi_ = openapi_document(*system->model_, system->router_, system->prefix_);
+  return system;
+}
+
+Outcome<http::Response> System::run(const RouteMatch& match, const Call& call) {
+  const auto key = call.request.header("Idempotency-Key");
+  if (call.request.method != "POST" || key.empty()) return run_once(match, call);
+  auto claim = ATTEMPT(idempotency_.claim({.key = key,
+                                           .subject = call.caller().subject,
+                                           .method = call.request.method,
+                                           .target = call.request.target,
+                                           .body = call.body}));
+  if (auto* before = std::get_if<http::Response>(&claim)) return std::move(*before);
+  const auto& claimed = std::get<IdempotencyStore::Claimed>(claim);
+  auto answer = run_once(match, call);
+  const bool done = answer && answer->status < 300;
+  const auto kept = done ? idempotency_.complete(claimed, *answer) : idempotency_.release(claimed);
+  // The work is done, or was refused, either way; a key that could not be told so is refused until it expires.
+  if (!kept) log::warning("idempotency_key_not_kept", {{"system", model_->name}, {"error", kept.problem().message}});
+  return answer;
+}
+
+Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& call) {
+  const bool custom = std::holds_alternative<const CustomRoute*>(match.route->target);
+  if (!custom && !call.body.empty() && !is_json(call.request.header("Content-Type"))) {
+    auto answer = problem_answer(problem(ProblemKind::Invalid, "UnsupportedMediaType",
+                                         "the body must be JSON, and "
+                                         "Content-Type must say application/json"));
+    answer.status = 415;
+    return answer;
+  }
+  return std::visit([&](const auto& target) { return run_target(target, match, call); }, match.route->target);
+}
+
+Outcome<http::Response> System::run_target(const EntityTarget& target, const RouteMatch& match, const Call& call) {
+  using Operation = EntityOperation;
+  const auto& entity = *target.entity;
+  if (target.operation == Operation::Create) return create(entity, match, call);
+  const auto key = ATTEMPT(path_values(match, entity.attributes));
+  std::vector<model::Problem> problems;
+  runtime::ReadOptions read;
+  if (target.operation == Operation::Get && entity.soft_delete) {
+    refuse_others(call.query, {"includeDeleted"}, problems);
+    if (const auto* text = call.query.find("includeDeleted")) {
+      if (*text != "true" && *text != "false") {
+        problems.push_back({.attribute = "includeDeleted", .problem = "must be true or false"});
+      }
+      read.include_deleted = *text == "true";
+    }
+  } else {
+    refuse_others(call.query, {}, problems);
+  }
+  model::PlainObject changes;
+  if (target.operation == Operation::Update) {
+    changes = ATTEMPT(body_values(call, entity.attributes, key, problems));
+  }
+  if (!problems.empty()) {
+    join_problems(problems, runtime::check_changes(entity, model_->table, changes, runtime::Source::Request));
+    return refusal(std::move(problems), target.operation == Operation::Get ? entity.read : entity.update,
+                   call.caller());
+  }
+  const runtime::WriteOptions write{.expected_version = ATTEMPT(expected_version(call.request)),
+                                    .include_deleted = false};
+  const auto& caller = call.caller();
+  switch (target.operation) {
+    case Operation::Create:
+    case Operation::Get: return object_answer(200, ATTEMPT(repository_.get(entity, key, caller, read)), call);
+    case Operation::Update:
+      return object_answer(200, ATTEMPT(repository_.update(entity, key, changes, caller, write)), call);
+    case Operation::Restore: return object_answer(200, ATTEMPT(repository_.restore(entity, key, caller, write)), call);
+    case Operation::Delete: ATTEMPT(repository_.remove(entity, key, caller, write)); return no_content();
+    case Operation::Purge: ATTEMPT(repository_.purge(entity, key, caller, write)); return no_content();
+  }
+  return not_found();
+}
+
+Outcome<http::Response> System::create(const model::Entity& entity, const RouteMatch& match, const Call& call) {
+  auto attributes = ATTEMPT(path_values(match, entity.attributes));
+  std::vector<model::Problem> problems;
+  refuse_others(call.query, {}, problems);
+  auto body = ATTEMPT(body_values(call, entity.attributes, attributes, problems));
+  for (const auto& [name, value] : body.values) attributes.set(name, value);
+  if (!problems.empty()) {
+    join_problems(problems, runtime::check_new(entity, attributes, runtime::Source::Request));
+    std::vector<model::Problem> missing;
+    runtime::check_complete(entity, attributes, missing);
+    std::erase_if(missing, [&](const model::Problem& one) {
+      return one.attribute == entity.owner || entity.find_attribute(one.attribute)->default_value;
+    });
+    join_problems(problems, std::move(missing));
+    return refusal(std::move(problems), entity.create, call.caller());
+  }
+  return object_answer(201, ATTEMPT(repository_.create(entity, attributes, call.caller())), call);
+}
+
+Outcome<http::Response> System::run_target(const model::Pattern* pattern, const RouteMatch& match, const Call& call) {
+  std::vector<model::Problem> problems;
+  value::Item parameters;
+  const auto path_captures = static_cast<std::size_t>(
+      std::ranges::count_if(match.route->segments, [](const Route::Part& part) { return !part.capture.empty(); }));
+  const auto read = [&](std::string_view name, std::string_view text) {
+    const auto* parameter = find_in(pattern->parameters, name);
+    const model::Type plain;
+    if (auto value = read_url_value(parameter != nullptr ? parameter->type : plain, name, text, problems)) {
+      parameters.set(name, std::move(*value));
+    }
+  };
+  for (std::size_t i = 0; i < match.captured.size(); ++i) {
+    const auto before = problems.size();
+    read(match.captured[i].first, match.captured[i].second);
+    if (i < path_captures && problems.size() > before) return not_found();
+  }
+  runtime::PageRequest page;
+  const std::string* token = nullptr;
+  for (const auto& [name, text] : call.query.all()) {
+    const bool in_route =
+        std::ranges::any_of(match.route->query, [&](const Route::Part& part) { return part.name == name; });
+    if (in_route) continue;
+    if (!pattern->single && name == "limit") {
+      page.limit = read_limit(text, pattern->max_limit);
+      if (!page.limit) {
+        problems.push_back(
+            {.attribute = name, .problem = fmt::format("must be a whole number from 1 to {}", pattern->max_limit)});
+      }
+    } else if (!pattern->single && name == "nextToken") {
+      token = &text;
+    } else if (pattern->order == model::Order::Asked && name == "order") {
+      if (text != "asc" && text != "desc") problems.push_back({.attribute = name, .problem = "must be asc or desc"});
+      parameters.set(name, value::AttributeValue::string(text));
+    } else if (find_in(pattern->parameters, name) != nullptr && parameters.find(name) == nullptr) {
+      read(name, text);
+    } else {
+      problems.push_back({.attribute = name, .problem = "is not a parameter of this route"});
+    }
+  }
+  const PageBinding binding{
+      .system = model_->name, .pattern = pattern->name, .parameters = parameters, .subject = call.caller().subject};
+  if (token != nullptr && problems.empty()) {
+    if (auto start = page_tokens_.open(*token, binding)) {
+      page.start = std::move(*start);
+    } else {
+      problems.push_back({.attribute = "nextToken", .problem = start.error().message});
+    }
+  }
+  if (!problems.empty()) return refusal(std::move(problems), pattern->access, call.caller());
+  const auto found = ATTEMPT(repository_.run(*pattern, parameters, call.caller(), page));
+  if (pattern->single) {
+    if (found.objects.empty()) return not_found();
+    return object_answer(200, found.objects.front(), call);
+  }
+  const auto next = found.next ? page_tokens_.seal(*found.next, binding) : std::string();
+  return http::Response{.status = 200,
+                        .content_type = kJsonType,
+                        .headers = {},
+                        .body = list_body(model_->table, found, next),
+                        .close = false};
+}
+
+Outcome<http::Response> System::run_target(const model::Action* action, const RouteMatch& match, const Call& call) {
+  auto inputs = ATTEMPT(path_values(match, action->inputs));
+  std::vector<model::Problem> problems;
+  refuse_others(call.query, {}, problems);
+  const auto body = ATTEMPT(body_values(call, action->inputs, inputs, problems));
+  for (const auto& [name, value] : body.values) inputs.set(name, value);
+  if (!problems.empty()) {
+    join_problems(problems, runtime::check_inputs(action->inputs, inputs));
+    return refusal(std::move(problems), action->access, call.caller());
+  }
+  const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller()));
+  if (!result) return no_content();
+  return object_answer(creates_its_result(*action) ? 201 : 200, *result, call);
+}
+
+Outcome<http::Response> System::run_target(const CustomRoute* route, const RouteMatch& match, const Call& call) {
+  if (!route->anyone && call.identity == nullptr) {
+    return problem(ProblemKind::Unauthenticated, "Unauthenticated", "this needs a token");
+  }
+  return route->handle(call, match);
+}
+
+http::Response System::object_answer(int status, const Object& object, const Call& call) const {
+  http::Response response{.status = status, .content_type = kJsonType, .headers = {}, .body = {}, .close = false};
+  const auto etag = etag_of(object);
+  if (!etag.empty()) response.headers += fmt::format("ETag: {}\r\n", etag);
+  if (const auto path = path_of(object); status == 201 && !path.empty()) {
+    response.headers += fmt::format("Location: {}{}\r\n", prefix_, path);
+  }
+  const bool reading = call.request.method == "GET" || call.request.method == "HEAD";
+  if (reading && !etag.empty() && call.request.header("If-None-Match") == etag) {
+    response.status = 304;
+    return response;
+  }
+  append_object(response.body, model_->table, object);
+  return response;
+}
+
+}  // namespace stator::app

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stator/app/idempotency.h"
+#include "stator/app/jwt.h"
+#include "stator/app/page_token.h"
+#include "stator/app/router.h"
+#include "stator/app/target.h"
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/http/message.h"
+#include "stator/model/model.h"
+#include "stator/runtime/repository.h"
+
+namespace stator::app {
+
+// One request to a system, as its routes see it.
+struct Call {
+  const http::Request& request;
+  std::string_view path;         // below the system's prefix
+  const QueryParameters& query;  // decoded
+  std::string_view body;         // decompressed
+  const Identity* identity;      // null: nobody signed in
+
+  const runtime::Caller& caller() const;
+};
+
+// A route that a model cannot say, written in C++.
+struct CustomRoute {
+  std::string method;
+  std::string path;  // below the system's prefix, with captures: "/books/{bookId}/export"
+  std::string name;
+  std::string description;
+  bool anyone = false;  // no token needed
+  // `captured` are the texts of the path's captures, in order.
+  std::function<runtime::Outcome<http::Response>(const Call& call, const RouteMatch& match)> handle;
+};
+
+// The routes that a system adds to those of its model.
+using Extension = std::function<std::vector<CustomRoute>(runtime::Repository& repository)>;
+
+// What a system works with; everything outlives it.
+struct SystemParts {
+  client::Client& client;
+  const Clock& clock;
+  Random& random;
+  const PageTokens& page_tokens;
+};
+
+// A model as a REST service below /systems/<name>/v1: finds out what a request asks for, and asks the repository.
+// Knows nothing of connections and threads.  Blocking, thread-safe.
+class System {
+ public:
+  // Opens the repository (see Repository::open) and makes the routes.  Errors: Usage, Storage.
+  static Result<std::unique_ptr<System>> open(std::shared_ptr<const model::Model> model, const SystemParts& parts,
+                                              const Extension& extension = nullptr);
+
+  const model::Model& model() const { return *model_; }
+  const std::shared_ptr<const model::Model>& shared_model() const { return model_; }
+  runtime::Repository& repository() { return repository_; }
+  const Router& router() const { return router_; }
+  const std::string& prefix() const { return prefix_; }
+  const std::string& openapi() const { return openapi_; }
+
+  // The answer of a route that the router found.
+  runtime::Outcome<http::Response> run(const RouteMatch& match, const Call& call);
+
+ private:
+  System(std::shared_ptr<const model::Model> model, const SystemParts& parts);
+
+  runtime::Outcome<http::Response> run_once(const RouteMatch& match, const Call& call);
+  runtime::Outcome<http::Response> run_target(const EntityTarget& target, const RouteMatch& match, const Call& call);
+  runtime::Outcome<http::Response> run_target(const model::Pattern* pattern, const RouteMatch& match, const Call& call);
+  runtime::Outcome<http::Response> run_target(const model::Action* action, const RouteMatch& match, const Call& call);
+  runtime::Outcome<http::Response> run_target(const CustomRoute* route, const RouteMatch& match, const Call& call);
+  runtime::Outcome<http::Response> create(const model::Entity& entity, const RouteMatch& match, const Call& call);
+  http::Response object_answer(int status, const runtime::Object& object, const Call& call) const;
+
+  const std::shared_ptr<const model::Model> model_;
+  const std::string prefix_;
+  const PageTokens& page_tokens_;
+  runtime::Repository repository_;
+  IdempotencyStore idempotency_;
+  std::vector<CustomRoute> custom_;
+  Router router_;
+  std::string openapi_;
+};
+
+}  // namespace stator::app

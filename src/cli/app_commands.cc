@@ -1,0 +1,106 @@
+#include "stator/cli/app_commands.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stator/app/jwt.h"
+#include "stator/base/clock.h"
+#include "stator/cli/command.h"
+#include "stator/server/config.h"
+#include "stator/server/systems.h"
+
+namespace stator::cli {
+namespace {
+
+constexpr std::string_view kTokenHelp =
+    R"help(Make a token that `stator app` and `stator up` accept, for development: it is signed (HS256) with jwt_secret, or else with
+the secret in the data folder.  In production tokens come from an identity provider; see jwks.
+
+Usage: stator token --subject WHO [OPTIONS]
+
+Options:
+  --subject WHO
+      Who the token speaks for: {me} in a model.
+  --role ROLE
+      A role; may be given several times.
+  --expires TIME
+      How long it is valid: 90s, 30m, 12h, 7d.  Default 12h.
+  --name NAME, --email ADDRESS
+      The claims of that name.
+  --data FOLDER
+      The database whose secret to use, as for the server; else from $STATOR_DATA, else from stator.yaml.
+  --config FILE
+      Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
+
+Example:
+  curl -H "Authorization: Bearer $(stator token --subject ann)" http://127.0.0.1:8001/systems/notebook/v1/notebooks
+)help";
+
+constexpr std::string_view kFlags[] = {"--subject", "--role", "--expires", "--name", "--email", "--data", "--config"};
+
+// "12h"
+std::optional<std::chrono::seconds> read_duration(std::string_view text) {
+  std::uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const auto unit = std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (error != std::errc() || count == 0) return std::nullopt;
+  if (unit == "s") return std::chrono::seconds(count);
+  if (unit == "m") return std::chrono::minutes(count);
+  if (unit == "h") return std::chrono::hours(count);
+  if (unit == "d") return std::chrono::days(count);
+  return std::nullopt;
+}
+
+std::string text_of(const CLI::App& app, const std::string& flag) {
+  const auto* option = app.get_option(flag);
+  return option->count() > 0 ? option->results().back() : std::string();
+}
+
+}  // namespace
+
+TokenCommand::TokenCommand(CLI::App& app) : app_(add_command(app, "token", std::string(kTokenHelp))) {
+  for (const auto flag : kFlags) {
+    auto* option = app_->add_option(std::string(flag))->expected(1)->allow_extra_args(false);
+    if (flag == "--role") option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+}
+
+int TokenCommand::run() const {
+  if (const auto wrong = objection_to_rest(*app_, kFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  const auto subject = text_of(*app_, "--subject");
+  if (subject.empty()) return fail(kWrongArguments, "token needs to know for whom: --subject WHO");
+  const auto expires = text_of(*app_, "--expires");
+  const auto lifetime = expires.empty() ? std::chrono::hours(12) : read_duration(expires);
+  if (!lifetime) {
+    return fail(kWrongArguments, fmt::format("--expires expects a time such as 30m, 12h or 7d, not \"{}\"", expires));
+  }
+  server::ConfigSources sources{.environment = server::stator_environment()};
+  if (app_->get_option("--config")->count() > 0) sources.file = text_of(*app_, "--config");
+  if (app_->get_option("--data")->count() > 0) sources.flags.emplace_back("data", text_of(*app_, "--data"));
+  const auto loaded = server::load_config(sources);
+  if (!loaded) return fail(kWrongArguments, loaded.error().message);
+  const auto& config = loaded->config;
+  const auto secrets = server::token_secrets(config);
+  if (!secrets) return fail(kFailed, secrets.error().message);
+  if (secrets->signing.empty()) {
+    return fail(kFailed, "jwks is set and jwt_secret is not, so tokens come from whoever holds the keys of that set");
+  }
+  fmt::print("{}\n", app::make_token({.subject = subject,
+                                      .roles = app_->get_option("--role")->results(),
+                                      .name = text_of(*app_, "--name"),
+                                      .email = text_of(*app_, "--email"),
+                                      .issuer = config.jwt_issuer,
+                                      .audience = config.jwt_audience,
+                                      .roles_claim = config.jwt_roles_claim,
+                                      .lifetime = *lifetime},
+                                     secrets->signing, SystemClock()));
+  return kDone;
+}
+
+}  // namespace stator::cli

@@ -1,0 +1,110 @@
+#include "stator/server/systems.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "stator/app/jwks_source.h"
+#include "stator/base/log.h"
+#include "stator/model/load.h"
+#include "stator/server/secret_file.h"
+
+namespace stator::server {
+namespace {
+
+Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
+
+Result<std::shared_ptr<const model::Model>> load(const std::string& file) {
+  auto loaded = model::load_model_file(file);
+  std::string errors;
+  for (const auto& found : loaded.diagnostics) {
+    if (found.severity != model::Severity::Error) continue;
+    errors += fmt::format("\n  {}:{}:{}: {}", found.file, found.position.line, found.position.column, found.message);
+  }
+  if (!loaded.model) return usage(fmt::format("{} cannot be served:{}", file, errors));
+  return std::make_shared<const model::Model>(std::move(*loaded.model));
+}
+
+Result<std::unique_ptr<app::TokenVerifier>> make_verifier(const Config& config, const std::string& secret,
+                                                          const Clock& clock) {
+  app::TokenKeys keys{.secret = secret, .jwks = nullptr};
+  if (!config.jwks.empty()) keys.jwks = TRY(app::jwks_reader(config.jwks));
+  app::TokenRules rules{.issuer = config.jwt_issuer,
+                        .audience = config.jwt_audience,
+                        .roles_claim = config.jwt_roles_claim,
+                        .clock_skew = std::chrono::seconds(config.jwt_clock_skew_seconds)};
+  auto verifier = std::make_unique<app::TokenVerifier>(std::move(keys), std::move(rules), clock);
+  if (const auto read = verifier->load(); !read) return usage(read.error().message);
+  return verifier;
+}
+
+}  // namespace
+
+Result<TokenSecrets> token_secrets(const Config& config) {
+  auto secret = config.jwt_secret.empty() ? TRY(load_or_make_secret(config.data)) : config.jwt_secret;
+  const bool hs256 = !config.jwt_secret.empty() || config.jwks.empty();
+  return TokenSecrets{.signing = hs256 ? secret : std::string(), .page_tokens = secret};
+}
+
+Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens)
+    : random_(Random::from_system()), page_tokens_(secrets.page_tokens), tokens_(std::move(tokens)) {}
+
+Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock,
+                                               const Extensions& extensions) {
+  const auto secrets = TRY(token_secrets(config));
+  std::unique_ptr<Systems> systems(new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock))));
+  std::set<std::string> names;
+  std::vector<app::System*> served;
+  for (const auto& file : config.models) {
+    auto model = TRY(load(file));
+    if (!names.insert(model->name).second) return usage(fmt::format("two models are called {}", model->name));
+    const auto extension = extensions.find(model->name);
+    systems->systems_.push_back(TRY(app::System::open(
+        std::move(model),
+        {.client = client, .clock = clock, .random = systems->random_, .page_tokens = systems->page_tokens_},
+        extension != extensions.end() ? extension->second : nullptr)));
+    served.push_back(systems->systems_.back().get());
+    TRY(systems->manage(*served.back(), client, clock));
+  }
+  systems->service_ = std::make_unique<app::Service>(
+      std::move(served), *systems->tokens_,
+      app::ServiceOptions{.cors_origins = config.cors_origins,
+                          .max_body_bytes = config.max_body_bytes,
+                          .workers = config.app_workers,
+                          .access_log = config.access_log,
+                          .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); }});
+  return systems;
+}
+
+Result<void> Systems::manage(const app::System& system, client::Client& client, const Clock& clock) {
+  if (!runtime::ConsistencyManager::needed(system.model())) return {};
+  auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_);
+  if (const auto started = manager->start(); !started) {
+    return usage(fmt::format("{}: {}", system.model().name, started.problem().message));
+  }
+  managers_.emplace_back(system.model().name, std::move(manager));
+  return {};
+}
+
+void Systems::print_consistency(std::string& out) const {
+  const auto print = [&](std::string_view name, std::string_view type, std::string_view help, auto&& value_of) {
+    fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} {2}\n", name, help, type);
+    for (const auto& [system, manager] : managers_) {
+      fmt::format_to(std::back_inserter(out), "{}{{system=\"{}\"}} {}\n", name, system, value_of(manager->status()));
+    }
+  };
+  using Status = runtime::ConsistencyStatus;
+  if (managers_.empty()) return;
+  print("stator_consistency_lag_seconds", "gauge",
+        "How old the oldest change is that has not reached what depends on it.",
+        [](const Status& status) { return std::chrono::duration<double>(status.lag).count(); });
+  print("stator_consistency_carried_total", "counter", "Changes carried to what depends on them.",
+        [](const Status& status) { return status.carried; });
+  print("stator_consistency_parked_total", "counter", "Changes that could not be carried and wait for a person.",
+        [](const Status& status) { return status.parked; });
+}
+
+}  // namespace stator::server

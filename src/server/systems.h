@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stator/app/jwt.h"
+#include "stator/app/page_token.h"
+#include "stator/app/service.h"
+#include "stator/app/system.h"
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/base/result.h"
+#include "stator/client/client.h"
+#include "stator/runtime/consistency_manager.h"
+#include "stator/server/config.h"
+
+namespace stator::server {
+
+// Routes that systems add to those of their models, by the model's name.
+using Extensions = std::map<std::string, app::Extension, std::less<>>;
+
+// The keys that tokens are checked with, as the settings say.  Errors: Usage, Storage.
+struct TokenSecrets {
+  std::string signing;  // of HS256 tokens; empty: they are not accepted
+  std::string page_tokens;
+};
+Result<TokenSecrets> token_secrets(const Config& config);
+
+// The configured models as REST services, with what keeps their data true, and what they share.  Thread-safe.
+class Systems {
+ public:
+  // Loads every model, makes the tables that are missing, and reads the key set.  Client and clock outlive it.
+  // Errors: Usage (a model with errors; the message has one line for each), Storage.
+  static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
+                                               const Extensions& extensions);
+
+  app::Service& service() { return *service_; }
+  const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }
+
+ private:
+  Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens);
+
+  // Keeps the copies and cascades of a system true while it is served.
+  Result<void> manage(const app::System& system, client::Client& client, const Clock& clock);
+  void print_consistency(std::string& out) const;
+
+  Random random_;
+  const app::PageTokens page_tokens_;
+  const std::unique_ptr<app::TokenVerifier> tokens_;
+  std::vector<std::unique_ptr<app::System>> systems_;
+  std::vector<std::pair<std::string, std::unique_ptr<runtime::ConsistencyManager>>> managers_;  // by the system's name
+  std::unique_ptr<app::Service> service_;  // last: its workers use everything above
+};
+
+}  // namespace stator::server
