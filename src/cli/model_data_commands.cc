@@ -23,7 +23,7 @@
 
 namespace stator::cli {
 
-#define STATOR_WHERE_HELP                                                                                         \
+#define STATOR_WHERE_HELP \
   R"(  --endpoint URL
       Where the table is: any DynamoDB endpoint, a running Stator included.  Region and credentials come from the usual AWS
       variables and profile files.
@@ -196,8 +196,8 @@ int show_parked(const CLI::App& action) {
     bool found = !replay || replay == "all";
     for (const auto& record : *parked) {
       if (!replay) {
-        fmt::print("{}  parked {} after {} attempts: {}\n{}\n", record.id, record.parked_at, record.attempts, record.problem,
-                   record.record);
+        fmt::print("{}  parked {} after {} attempts: {}\n{}\n", record.id, record.parked_at, record.attempts,
+                   record.problem, record.record);
         continue;
       }
       if (replay != "all" && replay != record.id) continue;
@@ -222,7 +222,8 @@ int migrate_model(const CLI::App& action) {
   const auto old_file = option(action, "OLD");
   const auto new_file = option(action, "NEW");
   if (!old_file || !new_file) {
-    return fail(kWrongArguments, "model migrate needs two files, the old model and the new one; see stator model migrate --help");
+    return fail(kWrongArguments,
+                "model migrate needs two files, the old model and the new one; see stator model migrate --help");
   }
   const auto from = load(*old_file);
   const auto to = load(*new_file);
@@ -241,11 +242,10 @@ int migrate_model(const CLI::App& action) {
   if (!database) return fail(kFailed, database.error().message);
   auto random = Random::from_system();
   const SystemClock clock;
-  const auto report = runtime::migrate(*from, *to, plan, *database->client, clock, random,
-                                       [&](const runtime::MigrationProgress& progress) {
-                                         fmt::print(stderr, "step {} of {}: {} rows\n", progress.step + 1,
-                                                    plan.steps.size(), progress.rows);
-                                       });
+  const auto report = runtime::migrate(
+      *from, *to, plan, *database->client, clock, random, [&](const runtime::MigrationProgress& progress) {
+        fmt::print(stderr, "step {} of {}: {} rows\n", progress.step + 1, plan.steps.size(), progress.rows);
+      });
   if (!report) return fail(kFailed, report.problem().message + "; the same command goes on where it was");
   for (const auto& finding : report->unresolved) print_finding(finding, false);
   fmt::print("{} things rewritten\n", report->rewritten);

@@ -17,8 +17,8 @@ using model::Row;
 using value::AttributeValue;
 using value::Item;
 
-constexpr unsigned kAttempts = 12;     // to settle something that others keep changing
-constexpr unsigned kMaxDepth = 8;      // of counters that are summed up by their parents' parents
+constexpr unsigned kAttempts = 12;  // to settle something that others keep changing
+constexpr unsigned kMaxDepth = 8;   // of counters that are summed up by their parents' parents
 constexpr unsigned kChildrenPage = 100;
 constexpr std::size_t kPlannedRows = 90;  // of a transaction's hundred: where batches end
 constexpr std::string_view kOwner = "Of";
@@ -37,9 +37,7 @@ void assign(Item& item, const std::string& name, const AttributeValue* content) 
   }
 }
 
-bool same(const AttributeValue* a, const AttributeValue* b) {
-  return a == nullptr || b == nullptr ? a == b : *a == *b;
-}
+bool same(const AttributeValue* a, const AttributeValue* b) { return a == nullptr || b == nullptr ? a == b : *a == *b; }
 
 Requirement is(std::string attribute, const AttributeValue* content) {
   Requirement requirement{.kind = Requirement::Kind::Is, .attribute = std::move(attribute)};
@@ -191,7 +189,8 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
     cleared = false;
     for (const auto& rules : rules_.of(entity).relations) {
       const auto& relation = *rules.relation;
-      const bool follows = relation.on_delete == model::OnDelete::Cascade || relation.on_delete == model::OnDelete::Clear;
+      const bool follows =
+          relation.on_delete == model::OnDelete::Cascade || relation.on_delete == model::OnDelete::Clear;
       const bool enforced = follows && options.parents == SettleOptions::Parents::Enforced &&
                             (relation.must_exist || &relation == options.removed);
       if (rules.copies.empty() && !enforced) continue;
@@ -464,7 +463,8 @@ Outcome<bool> Settler::plan_counters(Work& work, const StoredEntity& stored, con
     const auto to_parent = to ? ATTEMPT(counted(*to, *rules.relation)) : std::nullopt;
     if (from_parent && from_parent == to_parent) {
       const bool moves = std::any_of(rules.counters.begin(), rules.counters.end(), [&](const Counter& counter) {
-        return !counter.summed.empty() && number_at(stored.attributes, counter.summed) != number_at(*to, counter.summed);
+        return !counter.summed.empty() &&
+               number_at(stored.attributes, counter.summed) != number_at(*to, counter.summed);
       });
       if (!moves) continue;
       ATTEMPT(count(work, rules, *from_parent, &stored.attributes, &*to, depth));

@@ -222,8 +222,8 @@ TEST_F(ExpiryTest, AMainRowThatExpiredTakesTheRestWithIt) {
 }
 
 TEST_F(ExpiryTest, AnotherRowThatExpiredEndsTheWholeEntity) {
-  const auto updated = world.update("STORY", {{"id", text("1")}},
-                                    changes({{"until", text("2020-01-01T00:00:00.000Z")}}), the_system());
+  const auto updated =
+      world.update("STORY", {{"id", text("1")}}, changes({{"until", text("2020-01-01T00:00:00.000Z")}}), the_system());
   ASSERT_EQ(told(updated), "ok");
   expire("bin#ann", "story#1");
   EXPECT_EQ(world.rows().size(), 1U);
