@@ -148,16 +148,16 @@ ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::
   auto* check = add_command(*app_, "check", std::string(kModelCheckHelp));
   add_model_check_options(*check);
   actions_.push_back({check, {"--json", "--strict", "--item-size", "--page"}, check_models});
-  const auto add_data = [&](const std::string& name, std::string_view help, auto add_options,
-                            std::vector<std::string> flags, auto run) {
-    auto* action = add_command(*app_, name, std::string(help));
+  const auto add_data = [&](const std::string& name, std::string help, auto add_options, std::vector<std::string> flags,
+                            auto run) {
+    auto* action = add_command(*app_, name, std::move(help));
     add_options(*action);
     for (const auto* flag : {"--endpoint", "--data", "--config"}) flags.emplace_back(flag);
     actions_.push_back({action, std::move(flags), run});
   };
-  add_data("verify", kModelVerifyHelp, add_model_verify_options, {"--repair"}, verify_model);
-  add_data("parked", kModelParkedHelp, add_model_parked_options, {"--replay"}, show_parked);
-  add_data("migrate", kModelMigrateHelp, add_model_migrate_options, {"--yes"}, migrate_model);
+  add_data("verify", model_verify_help(), add_model_verify_options, {"--repair"}, verify_model);
+  add_data("parked", model_parked_help(), add_model_parked_options, {"--replay"}, show_parked);
+  add_data("migrate", model_migrate_help(), add_model_migrate_options, {"--yes"}, migrate_model);
   add("docs", kDocsHelp, {},
       [](const CLI::App& action) { return with_model(action, model::generate::design_document); });
   add("diagram", kDiagramHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::diagram); });

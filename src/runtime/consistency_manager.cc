@@ -285,7 +285,11 @@ Outcome<Done> ConsistencyManager::verify_everything(const std::optional<StreamPr
     return !stopping() && renewed && *renewed;
   };
   const auto result = ATTEMPT(verify(settler_, options));
-  if (result.complete) ATTEMPT(table_.end_verification(owner_));
+  if (result.complete) {
+    ATTEMPT(table_.end_verification(owner_));
+  } else {
+    ATTEMPT(table_.renew_verification(owner_, std::chrono::milliseconds(0)));  // somebody else need not wait to begin anew
+  }
   MutexLock lock(mutex_);
   status_.repaired += result.repaired;
   status_.verifying = false;
