@@ -34,7 +34,7 @@ Commands:
   app        Serve models over REST
   token      Make a token for them, for development
   key        Make, list and remove the access keys that requests are signed with
-  model      Check a single-table design, print its document, picture and types
+  model      Check a single-table design, print its document, picture and types; verify and migrate its table
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
 

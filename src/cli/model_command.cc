@@ -11,6 +11,7 @@
 #include "stator/base/suggest.h"
 #include "stator/cli/command.h"
 #include "stator/cli/model_check_command.h"
+#include "stator/cli/model_data_commands.h"
 #include "stator/model/generate/design_document.h"
 #include "stator/model/generate/diagram.h"
 #include "stator/model/generate/type_declarations.h"
@@ -30,6 +31,9 @@ Commands:
   docs       Print the design document: entities, keys, attributes, access patterns, actions (Markdown)
   diagram    Print a picture of entities, keys, indexes and patterns (SVG)
   types      Print types for clients of the REST service (TypeScript or C++)
+  verify     Compare every row of a table with what the model's rules say, and repair what is not so
+  parked     Show the changes that could not be carried to what depends on them, and carry them
+  migrate    Change a table from one model to another while it is being served
   import     Print a model made from a schema of OneTable or a data model of NoSQL Workbench
 
 `stator model COMMAND --help` tells more about each.
@@ -144,6 +148,16 @@ ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::
   auto* check = add_command(*app_, "check", std::string(kModelCheckHelp));
   add_model_check_options(*check);
   actions_.push_back({check, {"--json", "--strict", "--item-size", "--page"}, check_models});
+  const auto add_data = [&](const std::string& name, std::string help, auto add_options, std::vector<std::string> flags,
+                            auto run) {
+    auto* action = add_command(*app_, name, std::move(help));
+    add_options(*action);
+    for (const auto* flag : {"--endpoint", "--data", "--config"}) flags.emplace_back(flag);
+    actions_.push_back({action, std::move(flags), run});
+  };
+  add_data("verify", model_verify_help(), add_model_verify_options, {"--repair"}, verify_model);
+  add_data("parked", model_parked_help(), add_model_parked_options, {"--replay"}, show_parked);
+  add_data("migrate", model_migrate_help(), add_model_migrate_options, {"--yes"}, migrate_model);
   add("docs", kDocsHelp, {},
       [](const CLI::App& action) { return with_model(action, model::generate::design_document); });
   add("diagram", kDiagramHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::diagram); });

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
@@ -23,53 +24,48 @@
 
 namespace stator::cli {
 
-#define STATOR_WHERE_HELP                                                                                         \
-  R"(  --endpoint URL
-      Where the table is: any DynamoDB endpoint, a running Stator included.  Region and credentials come from the usual AWS
-      variables and profile files.
-  --data FOLDER
-      The table is in this data folder, and no server is running on it; else from $STATOR_DATA, else from stator.yaml.
-  --config FILE
-      Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
-)"
+namespace {
 
-const std::string_view kModelVerifyHelp =
-    R"(Compare every row of a model's table with what the model's rules say: copies, counters and sums, reservations of unique
-values, the records of an entity, derived attributes, keys, and rows whose parent is gone.  Safe while others write.  The exit
-status is 1 when something is wrong and was not repaired.
+constexpr std::string_view kVerifyHelp =
+    R"(Compare every row of a model's table with what the model's rules say: copies, counters and sums, reservations of
+unique values, the records of an entity, derived attributes, keys, and rows whose parent is gone.  Safe while others
+write.  The exit status is 1 when something is wrong and was not repaired.
 
 Usage: stator model verify FILE [--repair] [--endpoint URL | --data FOLDER]
 
 Options:
   --repair
       Put right what can be: each repair is conditioned on what it was computed from.
-)" STATOR_WHERE_HELP;
-
-const std::string_view kModelParkedHelp =
-    R"(Show the changes that the consistency manager could not carry to what depends on them, after several attempts, and set
-aside; or carry them now.
+)";
+constexpr std::string_view kParkedHelp =
+    R"(Show the changes that the consistency manager could not carry to what depends on them, after several attempts, and
+set aside; or carry them now.
 
 Usage: stator model parked FILE [--replay ID | --replay all] [--endpoint URL | --data FOLDER]
 
 Options:
   --replay ID
       Carry this one, or all of them; what succeeds is no longer parked.
-)" STATOR_WHERE_HELP;
-
-const std::string_view kModelMigrateHelp =
-    R"(Change a table from one model to another while it is being served: new indexes are built, rows get their new form, old
-indexes are dropped.  Shows the plan first.  When it is interrupted, the same command goes on where it was.
+)";
+constexpr std::string_view kMigrateHelp =
+    R"(Change a table from one model to another while it is being served: new indexes are built, rows get their new form,
+old indexes are dropped.  Shows the plan first.  When it is interrupted, the same command goes on where it was.
 
 Usage: stator model migrate OLD NEW [--yes] [--endpoint URL | --data FOLDER]
 
 Options:
   --yes
       Do it; without it, and without somebody at the terminal who says so, only the plan is shown.
-)" STATOR_WHERE_HELP;
-
-#undef STATOR_WHERE_HELP
-
-namespace {
+)";
+constexpr std::string_view kWhereHelp =
+    R"(  --endpoint URL
+      Where the table is: any DynamoDB endpoint, a running Stator included.  Region and credentials come from the
+      usual AWS variables and profile files.
+  --data FOLDER
+      The table is in this data folder, and no server runs on it; else from $STATOR_DATA, else from stator.yaml.
+  --config FILE
+      Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
+)";
 
 std::optional<std::string> option(const CLI::App& action, const std::string& name) {
   const auto* found = action.get_option(name);
@@ -159,6 +155,10 @@ void print_plan(const runtime::MigrationPlan& plan) {
 
 }  // namespace
 
+std::string model_verify_help() { return fmt::format("{}{}", kVerifyHelp, kWhereHelp); }
+std::string model_parked_help() { return fmt::format("{}{}", kParkedHelp, kWhereHelp); }
+std::string model_migrate_help() { return fmt::format("{}{}", kMigrateHelp, kWhereHelp); }
+
 void add_model_verify_options(CLI::App& action) {
   action.add_option("FILE")->expected(1);
   action.add_flag("--repair");
@@ -196,8 +196,8 @@ int show_parked(const CLI::App& action) {
     bool found = !replay || replay == "all";
     for (const auto& record : *parked) {
       if (!replay) {
-        fmt::print("{}  parked {} after {} attempts: {}\n{}\n", record.id, record.parked_at, record.attempts, record.problem,
-                   record.record);
+        fmt::print("{}  parked {} after {} attempts: {}\n{}\n", record.id, record.parked_at, record.attempts,
+                   record.problem, record.record);
         continue;
       }
       if (replay != "all" && replay != record.id) continue;
@@ -222,7 +222,8 @@ int migrate_model(const CLI::App& action) {
   const auto old_file = option(action, "OLD");
   const auto new_file = option(action, "NEW");
   if (!old_file || !new_file) {
-    return fail(kWrongArguments, "model migrate needs two files, the old model and the new one; see stator model migrate --help");
+    return fail(kWrongArguments,
+                "model migrate needs two files, the old model and the new one; see stator model migrate --help");
   }
   const auto from = load(*old_file);
   const auto to = load(*new_file);
@@ -241,11 +242,10 @@ int migrate_model(const CLI::App& action) {
   if (!database) return fail(kFailed, database.error().message);
   auto random = Random::from_system();
   const SystemClock clock;
-  const auto report = runtime::migrate(*from, *to, plan, *database->client, clock, random,
-                                       [&](const runtime::MigrationProgress& progress) {
-                                         fmt::print(stderr, "step {} of {}: {} rows\n", progress.step + 1,
-                                                    plan.steps.size(), progress.rows);
-                                       });
+  const auto report = runtime::migrate(
+      *from, *to, plan, *database->client, clock, random, [&](const runtime::MigrationProgress& progress) {
+        fmt::print(stderr, "step {} of {}: {} rows\n", progress.step + 1, plan.steps.size(), progress.rows);
+      });
   if (!report) return fail(kFailed, report.problem().message + "; the same command goes on where it was");
   for (const auto& finding : report->unresolved) print_finding(finding, false);
   fmt::print("{} things rewritten\n", report->rewritten);

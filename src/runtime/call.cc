@@ -35,9 +35,12 @@ Problem unreadable_answer(std::string_view operation) {
 }
 
 Problem to_problem(std::string_view name, std::string_view message) {
-  constexpr std::array<std::string_view, 6> kThrottling = {
-      "ProvisionedThroughputExceededException", "ProvisionedThroughputExceeded", "ThrottlingException",
-      "ThrottlingError",                        "RequestLimitExceeded",          "LimitExceededException"};
+  constexpr std::array<std::string_view, 6> kThrottling = {"ProvisionedThroughputExceededException",
+                                                           "ProvisionedThroughputExceeded",
+                                                           "ThrottlingException",
+                                                           "ThrottlingError",
+                                                           "RequestLimitExceeded",
+                                                           "LimitExceededException"};
   const auto problem = [&](ProblemKind kind, std::string_view code) {
     return Problem{.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
   };

@@ -105,7 +105,8 @@ ConsistencyStatus ConsistencyManager::status() const {
   for (const auto& [id, shard] : shards_) {
     if (shard->waiting == 0) continue;
     status.waiting += shard->waiting;
-    status.lag = std::max(status.lag, std::chrono::duration_cast<std::chrono::milliseconds>(now - shard->oldest_waiting));
+    status.lag =
+        std::max(status.lag, std::chrono::duration_cast<std::chrono::milliseconds>(now - shard->oldest_waiting));
   }
   return status;
 }
@@ -240,7 +241,8 @@ void ConsistencyManager::give_back_leases() {
     shards.swap(shards_);
   }
   for (const auto& [id, shard] : shards) {
-    if (!table_.release(id, owner_, shard->read_to_ms)) return;  // the database cannot be reached: the leases run out by themselves
+    if (!table_.release(id, owner_, shard->read_to_ms))
+      return;  // the database cannot be reached: the leases run out by themselves
   }
 }
 
@@ -283,7 +285,11 @@ Outcome<Done> ConsistencyManager::verify_everything(const std::optional<StreamPr
     return !stopping() && renewed && *renewed;
   };
   const auto result = ATTEMPT(verify(settler_, options));
-  if (result.complete) ATTEMPT(table_.end_verification(owner_));
+  if (result.complete) {
+    ATTEMPT(table_.end_verification(owner_));
+  } else {
+    ATTEMPT(table_.renew_verification(owner_, std::chrono::milliseconds(0)));  // somebody else need not wait to begin anew
+  }
   MutexLock lock(mutex_);
   status_.repaired += result.repaired;
   status_.verifying = false;
@@ -381,8 +387,9 @@ Outcome<Done> ConsistencyManager::carry_or_park(Shard& shard, const Change& chan
     }
     // A database that is busy will be less so.  One that cannot be reached will not take the parked record, either.
     if (problem.kind == ProblemKind::Busy) return problem;
-    ATTEMPT(table_.park(shard.id, change.sequence_number,
-                        {.id = {}, .record = change.text, .problem = problem.message, .attempts = attempt, .parked_at = {}}));
+    ATTEMPT(table_.park(
+        shard.id, change.sequence_number,
+        {.id = {}, .record = change.text, .problem = problem.message, .attempts = attempt, .parked_at = {}}));
     log::error("a change could not be carried and was parked",
                {{"table", model_->table.name}, {"key", key_text(change.keys)}, {"problem", problem.message}});
     MutexLock lock(mutex_);
@@ -397,9 +404,9 @@ Outcome<bool> ConsistencyManager::held() {
   const auto* content = row ? row->find("Keys") : nullptr;
   const auto* moved = content != nullptr ? content->as_map() : nullptr;
   const bool held = moved != nullptr && std::any_of(moved->begin(), moved->end(), [this](const auto& entity) {
-    const auto* ours = keys_.find(entity.name);
-    return ours != nullptr && *ours != entity.value;
-  });
+                      const auto* ours = keys_.find(entity.name);
+                      return ours != nullptr && *ours != entity.value;
+                    });
   MutexLock lock(mutex_);
   status_.held = held;
   return held;

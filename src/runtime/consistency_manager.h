@@ -25,7 +25,7 @@
 namespace stator::runtime {
 
 struct ConsistencyOptions {
-  unsigned workers = 2;                      // shards that are read at the same time: the bound on what it asks of the database
+  unsigned workers = 2;  // shards that are read at the same time: the bound on what it asks of the database
   std::chrono::milliseconds lease{30'000};   // how long a manager that has died keeps others waiting
   std::chrono::milliseconds poll{200};       // how often a shard without news is asked
   unsigned attempts = 6;                     // before a record is parked

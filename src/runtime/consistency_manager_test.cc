@@ -52,7 +52,8 @@ TEST(ConsistencyManager, TakesEverythingAlongThatADeletedParentOwned) {
   EXPECT_EQ(shelf.now("BOOK", kept, "Title"), "\"Emma\"");
   EXPECT_EQ(shelf.world.rows().size(), 3U) << "the other library, its reservation, and its book";
   EXPECT_EQ(shelf.findings(), Strings());
-  EXPECT_TRUE(shelf.world.create("BOOK", Shelf::both(other, {{"Title", text("Dune")}, {"Isbn", text("1")}}), shelf.alice).ok())
+  EXPECT_TRUE(
+      shelf.world.create("BOOK", Shelf::both(other, {{"Title", text("Dune")}, {"Isbn", text("1")}}), shelf.alice).ok())
       << "its unique value is free again";
 }
 
@@ -63,7 +64,8 @@ TEST(ConsistencyManager, ClearsWhatPointedToADeletedParent) {
   const auto dune = shelf.book(classics, {{"Title", text("Dune")}, {"Order", number(7)}});
   ASSERT_TRUE(shelf.world.remove("COLLECTION", classics, shelf.alice).ok());
   shelf.settle();
-  for (const auto* cleared : {"CollectionId", "CollectionName", "Order"}) EXPECT_EQ(shelf.now("BOOK", dune, cleared), "-");
+  for (const auto* cleared : {"CollectionId", "CollectionName", "Order"})
+    EXPECT_EQ(shelf.now("BOOK", dune, cleared), "-");
   EXPECT_EQ(shelf.now("BOOK", dune, "Label"), "\"Dune (loose)\"");
   EXPECT_TRUE(shelf.row_of("BOOK").find("GSI1SK")->as_string()->starts_with("item#dune##"));
   EXPECT_EQ(shelf.now("LIBRARY", home, "TotalItems"), "1");

@@ -20,7 +20,7 @@ struct BookState {
 
 // What a user of the shelf has in mind.
 struct Reference {
-  std::map<std::string, std::string> libraries;                             // id -> name
+  std::map<std::string, std::string> libraries;                            // id -> name
   std::map<std::string, std::pair<std::string, std::string>> collections;  // id -> library, name
   std::map<std::string, BookState> books;
   std::set<std::string> fading;  // unique numbers of books whose cascade may not have come yet
@@ -49,7 +49,9 @@ class Session {
     return std::next(map.begin(), static_cast<std::ptrdiff_t>(random_.below(map.size())))->first;
   }
   std::string word() { return std::string(1, static_cast<char>('a' + random_.below(12))); }
-  static std::string id_in(const Object& object, std::string_view name) { return *object.attributes.find(name)->as_string(); }
+  static std::string id_in(const Object& object, std::string_view name) {
+    return *object.attributes.find(name)->as_string();
+  }
 
   void act() {
     switch (random_.below(10)) {
@@ -88,7 +90,8 @@ class Session {
     const auto library = pick(reference_.libraries);
     if (library.empty()) return;
     const auto name = word();
-    const auto made = shelf_.world.create("COLLECTION", {{"LibraryId", text(library)}, {"Name", text(name)}}, shelf_.alice);
+    const auto made =
+        shelf_.world.create("COLLECTION", {{"LibraryId", text(library)}, {"Name", text(name)}}, shelf_.alice);
     ASSERT_EQ(made.ok(), !name_taken(library, name)) << told(made);
     if (made) reference_.collections[id_in(*made, "CollectionId")] = {library, name};
   }
@@ -206,7 +209,8 @@ class Session {
       SCOPED_TRACE("book " + id);
       const auto stored = shelf_.world.get("BOOK", key_of(id, book), shelf_.alice);
       ASSERT_EQ(told(stored), "ok");
-      const auto collection = book.collection.empty() ? "-" : '"' + reference_.collections.at(book.collection).second + '"';
+      const auto collection =
+          book.collection.empty() ? "-" : '"' + reference_.collections.at(book.collection).second + '"';
       EXPECT_EQ(shown(*stored, "CollectionName"), collection);
       EXPECT_EQ(shown(*stored, "Title"), '"' + book.title + '"');
     }

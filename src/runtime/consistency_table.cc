@@ -131,10 +131,8 @@ Outcome<std::optional<StreamProgress>> ConsistencyTable::stream() {
 Outcome<bool> ConsistencyTable::begin_verification(const std::optional<StreamProgress>& seen, std::string_view stream,
                                                    std::string_view owner, std::chrono::milliseconds lease) {
   Item names = {{"#s", text("Stream")}, {"#t", text("State")}, {"#o", text("Owner")}, {"#e", text("Expires")}};
-  Item values = {{":s", text(stream)},
-                 {":t", text(kVerifying)},
-                 {":o", text(owner)},
-                 {":e", number(now_ms() + lease.count())}};
+  Item values = {
+      {":s", text(stream)}, {":t", text(kVerifying)}, {":o", text(owner)}, {":e", number(now_ms() + lease.count())}};
   std::string condition = "attribute_not_exists(#s)";
   if (seen) {
     condition = "#s = :seen_s AND #t = :seen_t AND #o = :seen_o AND #e = :seen_e";
@@ -187,7 +185,8 @@ Outcome<Done> ConsistencyTable::remove_shard(std::string_view id) { return remov
 
 Outcome<bool> ConsistencyTable::acquire(const ShardProgress& shard, std::string_view owner,
                                         std::chrono::milliseconds lease) {
-  return update(shard_row(shard.id), "SET #o = :o, #e = :e", "#o = :seen_o AND #e = :seen_e AND attribute_not_exists(#d)",
+  return update(shard_row(shard.id), "SET #o = :o, #e = :e",
+                "#o = :seen_o AND #e = :seen_e AND attribute_not_exists(#d)",
                 {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#d", text("Done")}},
                 {{":o", text(owner)},
                  {":e", number(now_ms() + lease.count())},
@@ -210,12 +209,10 @@ Outcome<bool> ConsistencyTable::checkpoint(std::string_view id, std::string_view
 }
 
 Outcome<bool> ConsistencyTable::finish(std::string_view id, std::string_view owner, std::int64_t read_to_ms) {
-  return update(shard_row(id), "SET #d = :d, #e = :z, #t = :t", "#o = :o",
-                {{"#o", text("Owner")}, {"#d", text("Done")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
-                {{":o", text(owner)},
-                 {":d", AttributeValue::boolean(true)},
-                 {":z", number(0)},
-                 {":t", number(read_to_ms)}});
+  return update(
+      shard_row(id), "SET #d = :d, #e = :z, #t = :t", "#o = :o",
+      {{"#o", text("Owner")}, {"#d", text("Done")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
+      {{":o", text(owner)}, {":d", AttributeValue::boolean(true)}, {":z", number(0)}, {":t", number(read_to_ms)}});
 }
 
 Outcome<bool> ConsistencyTable::release(std::string_view id, std::string_view owner, std::int64_t read_to_ms) {
@@ -228,13 +225,12 @@ Outcome<bool> ConsistencyTable::release(std::string_view id, std::string_view ow
 
 Outcome<Done> ConsistencyTable::park(std::string_view shard, std::string_view sequence_number,
                                      const ParkedRecord& record) {
-  return put_row(
-      fmt::format("{}{}#{}", kParkedPrefix, sequence_number, shard),
-      {{"Record", text(record.record)},
-       {"Problem", text(record.problem)},
-       {"Attempts", number(record.attempts)},
-       {"ParkedAt", text(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                                     std::chrono::floor<std::chrono::seconds>(clock_.now())))}});
+  return put_row(fmt::format("{}{}#{}", kParkedPrefix, sequence_number, shard),
+                 {{"Record", text(record.record)},
+                  {"Problem", text(record.problem)},
+                  {"Attempts", number(record.attempts)},
+                  {"ParkedAt", text(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                                                std::chrono::floor<std::chrono::seconds>(clock_.now())))}});
 }
 
 Outcome<std::vector<ParkedRecord>> ConsistencyTable::parked() {
@@ -249,7 +245,9 @@ Outcome<std::vector<ParkedRecord>> ConsistencyTable::parked() {
   return records;
 }
 
-Outcome<Done> ConsistencyTable::unpark(std::string_view id) { return remove_row(fmt::format("{}{}", kParkedPrefix, id)); }
+Outcome<Done> ConsistencyTable::unpark(std::string_view id) {
+  return remove_row(fmt::format("{}{}", kParkedPrefix, id));
+}
 
 // ----------------------------------------------------------------------------------------------------------------- any row
 

@@ -40,7 +40,8 @@ class FailingClient final : public client::Client {
     switch (judge_(operation, json)) {
       case Fate::Done: return client_.call(operation, json, std::move(reply));
       case Fate::Lost:
-        return client_.call(operation, json, [reply = std::move(reply)](const api::Reply&) mutable { reply(failure()); });
+        return client_.call(operation, json,
+                            [reply = std::move(reply)](const api::Reply&) mutable { reply(failure()); });
       case Fate::Refused: return reply(failure());
     }
   }

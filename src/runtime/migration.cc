@@ -44,7 +44,8 @@ bool same_index(const Index& a, const Index& b) {
 }
 
 std::string describe(const model::Record& record) {
-  std::string text = fmt::format("{} {} {} {}\n", record.name, record.type, text_of(record.when), text_of(record.expires));
+  std::string text =
+      fmt::format("{} {} {} {}\n", record.name, record.type, text_of(record.when), text_of(record.expires));
   text += fmt::format("{}\n", fmt::join(record.attributes, ","));
   for (const auto& rule : record.keys) {
     text += rule.attribute;
@@ -68,7 +69,8 @@ std::string describe(const model::Attribute& attribute) {
   if (attribute.derived) text += "derived " + attribute.derived->text();
   if (attribute.count) text += "count " + describe(attribute.count->of);
   if (attribute.sum) text += "sum " + attribute.sum->attribute + describe(attribute.sum->of);
-  if (attribute.copy_of) text += fmt::format("copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
+  if (attribute.copy_of)
+    text += fmt::format("copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
   return text;
 }
 
@@ -112,12 +114,13 @@ void compare_tables(const model::Table& from, const model::Table& to, MigrationP
     const auto* now = to.find_index(index.name);
     if (now != nullptr && same_index(index, *now)) continue;
     if (index.local || (now != nullptr && now->local)) {
-      refuse(fmt::format("{} is a local index, and those are made with their table; make a new table, or a global index",
-                         index.name));
+      refuse(fmt::format(
+          "{} is a local index, and those are made with their table; make a new table, or a global index", index.name));
     } else if (now != nullptr) {
-      refuse(fmt::format("index {} changes its key or projection; give the new one another name, so that both can be "
-                         "there while rows are rewritten",
-                         index.name));
+      refuse(
+          fmt::format("index {} changes its key or projection; give the new one another name, so that both can be "
+                      "there while rows are rewritten",
+                      index.name));
     }
   }
   for (const auto& index : to.indexes) {
@@ -154,7 +157,8 @@ MigrationPlan plan_migration(const Model& from, const Model& to) {
     }
     for (const auto& attribute : old->attributes) {
       if (entity.find_attribute(attribute.name) == nullptr) {
-        plan.remarks.push_back(fmt::format("{}.{} is no longer in the model; rows keep it", entity.name, attribute.name));
+        plan.remarks.push_back(
+            fmt::format("{}.{} is no longer in the model; rows keep it", entity.name, attribute.name));
       }
     }
   }

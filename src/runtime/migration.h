@@ -19,7 +19,7 @@ struct MigrationStep {
     CreateIndex,  // online: the table is served while the index is built
     EnableTtl,
     RewriteRows,  // rows, other records and reservations in their new form; rows whose primary key changes are moved
-    CheckRows,    // once more, with copies and counters, which need every row in its place; also what was written meanwhile
+    CheckRows,  // once more, with copies and counters, which need every row in its place; also what was written meanwhile
     DropIndex,
   };
   Kind kind = Kind::RewriteRows;
@@ -43,7 +43,7 @@ struct MigrationProgress {
 };
 
 struct MigrationReport {
-  std::uint64_t rewritten = 0;      // findings that were put right
+  std::uint64_t rewritten = 0;  // findings that were put right
   bool complete = false;
   std::vector<Finding> unresolved;  // a unique value that two rows have, a place that is taken: a person has to decide
 };

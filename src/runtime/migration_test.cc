@@ -31,8 +31,7 @@ Strings steps_to(const std::string& yaml) {
 // Migrates, and what is wrong by the new model's rules afterwards.
 Strings migrate_to(Shelf& shelf, const model::Model& to) {
   const auto plan = plan_migration(shelf.world.model(), to);
-  const auto migrated =
-      migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
+  const auto migrated = migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
   EXPECT_EQ(told(migrated), "ok");
   EXPECT_TRUE(migrated->complete);
   Settler settler(to, shelf.world.dynamo(), shelf.world.random());
@@ -55,23 +54,25 @@ TEST(Migration, HasNothingToDoBetweenEqualModels) { EXPECT_EQ(steps_to(std::stri
 
 // kShelf with another index, of books by their pages.
 std::string shelf_with_index(const std::string& name) {
-  return shelf_with({{"projection: all }", "projection: all }\n    " + name + ": { key: [GSI2PK, GSI2SK], projection: keys }"},
-                     {"      GSI1SK:\n        - ",
-                      "      GSI2PK: \"owner#{OwnerId}\"\n      GSI2SK: \"{Pages:06}\"\n      GSI1SK:\n        - "}});
+  return shelf_with(
+      {{"projection: all }", "projection: all }\n    " + name + ": { key: [GSI2PK, GSI2SK], projection: keys }"},
+       {"      GSI1SK:\n        - ",
+        "      GSI2PK: \"owner#{OwnerId}\"\n      GSI2SK: \"{Pages:06}\"\n      GSI1SK:\n        - "}});
 }
 
 TEST(Migration, CreatesIndexesFirstAndDropsThemLast) {
-  const auto plan =
-      plan_migration(model::load_or_fail(shelf_with_index("ByPages")), model::load_or_fail(shelf_with_index("ByLength")));
+  const auto plan = plan_migration(model::load_or_fail(shelf_with_index("ByPages")),
+                                   model::load_or_fail(shelf_with_index("ByLength")));
   ASSERT_EQ(plan.steps.size(), 2U);
   EXPECT_EQ(plan.steps.front().text, "create index ByLength");
   EXPECT_EQ(plan.steps.back().text, "drop index ByPages");
 }
 
 TEST(Migration, RefusesWhatATableCannotDo) {
-  EXPECT_EQ(steps_to(shelf_with({{"projection: all", "projection: keys"}})),
-            Strings{"not possible: index ByName changes its key or projection; give the new one another name, so that both "
-                    "can be there while rows are rewritten"});
+  EXPECT_EQ(
+      steps_to(shelf_with({{"projection: all", "projection: keys"}})),
+      Strings{"not possible: index ByName changes its key or projection; give the new one another name, so that both "
+              "can be there while rows are rewritten"});
   EXPECT_EQ(steps_to(shelf_with({{"projection: all }", "projection: all }\n    Local: { local: Pages:N }"}})),
             Strings{"not possible: Local is a new local index, and those are made with their table"});
   EXPECT_EQ(steps_to(shelf_with({{"name: Shelf", "name: Other"}})),
@@ -97,8 +98,9 @@ TEST(Migration, MovesRowsToTheirNewPrimaryKeysWithAllThatPointsToThem) {
   Shelf shelf;
   fill(shelf);
   const auto rows = shelf.world.rows().size();
-  const auto to = model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""},
-                                                  {"SK: \"library#{LibraryId}\"", "SK: \"lib#{LibraryId}\""}}));
+  const auto to =
+      model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""},
+                                      {"SK: \"library#{LibraryId}\"", "SK: \"lib#{LibraryId}\""}}));
   EXPECT_EQ(migrate_to(shelf, to), Strings());
   EXPECT_EQ(shelf.world.rows().size(), rows) << "nothing was taken for a deletion";
   EXPECT_TRUE(shelf.row_of("BOOK").find("SK")->as_string()->starts_with("book#"));
@@ -114,10 +116,12 @@ TEST(Migration, MovesRowsToTheirNewPrimaryKeysWithAllThatPointsToThem) {
 TEST(Migration, FillsInDefaultsCountersAndUniqueValuesThatAreNew) {
   Shelf shelf;
   fill(shelf);
-  const auto to = model::load_or_fail(shelf_with(
-      {{"Title: { type: string, required: true, min: 1, max: 100 }",
-        "Title: { type: string, required: true, min: 1, max: 100, unique_within: LibraryId }\n      Colour: { type: string, default: red }"},
-       {"TotalItems: { count: BOOK.library }", "TotalItems: { count: BOOK.library }\n      Collections: { count: COLLECTION.library }"}}));
+  const auto to = model::load_or_fail(
+      shelf_with({{"Title: { type: string, required: true, min: 1, max: 100 }",
+                   "Title: { type: string, required: true, min: 1, max: 100, unique_within: LibraryId }\n      Colour: "
+                   "{ type: string, default: red }"},
+                  {"TotalItems: { count: BOOK.library }",
+                   "TotalItems: { count: BOOK.library }\n      Collections: { count: COLLECTION.library }"}}));
   EXPECT_EQ(migrate_to(shelf, to), Strings());
   EXPECT_EQ(shown(shelf.row_of("BOOK"), "Colour"), "\"red\"");
   EXPECT_EQ(shown(shelf.row_of("LIBRARY"), "Collections"), "1");
@@ -128,8 +132,9 @@ TEST(Migration, TellsWhichRowsHaveTheSameUniqueValue) {
   const auto home = shelf.library("Home");
   shelf.book(home, {{"Title", text("Dune")}});
   shelf.book(home, {{"Title", text("Dune")}});
-  const auto to = model::load_or_fail(shelf_with({{"Title: { type: string, required: true, min: 1, max: 100 }",
-                                                   "Title: { type: string, required: true, max: 100, unique_within: LibraryId }"}}));
+  const auto to = model::load_or_fail(
+      shelf_with({{"Title: { type: string, required: true, min: 1, max: 100 }",
+                   "Title: { type: string, required: true, max: 100, unique_within: LibraryId }"}}));
   const auto plan = plan_migration(shelf.world.model(), to);
   const auto migrated = migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
   ASSERT_EQ(told(migrated), "ok");
@@ -139,7 +144,8 @@ TEST(Migration, TellsWhichRowsHaveTheSameUniqueValue) {
 }
 
 TEST(Migration, GoesOnWhereverItWasKilled) {
-  const auto to = model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
+  const auto to =
+      model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
   bool survived = false;
   for (unsigned k = 0; !survived; k += 3) {
     SCOPED_TRACE("killed at call " + std::to_string(k));

@@ -17,8 +17,8 @@ using model::Row;
 using value::AttributeValue;
 using value::Item;
 
-constexpr unsigned kAttempts = 12;     // to settle something that others keep changing
-constexpr unsigned kMaxDepth = 8;      // of counters that are summed up by their parents' parents
+constexpr unsigned kAttempts = 12;  // to settle something that others keep changing
+constexpr unsigned kMaxDepth = 8;   // of counters that are summed up by their parents' parents
 constexpr unsigned kChildrenPage = 100;
 constexpr std::size_t kPlannedRows = 90;  // of a transaction's hundred: where batches end
 constexpr std::string_view kOwner = "Of";
@@ -37,9 +37,7 @@ void assign(Item& item, const std::string& name, const AttributeValue* content) 
   }
 }
 
-bool same(const AttributeValue* a, const AttributeValue* b) {
-  return a == nullptr || b == nullptr ? a == b : *a == *b;
-}
+bool same(const AttributeValue* a, const AttributeValue* b) { return a == nullptr || b == nullptr ? a == b : *a == *b; }
 
 Requirement is(std::string attribute, const AttributeValue* content) {
   Requirement requirement{.kind = Requirement::Kind::Is, .attribute = std::move(attribute)};
@@ -191,7 +189,8 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
     cleared = false;
     for (const auto& rules : rules_.of(entity).relations) {
       const auto& relation = *rules.relation;
-      const bool follows = relation.on_delete == model::OnDelete::Cascade || relation.on_delete == model::OnDelete::Clear;
+      const bool follows =
+          relation.on_delete == model::OnDelete::Cascade || relation.on_delete == model::OnDelete::Clear;
       const bool enforced = follows && options.parents == SettleOptions::Parents::Enforced &&
                             (relation.must_exist || &relation == options.removed);
       if (rules.copies.empty() && !enforced) continue;
@@ -418,25 +417,31 @@ Outcome<bool> Settler::plan_reservations(Work& work, const StoredEntity& stored,
                              .expected = std::move(expected),
                              .found = std::move(found)});
   };
+  const auto here = AttributeValue(key_text(stored.key));  // how a row that is not where it should be has claimed it
   for (const auto& claim : wanted) {
     const auto& found = work.rows.at(key_text(claim.key));
     const auto* owner = claim.item.find(kOwner);
+    const auto* holder = found ? found->find(kOwner) : nullptr;
+    if (found && same(holder, owner)) continue;
+    find(claim, json_of(owner), json_of(holder));
     if (!found) {
-      find(claim, json_of(owner), {});
       work.plan.require(claim.key, absent());
       work.plan.put(claim.key, claim.item);
       changes = true;
-    } else if (!same(found->find(kOwner), owner)) {
-      find(claim, json_of(owner), json_of(found->find(kOwner)));
+    } else if (same(holder, &here)) {
+      work.plan.require(claim.key, is(std::string(kOwner), holder));
+      work.plan.set(claim.key, std::string(kOwner), *owner);
+      changes = true;
+    } else {
       work.findings.back().repairable = false;
     }
   }
   for (const auto& claim : unwanted) {
     const auto& found = work.rows.at(key_text(claim.key));
-    const auto* owner = claim.item.find(kOwner);
-    if (!found || !same(found->find(kOwner), owner)) continue;
-    find(claim, {}, json_of(owner));
-    work.plan.require(claim.key, is(std::string(kOwner), owner));
+    const auto* holder = found ? found->find(kOwner) : nullptr;
+    if (!found || !(same(holder, claim.item.find(kOwner)) || same(holder, &here))) continue;
+    find(claim, {}, json_of(holder));
+    work.plan.require(claim.key, is(std::string(kOwner), holder));
     work.plan.remove(claim.key);
     changes = true;
   }
@@ -458,7 +463,8 @@ Outcome<bool> Settler::plan_counters(Work& work, const StoredEntity& stored, con
     const auto to_parent = to ? ATTEMPT(counted(*to, *rules.relation)) : std::nullopt;
     if (from_parent && from_parent == to_parent) {
       const bool moves = std::any_of(rules.counters.begin(), rules.counters.end(), [&](const Counter& counter) {
-        return !counter.summed.empty() && number_at(stored.attributes, counter.summed) != number_at(*to, counter.summed);
+        return !counter.summed.empty() &&
+               number_at(stored.attributes, counter.summed) != number_at(*to, counter.summed);
       });
       if (!moves) continue;
       ATTEMPT(count(work, rules, *from_parent, &stored.attributes, &*to, depth));
@@ -619,6 +625,10 @@ Outcome<Settler::Collection> Settler::collect(const StoredEntity& parent) {
   for (const auto& child : model_.entities) {
     for (const auto& relation : rules_.of(child).relations) {
       if (relation.parent != parent.entity || relation.counters.empty()) continue;
+      if (!model::plan_children(model_, child, *relation.relation, parent.attributes)) {
+        for (const auto& counter : relation.counters) collection.unknown.insert(counter.attribute->name);
+        continue;
+      }
       std::optional<Item> start;
       do {
         auto page = ATTEMPT(children(parent, child, *relation.relation, start));
@@ -657,7 +667,8 @@ Outcome<std::vector<Finding>> Settler::recount(const StoredEntity& stored, bool 
     auto attributes = current->attributes;
     for (const auto* counter : counters) {
       const auto expected = collection.totals[counter->name];
-      if (number_at(current->attributes, counter->name) == expected) continue;
+      const bool known = !collection.unknown.contains(counter->name);
+      if (!known || number_at(current->attributes, counter->name) == expected) continue;
       findings.push_back({.kind = Finding::Kind::Counter,
                           .entity = stored.entity->name,
                           .key = stored.key,

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,9 +56,10 @@ struct SettleOptions {
     Ignored,   // nothing follows the parents, which may not be where they are going to be
   };
   Parents parents = Parents::Enforced;
-  const model::Parent* removed = nullptr;  // its parent was removed: this relation is enforced even where parents need not exist
-  bool purge = false;                      // the entity is to go, whatever its parents are
-  bool thorough = false;                   // also reads what no change could have touched: every reservation
+  const model::Parent* removed =
+      nullptr;            // its parent was removed: this relation is enforced even where parents need not exist
+  bool purge = false;     // the entity is to go, whatever its parents are
+  bool thorough = false;  // also reads what no change could have touched: every reservation
   // What becomes of the attributes before anything is computed from them; empty: nothing.
   std::function<void(const model::Entity&, value::Item&)> adapt;
 };
@@ -118,7 +120,7 @@ class Settler {
   struct Work {
     explicit Work(const model::Table& table) : plan(table) {}
     std::map<std::string, std::optional<value::Item>> rows;  // by key: as they were read
-    std::map<std::string, value::Item> pending;              // by key: attributes of parents that the plan itself changes
+    std::map<std::string, value::Item> pending;  // by key: attributes of parents that the plan itself changes
     WritePlan plan;
     std::vector<Finding> findings;
   };
@@ -157,6 +159,7 @@ class Settler {
 
   struct Collection {
     std::map<std::string, value::Number> totals;  // by counter
+    std::set<std::string> unknown;                // counters of children that no index finds; the checker warns of them
     std::size_t fingerprint = 0;                  // of every child and what it adds
   };
   Outcome<Collection> collect(const StoredEntity& parent);

@@ -128,7 +128,7 @@ TEST_F(VerifyTest, FindsReferencesToAParentThatIsGone) {
 
 constexpr std::string_view kStories = R"yaml(
 model: stories
-table: { name: Stories, key: [PK, SK], ttl: expiresAt }
+table: { name: Stories, key: [PK, SK], ttl: expiresAt, indexes: { ByAuthor: { key: [GSI1PK], projection: keys } } }
 entities:
   AUTHOR:
     keys: { PK: "author#{author}", SK: "author" }
@@ -138,7 +138,7 @@ entities:
     records:
       main:
         type: STORY
-        keys: { PK: "story#{id}", SK: "story" }
+        keys: { PK: "story#{id}", SK: "story", GSI1PK: "author#{author}" }
       shelf:
         type: SHELVED
         keys: { PK: "author#{author}", SK: "story#{id}" }
@@ -222,8 +222,8 @@ TEST_F(ExpiryTest, AMainRowThatExpiredTakesTheRestWithIt) {
 }
 
 TEST_F(ExpiryTest, AnotherRowThatExpiredEndsTheWholeEntity) {
-  const auto updated = world.update("STORY", {{"id", text("1")}},
-                                    changes({{"until", text("2020-01-01T00:00:00.000Z")}}), the_system());
+  const auto updated =
+      world.update("STORY", {{"id", text("1")}}, changes({{"until", text("2020-01-01T00:00:00.000Z")}}), the_system());
   ASSERT_EQ(told(updated), "ok");
   expire("bin#ann", "story#1");
   EXPECT_EQ(world.rows().size(), 1U);
