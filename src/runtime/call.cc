@@ -5,27 +5,13 @@
 #include <algorithm>
 #include <array>
 
-#include "stator/base/mutex.h"
+#include "stator/client/call.h"
 
 namespace stator::runtime {
 
 using value::JsonArray;
 using value::JsonElement;
 using value::JsonObject;
-
-api::Reply call_and_wait(client::Client& client, std::string_view operation, std::string_view json) {
-  Mutex mutex;
-  CondVar arrived;
-  std::optional<api::Reply> reply;
-  client.call(operation, json, [&](api::Reply answer) {
-    MutexLock lock(mutex);
-    reply = std::move(answer);
-    arrived.notify_one();  // under the lock: the waiter, and with it the condition variable, may be gone right after
-  });
-  MutexLock lock(mutex);
-  while (!reply) arrived.wait(mutex);
-  return std::move(*reply);
-}
 
 Problem unreadable_answer(std::string_view operation) {
   return {.kind = ProblemKind::Unavailable,
@@ -70,7 +56,7 @@ Outcome<Answer> Answer::read(std::string_view operation, std::string_view body) 
 }
 
 Outcome<Answer> ask(client::Client& client, std::string_view operation, std::string_view json) {
-  const auto reply = call_and_wait(client, operation, json);
+  const auto reply = client::call_and_wait(client, operation, json);
   if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) return to_problem(*fault);
   return Answer::read(operation, std::get<std::string>(reply.outcome));
 }

@@ -13,9 +13,6 @@
 // One operation of DynamoDB's API at a time: the request as text, the answer as a tree.
 namespace stator::runtime {
 
-// Blocks until the answer is there.
-api::Reply call_and_wait(client::Client& client, std::string_view operation, std::string_view json);
-
 Problem unreadable_answer(std::string_view operation);
 
 // What an exception, or the reason why a transaction was cancelled, means for whoever asked.

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "stator/runtime/call.h"
+#include "stator/client/call.h"
 #include "stator/runtime/consistency_test_support.h"
 
 namespace stator::runtime {
@@ -150,7 +150,7 @@ TEST(ConsistencyManager, VerifiesTheTableWhenItsStreamIsAnotherOne) {
   shelf.settle();
   const auto set_stream = [&](std::string_view specification) {
     const auto json = R"({"TableName":"Shelf","StreamSpecification":)" + std::string(specification) + "}";
-    EXPECT_TRUE(call_and_wait(shelf.world.client(), "UpdateTable", json).ok());
+    EXPECT_TRUE(client::call_and_wait(shelf.world.client(), "UpdateTable", json).ok());
   };
   set_stream(R"({"StreamEnabled":false})");
   ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());

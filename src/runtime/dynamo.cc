@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "stator/client/call.h"
 #include "stator/runtime/call.h"
 
 namespace stator::runtime {
@@ -406,7 +407,7 @@ Outcome<WriteAnswer> Dynamo::write(const Write& write) {
   json.begin_object();
   write_members(json, write);
   json.end_object();
-  const auto reply = call_and_wait(client_, operation, body);
+  const auto reply = client::call_and_wait(client_, operation, body);
   const auto* fault = std::get_if<api::Fault>(&reply.outcome);
   if (fault == nullptr) return WriteAnswer{};
   Refusal refusal;
@@ -434,7 +435,7 @@ Outcome<WriteAnswer> Dynamo::transact(const std::vector<Write>& writes) {
   }
   json.end_array().end_object();
 
-  const auto reply = call_and_wait(client_, "TransactWriteItems", body);
+  const auto reply = client::call_and_wait(client_, "TransactWriteItems", body);
   const auto* fault = std::get_if<api::Fault>(&reply.outcome);
   if (fault == nullptr) return WriteAnswer{};
   if (fault->name() != "TransactionCanceledException") return to_problem(*fault);
@@ -450,7 +451,7 @@ Outcome<WriteAnswer> Dynamo::transact(const std::vector<Write>& writes) {
 }
 
 Outcome<std::optional<TableState>> Dynamo::describe_table(std::string_view table) {
-  const auto reply = call_and_wait(client_, "DescribeTable", table_name_json(table));
+  const auto reply = client::call_and_wait(client_, "DescribeTable", table_name_json(table));
   if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
     if (fault->name() == "ResourceNotFoundException") return std::optional<TableState>();
     return to_problem(*fault);
@@ -462,7 +463,7 @@ Outcome<std::optional<TableState>> Dynamo::describe_table(std::string_view table
 }
 
 Outcome<Done> Dynamo::create_table(const model::Table& table) {
-  const auto reply = call_and_wait(client_, "CreateTable", create_table_json(table));
+  const auto reply = client::call_and_wait(client_, "CreateTable", create_table_json(table));
   const auto* fault = std::get_if<api::Fault>(&reply.outcome);
   if (fault == nullptr || fault->name() == "ResourceInUseException") return Done{};
   return to_problem(*fault);
