@@ -20,11 +20,15 @@ struct Row {
   value::Item item;  // everything, the key included
 };
 
-// Computes the derived attributes of `attributes` in place.
+// Computes the derived attributes of `attributes` in place, those before others that are derived from them.
 Result<void> derive(const Entity& entity, value::Item& attributes);
+// The same for those that are computed when the entity is read.
+Result<void> derive_when_read(const Entity& entity, value::Item& attributes);
 
 // Every row in which an entity with these attributes (its logical ones, derived included) lives: keys from templates, the type
-// attribute, the attributes of the record, the version when it has one, and its TTL.
+// attribute, the attributes of the record, the version when it has one, and its TTL.  A record other than the first whose key
+// lacks an attribute is not there.  An index key that is an attribute as it is, and is empty or of another type than the index
+// has, is left out, because DynamoDB would refuse the row.
 // Errors: Validation: an attribute of the main key is missing, or a key would exceed 2048 or 1024 bytes.
 Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const value::Item& attributes);
 
@@ -33,15 +37,17 @@ Result<std::optional<value::Item>> key_of(const Model& model, const Entity& enti
 Result<std::optional<value::Item>> key_of(const Model& model, const Entity& entity, const Record& record,
                                           const value::Item& attributes);
 
-// The logical attributes of a row: without keys made from templates, type and TTL.  The version stays.
+// The logical attributes of a row: without keys made from templates, type, and the TTL that `expires` gives.  The version stays.
 value::Item attributes_of(const Model& model, const Entity& entity, const Record& record, const value::Item& row);
 
 // The primary key of the parent that `parent` points to from these attributes; nullopt when the relation does not hold.
 Result<std::optional<value::Item>> parent_key(const Model& model, const Entity& child, const Parent& parent,
                                               const value::Item& attributes);
 
-// The reservation rows of an entity's unique values.  The type attribute says "unique"; `Of` holds the owner's key text.
-//   partition: unique#<ENTITY>.<attributes>#<scope values>#<values>   sort: unique
+// The reservation rows of an entity's unique values.  The type attribute says "unique"; `Of` holds the owner's primary key in
+// DynamoDB's JSON.  Values are escaped, or folded and escaped; of several each has its own #.
+//   partition: unique#<ENTITY>.<attributes>@<scope attributes>#<scope values>#<values>   sort: unique
+//              unique#COLLECTION.Name@LibraryId#l1#crime   unique#USER.email@#ann@example.com   (no scope)
 struct Reservation {
   const Unique* rule = nullptr;
   value::Item key;

@@ -118,20 +118,6 @@ Result<std::string> date_part(const Template::Field& field, std::string_view tex
   }
 }
 
-Result<std::string> filled(const Template::Field& field, const AttributeValue& value) {
-  if (field.width != 0) return padded(field, value);
-  if (const auto* number = value.as_number()) return number->to_string();
-  if (const auto* boolean = value.as_bool()) return std::string(*boolean ? "true" : "false");
-  const auto* text = value.as_string();
-  if (text == nullptr) return misfit(field, "must be a text, a number or a boolean to be part of a key");
-  switch (field.transform) {
-    case Transform::Escaped: return escape(*text);
-    case Transform::Sortable: return escape(TRY(fold(*text)));
-    case Transform::Raw: return *text;
-    default: return date_part(field, *text);
-  }
-}
-
 // As wide as the largest shard's number, so that shards sort by number.
 std::string shard_text(unsigned count, unsigned shard) {
   return fmt::format("{:0{}}", shard % count, std::to_string(count - 1).size());
@@ -214,11 +200,25 @@ Result<Template::Prefix> Template::render_prefix(const Lookup& lookup, unsigned 
       const auto& field = std::get<Field>(part);
       const AttributeValue* value = lookup(field.attribute);
       if (value == nullptr || value->type() == value::Type::Null) return prefix;
-      prefix.text += TRY(filled(field, *value));
+      prefix.text += TRY(fill(field, *value));
     }
   }
   prefix.complete = true;
   return prefix;
+}
+
+Result<std::string> fill(const Template::Field& field, const AttributeValue& value) {
+  if (field.width != 0) return padded(field, value);
+  if (const auto* number = value.as_number()) return number->to_string();
+  if (const auto* boolean = value.as_bool()) return std::string(*boolean ? "true" : "false");
+  const auto* text = value.as_string();
+  if (text == nullptr) return misfit(field, "must be a text, a number or a boolean to be part of a key");
+  switch (field.transform) {
+    case Transform::Escaped: return escape(*text);
+    case Transform::Sortable: return escape(TRY(fold(*text)));
+    case Transform::Raw: return *text;
+    default: return date_part(field, *text);
+  }
 }
 
 const AttributeValue* find_path(const value::Item& item, std::string_view path) {

@@ -80,6 +80,9 @@ class Template {
   std::vector<Part> parts_;
 };
 
+// The text that a value is in the place of `field`.  Errors: Validation, when it does not fit.
+Result<std::string> fill(const Template::Field& field, const value::AttributeValue& value);
+
 // The value at a name, or at a path into maps ("address.city"); null when it is absent.
 const value::AttributeValue* find_path(const value::Item& item, std::string_view path);
 // Looks up in `item`, which must outlive it.

@@ -1,0 +1,65 @@
+#include "stator/model/row_keys.h"
+
+#include <fmt/format.h>
+
+namespace stator::model {
+namespace {
+
+using value::AttributeValue;
+
+constexpr std::size_t kMaxPartitionBytes = 2048;
+constexpr std::size_t kMaxSortBytes = 1024;
+
+bool can_be_key(const KeyAttribute& key, const AttributeValue& value) {
+  if (value.type() != key.type) return false;
+  if (const auto* text = value.as_string()) return !text->empty();
+  if (const auto* binary = value.as_binary()) return !binary->bytes.empty();
+  return true;
+}
+
+// The bytes that DynamoDB counts; numbers are never too long.
+std::string_view bytes_of(const AttributeValue& value) {
+  if (const auto* text = value.as_string()) return *text;
+  if (const auto* binary = value.as_binary()) return binary->bytes;
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<AttributeValue>> key_value(const Record& record, const KeyAttribute& key, KeyPart part,
+                                                const value::Item& attributes, unsigned shard) {
+  using Found = std::optional<AttributeValue>;
+  const KeyRule* rule = record.find_key(key.name);
+  if (rule == nullptr) {
+    const AttributeValue* own = attributes.find(key.name);
+    if (own == nullptr || !can_be_key(key, *own)) return Found();
+    TRY(check_key_size(key.name, part, bytes_of(*own), {key.name}));
+    return Found(*own);
+  }
+  for (const auto& alternative : rule->alternatives) {
+    if (alternative.when && !TRY(alternative.when->holds(scope_of(attributes)))) continue;
+    auto text = TRY(alternative.text.render(lookup_in(attributes), shard));
+    if (!text || text->empty()) continue;
+    TRY(check_key_size(key.name, part, *text, alternative.text.attributes()));
+    return Found(TRY(as_key(key, std::move(*text))));
+  }
+  return Found();
+}
+
+Result<AttributeValue> as_key(const KeyAttribute& key, std::string text) {
+  if (key.type == value::Type::S) return AttributeValue(std::move(text));
+  if (key.type == value::Type::B) return AttributeValue::binary(text);
+  const auto number = value::Number::parse(text);
+  if (!number.ok()) return validation_error(fmt::format("the key {} must be a number, and is '{}'", key.name, text));
+  return AttributeValue(*number);
+}
+
+Result<void> check_key_size(std::string_view key, KeyPart part, std::string_view text,
+                            const std::vector<std::string>& made_of) {
+  const std::size_t most = part == KeyPart::Partition ? kMaxPartitionBytes : kMaxSortBytes;
+  if (text.size() <= most) return {};
+  return validation_error(fmt::format("{} is too long: the key {} would have {} bytes, and can have {}",
+                                      fmt::join(made_of, " and "), key, text.size(), most));
+}
+
+}  // namespace stator::model
