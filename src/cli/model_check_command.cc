@@ -85,7 +85,7 @@ std::string summary(const std::string& file, const model::Diagnostics& diagnosti
 }  // namespace
 
 void add_model_check_options(CLI::App& action) {
-  action.add_option("FILE")->expected(-1);
+  action.add_option("FILE")->expected(CLI::detail::expected_max_vector_size);
   action.add_flag("--json");
   action.add_flag("--strict");
   action.add_option("--item-size")->expected(1);

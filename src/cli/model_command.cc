@@ -88,7 +88,8 @@ std::optional<std::string> file_of(const CLI::App& action) {
 // Loads a model and hands it to `print`, or tells what is wrong with it.
 int with_model(const CLI::App& action, const std::function<std::string(const model::Model&)>& print) {
   const auto file = file_of(action);
-  if (!file) return fail(kWrongArguments, fmt::format("model {0} needs a file; see stator model {0} --help", action.get_name()));
+  if (!file)
+    return fail(kWrongArguments, fmt::format("model {0} needs a file; see stator model {0} --help", action.get_name()));
   const auto loaded = model::load_model_file(*file);
   for (const auto& d : loaded.diagnostics) {
     fmt::print(stderr, "{}:{}:{}: {}: {}\n", d.file, d.position.line, d.position.column,
@@ -121,8 +122,9 @@ int print_import(const CLI::App& action) {
   if (from != "onetable" && from != "workbench") {
     return fail(kWrongArguments, fmt::format("nothing is known about {}: --from takes onetable or workbench", from));
   }
-  const auto imported = from == "workbench" ? model::import::import_workbench(json, option(action, "--table", ""))
-                                            : model::import::import_onetable(json, option(action, "--name", "imported"));
+  const auto imported = from == "workbench"
+                            ? model::import::import_workbench(json, option(action, "--table", ""))
+                            : model::import::import_onetable(json, option(action, "--name", "imported"));
   if (!imported) return fail(kFailed, imported.error().message);
   for (const auto& note : imported->notes) fmt::print(stderr, "stator: {}\n", note);
   fmt::print("{}", imported->yaml);
@@ -142,7 +144,8 @@ ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::
   auto* check = add_command(*app_, "check", std::string(kModelCheckHelp));
   add_model_check_options(*check);
   actions_.push_back({check, {"--json", "--strict", "--item-size", "--page"}, check_models});
-  add("docs", kDocsHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::design_document); });
+  add("docs", kDocsHelp, {},
+      [](const CLI::App& action) { return with_model(action, model::generate::design_document); });
   add("diagram", kDiagramHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::diagram); });
   add("types", kTypesHelp, {"--language"}, print_types);
   add("import", kImportHelp, {"--from", "--name", "--table"}, print_import);

@@ -21,17 +21,16 @@ void accept(const Model& model, Diagnostics& diagnostics) {
       matches = true;
     }
     if (matches) continue;
-    diagnostics.push_back(
-        {.severity = Severity::Warning,
-         .code = "stale-acceptance",
-         .file = model.file,
-         .position = acceptance.position,
-         .message = fmt::format("there is no finding {}{} to accept", acceptance.finding,
-                                acceptance.on.empty() ? "" : fmt::format(" on {}", acceptance.on)),
-         .witness = {},
-         .fix = "remove it: what it was written for is gone, and it would hide what comes next",
-         .accepted = {},
-         .subject = acceptance.finding});
+    diagnostics.push_back({.severity = Severity::Warning,
+                           .code = "stale-acceptance",
+                           .file = model.file,
+                           .position = acceptance.position,
+                           .message = fmt::format("there is no finding {}{} to accept", acceptance.finding,
+                                                  acceptance.on.empty() ? "" : fmt::format(" on {}", acceptance.on)),
+                           .witness = {},
+                           .fix = "remove it: what it was written for is gone, and it would hide what comes next",
+                           .accepted = {},
+                           .subject = acceptance.finding});
   }
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -79,11 +80,10 @@ void find_collisions(const Model& model, const KeySpace& table, const std::vecto
   for (const auto& each : all) {
     const auto key = common_key(each.ordinary, reservation);
     if (!key) continue;
-    findings.error({.code = "key-collision", .subject = each.row.name(), .position = position_of(each)},
-                   fmt::format("{} can have the primary key of a reservation, which keeps a unique value",
-                               each.row.name()),
-                   "keys that begin with unique# belong to reservations; use another prefix",
-                   spell_key(table.attributes(), *key));
+    findings.error(
+        {.code = "key-collision", .subject = each.row.name(), .position = position_of(each)},
+        fmt::format("{} can have the primary key of a reservation, which keeps a unique value", each.row.name()),
+        "keys that begin with unique# belong to reservations; use another prefix", spell_key(table.attributes(), *key));
   }
 }
 
@@ -107,20 +107,20 @@ void find_forgeries(const KeySpace& space, const std::vector<Placed>& all, Findi
     std::vector<KeyForm> every_form;
     for (const auto& each : forger.forms) every_form.insert(every_form.end(), each.begin(), each.end());
     for (const auto& attribute : raw_texts(*forger.row.entity, every_form)) {
-      const auto forged =
-          languages(*forger.row.entity, only_with_raw(*forger.row.entity, forger.forms, attribute),
-                    {.text = Reading::Text::Ordinary, .forged = attribute});
+      const auto forged = languages(*forger.row.entity, only_with_raw(*forger.row.entity, forger.forms, attribute),
+                                    {.text = Reading::Text::Ordinary, .forged = attribute});
       for (const auto& victim : all) {
         const auto key = common_key(forged, victim.ordinary);
         if (!key) continue;
-        findings.error({.code = "forged-key",
-                        .subject = fmt::format("{}.{}", forger.row.entity->name, attribute),
-                        .position = position_of(forger)},
-                       fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives a {} the "
-                                   "key of a {} in {}",
-                                   attribute, forger.row.name(), forger.row.name(), victim.row.name(), space.name),
-                       fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", attribute),
-                       spell_key(space.attributes(), *key));
+        findings.error(
+            {.code = "forged-key",
+             .subject = fmt::format("{}.{}", forger.row.entity->name, attribute),
+             .position = position_of(forger)},
+            fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives a {} the "
+                        "key of a {} in {}",
+                        attribute, forger.row.name(), forger.row.name(), victim.row.name(), space.name),
+            fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", attribute),
+            spell_key(space.attributes(), *key));
         break;
       }
     }
@@ -174,20 +174,22 @@ void find_text_order(const KeyUse& use, Findings& findings) {
     if (first == 0) continue;
     const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kAsItIs);
     const auto lower = [&] {
-      return common(texts, Language::byte('!', '~') + Language::byte(0, static_cast<unsigned char>(first - 1)).extended());
+      return common(texts,
+                    Language::byte('!', '~') + Language::byte(0, static_cast<unsigned char>(first - 1)).extended());
     };
     auto text = first > ' ' ? common(texts, Language::text("a b")) : std::nullopt;
     if (!text) text = lower();
     if (!text) continue;
     const auto shorter = text->substr(0, 1);
-    findings.error({.code = "text-order", .subject = subject_of(use, *field), .position = use.form.position},
-                   fmt::format("{} is in {} as it is, and its text can hold what sorts before the {} behind it: rows that "
-                               "belong together do not stand together",
-                               field->attribute, use.key.name, spell_text(literal->text)),
-                   fmt::format("write {{{0}}} or {{{0}|sortable}}: then nothing in the text sorts before a separator",
-                               field->attribute),
-                   fmt::format("{} lies between {} and {}", spell_text(*text), spell_text(shorter),
-                               spell_text(shorter + literal->text)));
+    findings.error(
+        {.code = "text-order", .subject = subject_of(use, *field), .position = use.form.position},
+        fmt::format("{} is in {} as it is, and its text can hold what sorts before the {} behind it: rows that "
+                    "belong together do not stand together",
+                    field->attribute, use.key.name, spell_text(literal->text)),
+        fmt::format("write {{{0}}} or {{{0}|sortable}}: then nothing in the text sorts before a separator",
+                    field->attribute),
+        fmt::format("{} lies between {} and {}", spell_text(*text), spell_text(shorter),
+                    spell_text(shorter + literal->text)));
   }
 }
 
@@ -242,8 +244,8 @@ void find_numbers(const KeyUse& use, Findings& findings) {
 // -------------------------------------------------------------------------------------------------------------------- length
 
 struct Bytes {
-  std::size_t plain = 0;  // when every character is a letter
-  std::size_t worst = 0;  // when every character takes as many bytes as it can
+  std::size_t plain = 0;                 // when every character is a letter
+  std::size_t worst = 0;                 // when every character takes as many bytes as it can
   std::optional<std::string> unlimited;  // an attribute that has no limit
 };
 
@@ -330,8 +332,7 @@ void find_length(const KeyUse& use, Findings& findings) {
                                        *bytes.unlimited, use.key.name, use.most_bytes),
                      fmt::format("give {} a max, or put a hash of it into the key", *bytes.unlimited));
   }
-  const Findings::About about{
-      .code = "key-too-long", .subject = use.row.name(), .position = use.form.position};
+  const Findings::About about{.code = "key-too-long", .subject = use.row.name(), .position = use.form.position};
   const auto message = [&](std::size_t size, std::string_view when) {
     return fmt::format("{} of {} can have {} bytes{}, but holds at most {}", use.key.name, use.row.name(), size, when,
                        use.most_bytes);
@@ -362,12 +363,40 @@ void find_key_type(const KeyUse& use, Findings& findings) {
     }
   }();
   if (stored == use.key.type) return;
-  findings.error({.code = "key-type",
-                  .subject = fmt::format("{}.{}", use.row.entity->name, use.key.name),
-                  .position = attribute->position},
-                 fmt::format("{} is a key attribute of type {}, but {} stores it as something else, which DynamoDB refuses",
-                             use.key.name, value::type_name(use.key.type), use.row.entity->name),
-                 "give the key its type in the table's key, or make the key from a template");
+  findings.error(
+      {.code = "key-type",
+       .subject = fmt::format("{}.{}", use.row.entity->name, use.key.name),
+       .position = attribute->position},
+      fmt::format("{} is a key attribute of type {}, but {} stores it as something else, which DynamoDB refuses",
+                  use.key.name, value::type_name(use.key.type), use.row.entity->name),
+      "give the key its type in the table's key, or make the key from a template");
+}
+
+// A truth value in the clothes of a number or a text: keys cannot be booleans, so somebody made it up to have an index.
+bool is_flag(const Type& type) {
+  if (type.kind == Kind::Integer) {
+    return type.min && type.max && type.min->to_int64() == 0 && type.max->to_int64() == 1;
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFlags = {
+      {{"true", "false"}, {"yes", "no"}, {"1", "0"}, {"Y", "N"}}};
+  return type.kind == Kind::Enum && type.values.size() == 2 &&
+         std::any_of(kFlags.begin(), kFlags.end(), [&](const auto& flag) {
+           return (type.values[0] == flag.first && type.values[1] == flag.second) ||
+                  (type.values[1] == flag.first && type.values[0] == flag.second);
+         });
+}
+
+// What it stands for is another attribute, and whoever sets both can set them against each other.
+void find_flags(const KeyUse& use, Findings& findings) {
+  const auto* attribute = use.form.rule == nullptr ? use.row.entity->find_attribute(use.key.name) : nullptr;
+  if (attribute == nullptr || attribute->computed() || !is_flag(attribute->type)) return;
+  findings.warning({.code = "settable-flag",
+                    .subject = fmt::format("{}.{}", use.row.entity->name, attribute->name),
+                    .position = attribute->position},
+                   fmt::format("{} is a flag for the sake of an index, set by hand: it can say something else than the "
+                               "attribute that it stands for",
+                               attribute->name),
+                   "derive it: \"if(type = 'product', 1, null)\"; where it is null the row is not in the index");
 }
 
 // ------------------------------------------------------------------------------------------------------------------ identity
@@ -428,14 +457,14 @@ void find_identity(const Model& model, const Entity& entity, Findings& findings)
     }
   }
   if (time.empty() || unique) return;
-  findings.error({.code = "key-not-unique",
-                  .subject = entity.name,
-                  .position = time_key != nullptr ? time_key->position : entity.position},
-                 fmt::format("the key of {} has the time {} in it and no id of its own: of two in one moment, the second is "
-                             "refused or overwrites the first",
-                             entity.name, time),
-                 fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}",
-                             time));
+  findings.error(
+      {.code = "key-not-unique",
+       .subject = entity.name,
+       .position = time_key != nullptr ? time_key->position : entity.position},
+      fmt::format("the key of {} has the time {} in it and no id of its own: of two in one moment, the second is "
+                  "refused or overwrites the first",
+                  entity.name, time),
+      fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}", time));
 }
 
 }  // namespace
@@ -449,6 +478,7 @@ void check_keys(const Model& model, Findings& findings) {
   }
   for (const auto& use : key_uses(model)) {
     find_key_type(use, findings);
+    find_flags(use, findings);
     find_text_order(use, findings);
     find_numbers(use, findings);
     find_length(use, findings);

@@ -40,7 +40,8 @@ std::optional<std::uint64_t> partitions(const Entity& entity, const KeyForm& for
     if (const auto* shard = std::get_if<Template::Shard>(&part); shard != nullptr && shard->count > 1) {
       return std::nullopt;
     }
-    if (const auto* field = std::get_if<Field>(&part)) count = times(count, values_of(type_of(entity, field->attribute)));
+    if (const auto* field = std::get_if<Field>(&part))
+      count = times(count, values_of(type_of(entity, field->attribute)));
   }
   return count;
 }
@@ -48,9 +49,8 @@ std::optional<std::uint64_t> partitions(const Entity& entity, const KeyForm& for
 bool is_constant(const KeyForms& forms) {
   return std::all_of(forms.begin(), forms.end(), [](const std::vector<KeyForm>& each) {
     return std::all_of(each.begin(), each.end(), [](const KeyForm& form) {
-      return std::all_of(form.parts.begin(), form.parts.end(), [](const Template::Part& part) {
-        return std::holds_alternative<Template::Literal>(part);
-      });
+      return std::all_of(form.parts.begin(), form.parts.end(),
+                         [](const Template::Part& part) { return std::holds_alternative<Template::Literal>(part); });
     });
   });
 }
@@ -78,7 +78,8 @@ void find_hot(const Model& model, const KeySpace& space, const Row& row, Finding
        .position = (*all).front().front().rule != nullptr ? (*all).front().front().position : space.position},
       fmt::format("every {} is in {} of {}, and a partition takes at most 1,000 writes and 3,000 reads a second",
                   row.name(), count == 1 ? "one partition" : fmt::format("one of {} partitions", count), space.name),
-      fmt::format("spread it: put {{shard:8}} into {}; patterns then read all shards and merge", space.partition[0].name),
+      fmt::format("spread it: put {{shard:8}} into {}; patterns then read all shards and merge",
+                  space.partition[0].name),
       keys);
 }
 
@@ -100,8 +101,8 @@ void find_unbounded(const Model& model, const Entity& entity, Findings& findings
     }
   }
   findings.warning({.code = "unbounded-partition", .subject = entity.name, .position = all->front().front().position},
-                   fmt::format("{} is only ever added to, never expires, and all of it under {} is one partition", entity.name,
-                               spell_text(all->front().front().text)),
+                   fmt::format("{} is only ever added to, never expires, and all of it under {} is one partition",
+                               entity.name, spell_text(all->front().front().text)),
                    "put the month into the partition key ({At|month}), let rows expire, or accept it and say how many "
                    "there will be");
 }
@@ -117,8 +118,9 @@ void find_collection_size(const Model& model, Findings& findings) {
       if (!all || all->size() < 2 || is_constant({all->back()})) continue;
       findings.warning(
           {.code = "collection-size", .subject = space.name, .position = space.position},
-          fmt::format("because {} is a local index, all rows under one {} may take 10 GB together, and {} rows have no bound",
-                      space.name, table.partition.front().name, row.name()),
+          fmt::format(
+              "because {} is a local index, all rows under one {} may take 10 GB together, and {} rows have no bound",
+              space.name, table.partition.front().name, row.name()),
           "use a global index, or accept it and say how large a partition can become");
     }
   }

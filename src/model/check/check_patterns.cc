@@ -21,9 +21,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_range(Comparison comparison) {
-  return comparison != Comparison::Equal && comparison != Comparison::BeginsWith;
-}
+bool is_range(Comparison comparison) { return comparison != Comparison::Equal && comparison != Comparison::BeginsWith; }
 
 void add_name(std::vector<std::string>& names, const std::string& name) {
   if (!contains(names, name)) names.push_back(name);
@@ -130,17 +128,21 @@ void find_over_reads(const Query& query, Findings& findings) {
     const auto key = match(query, row, wanted, kOrdinary);
     if (!key) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name());
-    const auto& sort = query.space.sort;
-    witnesses += fmt::format("{}{} with {}", witnesses.empty() ? "" : ", ", row.name(),
-                             sort.empty() ? spell_key(query.space.partition, *key)
-                                          : spell_key(sort, {key->end() - static_cast<std::ptrdiff_t>(sort.size()), key->end()}));
+    // Where the condition is a prefix or a range, the sort key tells all.
+    const auto& conditions_of_sort = query.pattern.sort;
+    const bool ranged = !conditions_of_sort.empty() && conditions_of_sort.back().comparison != Comparison::Equal;
+    const auto first = ranged ? static_cast<std::ptrdiff_t>(query.space.partition.size()) : 0;
+    witnesses += fmt::format(
+        "{}{} with {}", witnesses.empty() ? "" : ", ", row.name(),
+        spell_key(ranged ? query.space.sort : query.space.attributes(), {key->begin() + first, key->end()}));
   }
   if (names.empty()) return;
-  findings.error(query.about("over-read"),
-                 fmt::format("its key condition also matches {}, which it does not return: they are read, paid for, and fill "
-                             "pages",
-                             names),
-                 "narrow the condition, or use an index that has only what is returned", witnesses);
+  findings.error(
+      query.about("over-read"),
+      fmt::format("its key condition also matches {}, which it does not return: they are read, paid for, and fill "
+                  "pages",
+                  names),
+      "narrow the condition, or use an index that has only what is returned", witnesses);
 }
 
 std::vector<std::string> raw_parameters(const Query& query) {
@@ -166,11 +168,12 @@ void find_forged_parameters(const Query& query, Findings& findings) {
     for (const auto& row : rows(query.model)) {
       const auto key = match(query, row, wanted, kOrdinary);
       if (!key) continue;
-      findings.error(query.about("forged-key"),
-                     fmt::format("the parameter {} is in its key condition as it is, so that a text with a separator in it "
-                                 "reaches {} rows that it should not",
-                                 parameter, row.name()),
-                     fmt::format("write {{{}}}", parameter), spell_key(query.space.attributes(), *key));
+      findings.error(
+          query.about("forged-key"),
+          fmt::format("the parameter {} is in its key condition as it is, so that a text with a separator in it "
+                      "reaches {} rows that it should not",
+                      parameter, row.name()),
+          fmt::format("write {{{}}}", parameter), spell_key(query.space.attributes(), *key));
       break;
     }
   }
@@ -223,15 +226,16 @@ std::string spelled(const Field& field) {
     case Transform::Day: return fmt::format("{{{}|day}}", field.attribute);
     case Transform::Escaped: break;
   }
-  return field.width > 0 ? fmt::format("{{{}:0{}}}", field.attribute, field.width) : fmt::format("{{{}}}", field.attribute);
+  return field.width > 0 ? fmt::format("{{{}:0{}}}", field.attribute, field.width)
+                         : fmt::format("{{{}}}", field.attribute);
 }
 
 void find_mismatches(const Query& query, Findings& findings) {
   for_each_meeting(query, [&](const Meeting& meeting) {
     const auto* type = type_of(*meeting.row.entity, meeting.kept.attribute);
     const bool text = is_free_text(type) || type->kind == Kind::Enum;
-    const bool differ = meeting.asked.width != meeting.kept.width ||
-                        (text && meeting.asked.transform != meeting.kept.transform);
+    const bool differ =
+        meeting.asked.width != meeting.kept.width || (text && meeting.asked.transform != meeting.kept.transform);
     if (differ && !(meeting.last && is_range(meeting.condition.comparison) && !text)) {
       findings.error(query.about("operand-mismatch"),
                      fmt::format("it asks for {} where the key of {} has {}: what is written differently is not found",
@@ -244,21 +248,22 @@ void find_mismatches(const Query& query, Findings& findings) {
     const bool open_ended = is_free_text(type) || (meeting.kept.width == 0 && type->kind == Kind::Integer);
     if (meeting.condition.comparison == Comparison::BeginsWith && meeting.last && meeting.goes_on && same_thing &&
         open_ended) {
-      findings.error(query.about("open-prefix"),
-                     fmt::format("its prefix ends inside {}: it also finds what only begins with the value that was asked for",
-                                 spelled(meeting.kept)),
-                     "end the prefix with the separator that follows in the key",
-                     fmt::format("who asks for 'a' also gets 'aa'"));
+      findings.error(
+          query.about("open-prefix"),
+          fmt::format("its prefix ends inside {}: it also finds what only begins with the value that was asked for",
+                      spelled(meeting.kept)),
+          "end the prefix with the separator that follows in the key", fmt::format("who asks for 'a' also gets 'aa'"));
     }
     if (is_range(meeting.condition.comparison) && meeting.last && meeting.asked.transform != Transform::Sortable &&
         is_free_text(type) && is_free_text(type_of(query.model, query.pattern, meeting.asked.attribute))) {
-      findings.warning(query.about("text-range"),
-                       fmt::format("it compares {} of {} as text of no fixed form: values of one meaning and two spellings "
-                                   "lie apart, and an upper bound leaves out what only begins with it",
-                                   meeting.kept.attribute, meeting.row.name()),
-                       "give it the type timestamp or date, which have one spelling of one width; leave the upper bound out "
-                       "(from, before)",
-                       "'2023-01-31T10:00:00Z' is not between '2023-01-01' and '2023-01-31'");
+      findings.warning(
+          query.about("text-range"),
+          fmt::format("it compares {} of {} as text of no fixed form: values of one meaning and two spellings "
+                      "lie apart, and an upper bound leaves out what only begins with it",
+                      meeting.kept.attribute, meeting.row.name()),
+          "give it the type timestamp or date, which have one spelling of one width; leave the upper bound out "
+          "(from, before)",
+          "'2023-01-31T10:00:00Z' is not between '2023-01-01' and '2023-01-31'");
     }
   });
 }
@@ -275,23 +280,25 @@ void find_filter(const Query& query, Findings& findings) {
   if (!query.pattern.filter) return;
   const auto& filter = *query.pattern.filter;
   if (!filter.is_dynamodb()) {
-    findings.error(query.about("filter"), fmt::format("DynamoDB cannot say the filter {}", spell_text(filter.text())),
-                   "use only comparisons and functions of DynamoDB on attributes, or derive an attribute and filter by that");
+    findings.error(
+        query.about("filter"), fmt::format("DynamoDB cannot say the filter {}", spell_text(filter.text())),
+        "use only comparisons and functions of DynamoDB on attributes, or derive an attribute and filter by that");
   }
   const auto keys = key_names(query.space);
   for (const auto& name : filter.paths()) {
     if (!contains(keys, name)) continue;
-    findings.error(query.about("filter"), fmt::format("DynamoDB does not filter by {}, a key attribute of {}", name,
-                                                      query.space.name),
+    findings.error(query.about("filter"),
+                   fmt::format("DynamoDB does not filter by {}, a key attribute of {}", name, query.space.name),
                    "make it part of the key condition");
   }
   for (const auto& input : filter.inputs()) {
     if (input == "now") continue;
-    findings.warning(query.about("filtered-read"),
-                     fmt::format("no key serves {}: all rows of the key condition are read, and those that do not match are "
-                                 "thrown away",
-                                 spell_text(filter.text())),
-                     fmt::format("put what :{} is compared with into the key of an index", input));
+    findings.warning(
+        query.about("filtered-read"),
+        fmt::format("no key serves {}: all rows of the key condition are read, and those that do not match are "
+                    "thrown away",
+                    spell_text(filter.text())),
+        fmt::format("put what :{} is compared with into the key of an index", input));
     return;
   }
 }
@@ -302,7 +309,8 @@ std::optional<std::vector<std::string>> projected(const Query& query) {
   if (index == nullptr || index->projection == Projection::All) return std::nullopt;
   auto names = key_names(query.space);
   for (const auto& key : key_spaces(query.model.table).front().attributes()) add_name(names, key.name);
-  if (index->projection == Projection::Include) names.insert(names.end(), index->included.begin(), index->included.end());
+  if (index->projection == Projection::Include)
+    names.insert(names.end(), index->included.begin(), index->included.end());
   return names;
 }
 
@@ -388,11 +396,12 @@ void find_single(const Query& query, Findings& findings) {
   for (const auto& row : query.returned) {
     if (names_one(query, row)) continue;
     const auto fixed = fixed_attributes(query, row);
-    findings.error(query.about("not-unique"),
-                   fmt::format("it promises one {}, but nothing keeps {} unique: an index takes any number of rows with one "
-                               "key",
-                               row.name(), fixed.empty() ? "its key" : listed(fixed)),
-                   fmt::format("add `unique` to {}: a reservation row then refuses the second", row.entity->name));
+    findings.error(
+        query.about("not-unique"),
+        fmt::format("it promises one {}, but nothing keeps {} unique: an index takes any number of rows with one "
+                    "key",
+                    row.name(), fixed.empty() ? "its key" : listed(fixed)),
+        fmt::format("add `unique` to {}: a reservation row then refuses the second", row.entity->name));
   }
 }
 
@@ -418,12 +427,13 @@ void find_sparse(const Query& query, Findings& findings) {
         const auto* field = std::get_if<Field>(&part);
         if (field == nullptr || contains(asked, field->attribute)) continue;
         if (!may_be_absent(query, *row.entity, field->attribute)) continue;
-        findings.warning(query.about("sparse-index"),
-                         fmt::format("a {} without {} is not in {}, and so is never returned", row.name(),
-                                     field->attribute, query.space.name),
-                         fmt::format("make {} required, give the key another alternative, or give it a `when` to say that "
-                                     "this is meant",
-                                     field->attribute));
+        findings.warning(
+            query.about("sparse-index"),
+            fmt::format("a {} without {} is not in {}, and so is never returned", row.name(), field->attribute,
+                        query.space.name),
+            fmt::format("make {} required, give the key another alternative, or give it a `when` to say that "
+                        "this is meant",
+                        field->attribute));
       }
     }
   }
@@ -462,10 +472,9 @@ void find_order(const Query& query, Findings& findings) {
   for (const auto& row : query.returned) {
     if (!forms(query.model, row, query.space)) continue;
     const auto fields = sorting_fields(query, row);
-    const bool kept =
-        fields.size() >= promised.size() &&
-        std::equal(promised.begin(), promised.end(), fields.begin(),
-                   [](const std::string& name, const Field& field) { return field.attribute == name; });
+    const bool kept = fields.size() >= promised.size() &&
+                      std::equal(promised.begin(), promised.end(), fields.begin(),
+                                 [](const std::string& name, const Field& field) { return field.attribute == name; });
     if (kept) continue;
     std::vector<std::string> names;
     for (const auto& field : fields) names.push_back(field.attribute);
@@ -488,24 +497,26 @@ bool includes(const Access& wide, const Access& narrow) {
 // Whether the key or the filter picks rows by a fixed value of an attribute, and so can stand for a right to see them.
 bool selects_by_value(const Query& query) {
   if (query.pattern.filter) return true;
-  return std::any_of(query.pattern.partition.begin(), query.pattern.partition.end(), [&](const KeyCondition& condition) {
-    if (!condition.operands.front().constant()) return false;
-    return std::any_of(query.returned.begin(), query.returned.end(), [&](const Row& row) {
-      return row.record->find_key(condition.attribute) == nullptr &&
-             row.entity->find_attribute(condition.attribute) != nullptr;
-    });
-  });
+  return std::any_of(query.pattern.partition.begin(), query.pattern.partition.end(),
+                     [&](const KeyCondition& condition) {
+                       if (!condition.operands.front().constant()) return false;
+                       return std::any_of(query.returned.begin(), query.returned.end(), [&](const Row& row) {
+                         return row.record->find_key(condition.attribute) == nullptr &&
+                                row.entity->find_attribute(condition.attribute) != nullptr;
+                       });
+                     });
 }
 
 void find_wider_access(const Query& query, Findings& findings) {
   if (selects_by_value(query)) return;
   for (const auto& row : query.returned) {
     if (row.entity->read.anyone_when || includes(row.entity->read, query.pattern.access)) continue;
-    findings.warning(query.about("wider-access"),
-                     fmt::format("more people may run it than may read a {}, and nothing in it leaves out what they may not "
-                                 "see",
-                                 row.name()),
-                     "filter by what makes a row visible, use an index that has only visible rows, or narrow its access");
+    findings.warning(
+        query.about("wider-access"),
+        fmt::format("more people may run it than may read a {}, and nothing in it leaves out what they may not "
+                    "see",
+                    row.name()),
+        "filter by what makes a row visible, use an index that has only visible rows, or narrow its access");
   }
 }
 
@@ -567,12 +578,13 @@ void find_nesting(const Query& query, Findings& findings) {
       if (!rest) rest = behind(parents.front(), form, *child, *relation);
     }
     if (!rest) {
-      findings.error(about,
-                     fmt::format("{} of {} does not begin with that of its {}, so that the order of keys does not bring them "
-                                 "together",
-                                 key.name, name, nest.parent),
-                     fmt::format("begin one alternative with {}, with copies of the parent's attributes",
-                                 spell_text(parents.front().text)));
+      findings.error(
+          about,
+          fmt::format("{} of {} does not begin with that of its {}, so that the order of keys does not bring them "
+                      "together",
+                      key.name, name, nest.parent),
+          fmt::format("begin one alternative with {}, with copies of the parent's attributes",
+                      spell_text(parents.front().text)));
       continue;
     }
     const auto* end = std::get_if<Field>(&parents.front().parts.back());
@@ -581,8 +593,8 @@ void find_nesting(const Query& query, Findings& findings) {
     if (end != nullptr && is_free_text(type_of(*parent, end->attribute)) &&
         (end->transform == Transform::Raw || !tight)) {
       findings.error(about,
-                     fmt::format("another {} whose {} goes on where this one ends falls between it and its {}", nest.parent,
-                                 end->attribute, name),
+                     fmt::format("another {} whose {} goes on where this one ends falls between it and its {}",
+                                 nest.parent, end->attribute, name),
                      fmt::format("write {{{}|sortable}} and a separator below '%', such as '#'", end->attribute));
     }
   }
@@ -640,13 +652,15 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Qu
     std::copy_if(readers.begin(), readers.end(), std::back_inserter(of_row),
                  [&](const Query* query) { return query->returns(row); });
     if (of_row.empty()) {
-      findings.warning(about, fmt::format("{} is written into {}, and no pattern reads it there", row.name(), space.name),
+      findings.warning(about,
+                       fmt::format("{} is written into {}, and no pattern reads it there", row.name(), space.name),
                        "leave out its keys of this index, or add the pattern");
       continue;
     }
     const auto keys = space.attributes();
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto* field = (*all)[i].front().rule == nullptr ? std::get_if<Field>(&(*all)[i].front().parts.front()) : nullptr;
+      const auto* field =
+          (*all)[i].front().rule == nullptr ? std::get_if<Field>(&(*all)[i].front().parts.front()) : nullptr;
       if (field == nullptr) continue;
       for (const auto& value : few_values(type_of(*row.entity, field->attribute))) {
         const bool read = std::any_of(of_row.begin(), of_row.end(), [&](const Query* query) {
@@ -654,8 +668,8 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Qu
         });
         if (read) continue;
         findings.warning(about,
-                         fmt::format("{} with {} {} is in {}, and no pattern reads it there", row.name(), field->attribute,
-                                     spell_text(value), space.name),
+                         fmt::format("{} with {} {} is in {}, and no pattern reads it there", row.name(),
+                                     field->attribute, spell_text(value), space.name),
                          fmt::format("make the index sparse: derive {} so that it is absent then", field->attribute));
       }
     }

@@ -17,9 +17,8 @@ std::string relation_name(const Entity& child, const Parent& relation) {
 }
 
 bool is_child(const std::vector<Children>& of, const Entity& child, const Parent& relation) {
-  return std::any_of(of.begin(), of.end(), [&](const Children& each) {
-    return each.entity == child.name && each.relation == relation.name;
-  });
+  return std::any_of(of.begin(), of.end(),
+                     [&](const Children& each) { return each.entity == child.name && each.relation == relation.name; });
 }
 
 bool is_counted(const Entity& parent, const Entity& child, const Parent& relation) {
@@ -74,19 +73,21 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
                        : is_summed(*parent, child, relation)   ? "sum up"
                                                                : nullptr;
     if (need == nullptr || can_be_found(model, child, relation)) continue;
-    findings.error(about("children-not-found"),
-                   fmt::format("to {} the {} of a {}, somebody must find them, but no partition key of the table or an index "
-                               "follows from the {}",
-                               need, child.name, parent->name, parent->name),
-                   fmt::format("give {} an index key made of what names the {}", child.name, parent->name));
+    findings.error(
+        about("children-not-found"),
+        fmt::format("to {} the {} of a {}, somebody must find them, but no partition key of the table or an index "
+                    "follows from the {}",
+                    need, child.name, parent->name, parent->name),
+        fmt::format("give {} an index key made of what names the {}", child.name, parent->name));
   }
 }
 
 void find_purge(const Model& model, const Entity& entity, Findings& findings) {
   if (model.table.ttl_attribute || !entity.soft_delete || !entity.soft_delete->keep) return;
-  findings.error({.code = "no-ttl", .subject = entity.name, .position = entity.soft_delete->position},
-                 fmt::format("a deleted {} is to be purged after a while, but the table has no TTL attribute", entity.name),
-                 "name the attribute under table: `ttl: ExpiresAt`");
+  findings.error(
+      {.code = "no-ttl", .subject = entity.name, .position = entity.soft_delete->position},
+      fmt::format("a deleted {} is to be purged after a while, but the table has no TTL attribute", entity.name),
+      "name the attribute under table: `ttl: ExpiresAt`");
 }
 
 void find_stream(const Model& model, Findings& findings) {
@@ -101,11 +102,12 @@ void find_stream(const Model& model, Findings& findings) {
     }
   }
   if (needs.empty()) return;
-  findings.error({.code = "stream-view", .subject = model.table.name, .position = model.table.position},
-                 fmt::format("what follows a change through {} needs the row before and after it, and the table's stream has "
-                             "not both",
-                             needs),
-                 "write `stream: new_and_old_images`");
+  findings.error(
+      {.code = "stream-view", .subject = model.table.name, .position = model.table.position},
+      fmt::format("what follows a change through {} needs the row before and after it, and the table's stream has "
+                  "not both",
+                  needs),
+      "write `stream: new_and_old_images`");
 }
 
 // ------------------------------------------------------------------------------------------------------------- transactions
@@ -118,9 +120,10 @@ std::size_t rows_of_write(const Entity& entity, bool moves) {
 void find_transactions(const Model& model, Findings& findings) {
   const auto report = [&](const std::string& subject, Position position, std::size_t rows) {
     if (rows <= kMaxTransactionRows) return;
-    findings.error({.code = "transaction-too-large", .subject = subject, .position = position},
-                   fmt::format("it can write {} rows at once, and a transaction holds at most {}", rows, kMaxTransactionRows),
-                   "split it, or let the consistency manager do what can wait");
+    findings.error(
+        {.code = "transaction-too-large", .subject = subject, .position = position},
+        fmt::format("it can write {} rows at once, and a transaction holds at most {}", rows, kMaxTransactionRows),
+        "split it, or let the consistency manager do what can wait");
   };
   for (const auto& entity : model.entities) report(entity.name, entity.position, rows_of_write(entity, true));
   for (const auto& action : model.actions) {

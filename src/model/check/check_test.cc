@@ -72,12 +72,13 @@ entities:
 TEST(CheckKeys, KnowsTheLengthAndLettersOfEveryType) {
   // A date is never a uuid, an enum's value never another literal, a padded number has its width.
   const auto with = [](std::string_view hole, std::string_view type, std::string_view literal) {
-    return found("key-collision", kPlainTable, fmt::format(R"yaml(
+    return found("key-collision", kPlainTable,
+                 fmt::format(R"yaml(
 entities:
   A: {{ keys: {{ PK: "K#{{{}}}", SK: "X" }}, attributes: {{ x: {} }} }}
   B: {{ keys: {{ PK: "K#{}", SK: "X" }}, attributes: {{ y: string }} }}
 )yaml",
-                                                           hole, type, literal))
+                             hole, type, literal))
         .size();
   };
   EXPECT_EQ(with("x", "date", "2026-01-15"), 1);
@@ -114,9 +115,10 @@ entities:
 )yaml",
                        key);
   };
-  EXPECT_EQ(found("key-collision", kPlainTable, with_key("unique#{name}")),
-            Lines{"error USER: USER can have the primary key of a reservation, which keeps a unique value (PK 'unique#', "
-                  "SK 'unique')"});
+  EXPECT_EQ(
+      found("key-collision", kPlainTable, with_key("unique#{name}")),
+      Lines{"error USER: USER can have the primary key of a reservation, which keeps a unique value (PK 'unique#', "
+            "SK 'unique')"});
   EXPECT_EQ(found("key-collision", kPlainTable, with_key("user#{name}")), Lines{});
 }
 
@@ -134,7 +136,8 @@ entities:
                        hole);
   };
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name|raw")),
-            Lines{"error TOPIC.name: name is in the key of TOPIC as it is, and whoever writes a separator into it gives a TOPIC "
+            Lines{"error TOPIC.name: name is in the key of TOPIC as it is, and whoever writes a separator into it "
+                  "gives a TOPIC "
                   "the key of a POST in Things (PK 'FORUM', SK 'topic#a#post#000')"});
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name")), Lines{});
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name|sortable")), Lines{});
@@ -163,9 +166,11 @@ entities:
 )yaml",
                        hole);
   };
-  EXPECT_EQ(found("text-order", kPlainTable, with_hole("set|raw")),
-            Lines{"error PART.set: set is in SK as it is, and its text can hold what sorts before the '#' behind it: rows that "
-                  "belong together do not stand together ('a b' lies between 'a' and 'a#')"});
+  EXPECT_EQ(
+      found("text-order", kPlainTable, with_hole("set|raw")),
+      Lines{
+          "error PART.set: set is in SK as it is, and its text can hold what sorts before the '#' behind it: rows that "
+          "belong together do not stand together ('a b' lies between 'a' and 'a#')"});
   EXPECT_EQ(found("text-order", kPlainTable, with_hole("set|sortable")), Lines{});
 }
 
@@ -207,9 +212,10 @@ entities:
             Lines{"warning PAGE.x: x is in SK, which holds at most 1024 bytes, and has no limit of its own"});
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 1100 }")),
             Lines{"error PAGE: SK of PAGE can have 1105 bytes, but holds at most 1024"});
-  EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 500 }")),
-            Lines{"warning PAGE: SK of PAGE can have 2005 bytes, if its text has four bytes per character, but holds at most "
-                  "1024"});
+  EXPECT_EQ(
+      found("key-too-long", kPlainTable, with_type("{ type: string, max: 500 }")),
+      Lines{"warning PAGE: SK of PAGE can have 2005 bytes, if its text has four bytes per character, but holds at most "
+            "1024"});
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("url")),
             Lines{"error PAGE: SK of PAGE can have 2053 bytes, but holds at most 1024"});
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 250 }")), Lines{});
@@ -218,15 +224,36 @@ entities:
 
 TEST(CheckKeys, WantsKeyAttributesOfTheKeysType) {
   const auto with_key = [](std::string_view key) {
-    return found("key-type", fmt::format("\ntable: {{ name: Things, key: [PK, SK], indexes: {{ ByAge: {{ key: [{}] }} }} }}\n", key),
-                 R"yaml(
+    return found(
+        "key-type",
+        fmt::format("\ntable: {{ name: Things, key: [PK, SK], indexes: {{ ByAge: {{ key: [{}] }} }} }}\n", key),
+        R"yaml(
 entities:
   PERSON: { keys: { PK: "P#{id}", SK: "X" }, attributes: { id: uuid, age: integer } }
 )yaml");
   };
-  EXPECT_EQ(with_key("age"), Lines{"error PERSON.age: age is a key attribute of type S, but PERSON stores it as something else, "
-                                   "which DynamoDB refuses"});
+  EXPECT_EQ(with_key("age"),
+            Lines{"error PERSON.age: age is a key attribute of type S, but PERSON stores it as something else, "
+                  "which DynamoDB refuses"});
   EXPECT_EQ(with_key("age:N"), Lines{});
+}
+
+TEST(CheckKeys, WarnsOfFlagsThatAreSetByHand) {
+  const auto with_flag = [](std::string_view type) {
+    return found("settable-flag",
+                 "\ntable: { name: Things, key: [PK, SK], indexes: { Public: { key: [shown, id] } } }\n",
+                 fmt::format(R"yaml(
+entities:
+  LIST: {{ keys: {{ PK: "L#{{id}}", SK: "X" }}, attributes: {{ id: uuid, open: boolean, shown: {} }} }}
+)yaml",
+                             type));
+  };
+  EXPECT_EQ(with_flag("{ type: enum, values: ['true', 'false'] }"),
+            Lines{"warning LIST.shown: shown is a flag for the sake of an index, set by hand: it can say something "
+                  "else than the "
+                  "attribute that it stands for"});
+  EXPECT_EQ(with_flag("{ type: enum, values: ['true', 'false'], derived: \"if(open, 'true', null)\" }"), Lines{});
+  EXPECT_EQ(with_flag("{ type: enum, values: [draft, live] }"), Lines{});
 }
 
 TEST(CheckKeys, WantsMoreThanATimeToTellRowsApart) {
@@ -243,7 +270,8 @@ entities:
                        key);
   };
   EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at}")),
-            Lines{"error EVENT: the key of EVENT has the time at in it and no id of its own: of two in one moment, the second is "
+            Lines{"error EVENT: the key of EVENT has the time at in it and no id of its own: of two in one moment, the "
+                  "second is "
                   "refused or overwrites the first"});
   EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at}#{id}")), Lines{});
   EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at|day}")), Lines{});
@@ -282,12 +310,16 @@ entities:
 )yaml",
                        key);
   };
-  EXPECT_EQ(found("hot-partition", kTable, with_key("POSTS")),
-            Lines{"warning GSI1: every POST is in one partition of GSI1, and a partition takes at most 1,000 writes and 3,000 "
-                  "reads a second (GSI1PK 'POSTS')"});
-  EXPECT_EQ(found("hot-partition", kTable, with_key("POSTS#{status}")),
-            Lines{"warning GSI1: every POST is in one of 2 partitions of GSI1, and a partition takes at most 1,000 writes and "
-                  "3,000 reads a second (GSI1PK 'POSTS#{status}')"});
+  EXPECT_EQ(
+      found("hot-partition", kTable, with_key("POSTS")),
+      Lines{
+          "warning GSI1: every POST is in one partition of GSI1, and a partition takes at most 1,000 writes and 3,000 "
+          "reads a second (GSI1PK 'POSTS')"});
+  EXPECT_EQ(
+      found("hot-partition", kTable, with_key("POSTS#{status}")),
+      Lines{
+          "warning GSI1: every POST is in one of 2 partitions of GSI1, and a partition takes at most 1,000 writes and "
+          "3,000 reads a second (GSI1PK 'POSTS#{status}')"});
   EXPECT_EQ(found("hot-partition", kTable, with_key("POSTS#{shard:8}")), Lines{});
   EXPECT_EQ(found("hot-partition", kTable, with_key("POSTS#{id}")), Lines{});
   EXPECT_EQ(found("hot-partition", kPlainTable, R"yaml(
@@ -311,8 +343,10 @@ entities:
 )yaml",
                        key);
   };
-  EXPECT_EQ(found("unbounded-partition", kPlainTable, with_key("USER#{user}")),
-            Lines{"warning LOG: LOG is only ever added to, never expires, and all of it under 'USER#{user}' is one partition"});
+  EXPECT_EQ(
+      found("unbounded-partition", kPlainTable, with_key("USER#{user}")),
+      Lines{
+          "warning LOG: LOG is only ever added to, never expires, and all of it under 'USER#{user}' is one partition"});
   EXPECT_EQ(found("unbounded-partition", kPlainTable, with_key("USER#{user}#{at|month}")), Lines{});
 }
 
@@ -325,7 +359,8 @@ entities:
 table: { name: Things, key: [PK, SK], indexes: { ByRank: { local: "rank:N" } } }
 )yaml",
                   kEntities),
-            Lines{"warning ByRank: because ByRank is a local index, all rows under one PK may take 10 GB together, and URL rows "
+            Lines{"warning ByRank: because ByRank is a local index, all rows under one PK may take 10 GB together, and "
+                  "URL rows "
                   "have no bound"});
   EXPECT_EQ(found("collection-size", kPlainTable, kEntities), Lines{});
 }
@@ -351,13 +386,15 @@ Lines found_in_library(std::string_view code, std::string_view patterns) {
 }
 
 TEST(CheckPatterns, FindsConditionsThatMatchTooMuch) {
-  EXPECT_EQ(found_in_library("over-read", R"yaml(
+  EXPECT_EQ(
+      found_in_library("over-read", R"yaml(
   libraries: { query: { PK: "owner#{owner}", SK: { begins_with: "library#" } }, returns: LIBRARY }
 )yaml"),
-            Lines{"error libraries: its key condition also matches ITEM, EVENT, which it does not return: they are read, paid for, "
-                  "and fill pages (ITEM with SK 'library#00000000-0000-0000-0000-000000000000#item#"
-                  "00000000-0000-0000-0000-000000000000', EVENT with SK 'library#00000000-0000-0000-0000-000000000000#item#"
-                  "00000000-0000-0000-0000-000000000000#event#00000000000000000000000000')"});
+      Lines{"error libraries: its key condition also matches ITEM, EVENT, which it does not return: they are read, "
+            "paid for, "
+            "and fill pages (ITEM with SK 'library#00000000-0000-0000-0000-000000000000#item#"
+            "00000000-0000-0000-0000-000000000000', EVENT with SK 'library#00000000-0000-0000-0000-000000000000#item#"
+            "00000000-0000-0000-0000-000000000000#event#00000000000000000000000000')"});
   EXPECT_EQ(found_in_library("over-read", R"yaml(
   events:  { query: { PK: "owner#{owner}", SK: { begins_with: "library#{library}#item#{item}#event#" } }, returns: EVENT }
   library: { query: { PK: "owner#{owner}", SK: "library#{library}" }, returns: LIBRARY }
@@ -380,15 +417,55 @@ TEST(CheckPatterns, ReadsRangesAsTheyAre) {
   constexpr std::string_view kOne = "a: { type: ulid, required: true }";
   constexpr std::string_view kTwo = "a: { type: ulid, required: true }, b: { type: ulid, required: true }";
   // The same library and item in both bounds: nothing but that item's events lies between.
-  EXPECT_EQ(range(R"yaml({ between: ["library#{library}#item#{item}#event#{a}", "library#{library}#item#{item}#event#{b}"] })yaml", kTwo), 0);
-  EXPECT_EQ(range(R"yaml({ from: "library#{library}#item#{item}#event#{a}", before: "library#{library}#item#{item}#event#{b}" })yaml", kTwo),
-            0);
+  EXPECT_EQ(
+      range(
+          R"yaml({ between: ["library#{library}#item#{item}#event#{a}", "library#{library}#item#{item}#event#{b}"] })yaml",
+          kTwo),
+      0);
+  EXPECT_EQ(
+      range(
+          R"yaml({ from: "library#{library}#item#{item}#event#{a}", before: "library#{library}#item#{item}#event#{b}" })yaml",
+          kTwo),
+      0);
   // Without its upper bound, the range goes on behind the item.
-  EXPECT_EQ(range(R"yaml({ from: "library#{library}#item#{item}#event#{a}", before: "library#{library}#item#{item}#event#{b}" })yaml",
-                  "a: { type: ulid, required: true }, b: ulid"),
-            1);
+  EXPECT_EQ(
+      range(
+          R"yaml({ from: "library#{library}#item#{item}#event#{a}", before: "library#{library}#item#{item}#event#{b}" })yaml",
+          "a: { type: ulid, required: true }, b: ulid"),
+      1);
   EXPECT_EQ(range(R"yaml({ at_least: "library#{library}#item#{item}#event#{a}" })yaml", kOne), 1);
   EXPECT_EQ(range(R"yaml({ less: "library#{library}#item#{item}#event#{a}" })yaml", kOne), 1);
+}
+
+TEST(CheckPatterns, ReadsEachAttributeOfAKeyOfSeveral) {
+  const auto with = [](std::string_view query) {
+    return found("over-read", R"yaml(
+table:
+  name: Things
+  key: [PK, SK]
+  indexes:
+    Sales: { key: [[tenant, kind], [region, "year:N"]] }
+)yaml",
+                 fmt::format(R"yaml(
+entities:
+  ORDER:
+    keys: {{ PK: "order#{{id}}", SK: "X", kind: "order" }}
+    attributes: {{ id: uuid, tenant: {{ type: string, max: 9 }}, region: {{ type: enum, values: [eu, us] }}, year: integer }}
+  REFUND:
+    keys: {{ PK: "refund#{{id}}", SK: "X", kind: "refund" }}
+    attributes: {{ id: uuid, tenant: {{ type: string, max: 9 }}, region: {{ type: enum, values: [eu, us] }}, year: integer }}
+patterns:
+  orders:
+    query: {{ index: Sales, tenant: "{{tenant|raw}}", {} }}
+    returns: ORDER
+)yaml",
+                             query));
+  };
+  EXPECT_EQ(with(R"yaml(kind: "order", region: "eu", year: { at_least: "2026" })yaml"), Lines{});
+  EXPECT_EQ(with(R"yaml(kind: "refund", region: "eu")yaml"),
+            Lines{"error orders: its key condition also matches REFUND, which it does not return: they are read, paid "
+                  "for, and fill "
+                  "pages (REFUND with tenant 'a', kind 'refund', region 'eu', year '0')"});
 }
 
 TEST(CheckPatterns, FindsConditionsThatNeverMatch) {
@@ -423,11 +500,12 @@ Lines found_in_folders(std::string_view code, std::string_view patterns) {
 }
 
 TEST(CheckPatterns, FindsParametersThatForgeAKey) {
-  EXPECT_EQ(found_in_folders("forged-key", R"yaml(
+  EXPECT_EQ(
+      found_in_folders("forged-key", R"yaml(
   files: { query: { PK: "user#{user|raw}" }, returns: FILE }
 )yaml"),
-            Lines{"error files: the parameter user is in its key condition as it is, so that a text with a separator in it "
-                  "reaches SHARE rows that it should not (PK 'user##shared', SK 'a')"});
+      Lines{"error files: the parameter user is in its key condition as it is, so that a text with a separator in it "
+            "reaches SHARE rows that it should not (PK 'user##shared', SK 'a')"});
   EXPECT_EQ(found_in_folders("forged-key", R"yaml(
   files: { query: { PK: "user#{user}" }, returns: FILE }
 )yaml"),
@@ -438,7 +516,8 @@ TEST(CheckPatterns, WantsOperandsWrittenAsTheKeyIs) {
   EXPECT_EQ(found_in_folders("operand-mismatch", R"yaml(
   file: { query: { PK: "user#{user}", SK: "{folder}#{name}" }, returns: FILE }
 )yaml"),
-            Lines{"error file: it asks for {name} where the key of FILE has {name|sortable}: what is written differently is not "
+            Lines{"error file: it asks for {name} where the key of FILE has {name|sortable}: what is written "
+                  "differently is not "
                   "found"});
   EXPECT_EQ(found_in_folders("operand-mismatch", R"yaml(
   file: { query: { PK: "user#{user}", SK: "{folder}#{name|sortable}" }, returns: FILE }
@@ -450,7 +529,8 @@ TEST(CheckPatterns, WantsPrefixesToEndAtASeparator) {
   EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
   files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}" } }, returns: FILE }
 )yaml"),
-            Lines{"error files: its prefix ends inside {folder}: it also finds what only begins with the value that was asked for "
+            Lines{"error files: its prefix ends inside {folder}: it also finds what only begins with the value that "
+                  "was asked for "
                   "(who asks for 'a' also gets 'aa')"});
   EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
   files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}#" } }, returns: FILE }
@@ -460,7 +540,8 @@ TEST(CheckPatterns, WantsPrefixesToEndAtASeparator) {
 
 TEST(CheckPatterns, WarnsOfRangesOverText) {
   const auto with_type = [](std::string_view type) {
-    return found("text-range", kPlainTable, fmt::format(R"yaml(
+    return found("text-range", kPlainTable,
+                 fmt::format(R"yaml(
 entities:
   RUN: {{ keys: {{ PK: "SHOP#{{shop}}", SK: "{{at}}" }}, attributes: {{ shop: uuid, at: {0} }} }}
 patterns:
@@ -469,12 +550,13 @@ patterns:
     parameters: {{ from: {0}, to: {0} }}
     returns: RUN
 )yaml",
-                                                        type));
+                             type));
   };
-  EXPECT_EQ(with_type("{ type: string, max: 30, required: true }"),
-            Lines{"warning runs: it compares at of RUN as text of no fixed form: values of one meaning and two spellings lie "
-                  "apart, and an upper bound leaves out what only begins with it ('2023-01-31T10:00:00Z' is not between "
-                  "'2023-01-01' and '2023-01-31')"});
+  EXPECT_EQ(
+      with_type("{ type: string, max: 30, required: true }"),
+      Lines{"warning runs: it compares at of RUN as text of no fixed form: values of one meaning and two spellings lie "
+            "apart, and an upper bound leaves out what only begins with it ('2023-01-31T10:00:00Z' is not between "
+            "'2023-01-01' and '2023-01-31')"});
   EXPECT_EQ(with_type("{ type: timestamp, required: true }"), Lines{});
 }
 
@@ -503,7 +585,8 @@ TEST(CheckPatterns, WantsFiltersThatDynamoDbCanSay) {
   books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "title = 'x'" }
 )yaml"),
             Lines{});
-  EXPECT_EQ(found("filter", "\ntable: { name: Things, key: [PK, SK], indexes: { ByShelf: { key: [shelf, title] } } }\n", R"yaml(
+  EXPECT_EQ(found("filter", "\ntable: { name: Things, key: [PK, SK], indexes: { ByShelf: { key: [shelf, title] } } }\n",
+                  R"yaml(
 entities:
   BOOK:
     keys: { PK: "book#{book}", SK: "X" }
@@ -518,7 +601,8 @@ TEST(CheckPatterns, WarnsOfFiltersThatShouldBeKeys) {
   EXPECT_EQ(found_in_books("filtered-read", R"yaml(
   books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "title = :title" }
 )yaml"),
-            Lines{"warning books: no key serves 'title = :title': all rows of the key condition are read, and those that do not "
+            Lines{"warning books: no key serves 'title = :title': all rows of the key condition are read, and those "
+                  "that do not "
                   "match are thrown away"});
   EXPECT_EQ(found_in_books("filtered-read", R"yaml(
   books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "attribute_exists(title)" }
@@ -531,8 +615,10 @@ TEST(CheckPatterns, WantsIndexesToHoldWhatIsReturned) {
   books: { query: { index: GSI1, GSI1PK: "user#{user}" }, returns: BOOK, filter: "attribute_exists(title)" }
 )yaml";
   const auto table = [](std::string_view projection) {
-    return fmt::format("\ntable: {{ name: Things, key: [PK, SK], indexes: {{ GSI1: {{ key: [GSI1PK, GSI1SK], projection: {} }} }} }}\n",
-                       projection);
+    return fmt::format(
+        "\ntable: {{ name: Things, key: [PK, SK], indexes: {{ GSI1: {{ key: [GSI1PK, GSI1SK], projection: {} }} }} "
+        "}}\n",
+        projection);
   };
   EXPECT_EQ(found_in_books("projection", kPatterns, table("keys")),
             (Lines{"error books: GSI1 does not hold title, which it needs to tell, filter, nest or join what it reads",
@@ -555,14 +641,16 @@ patterns:
 )yaml",
                              unique));
   };
-  EXPECT_EQ(with(""), Lines{"error by_email: it promises one USER, but nothing keeps email unique: an index takes any number of "
-                            "rows with one key"});
+  EXPECT_EQ(with(""),
+            Lines{"error by_email: it promises one USER, but nothing keeps email unique: an index takes any number of "
+                  "rows with one key"});
   EXPECT_EQ(with(", unique_within: table"), Lines{});
 }
 
 TEST(CheckPatterns, WarnsOfRowsThatSilentlyAreNotInAnIndex) {
   const auto with = [](std::string_view key, std::string_view type) {
-    return found("sparse-index", kTable, fmt::format(R"yaml(
+    return found("sparse-index", kTable,
+                 fmt::format(R"yaml(
 entities:
   SHOP:
     keys: {{ PK: "SHOP#{{shop}}", SK: "X", GSI1PK: "SHOPS#{{shard:2}}", GSI1SK: {} }}
@@ -570,7 +658,7 @@ entities:
 patterns:
   shops: {{ query: {{ index: GSI1, GSI1PK: "SHOPS#{{shard:2}}" }}, returns: SHOP }}
 )yaml",
-                                                     key, type));
+                             key, type));
   };
   EXPECT_EQ(with("\"{crawled}\"", "timestamp"),
             Lines{"warning shops: a SHOP without crawled is not in GSI1, and so is never returned"});
@@ -592,7 +680,8 @@ TEST(CheckPatterns, ProvesThePromisedOrder) {
 
 TEST(CheckPatterns, WarnsWhenMorePeopleMayListThanMayRead) {
   const auto with = [](std::string_view rest) {
-    return found("wider-access", kPlainTable, fmt::format(R"yaml(
+    return found("wider-access", kPlainTable,
+                 fmt::format(R"yaml(
 entities:
   NOTE:
     owner: user
@@ -601,17 +690,19 @@ entities:
 patterns:
   notes: {{ query: {{ PK: "user#{{user}}" }}, returns: NOTE{} }}
 )yaml",
-                                                          rest));
+                             rest));
   };
-  EXPECT_EQ(with(", access: public"), Lines{"warning notes: more people may run it than may read a NOTE, and nothing in it leaves "
-                                            "out what they may not see"});
+  EXPECT_EQ(with(", access: public"),
+            Lines{"warning notes: more people may run it than may read a NOTE, and nothing in it leaves "
+                  "out what they may not see"});
   EXPECT_EQ(with(", access: public, filter: \"open = true\""), Lines{});
   EXPECT_EQ(with(""), Lines{});
 }
 
 TEST(CheckPatterns, ProvesThatChildrenFollowTheirParent) {
   const auto with = [](std::string_view parent, std::string_view child, std::string_view unique) {
-    return found("nest-order", kTable, fmt::format(R"yaml(
+    return found("nest-order", kTable,
+                 fmt::format(R"yaml(
 entities:
   SERIES:
     keys: {{ PK: "user#{{user}}", SK: "series#{{series}}", GSI1PK: "user#{{user}}", GSI1SK: "{}" }}
@@ -626,7 +717,7 @@ patterns:
     returns: [SERIES, BOOK]
     nest: {{ parent: SERIES, children: BOOK, relation: series, as: books }}
 )yaml",
-                                                   parent, unique, child));
+                             parent, unique, child));
   };
   constexpr std::string_view kUnique = ", unique_within: user";
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", kUnique), Lines{});
@@ -634,9 +725,9 @@ patterns:
             Lines{"error shelf: another SERIES whose name goes on where this one ends falls between it and its BOOK"});
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}+{book}", kUnique),
             Lines{"error shelf: another SERIES whose name goes on where this one ends falls between it and its BOOK"});
-  EXPECT_EQ(with("{name|sortable}", "{book}", kUnique),
-            Lines{"error shelf: GSI1SK of BOOK does not begin with that of its SERIES, so that the order of keys does not bring "
-                  "them together"});
+  EXPECT_EQ(with("{name|sortable}", "{book}", kUnique), Lines{"error shelf: GSI1SK of BOOK does not begin with that of "
+                                                              "its SERIES, so that the order of keys does not bring "
+                                                              "them together"});
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", ""),
             Lines{"error shelf: two SERIES can have the same GSI1SK, and then their children are mixed"});
 }
@@ -654,7 +745,8 @@ TEST(CheckPatterns, FindsIndexesThatNobodyReads) {
 
 TEST(CheckPatterns, FindsRowsThatLieInAnIndexForNothing) {
   const auto with = [](std::string_view patterns) {
-    return found("unread-rows", "\ntable: { name: Things, key: [PK, SK], indexes: { ByState: { key: [state, at] } } }\n",
+    return found("unread-rows",
+                 "\ntable: { name: Things, key: [PK, SK], indexes: { ByState: { key: [state, at] } } }\n",
                  fmt::format(R"yaml(
 entities:
   TASK:
@@ -674,7 +766,8 @@ patterns:
 
 TEST(CheckRules, WantsChildrenThatCanBeFound) {
   const auto with = [](std::string_view key, std::string_view on_delete) {
-    return found("children-not-found", kPlainTable, fmt::format(R"yaml(
+    return found("children-not-found", kPlainTable,
+                 fmt::format(R"yaml(
 entities:
   LIST: {{ keys: {{ PK: "list#{{list}}", SK: "X" }}, attributes: {{ list: uuid }} }}
   ITEM:
@@ -682,11 +775,11 @@ entities:
     parents: {{ list: {{ entity: LIST, on_delete: {} }} }}
     attributes: {{ list: uuid, item: uuid }}
 )yaml",
-                                                                key, on_delete));
+                             key, on_delete));
   };
-  EXPECT_EQ(with("item#{item}", "cascade"),
-            Lines{"error ITEM.list: to delete the ITEM of a LIST, somebody must find them, but no partition key of the table or "
-                  "an index follows from the LIST"});
+  EXPECT_EQ(with("item#{item}", "cascade"), Lines{"error ITEM.list: to delete the ITEM of a LIST, somebody must find "
+                                                  "them, but no partition key of the table or "
+                                                  "an index follows from the LIST"});
   EXPECT_EQ(with("item#{item}", "nothing"), Lines{});
   EXPECT_EQ(with("list#{list}", "cascade"), Lines{});
 }
@@ -714,7 +807,8 @@ entities:
     attributes: { list: uuid, item: uuid }
 )yaml";
   EXPECT_EQ(found("stream-view", "\ntable: { name: Things, key: [PK, SK], stream: keys_only }\n", kEntities),
-            Lines{"error Things: what follows a change through ITEM.list needs the row before and after it, and the table's stream "
+            Lines{"error Things: what follows a change through ITEM.list needs the row before and after it, and the "
+                  "table's stream "
                   "has not both"});
   EXPECT_EQ(found("stream-view", kPlainTable, kEntities), Lines{});
 }
@@ -732,8 +826,7 @@ actions:
     for (int i = 0; i < steps; ++i) text += fmt::format("      - {{ create: LINE, as: line{}, set: {{}} }}\n", i);
     return found("transaction-too-large", kPlainTable, text);
   };
-  EXPECT_EQ(with_steps(101),
-            Lines{"error fill: it can write 101 rows at once, and a transaction holds at most 100"});
+  EXPECT_EQ(with_steps(101), Lines{"error fill: it can write 101 rows at once, and a transaction holds at most 100"});
   EXPECT_EQ(with_steps(100), Lines{});
 }
 
@@ -741,7 +834,8 @@ actions:
 
 TEST(CheckAcceptance, MarksWhatIsAcceptedAndTellsOfWhatIsNot) {
   const auto with = [](std::string_view code, std::string_view on) {
-    return found(code, kTable, fmt::format(R"yaml(
+    return found(code, kTable,
+                 fmt::format(R"yaml(
 entities:
   POST:
     keys: {{ PK: "POST#{{id}}", SK: "X", GSI1PK: "POSTS", GSI1SK: "{{id}}" }}
@@ -751,11 +845,11 @@ patterns:
 accept:
   - {{ finding: hot-partition, on: {}, because: "ten posts a day" }}
 )yaml",
-                                           on));
+                             on));
   };
-  EXPECT_EQ(with("hot-partition", "GSI1"),
-            Lines{"accepted warning GSI1: every POST is in one partition of GSI1, and a partition takes at most 1,000 writes and "
-                  "3,000 reads a second (GSI1PK 'POSTS')"});
+  EXPECT_EQ(with("hot-partition", "GSI1"), Lines{"accepted warning GSI1: every POST is in one partition of GSI1, and a "
+                                                 "partition takes at most 1,000 writes and "
+                                                 "3,000 reads a second (GSI1PK 'POSTS')"});
   EXPECT_EQ(with("stale-acceptance", "GSI1"), Lines{});
   EXPECT_EQ(with("stale-acceptance", "GSI2"),
             Lines{"warning hot-partition: there is no finding hot-partition on GSI2 to accept"});

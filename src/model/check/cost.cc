@@ -17,8 +17,8 @@ std::size_t units(std::size_t bytes, std::size_t unit) { return std::max<std::si
 bool is_counted_in(const Attribute& attribute, const Entity& child, const Parent& relation) {
   const auto* of = attribute.count ? &attribute.count->of : attribute.sum ? &attribute.sum->of : nullptr;
   return of != nullptr && std::any_of(of->begin(), of->end(), [&](const Children& each) {
-    return each.entity == child.name && each.relation == relation.name;
-  });
+           return each.entity == child.name && each.relation == relation.name;
+         });
 }
 
 // Indexes that hold a record.
@@ -73,9 +73,8 @@ std::vector<WriteCost> write_costs(const Model& model, const CostOptions& option
     for (const auto& relation : entity.parents) {
       const auto* parent = model.find_entity(relation.entity);
       const bool counted = parent != nullptr &&
-                           std::any_of(parent->attributes.begin(), parent->attributes.end(), [&](const Attribute& each) {
-                             return is_counted_in(each, entity, relation);
-                           });
+                           std::any_of(parent->attributes.begin(), parent->attributes.end(),
+                                       [&](const Attribute& each) { return is_counted_in(each, entity, relation); });
       if (!counted && !relation.must_exist) continue;
       ++cost.rows;
       base += row_units;

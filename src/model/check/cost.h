@@ -15,8 +15,8 @@ struct CostOptions {
 // What one page of a pattern costs, when everything that is read is returned.
 struct PatternCost {
   std::string pattern;
-  std::string reads;       // the table or index
-  unsigned requests = 0;   // queries, one per shard, and batch-gets for joins
+  std::string reads;      // the table or index
+  unsigned requests = 0;  // queries, one per shard, and batch-gets for joins
   unsigned items_read = 0;
   double read_units = 0;
 };

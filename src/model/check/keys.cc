@@ -40,9 +40,7 @@ std::optional<unsigned> length(const std::optional<value::Number>& bound) {
 }
 
 // The texts that escaping would have changed.
-Language with_escapable() {
-  return Language::anything() + Language::byte(0, kLastEscaped - 1) + Language::anything();
-}
+Language with_escapable() { return Language::anything() + Language::byte(0, kLastEscaped - 1) + Language::anything(); }
 
 // The texts of a string whose pattern lets nothing through that is escaped or folded: it is the same in a key, however it is
 // put there.  nullopt when it has no such pattern.
@@ -76,8 +74,7 @@ Language around(char middle, Transform transform) {
 Language uuid() {
   const auto hex = Language::byte('0', '9') | Language::byte('a', 'f');
   const auto dash = Language::text("-");
-  return hex.times(8) + dash + hex.times(4) + dash + hex.times(4) + dash + hex.times(4) + dash +
-         hex.times(12);
+  return hex.times(8) + dash + hex.times(4) + dash + hex.times(4) + dash + hex.times(4) + dash + hex.times(12);
 }
 
 // Crockford's base32: no I, L, O, U.
@@ -85,7 +82,8 @@ Language ulid(bool lower) {
   Language letter = Language::byte('0', '9');
   for (const auto& [from, upto] : {std::pair{'A', 'H'}, {'J', 'K'}, {'M', 'N'}, {'P', 'T'}, {'V', 'Z'}}) {
     const int shift = lower ? 'a' - 'A' : 0;
-    letter = letter | Language::byte(static_cast<unsigned char>(from + shift), static_cast<unsigned char>(upto + shift));
+    letter =
+        letter | Language::byte(static_cast<unsigned char>(from + shift), static_cast<unsigned char>(upto + shift));
   }
   return letter.times(26);
 }
@@ -341,7 +339,9 @@ Language condition_language(const Model& model, const Pattern& pattern, const Ke
                             const Reading& reading) {
   const TypeOf hole_type = [&](std::string_view path) { return type_of(model, pattern, path); };
   const auto& operand = condition.operands.front();
-  const auto language = [&](const std::vector<Template::Part>& parts) { return parts_language(parts, hole_type, reading); };
+  const auto language = [&](const std::vector<Template::Part>& parts) {
+    return parts_language(parts, hole_type, reading);
+  };
   if (condition.comparison == Comparison::BeginsWith) return language(certain_front(pattern, operand)).extended();
   if (condition.comparison != Comparison::Between) {
     if (may_be_left_out(pattern, operand)) return Language::anything();

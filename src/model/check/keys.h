@@ -40,7 +40,7 @@ struct Reading {
 // One way to make one key attribute of one record: an alternative of its rule, or the attribute of that name as it is.
 struct KeyForm {
   std::vector<Template::Part> parts;
-  std::string text;                 // as written
+  std::string text;                   // as written
   const KeyTemplate* rule = nullptr;  // null: the attribute as it is
   Position position;
 };

@@ -15,16 +15,16 @@ namespace stator::model {
 // A nondeterministic automaton with one start and one accepting state.  A value type; no operation changes its operands.
 class Language {
  public:
-  static Language nothing();                                    // no string at all
-  static Language text(std::string_view text);                  // exactly this one
+  static Language nothing();                                     // no string at all
+  static Language text(std::string_view text);                   // exactly this one
   static Language byte(unsigned char from, unsigned char upto);  // one byte of that range
-  static Language anything();                                   // every string
+  static Language anything();                                    // every string
   static Language one_of(const std::vector<std::string>& texts);
 
   friend Language operator+(const Language& a, const Language& b);  // one of a, then one of b
   friend Language operator|(const Language& a, const Language& b);  // in a or in b
   friend Language operator&(const Language& a, const Language& b);  // in both
-  Language times(unsigned count) const;  // so many in a row
+  Language times(unsigned count) const;                             // so many in a row
   // `least` or more in a row; at most `most` of them if that is given.
   Language repeated(unsigned least, std::optional<unsigned> most = std::nullopt) const;
 

@@ -38,9 +38,9 @@ TEST(Language, KnowsWhatLiesAboveAndBelow) {
     std::string_view text;
     bool below, equal, above;
   };
-  for (const auto& [text, below, equal, above] : {Case{"", true, false, false}, Case{"m", true, false, false},
-                                                  Case{"m0z", true, false, false}, Case{"m1", false, true, false},
-                                                  Case{"m10", false, false, true}, Case{"n", false, false, true}}) {
+  for (const auto& [text, below, equal, above] :
+       {Case{"", true, false, false}, Case{"m", true, false, false}, Case{"m0z", true, false, false},
+        Case{"m1", false, true, false}, Case{"m10", false, false, true}, Case{"n", false, false, true}}) {
     SCOPED_TRACE(text);
     const auto is_in = [&](const Language& language) { return common(language, Language::text(text)).has_value(); };
     EXPECT_EQ(is_in(m.and_below(false)), below);

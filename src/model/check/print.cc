@@ -45,8 +45,9 @@ std::string to_json(const Diagnostics& diagnostics) {
   return array(diagnostics, [](const Diagnostic& each) {
     return fmt::format(
         R"({{"severity":"{}","code":{},"file":{},"line":{},"column":{},"subject":{},"message":{},"witness":{},"fix":{},"accepted":{}}})",
-        severity_name(each.severity), json_text(each.code), json_text(each.file), each.position.line, each.position.column,
-        json_text(each.subject), json_text(each.message), json_text(each.witness), json_text(each.fix), json_text(each.accepted));
+        severity_name(each.severity), json_text(each.code), json_text(each.file), each.position.line,
+        each.position.column, json_text(each.subject), json_text(each.message), json_text(each.witness),
+        json_text(each.fix), json_text(each.accepted));
   });
 }
 
@@ -69,12 +70,12 @@ std::string to_text(const std::vector<PatternCost>& reads, const std::vector<Wri
 
 std::string to_json(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes) {
   const auto read = [](const PatternCost& each) {
-    return fmt::format(R"({{"pattern":{},"reads":{},"requests":{},"itemsRead":{},"readUnits":{}}})", json_text(each.pattern),
-                       json_text(each.reads), each.requests, each.items_read, each.read_units);
+    return fmt::format(R"({{"pattern":{},"reads":{},"requests":{},"itemsRead":{},"readUnits":{}}})",
+                       json_text(each.pattern), json_text(each.reads), each.requests, each.items_read, each.read_units);
   };
   const auto write = [](const WriteCost& each) {
-    return fmt::format(R"({{"entity":{},"rows":{},"indexEntries":{},"writeUnits":{}}})", json_text(each.entity), each.rows,
-                       each.index_entries, each.write_units);
+    return fmt::format(R"({{"entity":{},"rows":{},"indexEntries":{},"writeUnits":{}}})", json_text(each.entity),
+                       each.rows, each.index_entries, each.write_units);
   };
   return fmt::format(R"({{"patterns":{},"creates":{}}})", array(reads, read), array(writes, write));
 }

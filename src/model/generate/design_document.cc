@@ -133,7 +133,8 @@ void write_parents(std::string& out, const Entity& entity) {
   MarkdownTable rows(out, {"belongs to", "through", "when the parent is deleted"});
   for (const auto& parent : entity.parents) {
     std::vector<std::string> by;
-    for (const auto& [theirs, ours] : parent.by) by.push_back(theirs == ours ? code(ours) : code(ours) + " = its " + code(theirs));
+    for (const auto& [theirs, ours] : parent.by)
+      by.push_back(theirs == ours ? code(ours) : code(ours) + " = its " + code(theirs));
     auto through = fmt::format("{}", fmt::join(by, ", "));
     if (parent.when) through += " while " + code(parent.when->text());
     if (parent.optional) through += " (optional)";
@@ -146,14 +147,15 @@ void write_rules(std::string& out, const Entity& entity) {
   if (entity.append_only) rules.emplace_back("Append-only: never updated, and deleted only together with its parent.");
   if (!entity.versioned) rules.emplace_back("Not versioned.");
   if (entity.soft_delete) {
-    const auto keep = entity.soft_delete->keep
-                          ? fmt::format(", for {} days", entity.soft_delete->keep->count() / 86400)
-                          : std::string(", until it is purged");
+    const auto keep = entity.soft_delete->keep ? fmt::format(", for {} days", entity.soft_delete->keep->count() / 86400)
+                                               : std::string(", until it is purged");
     rules.push_back(fmt::format("Deleting sets `{}`{}; it can be restored.", entity.soft_delete->attribute, keep));
   }
   for (const auto& record : entity.records) {
-    if (record.when) rules.push_back(fmt::format("The record `{}` exists while `{}`.", record.name, record.when->text()));
-    if (record.expires) rules.push_back(fmt::format("The record `{}` expires at `{}`.", record.name, record.expires->text()));
+    if (record.when)
+      rules.push_back(fmt::format("The record `{}` exists while `{}`.", record.name, record.when->text()));
+    if (record.expires)
+      rules.push_back(fmt::format("The record `{}` expires at `{}`.", record.name, record.expires->text()));
   }
   rules.push_back(fmt::format("Create: {}. Read: {}. Update: {}. Delete: {}.", access_words(entity.create),
                               access_words(entity.read), access_words(entity.update), access_words(entity.remove)));
@@ -179,14 +181,16 @@ void write_attributes(std::string& out, const Model& model) {
 std::string returned_words(const Pattern& pattern) {
   std::vector<std::string> words;
   for (const auto& returned : pattern.returns) {
-    words.push_back(returned.record == "main" ? returned.entity : fmt::format("{} ({})", returned.entity, returned.record));
+    words.push_back(returned.record == "main" ? returned.entity
+                                              : fmt::format("{} ({})", returned.entity, returned.record));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string order_words(const Pattern& pattern) {
   const auto one = [](Order order) { return order == Order::Descending ? "descending" : "ascending"; };
-  return pattern.order == Order::Asked ? fmt::format("as asked, or {}", one(pattern.default_order)) : one(pattern.order);
+  return pattern.order == Order::Asked ? fmt::format("as asked, or {}", one(pattern.default_order))
+                                       : one(pattern.order);
 }
 
 void write_patterns(std::string& out, const Model& model) {
@@ -196,25 +200,29 @@ void write_patterns(std::string& out, const Model& model) {
   for (const auto& pattern : model.patterns) {
     auto condition = code(condition_words(pattern));
     if (pattern.filter) condition += ", filtered by " + code(pattern.filter->text());
-    rows.row({code(pattern.name), pattern.path.empty() ? "" : code("GET " + pattern.path), pattern.index ? code(*pattern.index) : "table",
-              condition, order_words(pattern), cell(returned_words(pattern)), cell(access_words(pattern.access)),
-              cell(pattern.description)});
+    rows.row({code(pattern.name), pattern.path.empty() ? "" : code("GET " + pattern.path),
+              pattern.index ? code(*pattern.index) : "table", condition, order_words(pattern),
+              cell(returned_words(pattern)), cell(access_words(pattern.access)), cell(pattern.description)});
   }
 }
 
 std::string step_words(const Step& step) {
   std::vector<std::string> set;
-  for (const auto& assignment : step.set) set.push_back(fmt::format("`{}` = `{}`", assignment.attribute, assignment.value.text()));
+  for (const auto& assignment : step.set)
+    set.push_back(fmt::format("`{}` = `{}`", assignment.attribute, assignment.value.text()));
   std::string words;
   switch (step.kind) {
     case Step::Kind::Read:
-      words = fmt::format("read {} as `{}`{}", fmt::join(step.entities, " or "), step.as, step.optional ? ", if there" : "");
+      words = fmt::format("read {} as `{}`{}", fmt::join(step.entities, " or "), step.as,
+                          step.optional ? ", if there" : "");
       break;
     case Step::Kind::Check:
       words = fmt::format("check `{}`, or answer {} {}: {}", step.that->text(), step.failure.status, step.failure.code,
                           step.failure.message);
       break;
-    case Step::Kind::Create: words = fmt::format("create {} with {}", fmt::join(step.entities, ""), fmt::join(set, ", ")); break;
+    case Step::Kind::Create:
+      words = fmt::format("create {} with {}", fmt::join(step.entities, ""), fmt::join(set, ", "));
+      break;
     case Step::Kind::Update: words = fmt::format("update `{}`: {}", step.as, fmt::join(set, ", ")); break;
     case Step::Kind::Delete: words = fmt::format("delete `{}`", step.as); break;
   }
@@ -243,7 +251,8 @@ void write_grants(std::string& out, const Model& model) {
     for (const auto& [theirs, ours] : grant.key) key.push_back(fmt::format("`{}` = `{}`", theirs, ours));
     std::vector<std::string> gives;
     for (const auto& [ours, theirs] : grant.gives) gives.push_back(fmt::format("`{}` = its `{}`", ours, theirs));
-    rows.row({code(grant.name), grant.pointer, fmt::format("{}", fmt::join(key, ", ")), fmt::format("{}", fmt::join(gives, ", "))});
+    rows.row({code(grant.name), grant.pointer, fmt::format("{}", fmt::join(key, ", ")),
+              fmt::format("{}", fmt::join(gives, ", "))});
   }
 }
 

@@ -91,14 +91,16 @@ Card entity_card(const Model& model, const Entity& entity) {
              std::any_of(index.sort.begin(), index.sort.end(), names_it);
     });
     if (raw_key || attribute.count || attribute.sum || attribute.copy_of) {
-      card.lines.push_back(fmt::format("{} {}", attribute.name, raw_key ? "(index key)" : rule_words(entity, attribute)));
+      card.lines.push_back(
+          fmt::format("{} {}", attribute.name, raw_key ? "(index key)" : rule_words(entity, attribute)));
     }
   }
   return card;
 }
 
 Card index_card(const Model& model, const Index* index) {
-  Card card{.id = "", .title = index != nullptr ? index->name : model.table.name, .note = "", .lines = {}, .style = "index"};
+  Card card{
+      .id = "", .title = index != nullptr ? index->name : model.table.name, .note = "", .lines = {}, .style = "index"};
   const auto add = [&](const std::vector<KeyAttribute>& keys) {
     for (const auto& key : keys) card.note += (card.note.empty() ? "" : ", ") + key.name;
   };
@@ -145,16 +147,18 @@ double place_column(std::vector<Card*>& cards, double x) {
 }
 
 void draw_card(std::string& out, const Card& card) {
-  out += fmt::format("<g class=\"{}\"><rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" rx=\"6\"/>", card.style,
-                     card.x, card.y, card.width, card.height);
-  out += fmt::format("<text class=\"title\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>", card.x + kPadding, card.y + 18, xml(card.title));
+  out += fmt::format("<g class=\"{}\"><rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" rx=\"6\"/>",
+                     card.style, card.x, card.y, card.width, card.height);
+  out += fmt::format("<text class=\"title\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>", card.x + kPadding, card.y + 18,
+                     xml(card.title));
   if (!card.note.empty()) {
     out += fmt::format("<text class=\"note\" text-anchor=\"end\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>",
                        card.x + card.width - kPadding, card.y + 18, xml(card.note));
   }
   double y = card.y + kHead + 12;
   for (const auto& line : card.lines) {
-    out += fmt::format("<text xml:space=\"preserve\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>", card.x + kPadding, y, xml(line));
+    out += fmt::format("<text xml:space=\"preserve\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>", card.x + kPadding, y,
+                       xml(line));
     y += kLine;
   }
   out += "</g>\n";
@@ -167,10 +171,11 @@ void draw_relation(std::string& out, const Card& child, const Card& parent, cons
   const double to_y = parent.y + 13;
   const double middle = (from_x + to_x) / 2;
   out += fmt::format(
-      "<path class=\"relation{}\" marker-end=\"url(#arrow)\" d=\"M{:.0f},{:.0f} C{:.0f},{:.0f} {:.0f},{:.0f} {:.0f},{:.0f}\">"
+      "<path class=\"relation{}\" marker-end=\"url(#arrow)\" d=\"M{:.0f},{:.0f} C{:.0f},{:.0f} {:.0f},{:.0f} "
+      "{:.0f},{:.0f}\">"
       "<title>{}: {} belongs to {}</title></path>\n",
-      relation.optional ? " optional" : "", from_x, from_y, middle, from_y, middle, to_y, to_x, to_y, xml(relation.name),
-      xml(child.title), xml(parent.title));
+      relation.optional ? " optional" : "", from_x, from_y, middle, from_y, middle, to_y, to_x, to_y,
+      xml(relation.name), xml(child.title), xml(parent.title));
 }
 
 constexpr std::string_view kStyle =
@@ -205,9 +210,11 @@ std::string diagram(const Model& model) {
     for (const auto& card : *cards) bottom = std::max(bottom, card.y + card.height);
   }
   std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\">\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+      "role=\"img\">\n"
       "<title>{2}</title><style>{3}</style>\n<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
-      "markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"#3178c6\"/></marker></defs>\n"
+      "markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" "
+      "fill=\"#3178c6\"/></marker></defs>\n"
       "<text class=\"title\" x=\"{4:.0f}\" y=\"{5:.0f}\">{2}</text>\n",
       x, bottom + kMargin, xml(model.name), kStyle, kMargin, kMargin + 14);
   const auto card_of = [&](const std::string& entity) {

@@ -75,11 +75,15 @@ TEST(DesignDocument, SaysWhatTheModelSays) {
   expect_parts(design_document(notebook()),
                {"# notebook\n", "- **Partition key:** `PK` (S)\n",
                 "| `ByTitle` | global | `GSI1PK` (S) | `GSI1SK` (S) | keys, `title` |",
-                "| NOTEBOOK | `USER#{userId}` | `NOTEBOOK#{notebookId}` |", "| NOTEBOOK | `USER#{userId}` | `{title\\|sortable}` |",
+                "| NOTEBOOK | `USER#{userId}` | `NOTEBOOK#{notebookId}` |",
+                "| NOTEBOOK | `USER#{userId}` | `{title\\|sortable}` |",
                 "| `title` | string | required; 1 to 100 characters; unique within userId without regard to case |",
-                "| `noteCount` | integer | counts NOTE.notebook |", "| `notebookTitle` | string | at most 100 characters; copy of notebook.title |",
-                "it goes, too", "| `notebooks` | `GET /notebooks` | `ByTitle` | `GSI1PK = USER#{me}` | ascending | NOTEBOOK | owner | By title. |",
-                "| `notes` | `GET /notebooks/{notebookId}/notes` | table | `PK = USER#{me}, SK begins with NOTE#{notebookId}#` | descending |"});
+                "| `noteCount` | integer | counts NOTE.notebook |",
+                "| `notebookTitle` | string | at most 100 characters; copy of notebook.title |", "it goes, too",
+                "| `notebooks` | `GET /notebooks` | `ByTitle` | `GSI1PK = USER#{me}` | ascending | NOTEBOOK | owner | "
+                "By title. |",
+                "| `notes` | `GET /notebooks/{notebookId}/notes` | table | `PK = USER#{me}, SK begins with "
+                "NOTE#{notebookId}#` | descending |"});
 }
 
 TEST(DesignDocument, LeavesOutARowThatIsNotInAnIndex) {
@@ -89,22 +93,24 @@ TEST(DesignDocument, LeavesOutARowThatIsNotInAnIndex) {
 }
 
 TEST(Diagram, HasACardPerEntityAndIndexAndAnArrowPerRelation) {
-  expect_parts(diagram(notebook()), {"<svg xmlns=", ">NOTEBOOK</text>", ">NOTE</text>", ">ByTitle</text>", "NOTE belongs to NOTEBOOK",
-                                     "SK: NOTE#{notebookId}#{noteId}", "notebooks → NOTEBOOK"});
+  expect_parts(diagram(notebook()),
+               {"<svg xmlns=", ">NOTEBOOK</text>", ">NOTE</text>", ">ByTitle</text>", "NOTE belongs to NOTEBOOK",
+                "SK: NOTE#{notebookId}#{noteId}", "notebooks → NOTEBOOK"});
 }
 
 TEST(TypescriptTypes, TellWhatIsServedCreatedAndPatched) {
   const auto text = typescript_types(notebook());
-  expect_parts(text, {"export interface Notebook {", "  title: string;\n", "  color?: \"red\" | \"blue\";\n", "  noteCount: number;\n",
-                      "export interface NotebookCreate {", "export interface NotePatch {", "  place?: { city: string; zip?: number } | null;\n",
-                      "export interface Page<T>"});
+  expect_parts(text, {"export interface Notebook {", "  title: string;\n", "  color?: \"red\" | \"blue\";\n",
+                      "  noteCount: number;\n", "export interface NotebookCreate {", "export interface NotePatch {",
+                      "  place?: { city: string; zip?: number } | null;\n", "export interface Page<T>"});
   EXPECT_EQ(text.find("secret: string"), std::string::npos) << "what is hidden is not served";
 }
 
 TEST(CppTypes, AreStructs) {
-  expect_parts(cpp_types(notebook()), {"namespace notebook {", "struct Notebook {", "  std::string title{};\n",
-                                       "  std::optional<NotePlace> place;\n", "struct NotePlace {\n  std::string city{};\n",
-                                       "  Patch<std::string> color;\n", "  std::int64_t noteCount{};\n"});
+  expect_parts(cpp_types(notebook()),
+               {"namespace notebook {", "struct Notebook {", "  std::string title{};\n",
+                "  std::optional<NotePlace> place;\n", "struct NotePlace {\n  std::string city{};\n",
+                "  Patch<std::string> color;\n", "  std::int64_t noteCount{};\n"});
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ std::string pascal_case(std::string_view name) {
 std::string one_line(std::string_view text) {
   std::string out(text);
   std::replace(out.begin(), out.end(), '\n', ' ');
-  for (std::size_t end = out.find("*/"); end != std::string::npos; end = out.find("*/", end)) out.replace(end, 2, "* /");
+  for (std::size_t end = out.find("*/"); end != std::string::npos; end = out.find("*/", end))
+    out.replace(end, 2, "* /");
   return out;
 }
 
@@ -67,8 +68,9 @@ Members served(const Entity& entity) {
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (attribute.hidden || attribute.transient) continue;
-    const bool always = attribute.required || attribute.generated != Generated::No || attribute.updated || attribute.count ||
-                        attribute.sum || attribute.default_value || entity.owner == attribute.name || in_path(entity, attribute);
+    const bool always = attribute.required || attribute.generated != Generated::No || attribute.updated ||
+                        attribute.count || attribute.sum || attribute.default_value || entity.owner == attribute.name ||
+                        in_path(entity, attribute);
     members.push_back({.attribute = &attribute, .optional = !always, .nullable = false});
   }
   return members;
@@ -76,11 +78,14 @@ Members served(const Entity& entity) {
 
 Members created(const Entity& entity) {
   // What the collection's path names is not in the body; the last name is, when it is the client's to choose.
-  const auto collection = entity.path.substr(0, entity.path.rfind('/') == std::string::npos ? 0 : entity.path.rfind('/'));
+  const auto collection =
+      entity.path.substr(0, entity.path.rfind('/') == std::string::npos ? 0 : entity.path.rfind('/'));
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (!can_be_set(entity, attribute) || collection.find("{" + attribute.name + "}") != std::string::npos) continue;
-    members.push_back({.attribute = &attribute, .optional = !attribute.required || attribute.default_value.has_value(), .nullable = false});
+    members.push_back({.attribute = &attribute,
+                       .optional = !attribute.required || attribute.default_value.has_value(),
+                       .nullable = false});
   }
   return members;
 }
@@ -103,7 +108,8 @@ Members given(const std::vector<Attribute>& attributes) {
 }
 
 // Every type of a model, in the order in which they are declared.
-void each_type(const Model& model, const std::function<void(const std::string& name, std::string_view purpose, const Members&)>& declare) {
+void each_type(const Model& model,
+               const std::function<void(const std::string& name, std::string_view purpose, const Members&)>& declare) {
   for (const auto& entity : model.entities) {
     const auto name = pascal_case(entity.name);
     const auto has = [&](std::string_view operation) {
@@ -114,7 +120,8 @@ void each_type(const Model& model, const std::function<void(const std::string& n
     if (has("update")) declare(name + "Patch", "What a patch takes: absent keeps, null clears.", patched(entity));
   }
   for (const auto& pattern : model.patterns) {
-    if (!pattern.parameters.empty()) declare(pascal_case(pattern.name) + "Parameters", pattern.description, given(pattern.parameters));
+    if (!pattern.parameters.empty())
+      declare(pascal_case(pattern.name) + "Parameters", pattern.description, given(pattern.parameters));
   }
   for (const auto& action : model.actions) {
     if (!action.inputs.empty()) declare(pascal_case(action.name) + "Input", action.description, given(action.inputs));
@@ -165,10 +172,11 @@ std::string typescript_type(const Type& type) {
 // ----------------------------------------------------------------------------------------------------------------------- C++
 
 constexpr std::array<std::string_view, 44> kCppWords = {
-    "and",   "auto",     "bool",   "break",   "case",   "catch",    "char",   "class",  "concept", "const",  "continue",
-    "default", "delete", "do",     "double",  "else",   "enum",     "export", "extern", "false",   "float",  "for",
-    "friend", "if",      "inline", "int",     "long",   "namespace", "new",   "not",    "operator", "or",    "private",
-    "public", "register", "return", "short",  "static", "struct",   "switch", "this",   "true",    "union",  "while"};
+    "and",       "auto",     "bool",    "break",    "case",   "catch",   "char",   "class",    "concept",
+    "const",     "continue", "default", "delete",   "do",     "double",  "else",   "enum",     "export",
+    "extern",    "false",    "float",   "for",      "friend", "if",      "inline", "int",      "long",
+    "namespace", "new",      "not",     "operator", "or",     "private", "public", "register", "return",
+    "short",     "static",   "struct",  "switch",   "this",   "true",    "union",  "while"};
 
 std::string cpp_name(std::string_view name) {
   std::string out;
@@ -190,7 +198,8 @@ std::string cpp_type(const Type& type, const std::string& name, std::string& bef
     case Kind::Any: return "std::string /* JSON */";
     case Kind::List:
     case Kind::Set:
-      return type.element ? fmt::format("std::vector<{}>", cpp_type(*type.element, name, before)) : "std::string /* JSON */";
+      return type.element ? fmt::format("std::vector<{}>", cpp_type(*type.element, name, before))
+                          : "std::string /* JSON */";
     case Kind::Map: {
       if (type.shape.empty()) return "std::string /* JSON */";
       std::string body;
@@ -209,7 +218,8 @@ std::string cpp_type(const Type& type, const std::string& name, std::string& bef
 }  // namespace
 
 std::string typescript_types(const Model& model) {
-  std::string out = fmt::format("// Types of the model {}.  Made by `stator model types --language typescript`.\n", model.name);
+  std::string out =
+      fmt::format("// Types of the model {}.  Made by `stator model types --language typescript`.\n", model.name);
   each_type(model, [&](const std::string& name, std::string_view purpose, const Members& members) {
     out += "\n";
     if (!purpose.empty()) out += fmt::format("/** {} */\n", one_line(purpose));
@@ -217,8 +227,9 @@ std::string typescript_types(const Model& model) {
     for (const auto& member : members) {
       const auto& attribute = *member.attribute;
       if (!attribute.description.empty()) out += fmt::format("  /** {} */\n", one_line(attribute.description));
-      out += fmt::format("  {}{}: {}{};\n", is_identifier(attribute.name) ? attribute.name : json_string(attribute.name),
-                         member.optional ? "?" : "", typescript_type(attribute.type), member.nullable ? " | null" : "");
+      out +=
+          fmt::format("  {}{}: {}{};\n", is_identifier(attribute.name) ? attribute.name : json_string(attribute.name),
+                      member.optional ? "?" : "", typescript_type(attribute.type), member.nullable ? " | null" : "");
     }
     out += "}\n";
   });

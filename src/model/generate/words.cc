@@ -79,7 +79,8 @@ void add_origin(std::vector<std::string>& words, const Attribute& attribute) {
 
 void add_unique(std::vector<std::string>& words, const Entity& entity, const Attribute& attribute) {
   for (const auto& unique : entity.uniques) {
-    if (std::find(unique.attributes.begin(), unique.attributes.end(), attribute.name) == unique.attributes.end()) continue;
+    if (std::find(unique.attributes.begin(), unique.attributes.end(), attribute.name) == unique.attributes.end())
+      continue;
     std::string text = "unique";
     if (unique.attributes.size() > 1) text += fmt::format(" as ({})", fmt::join(unique.attributes, ", "));
     if (!unique.within.empty()) text += fmt::format(" within {}", fmt::join(unique.within, ", "));
@@ -95,8 +96,9 @@ std::string comparison_words(const KeyCondition& condition) {
     case Comparison::Equal: return fmt::format("{} = {}", condition.attribute, first);
     case Comparison::BeginsWith: return fmt::format("{} begins with {}", condition.attribute, first);
     case Comparison::Between:
-      return condition.half_open ? fmt::format("{} from {} up to but not {}", condition.attribute, first, operands[1].text())
-                                 : fmt::format("{} between {} and {}", condition.attribute, first, operands[1].text());
+      return condition.half_open
+                 ? fmt::format("{} from {} up to but not {}", condition.attribute, first, operands[1].text())
+                 : fmt::format("{} between {} and {}", condition.attribute, first, operands[1].text());
     case Comparison::Less: return fmt::format("{} < {}", condition.attribute, first);
     case Comparison::LessOrEqual: return fmt::format("{} <= {}", condition.attribute, first);
     case Comparison::Greater: return fmt::format("{} > {}", condition.attribute, first);

@@ -106,7 +106,8 @@ class Importer {
   Result<Imported> run() {
     const auto indexes = object_at(schema_, "indexes");
     const auto models = object_at(schema_, "models");
-    if (!indexes || !models) return validation_error("the file has no `indexes` and `models`: is it a schema of OneTable?");
+    if (!indexes || !models)
+      return validation_error("the file has no `indexes` and `models`: is it a schema of OneTable?");
     const auto primary = object_at(*indexes, "primary");
     if (!primary || !text_at(*primary, "hash")) return validation_error("the schema has no primary index with a hash");
     yaml_.line("model", model_name(name_));
@@ -215,7 +216,8 @@ class Importer {
     const auto where = model + "." + attribute;
     if (flag_at(field, "crypt")) yaml_.note(where + " was encrypted by OneTable, which has no counterpart");
     if (text_at(field, "map")) yaml_.note(where + " was stored under another name: " + *text_at(field, "map"));
-    if (text_at(field, "value")) yaml_.note(where + " was made of others: " + *text_at(field, "value") + "; say it as `derived`");
+    if (text_at(field, "value"))
+      yaml_.note(where + " was made of others: " + *text_at(field, "value") + "; say it as `derived`");
     yaml_.line(attribute, attribute_text(where, field, 0));
   }
 
@@ -242,8 +244,10 @@ class Importer {
       words.emplace_back("generated: ulid");
     }
     if (depth < kDeepestSchema) {
-      if (const auto schema = object_at(field, "schema")) words.push_back("shape: " + shape_text(where, *schema, depth + 1));
-      if (const auto items = object_at(field, "items")) words.push_back("of: " + attribute_text(where + "[]", *items, depth + 1));
+      if (const auto schema = object_at(field, "schema"))
+        words.push_back("shape: " + shape_text(where, *schema, depth + 1));
+      if (const auto items = object_at(field, "items"))
+        words.push_back("of: " + attribute_text(where + "[]", *items, depth + 1));
     } else {
       yaml_.note(where + " is nested deeper than is taken over");
     }
@@ -292,7 +296,7 @@ class Importer {
   JsonElement schema_;
   std::string name_;
   YamlText yaml_;
-  std::set<std::string> keys_;        // key attributes of the table and its indexes
+  std::set<std::string> keys_;  // key attributes of the table and its indexes
   std::optional<std::string> ttl_;
 };
 

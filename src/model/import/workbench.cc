@@ -43,10 +43,15 @@ std::optional<JsonElement> object_at(JsonElement json, std::string_view key) {
 }
 
 std::string type_of(std::string_view dynamodb) {
-  static const std::map<std::string_view, std::string_view> kTypes = {
-      {"S", "string"}, {"N", "number"}, {"B", "binary"}, {"BOOL", "boolean"},
-      {"L", "list"},   {"M", "map"},    {"SS", "{ type: set, of: string }"},
-      {"NS", "{ type: set, of: number }"}, {"BS", "{ type: set, of: binary }"}};
+  static const std::map<std::string_view, std::string_view> kTypes = {{"S", "string"},
+                                                                      {"N", "number"},
+                                                                      {"B", "binary"},
+                                                                      {"BOOL", "boolean"},
+                                                                      {"L", "list"},
+                                                                      {"M", "map"},
+                                                                      {"SS", "{ type: set, of: string }"},
+                                                                      {"NS", "{ type: set, of: number }"},
+                                                                      {"BS", "{ type: set, of: binary }"}};
   const auto found = kTypes.find(dynamodb);
   return found == kTypes.end() ? "any" : std::string(found->second);
 }
@@ -62,7 +67,8 @@ std::vector<Key> keys_of(JsonElement json) {
   const auto attributes = object_at(json, "KeyAttributes");
   if (!attributes) return keys;
   for (const auto* part : {"PartitionKey", "SortKey"}) {
-    if (const auto key = object_at(*attributes, part)) keys.push_back({text_at(*key, "AttributeName"), text_at(*key, "AttributeType")});
+    if (const auto key = object_at(*attributes, part))
+      keys.push_back({text_at(*key, "AttributeName"), text_at(*key, "AttributeType")});
   }
   return keys;
 }
@@ -82,7 +88,8 @@ std::string to_template(std::string_view alias, std::vector<std::string>& names)
       continue;
     }
     std::string name;
-    for (const char c : alias.substr(at + 1, end - at - 1)) name += (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
+    for (const char c : alias.substr(at + 1, end - at - 1))
+      name += (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
     if (name.empty()) name = "value";
     names.push_back(name);
     out += "{" + name + "}";
@@ -122,7 +129,8 @@ void write_indexes(YamlText& yaml, JsonElement table) {
 }
 
 // The attributes of one facet: those of its aliases first, then its own.
-void write_facet(YamlText& yaml, JsonElement table, JsonElement facet, const std::map<std::string, std::string>& types) {
+void write_facet(YamlText& yaml, JsonElement table, JsonElement facet,
+                 const std::map<std::string, std::string>& types) {
   const auto name = text_at(facet, "FacetName");
   yaml.begin(entity_name(name));
   yaml.line("type", yaml_string(name));
@@ -167,8 +175,9 @@ Result<JsonElement> choose_table(const std::vector<JsonElement>& tables, std::st
     if (name == wanted) return table;
     names += (names.empty() ? "" : ", ") + name;
   }
-  return validation_error(wanted.empty() ? fmt::format("the file has several tables; choose one with --table: {}", names)
-                                         : fmt::format("the file has no table {}; it has {}", wanted, names));
+  return validation_error(wanted.empty()
+                              ? fmt::format("the file has several tables; choose one with --table: {}", names)
+                              : fmt::format("the file has no table {}; it has {}", wanted, names));
 }
 
 }  // namespace

@@ -52,13 +52,15 @@ std::string yaml_string(std::string_view text) {
 
 std::string yaml_key(std::string_view text) {
   constexpr std::array<std::string_view, 8> kWords = {"true", "false", "null", "yes", "no", "on", "off", "y"};
-  const bool plain = !text.empty() && !is_digit(text.front()) &&
-                     std::all_of(text.begin(), text.end(), [](char c) { return is_upper(c) || is_lower(c) || is_digit(c) || c == '_'; }) &&
-                     std::find(kWords.begin(), kWords.end(), text) == kWords.end();
+  const bool plain = !text.empty() && !is_digit(text.front()) && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_upper(c) || is_lower(c) || is_digit(c) || c == '_';
+  }) && std::find(kWords.begin(), kWords.end(), text) == kWords.end();
   return plain ? std::string(text) : yaml_string(text);
 }
 
-std::string yaml_list(const std::vector<std::string>& quoted_values) { return fmt::format("[{}]", fmt::join(quoted_values, ", ")); }
+std::string yaml_list(const std::vector<std::string>& quoted_values) {
+  return fmt::format("[{}]", fmt::join(quoted_values, ", "));
+}
 
 std::string entity_name(std::string_view name) {
   std::string out;
