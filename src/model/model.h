@@ -289,7 +289,7 @@ struct Pattern {
   std::vector<KeyCondition> sort;
   Order order = Order::Ascending;
   Order default_order = Order::Ascending;  // with Asked
-  std::vector<std::string> sorted_by;      // attributes whose order the answer promises; the checker proves it of the key
+  std::vector<std::string> sorted_by;  // attributes whose order the answer promises; the checker proves it of the key
   std::optional<Expression> filter;
   std::vector<Returned> returns;
   std::vector<Attribute> parameters;  // every name in path, templates and filter, `me` aside
