@@ -342,9 +342,11 @@ class Document {
     if (operation == Operation::Create || operation == Operation::Update) {
       const auto in_collection = [&](const model::Attribute& attribute) {
         const auto capture = fmt::format("{{{}}}", attribute.name);
-        // A name that the last part of the path captures and nobody generates is given when it is created.
-        return chosen(attribute) || (operation == Operation::Create && !attribute.computed() &&
-                                     entity.path.ends_with(capture) && attribute.name != entity.owner);
+        // A name at the end of the path that nobody generates is given when it is created.
+        const bool at_the_end = entity.path.find(capture) != std::string::npos &&
+                                entity.collection_path().find(capture) == std::string::npos;
+        return chosen(attribute) || (operation == Operation::Create && !attribute.computed() && at_the_end &&
+                                     attribute.name != entity.owner);
       };
       write_body(entity.attributes, in_collection, operation == Operation::Update);
     }

@@ -44,11 +44,6 @@ Result<Route> make_route(std::string_view method, std::string_view path, std::st
   return route;
 }
 
-// Of an entity's path: where its collection is.
-std::string_view collection_of(std::string_view path) {
-  return path.ends_with('}') ? path.substr(0, path.rfind('/')) : path;
-}
-
 struct OperationRoute {
   std::string_view word;
   EntityOperation operation;
@@ -123,7 +118,7 @@ Result<Router> Router::make(const model::Model& model, const std::vector<CustomR
     if (entity.path.empty()) continue;
     for (const auto& [word, operation, method, suffix] : kOperations) {
       if (std::ranges::find(entity.operations, word) == entity.operations.end()) continue;
-      const std::string_view path = operation == EntityOperation::Create ? collection_of(entity.path) : entity.path;
+      const auto path = operation == EntityOperation::Create ? entity.collection_path() : entity.path;
       routes.push_back(
           TRY(make_route(method, fmt::format("{}{}", path, suffix), fmt::format("{}.{}", entity.name, word),
                          EntityTarget{.entity = &entity, .operation = operation})));

@@ -115,7 +115,7 @@ class SettingsCommand {
       options_.push_back({&setting, option});
     }
     file_ = app_->add_option("--config")->type_name("FILE")->expected(1);
-    if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(0, kMaxModels);
+    if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(0, kMaxModels)->allow_extra_args(true);
   }
 
   explicit operator bool() const { return app_->parsed(); }

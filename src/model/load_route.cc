@@ -63,8 +63,6 @@ struct Routed {
 
 std::vector<Routed> routes_of(const Entity& entity) {
   std::vector<Routed> routes;
-  const auto slash = entity.path.rfind('/');
-  const bool is_one_of_many = entity.path.ends_with('}');
   for (const auto& operation : entity.operations) {
     const auto add = [&](std::string_view method, std::string path) {
       routes.push_back({.method = std::string(method),
@@ -72,7 +70,7 @@ std::vector<Routed> routes_of(const Entity& entity) {
                         .what = fmt::format("{} of {}", operation, entity.name),
                         .position = entity.position});
     };
-    if (operation == "create") add("POST", is_one_of_many ? entity.path.substr(0, slash) : entity.path);
+    if (operation == "create") add("POST", entity.collection_path());
     if (operation == "get") add("GET", entity.path);
     if (operation == "update") add("PATCH", entity.path);
     if (operation == "delete") add("DELETE", entity.path);

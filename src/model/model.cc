@@ -30,6 +30,12 @@ const Attribute* Entity::find_attribute(std::string_view attribute) const { retu
 const Parent* Entity::find_parent(std::string_view relation) const { return by_name(parents, relation); }
 const Record* Entity::find_record(std::string_view record) const { return by_name(records, record); }
 
+std::string Entity::collection_path() const {
+  auto collection = path;
+  while (collection.ends_with('}')) collection.erase(std::min(collection.rfind('/'), collection.size()));
+  return collection;
+}
+
 std::vector<std::string> Entity::identity(const Table& table) const {
   std::vector<std::string> names;
   const auto add = [&](const std::string& attribute) {

@@ -77,9 +77,8 @@ Members served(const Entity& entity) {
 }
 
 Members created(const Entity& entity) {
-  // What the collection's path names is not in the body; the last name is, when it is the client's to choose.
-  const auto collection =
-      entity.path.substr(0, entity.path.rfind('/') == std::string::npos ? 0 : entity.path.rfind('/'));
+  // What the collection's path names is not in the body; what the entity's own names is, when it is the client's to choose.
+  const auto collection = entity.collection_path();
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (!can_be_set(entity, attribute) || collection.find("{" + attribute.name + "}") != std::string::npos) continue;
