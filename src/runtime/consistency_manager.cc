@@ -288,7 +288,8 @@ Outcome<Done> ConsistencyManager::verify_everything(const std::optional<StreamPr
   if (result.complete) {
     ATTEMPT(table_.end_verification(owner_));
   } else {
-    ATTEMPT(table_.renew_verification(owner_, std::chrono::milliseconds(0)));  // somebody else need not wait to begin anew
+    ATTEMPT(
+        table_.renew_verification(owner_, std::chrono::milliseconds(0)));  // somebody else need not wait to begin anew
   }
   MutexLock lock(mutex_);
   status_.repaired += result.repaired;

@@ -24,7 +24,10 @@ class ScriptedClient final : public client::Client {
 };
 
 api::Fault fault(std::string_view type, std::string_view message, std::string_view members = {}) {
-  return {.type = std::string(type), .message = std::string(message), .members = std::string(members), .server_side = false};
+  return {.type = std::string(type),
+          .message = std::string(message),
+          .members = std::string(members),
+          .server_side = false};
 }
 
 class DynamoTest : public testing::Test {

@@ -19,8 +19,8 @@ struct BookFinished {
 };
 
 struct ReadingStatistics {
-  std::map<std::string, long> pages_per_day;      // only days on which something was read
-  long current_streak = 0;                        // days in a row with reading, up to today or yesterday
+  std::map<std::string, long> pages_per_day;  // only days on which something was read
+  long current_streak = 0;                    // days in a row with reading, up to today or yesterday
   long longest_streak = 0;
   std::map<std::string, long> finished_per_year;  // "2026" -> books
   long pages = 0;

@@ -29,7 +29,8 @@ class CsvReader {
   Result<CsvRow> read_row() {
     CsvRow row;
     while (true) {
-      if (row.size() == kMostFields) return validation_error(fmt::format("line {}: more than {} fields", line_, kMostFields));
+      if (row.size() == kMostFields)
+        return validation_error(fmt::format("line {}: more than {} fields", line_, kMostFields));
       row.push_back(TRY(read_field()));
       if (at_ < text_.size() && text_[at_] == ',') {
         ++at_;

@@ -12,7 +12,8 @@ TEST(Isbn, TakesBothFormsWithOrWithoutDashes) {
 }
 
 TEST(Isbn, RefusesWhatItsChecksumDoesNotFit) {
-  for (const auto* text : {"0306406153", "9780306406158", "080442957", "X804429570", "97803064061570", "", "abcdefghij", "1234567890123"}) {
+  for (const auto* text : {"0306406153", "9780306406158", "080442957", "X804429570", "97803064061570", "", "abcdefghij",
+                           "1234567890123"}) {
     EXPECT_EQ(normal_isbn(text), std::nullopt) << text;
   }
 }

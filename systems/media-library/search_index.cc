@@ -35,7 +35,8 @@ bool within_distance(std::string_view a, std::string_view b, std::size_t most) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before_last[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
       best = std::min(best, row[j]);
     }
     if (best > most) return false;
@@ -95,7 +96,8 @@ void SearchIndex::put(const Document& document) {
   entry.terms.assign(all.begin(), all.end());
   for (const auto& term : entry.terms) {
     auto& postings = vocabulary_[term];
-    const auto place = std::lower_bound(postings.begin(), postings.end(), slot, [](const Posting& p, Slot s) { return p.slot < s; });
+    const auto place =
+        std::lower_bound(postings.begin(), postings.end(), slot, [](const Posting& p, Slot s) { return p.slot < s; });
     postings.insert(place, {slot, title.contains(term)});
   }
   by_id_[document.id] = slot;
@@ -110,7 +112,8 @@ void SearchIndex::remove(std::string_view id) {
   for (const auto& term : entry.terms) {
     const auto word = vocabulary_.find(term);
     auto& postings = word->second;
-    postings.erase(std::lower_bound(postings.begin(), postings.end(), slot, [](const Posting& p, Slot s) { return p.slot < s; }));
+    postings.erase(
+        std::lower_bound(postings.begin(), postings.end(), slot, [](const Posting& p, Slot s) { return p.slot < s; }));
     if (postings.empty()) vocabulary_.erase(word);
   }
   memory_bytes_ -= cost_of(entry.id, entry.folded_title, entry.terms);

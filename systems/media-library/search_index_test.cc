@@ -16,8 +16,11 @@ using Ids = std::vector<std::string>;
 class Search : public testing::Test {
  protected:
   Search() {
-    index_.put({.id = "autumn", .title = "Dragons d'un crépuscule d'automne", .others = {"Margaret Weis", "Tracy Hickman"}});
-    index_.put({.id = "winter", .title = "Dragons d'une nuit d'hiver", .others = {"Margaret Weis", "Chroniques de Dragonlance"}});
+    index_.put(
+        {.id = "autumn", .title = "Dragons d'un crépuscule d'automne", .others = {"Margaret Weis", "Tracy Hickman"}});
+    index_.put({.id = "winter",
+                .title = "Dragons d'une nuit d'hiver",
+                .others = {"Margaret Weis", "Chroniques de Dragonlance"}});
     index_.put({.id = "amber", .title = "Les 9 princes d'ambre", .others = {"Roger Zelazny"}});
     index_.put({.id = "collapse", .title = "Effondrement", .others = {"Jared Diamond"}});
   }

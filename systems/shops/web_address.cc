@@ -15,18 +15,22 @@ constexpr std::size_t kLongestUrl = 8000;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 // What RFC 3986 calls unreserved: never needs a percent sign.
-bool is_unreserved(char c) { return is_alpha(c) || is_digit(c) || std::string_view("-._~").find(c) != std::string_view::npos; }
+bool is_unreserved(char c) {
+  return is_alpha(c) || is_digit(c) || std::string_view("-._~").find(c) != std::string_view::npos;
+}
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return out;
 }
 
 // A host in its ASCII form, each label checked.
 Result<std::string> normal_host(std::string_view host) {
   while (!host.empty() && host.back() == '.') host.remove_suffix(1);  // "example.com." is the same host
-  if (host.empty() || host.size() > kLongestHost) return validation_error("the host is empty or longer than 253 characters");
+  if (host.empty() || host.size() > kLongestHost)
+    return validation_error("the host is empty or longer than 253 characters");
   char* ascii = nullptr;
   const auto text = std::string(host);
   const int status = idn2_to_ascii_8z(text.c_str(), &ascii, IDN2_NONTRANSITIONAL | IDN2_NFC_INPUT);
@@ -37,8 +41,9 @@ Result<std::string> normal_host(std::string_view host) {
   while (start <= out.size()) {
     const auto end = std::min(out.find('.', start), out.size());
     const auto label = std::string_view(out).substr(start, end - start);
-    const bool fine = !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
-                      std::all_of(label.begin(), label.end(), [](char c) { return is_alpha(c) || is_digit(c) || c == '-'; });
+    const bool fine =
+        !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
+        std::all_of(label.begin(), label.end(), [](char c) { return is_alpha(c) || is_digit(c) || c == '-'; });
     if (!fine) return validation_error(fmt::format("{} is not a host", host));
     start = end + 1;
   }
@@ -108,7 +113,8 @@ Result<Parts> split(std::string_view text) {
   const auto colon = text.find("://");
   if (colon == std::string_view::npos) return validation_error("a URL begins with http:// or https://");
   parts.scheme = lower(text.substr(0, colon));
-  if (parts.scheme != "http" && parts.scheme != "https") return validation_error("a URL begins with http:// or https://");
+  if (parts.scheme != "http" && parts.scheme != "https")
+    return validation_error("a URL begins with http:// or https://");
   text.remove_prefix(colon + 3);
   text = text.substr(0, text.find('#'));
   const auto end = std::min(text.find_first_of("/?\\"), text.size());
@@ -140,7 +146,8 @@ Result<std::string> normal_domain(std::string_view text) {
 }
 
 Result<CanonicalUrl> canonical_url(std::string_view text) {
-  if (text.size() > kLongestUrl) return validation_error(fmt::format("the URL is longer than {} characters", kLongestUrl));
+  if (text.size() > kLongestUrl)
+    return validation_error(fmt::format("the URL is longer than {} characters", kLongestUrl));
   const auto parts = TRY(split(text));
   CanonicalUrl out;
   out.host = TRY(normal_host(parts.host));
@@ -156,7 +163,8 @@ Result<CanonicalUrl> canonical_url(std::string_view text) {
 }
 
 bool belongs_to(std::string_view host, std::string_view domain) {
-  return host == domain || (host.size() > domain.size() && host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.');
+  return host == domain ||
+         (host.size() > domain.size() && host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.');
 }
 
 }  // namespace stator::systems::shops

@@ -10,9 +10,10 @@ struct Case {
 };
 
 TEST(NormalDomain, HasOneSpelling) {
-  for (const auto& [given, expected] : {Case{"example.com", "example.com"}, Case{"HTTPS://www.Example.COM:443/a?b#c", "example.com"},
-                                        Case{"user:secret@shop.example.com", "shop.example.com"}, Case{"Müller.de", "xn--mller-kva.de"},
-                                        Case{"example.com.", "example.com"}, Case{"www.com", "www.com"}}) {
+  for (const auto& [given, expected] :
+       {Case{"example.com", "example.com"}, Case{"HTTPS://www.Example.COM:443/a?b#c", "example.com"},
+        Case{"user:secret@shop.example.com", "shop.example.com"}, Case{"Müller.de", "xn--mller-kva.de"},
+        Case{"example.com.", "example.com"}, Case{"www.com", "www.com"}}) {
     const auto domain = normal_domain(given);
     ASSERT_TRUE(domain) << given << ": " << domain.error().message;
     EXPECT_EQ(*domain, expected) << given;
@@ -20,14 +21,17 @@ TEST(NormalDomain, HasOneSpelling) {
 }
 
 TEST(NormalDomain, RefusesWhatIsNone) {
-  for (const auto* given : {"", "https://", "a b.com", "-a.com", "a..com", "a_b.com", "#x"}) EXPECT_FALSE(normal_domain(given)) << given;
+  for (const auto* given : {"", "https://", "a b.com", "-a.com", "a..com", "a_b.com", "#x"})
+    EXPECT_FALSE(normal_domain(given)) << given;
 }
 
 TEST(CanonicalUrl, HasOneSpelling) {
   for (const auto& [given, expected] :
        {Case{"https://example.com/products/item-123", "https://example.com/products/item-123"},
-        Case{"HTTP://EXAMPLE.com:80", "http://example.com/"}, Case{"https://example.com:8443/a", "https://example.com:8443/a"},
-        Case{"https://example.com/a/./b/../c/", "https://example.com/a/c/"}, Case{"https://example.com/..", "https://example.com/"},
+        Case{"HTTP://EXAMPLE.com:80", "http://example.com/"},
+        Case{"https://example.com:8443/a", "https://example.com:8443/a"},
+        Case{"https://example.com/a/./b/../c/", "https://example.com/a/c/"},
+        Case{"https://example.com/..", "https://example.com/"},
         Case{"https://example.com/%7euser/%c3%a9", "https://example.com/~user/%C3%A9"},
         Case{"https://example.com/é b", "https://example.com/%C3%A9%20b"},
         Case{"https://u:p@example.com/?b=2&a=1#top", "https://example.com/?b=2&a=1"},
@@ -40,7 +44,8 @@ TEST(CanonicalUrl, HasOneSpelling) {
 }
 
 TEST(CanonicalUrl, RefusesWhatIsNone) {
-  for (const auto* given : {"", "example.com", "ftp://example.com", "https://", "https://exa mple.com", "https://example.com:port/"}) {
+  for (const auto* given :
+       {"", "example.com", "ftp://example.com", "https://", "https://exa mple.com", "https://example.com:port/"}) {
     EXPECT_FALSE(canonical_url(given)) << given;
   }
 }

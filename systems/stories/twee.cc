@@ -62,7 +62,8 @@ Result<TweePassage> read_header(std::string_view header, std::size_t line) {
   if (passage.name.empty()) return validation_error(fmt::format("line {}: a passage without a name", line));
   if (tags < metadata) {
     const auto end = find_bare(header, ']', tags);
-    if (end == std::string_view::npos) return validation_error(fmt::format("line {}: the tags of {} are not closed", line, passage.name));
+    if (end == std::string_view::npos)
+      return validation_error(fmt::format("line {}: the tags of {} are not closed", line, passage.name));
     auto rest = header.substr(tags + 1, end - tags - 1);
     while (!(rest = trim(rest)).empty()) {
       const auto space = std::min(rest.find(' '), rest.size());
@@ -128,7 +129,8 @@ Result<TweeStory> read_twee(std::string_view text) {
     } else if (passage->name == "StoryData") {
       read_story_data(trim(body), story);
     } else if (!has_tag(*passage, "script") && !has_tag(*passage, "stylesheet")) {
-      if (story.passages.size() == kMostPassages) return validation_error(fmt::format("more than {} passages", kMostPassages));
+      if (story.passages.size() == kMostPassages)
+        return validation_error(fmt::format("more than {} passages", kMostPassages));
       take_links(body, *passage);
       story.passages.push_back(std::move(*passage));
     }
@@ -149,12 +151,14 @@ Result<TweeStory> read_twee(std::string_view text) {
       body += line;
       body += '\n';
     } else if (!trim(line).empty()) {
-      return validation_error(fmt::format("line {}: text before the first passage; passages begin with ::", line_number));
+      return validation_error(
+          fmt::format("line {}: text before the first passage; passages begin with ::", line_number));
     }
   }
   TRY(end_passage());
   const auto named = [&](std::string_view name) {
-    return std::any_of(story.passages.begin(), story.passages.end(), [&](const TweePassage& p) { return p.name == name; });
+    return std::any_of(story.passages.begin(), story.passages.end(),
+                       [&](const TweePassage& p) { return p.name == name; });
   };
   if (story.start.empty() && named("Start")) story.start = "Start";
   if (story.start.empty() && !story.passages.empty()) story.start = story.passages.front().name;

@@ -27,15 +27,17 @@ body {}
   ASSERT_EQ(story->passages.size(), 2U);
   EXPECT_EQ(story->passages[0].tags, (std::vector<std::string>{"dark", "first"}));
   EXPECT_EQ(story->passages[0].text, "It is dark.");
-  EXPECT_EQ(story->passages[0].links, (std::vector<TweeLink>{{"Go in", "Hall"}, {"Swim", "Sea"}, {"Climb", "Hill"}, {"Sleep", "Sleep"}}));
+  EXPECT_EQ(story->passages[0].links,
+            (std::vector<TweeLink>{{"Go in", "Hall"}, {"Swim", "Sea"}, {"Climb", "Hill"}, {"Sleep", "Sleep"}}));
 }
 
 TEST(Twee, WritesWhatItReads) {
-  const TweeStory story{.title = "T",
-                        .ifid = "D674C58C-DEFA-4F70-B7A2-27742230C0FC",
-                        .start = "a [odd] {name}",
-                        .passages = {{.name = "a [odd] {name}", .tags = {"x"}, .text = "Two\nlines", .links = {{"on", "b"}}},
-                                     {.name = "b", .tags = {}, .text = "", .links = {}}}};
+  const TweeStory story{
+      .title = "T",
+      .ifid = "D674C58C-DEFA-4F70-B7A2-27742230C0FC",
+      .start = "a [odd] {name}",
+      .passages = {{.name = "a [odd] {name}", .tags = {"x"}, .text = "Two\nlines", .links = {{"on", "b"}}},
+                   {.name = "b", .tags = {}, .text = "", .links = {}}}};
   const auto again = read_twee(write_twee(story));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, story);
