@@ -115,7 +115,7 @@ class SettingsCommand {
       options_.push_back({&setting, option});
     }
     file_ = app_->add_option("--config")->type_name("FILE")->expected(1);
-    if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(0, kMaxModels)->allow_extra_args(true);
+    if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(1)->allow_extra_args();
   }
 
   explicit operator bool() const { return app_->parsed(); }
@@ -139,8 +139,6 @@ class SettingsCommand {
   }
 
  private:
-  static constexpr int kMaxModels = 1000;
-
   struct SettingOption {
     const server::Setting* setting;
     const CLI::Option* option;

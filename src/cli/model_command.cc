@@ -149,11 +149,11 @@ ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::
   add_model_check_options(*check);
   actions_.push_back({check, {"--json", "--strict", "--item-size", "--page"}, check_models});
   const auto add_data = [&](const std::string& name, std::string help, auto add_options, std::vector<std::string> flags,
-                            auto run_it) {
+                            auto act) {
     auto* action = add_command(*app_, name, std::move(help));
     add_options(*action);
     for (const auto* flag : {"--endpoint", "--data", "--config"}) flags.emplace_back(flag);
-    actions_.push_back({action, std::move(flags), run_it});
+    actions_.push_back({action, std::move(flags), act});
   };
   add_data("verify", model_verify_help(), add_model_verify_options, {"--repair"}, verify_model);
   add_data("parked", model_parked_help(), add_model_parked_options, {"--replay"}, show_parked);
