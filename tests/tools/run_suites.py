@@ -2,7 +2,7 @@
 
 A suite is one of two things:
 
-  unit/<layer>   the *_test.cc of a layer of src/, the GoogleTest binary build/<preset>/test_<layer>.  Runs on every
+  unit/<layer>   the *_test.cc of a layer of src/ or systems/, the GoogleTest binary build/<preset>/test_<layer>.  Runs on every
                  build; under the thread sanitizer without RocksDB, which Debian does not instrument: layers and tests
                  with RocksDb in their name are left out.
   <name>         the executable tests/<name>/suite.  Runs on the release build.  One comment line near its top can
@@ -66,7 +66,7 @@ class Outcome:
 
 
 def unit_suites(top):
-    for cmake_file in sorted(top.glob("src/**/CMakeLists.txt")):
+    for cmake_file in sorted([*top.glob("src/**/CMakeLists.txt"), *top.glob("systems/*/CMakeLists.txt")]):
         layer = re.search(r"stator_layer\(\s*(\w+)", cmake_file.read_text())
         if not layer or not any(cmake_file.parent.glob("*_test.cc")):
             continue
