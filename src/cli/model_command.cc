@@ -139,21 +139,21 @@ int print_import(const CLI::App& action) {
 
 ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::string(kModelHelp))) {
   app_->require_subcommand(0, 1);
-  const auto add = [&](const std::string& name, std::string_view help, std::vector<std::string> flags, auto run) {
+  const auto add = [&](const std::string& name, std::string_view help, std::vector<std::string> flags, auto carry_out) {
     auto* action = add_command(*app_, name, std::string(help));
     action->add_option("FILE")->expected(1);
     for (const auto& flag : flags) action->add_option(flag)->expected(1);
-    actions_.push_back({action, std::move(flags), std::move(run)});
+    actions_.push_back({action, std::move(flags), std::move(carry_out)});
   };
   auto* check = add_command(*app_, "check", std::string(kModelCheckHelp));
   add_model_check_options(*check);
   actions_.push_back({check, {"--json", "--strict", "--item-size", "--page"}, check_models});
   const auto add_data = [&](const std::string& name, std::string help, auto add_options, std::vector<std::string> flags,
-                            auto run) {
+                            auto carry_out) {
     auto* action = add_command(*app_, name, std::move(help));
     add_options(*action);
     for (const auto* flag : {"--endpoint", "--data", "--config"}) flags.emplace_back(flag);
-    actions_.push_back({action, std::move(flags), run});
+    actions_.push_back({action, std::move(flags), carry_out});
   };
   add_data("verify", model_verify_help(), add_model_verify_options, {"--repair"}, verify_model);
   add_data("parked", model_parked_help(), add_model_parked_options, {"--replay"}, show_parked);
