@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <array>
-
-#include "stator/base/mutex.h"
+#include <semaphore>
 
 namespace stator::runtime {
 
@@ -14,16 +13,15 @@ using value::JsonElement;
 using value::JsonObject;
 
 api::Reply call_and_wait(client::Client& client, std::string_view operation, std::string_view json) {
-  Mutex mutex;
-  CondVar arrived;
+  // The thread's own, so that it is still there when the one that brings the reply has not quite let go of it.
+  thread_local std::binary_semaphore this_thread(0);
+  auto& arrived = this_thread;
   std::optional<api::Reply> reply;
   client.call(operation, json, [&](api::Reply answer) {
-    MutexLock lock(mutex);
     reply = std::move(answer);
-    arrived.notify_one();  // under the lock: the waiter, and with it the condition variable, may be gone right after
+    arrived.release();
   });
-  MutexLock lock(mutex);
-  while (!reply) arrived.wait(mutex);
+  arrived.acquire();
   return std::move(*reply);
 }
 
