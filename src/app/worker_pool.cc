@@ -1,5 +1,6 @@
 #include "stator/app/worker_pool.h"
 
+#include <cstddef>
 #include <utility>
 
 namespace stator::app {
@@ -9,13 +10,7 @@ WorkerPool::WorkerPool(std::size_t threads, std::size_t queue) : queue_(queue) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
-WorkerPool::~WorkerPool() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  arrived_.notify_all();
-}
+WorkerPool::~WorkerPool() { arrived_.release(static_cast<std::ptrdiff_t>(threads_.size())); }
 
 bool WorkerPool::submit(Job& job) {
   {
@@ -23,16 +18,16 @@ bool WorkerPool::submit(Job& job) {
     if (waiting_.size() >= queue_) return false;
     waiting_.push_back(std::move(job));
   }
-  arrived_.notify_one();
+  arrived_.release();
   return true;
 }
 
 void WorkerPool::work() {
   for (;;) {
     Job job;
+    arrived_.acquire();
     {
       MutexLock lock(mutex_);
-      while (waiting_.empty() && !stopping_) arrived_.wait(mutex_);
       if (waiting_.empty()) return;
       job = std::move(waiting_.front());
       waiting_.pop_front();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -26,10 +27,9 @@ class WorkerPool {
   void work();
 
   const std::size_t queue_;
+  std::counting_semaphore<> arrived_{0};  // one for each waiting job, and at the end one for each thread
   Mutex mutex_;
-  CondVar arrived_;
   std::deque<Job> waiting_ GUARDED_BY(mutex_);
-  bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<std::jthread> threads_;  // last: joined before anything they use is destroyed
 };
 

@@ -19,8 +19,8 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kTokenHelp =
-    R"help(Make a token that `stator app` and `stator up` accept, for development: it is signed (HS256) with jwt_secret, or else with
-the secret in the data folder.  In production tokens come from an identity provider; see jwks.
+    R"help(Make a token that `stator app` and `stator up` accept, for development: it is signed (HS256) with jwt_secret, or else
+with the secret in the data folder.  In production tokens come from an identity provider; see jwks.
 
 Usage: stator token --subject WHO [OPTIONS]
 

@@ -62,9 +62,9 @@ Usage: stator serve [OPTIONS]
 
 )";
 constexpr std::string_view kAppHelp =
-    R"(Serve models over REST, each below /systems/<name>/v1, on a database of its own in the data folder.  Whoever asks shows a
-token (JWT); `stator token` makes one.  /systems/<name>/v1/ is a page to try it, openapi.json beside it tells programs.
-Ctrl-C, or SIGTERM, stops it.
+    R"(Serve models over REST, each below /systems/<name>/v1, on a database of its own in the data folder.  Whoever asks
+shows a token (JWT); `stator token` makes one.  /systems/<name>/v1/ is a page to try it, openapi.json beside it tells
+programs.  Ctrl-C, or SIGTERM, stops it.
 
 Usage: stator app FILE... [OPTIONS]
 

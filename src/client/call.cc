@@ -1,17 +1,22 @@
 #include "stator/client/call.h"
 
-#include <future>
+#include <optional>
+#include <semaphore>
 #include <utility>
 
 namespace stator::client {
 
 api::Reply call_and_wait(Client& client, std::string_view operation, std::string_view json) {
-  std::promise<api::Reply> promise;
-  auto reply = promise.get_future();
-  // The promise is the callback's: this function may return, and a local one be gone, before set_value() has.
-  client.call(operation, json,
-              [promise = std::move(promise)](api::Reply answer) mutable { promise.set_value(std::move(answer)); });
-  return reply.get();
+  // The thread's own, so that it is still there when the one that brings the reply has not quite let go of it.
+  thread_local std::binary_semaphore this_threads(0);
+  auto& arrived = this_threads;
+  std::optional<api::Reply> reply;
+  client.call(operation, json, [&](api::Reply answer) {
+    reply = std::move(answer);
+    arrived.release();
+  });
+  arrived.acquire();
+  return std::move(*reply);
 }
 
 }  // namespace stator::client
