@@ -76,6 +76,7 @@ void Service::handle(const http::Request& request, http::Responder responder) {
   }
   // The request is valid until it is answered.
   const auto start = std::chrono::steady_clock::now();
+  if (options_.workers == 0) return work(*system, request, std::move(responder), start);
   auto shared = std::make_shared<http::Responder>(std::move(responder));
   WorkerPool::Job job = [this, system, request, shared, start] { work(*system, request, std::move(*shared), start); };
   if (workers_.submit(job)) return;

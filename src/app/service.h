@@ -18,8 +18,10 @@ namespace stator::app {
 struct ServiceOptions {
   std::vector<std::string> cors_origins = {};  // empty: no CORS headers at all
   std::size_t max_body_bytes = 16 << 20;       // of a request's body once it is decompressed
-  std::size_t workers = 64;                    // requests that are worked on at the same time
-  std::size_t queue = 4096;                    // requests that wait for one of them; more are answered 503
+  // Requests that are worked on at the same time.  0: each where it arrives, which is right for a database that never makes
+  // anybody wait, because a thread that is handed a request costs as much as the request.
+  std::size_t workers = 64;
+  std::size_t queue = 4096;  // requests that wait for one of them; more are answered 503
   bool access_log = false;
   std::function<void(std::string&)> more_metrics = nullptr;  // appends to /metrics
 };
@@ -32,7 +34,8 @@ struct ServiceOptions {
 //   /systems/<name>/v1/...         its routes
 //   /health, /metrics              for machines
 //
-// Event loops only hand requests over: everything that waits for the database, or reads keys, runs on workers.  Thread-safe.
+// Event loops only hand requests over: everything that waits for the database, or reads keys, runs on workers, if there are any.
+// Thread-safe.
 class Service final : public http::Handler {
  public:
   // Systems and verifier outlive the service.

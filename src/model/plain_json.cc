@@ -142,6 +142,9 @@ class JsonReader {
     return AttributeValue();
   }
 
+  // Stands for itself inside a string.
+  static bool is_plain(char c) { return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20; }
+
   Result<std::string> string() {
     const std::size_t begin = at_++;
     std::string result;
@@ -150,14 +153,13 @@ class JsonReader {
         at_ = begin;
         return error("the closing quote is missing");
       }
-      const char c = text_[at_];
-      if (static_cast<unsigned char>(c) < 0x20) return error("a control character must be written as an escape");
+      const std::size_t plain = at_;
+      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+      result += text_.substr(plain, at_ - plain);
+      if (at_ == text_.size() || text_[at_] == '"') continue;
+      if (text_[at_] != '\\') return error("a control character must be written as an escape");
       ++at_;
-      if (c == '\\') {
-        TRY(escape(result));
-      } else {
-        result += c;
-      }
+      TRY(escape(result));
     }
     return result;
   }

@@ -69,11 +69,12 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
     served.push_back(systems->systems_.back().get());
     TRY(systems->manage(*served.back(), client, clock));
   }
+  const bool answers_at_once = config.in_memory && config.endpoint.empty() && config.jwks.empty();
   systems->service_ = std::make_unique<app::Service>(
       std::move(served), *systems->tokens_,
       app::ServiceOptions{.cors_origins = config.cors_origins,
                           .max_body_bytes = config.max_body_bytes,
-                          .workers = config.app_workers,
+                          .workers = answers_at_once ? 0 : config.app_workers,
                           .access_log = config.access_log,
                           .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); }});
   return systems;
