@@ -56,7 +56,8 @@ std::string objection_to_origins(const Config& config) {
 }
 
 std::string objection_to_secret(const Config& config) {
-  return config.jwt_secret.size() < kMinSecretBytes ? fmt::format("expects at least {} bytes", kMinSecretBytes) : "";
+  const auto size = config.jwt_secret.size();  // empty: none
+  return size > 0 && size < kMinSecretBytes ? fmt::format("expects at least {} bytes", kMinSecretBytes) : "";
 }
 
 std::string objection_to_data(const Config& config) {

@@ -242,7 +242,7 @@ TEST(Settings, HaveHelpAndNamesOfTheirOwn) {
   for (const auto& setting : settings()) {
     EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
     EXPECT_FALSE(setting.help.empty() || setting.placeholder.empty()) << setting.name;
-    EXPECT_NE(settings_help(Mode::Up).find(setting.flag()), std::string::npos) << setting.name;
+    EXPECT_NE(settings_help(std::nullopt).find(setting.flag()), std::string::npos) << setting.name;
   }
   EXPECT_EQ(settings_help(Mode::Serve).find("--console-port"), std::string::npos);
 }

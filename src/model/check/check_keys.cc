@@ -345,33 +345,6 @@ void find_length(const KeyUse& use, Findings& findings) {
   }
 }
 
-void find_key_type(const KeyUse& use, Findings& findings) {
-  if (use.form.rule != nullptr) return;
-  const auto* attribute = use.row.entity->find_attribute(use.key.name);
-  if (attribute == nullptr) return;
-  const auto stored = [&]() -> std::optional<value::Type> {
-    switch (attribute->type.kind) {
-      case Kind::Number:
-      case Kind::Integer: return value::Type::N;
-      case Kind::Binary: return value::Type::B;
-      case Kind::Boolean:
-      case Kind::List:
-      case Kind::Set:
-      case Kind::Map: return std::nullopt;
-      case Kind::Any: return use.key.type;
-      default: return value::Type::S;
-    }
-  }();
-  if (stored == use.key.type) return;
-  findings.error(
-      {.code = "key-type",
-       .subject = fmt::format("{}.{}", use.row.entity->name, use.key.name),
-       .position = attribute->position},
-      fmt::format("{} is a key attribute of type {}, but {} stores it as something else, which DynamoDB refuses",
-                  use.key.name, value::type_name(use.key.type), use.row.entity->name),
-      "give the key its type in the table's key, or make the key from a template");
-}
-
 // A truth value in the clothes of a number or a text: keys cannot be booleans, so somebody made it up to have an index.
 bool is_flag(const Type& type) {
   if (type.kind == Kind::Integer) {
@@ -477,7 +450,6 @@ void check_keys(const Model& model, Findings& findings) {
     find_forgeries(space, all, findings);
   }
   for (const auto& use : key_uses(model)) {
-    find_key_type(use, findings);
     find_flags(use, findings);
     find_text_order(use, findings);
     find_numbers(use, findings);

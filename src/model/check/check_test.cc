@@ -222,22 +222,6 @@ entities:
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, pattern: '[a-z]{1,20}' }")), Lines{});
 }
 
-TEST(CheckKeys, WantsKeyAttributesOfTheKeysType) {
-  const auto with_key = [](std::string_view key) {
-    return found(
-        "key-type",
-        fmt::format("\ntable: {{ name: Things, key: [PK, SK], indexes: {{ ByAge: {{ key: [{}] }} }} }}\n", key),
-        R"yaml(
-entities:
-  PERSON: { keys: { PK: "P#{id}", SK: "X" }, attributes: { id: uuid, age: integer } }
-)yaml");
-  };
-  EXPECT_EQ(with_key("age"),
-            Lines{"error PERSON.age: age is a key attribute of type S, but PERSON stores it as something else, "
-                  "which DynamoDB refuses"});
-  EXPECT_EQ(with_key("age:N"), Lines{});
-}
-
 TEST(CheckKeys, WarnsOfFlagsThatAreSetByHand) {
   const auto with_flag = [](std::string_view type) {
     return found("settable-flag",
