@@ -14,6 +14,9 @@ using engine::IndexKind;
 using engine::Table;
 
 constexpr std::size_t kMaxLocalIndexes = 5;
+constexpr std::size_t kMostIndexesRead = 200;  // what is wrong with one is told before their number is, within reason
+constexpr std::string_view kTooManyLocal = "Number of LocalSecondaryIndexes exceeds per-table limit of 5";
+constexpr std::string_view kTooManyGlobal = "GlobalSecondaryIndex count exceeds the per-table limit of 20";
 
 Error invalid(std::string_view what) {
   return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
@@ -27,6 +30,7 @@ Result<void> read_local_indexes(const Request& request, SchemaReader& schemas, T
     return invalid(
         "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex");
   }
+  if (list.size() > kMostIndexesRead) return invalid(kTooManyLocal);
   for (const auto& request_index : list) {
     Index index;
     index.kind = IndexKind::Local;
@@ -46,7 +50,7 @@ Result<void> read_local_indexes(const Request& request, SchemaReader& schemas, T
     TRY(add_index(table, std::move(index)));
   }
   if (list.size() > kMaxLocalIndexes) {
-    return invalid("Number of LocalSecondaryIndexes exceeds per-table limit of 5");
+    return invalid(kTooManyLocal);
   }
   return {};
 }
@@ -55,9 +59,10 @@ Result<void> read_global_indexes(const Request& request, SchemaReader& schemas, 
   if (!request.has("GlobalSecondaryIndexes")) return {};
   const auto list = request.objects("GlobalSecondaryIndexes");
   if (list.empty()) return invalid("List of GlobalSecondaryIndexes is empty");
+  if (list.size() > kMostIndexesRead) return invalid(kTooManyGlobal);
   for (const auto& index : list) TRY(add_index(table, TRY(schemas.read_global_index(index, table.billing_mode))));
   if (list.size() > kMaxGlobalIndexes) {
-    return invalid("GlobalSecondaryIndex count exceeds the per-table limit of 20");
+    return invalid(kTooManyGlobal);
   }
   return {};
 }

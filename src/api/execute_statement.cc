@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "stator/api/page_read.h"
 #include "stator/api/partiql.h"
 
 namespace stator::api {
@@ -10,8 +13,8 @@ Result<std::string> run_read(Call& call, const BoundStatement& statement) {
   if (plan.key_error) return *plan.key_error;
   SelectPosition from;
   if (const auto token = request.string("NextToken")) from = TRY(read_next_token(statement, *token));
-  std::optional<std::uint64_t> limit;
-  if (const auto number = request.integer("Limit")) limit = static_cast<std::uint64_t>(*number);
+  auto limit = filter_bound(request.element("Parameters"), request.string("Statement").value_or("").size());
+  if (const auto number = request.integer("Limit")) limit = std::min(limit, static_cast<std::uint64_t>(*number));
   const auto snapshot = call.engine().snapshot();
   const auto page = TRY(run_select(*snapshot, plan, limit, from));
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "stator/api/capacity_report.h"
 #include "stator/api/expressions.h"
 #include "stator/api/legacy.h"
@@ -171,7 +173,24 @@ Result<PageRead> open_page(Call& call, ReadExpressions expressions) {
   return read;
 }
 
+std::uint64_t filter_bound(const std::optional<value::JsonElement>& constants, std::size_t expression_bytes) {
+  constexpr std::size_t kMostWork = std::size_t{1} << 30;  // bytes compared
+  constexpr std::size_t kShortestUse = 16;                 // of a constant in an expression, about
+  const auto bytes = constants ? simdjson::minify(*constants).size() : 0;
+  return std::max<std::uint64_t>(1, kMostWork / ((1 + bytes) * (1 + expression_bytes / kShortestUse)));
+}
+
 Result<std::string> run_page(Call& call, const PageRead& read) {
+  auto range = read.range;
+  if (read.filter) {
+    const auto& request = call.request();
+    auto constants = request.element("ExpressionAttributeValues");
+    for (const auto* older : {"QueryFilter", "ScanFilter"}) {
+      if (!constants) constants = request.element(older);
+    }
+    const auto bound = filter_bound(constants, request.string("FilterExpression").value_or("").size());
+    range.limit = std::min(range.limit.value_or(bound), bound);
+  }
   const auto snapshot = call.engine().snapshot();
   std::string body;
   value::JsonWriter json(body);
@@ -179,7 +198,7 @@ Result<std::string> run_page(Call& call, const PageRead& read) {
   if (!read.count_only) json.key("Items").begin_array();
   PageWriter items(read, *snapshot, json);
   const auto page =
-      TRY(engine::read_page(*snapshot, read.range, [&](const value::StoredItemView& item) { return items.add(item); }));
+      TRY(engine::read_page(*snapshot, range, [&](const value::StoredItemView& item) { return items.add(item); }));
   if (!read.count_only) json.end_array();
   json.key("Count").integer(static_cast<std::int64_t>(items.count()));
   json.key("ScannedCount").integer(static_cast<std::int64_t>(page.scanned));

@@ -34,6 +34,13 @@ Result<ReadExpressions> read_expressions(Call& call, std::string_view legacy_fil
 // Errors: Validation, ResourceNotFound.
 Result<PageRead> open_page(Call& call, ReadExpressions expressions);
 
+// How many items a page looks at, at most, when its filter compares each of them with the request's own values.
+//
+// A client chooses both sides of a comparison, and a megabyte holds many small items: without a bound one request could keep a
+// thread busy for minutes.  Beyond it the page ends as at a Limit, with a LastEvaluatedKey.  `constants` are the values as JSON,
+// `expression_bytes` says how often a text of that length can name them.  Ordinary requests are far below.
+std::uint64_t filter_bound(const std::optional<value::JsonElement>& constants, std::size_t expression_bytes);
+
 // Reads the page and answers with it.
 Result<std::string> run_page(Call& call, const PageRead& read);
 

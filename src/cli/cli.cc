@@ -99,6 +99,8 @@ constexpr std::string_view kVersionHelp =
 Usage: stator version
 )";
 
+constexpr int kMostModels = 100;
+
 // A command that takes settings as flags.
 class SettingsCommand {
  public:
@@ -115,7 +117,7 @@ class SettingsCommand {
       options_.push_back({&setting, option});
     }
     file_ = app_->add_option("--config")->type_name("FILE")->expected(1);
-    if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(1)->allow_extra_args();
+    if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(1, kMostModels)->allow_extra_args();
   }
 
   explicit operator bool() const { return app_->parsed(); }

@@ -20,6 +20,7 @@ constexpr std::array kKinds{
     Choice<Kind>("date", Kind::Date),
     Choice<Kind>("timestamp", Kind::Timestamp),
     Choice<Kind>("email", Kind::Email),
+    Choice<Kind>("isbn", Kind::Isbn),
     Choice<Kind>("url", Kind::Url),
     Choice<Kind>("enum", Kind::Enum),
     Choice<Kind>("list", Kind::List),

@@ -328,6 +328,23 @@ void load_unique(const YamlNode& node, Entity& entity, Loading& loading) {
   entity.uniques.push_back(std::move(unique));
 }
 
+void load_check(const YamlNode& node, Entity& entity, Loading& loading) {
+  Report& report = loading.report;
+  Words words(node, "a check", report);
+  const YamlNode* that = words.need("that");
+  const YamlNode* attribute = words.need("attribute");
+  const YamlNode* problem = words.need("problem");
+  words.done();
+  const auto expression = that == nullptr ? std::nullopt : read_expression(*that, report);
+  const auto name = attribute == nullptr ? std::nullopt : read_text(*attribute, "an attribute", report);
+  const auto text = problem == nullptr ? std::nullopt : read_text(*problem, "a problem", report);
+  if (!expression || !name || !text) return;
+  put_off_names(*expression, entity.name, loading);
+  loading.later([name = *name, owner = entity.name, &loading] { loading.need_attribute(loading.entity(owner), name); });
+  entity.checks.push_back(
+      {.that = expression->value, .attribute = name->text, .problem = text->text, .position = node.position});
+}
+
 // The attributes of a soft deletion belong to the model: no request sets them.
 void take_over(const Text& name, Kind kind, std::string_view kind_text, const std::string& entity_name,
                Loading& loading) {
@@ -590,6 +607,9 @@ void load_entity(const YamlNode& node, Loading& loading) {
   }
   if (const YamlNode* uniques = words.find("unique")) {
     for (const auto& unique : read_list(*uniques)) load_unique(unique, entity, loading);
+  }
+  if (const YamlNode* checks = words.find("checks")) {
+    for (const auto& check : read_list(*checks)) load_check(check, entity, loading);
   }
   flag("append_only", entity.append_only);
   flag("versioned", entity.versioned);

@@ -77,6 +77,7 @@ enum class Kind : std::uint8_t {
   Timestamp,  // 2026-01-15T10:00:00.000Z: UTC, fixed width; other spellings of RFC 3339 are taken and normalised
   Email,
   Url,
+  Isbn,  // ISBN-10 or ISBN-13 with a right checksum, kept without dashes
   Enum,
   List,
   Set,  // of String, Number, Binary and what is stored as these
@@ -200,6 +201,14 @@ struct Unique {
   Position position;
 };
 
+// Something that must hold of an entity whenever a user or an action changes what it is about.
+struct EntityCheck {
+  Expression that;
+  std::string attribute;  // the one that is told to be wrong
+  std::string problem;    // "must not be beyond totalPages"
+  Position position;
+};
+
 struct SoftDelete {
   std::string attribute;                     // boolean: true while deleted
   std::optional<std::string> at;             // timestamp of the deletion
@@ -231,6 +240,7 @@ struct Entity {
   std::vector<Record> records;        // never empty; the first is the one that is always there
   std::vector<Parent> parents;
   std::vector<Unique> uniques;
+  std::vector<EntityCheck> checks;
   bool versioned = true;
   bool append_only = false;  // no update and no delete, a cascade aside
   std::optional<SoftDelete> soft_delete;

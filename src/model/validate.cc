@@ -10,6 +10,7 @@
 
 #include "stator/base/mutex.h"
 #include "stator/model/calendar.h"
+#include "stator/model/isbn.h"
 #include "stator/model/text.h"
 #include "stator/model/type_rules.h"
 
@@ -112,6 +113,11 @@ class Check {
       }
       case Kind::Email: return normalise_email(text);
       case Kind::Url: return is_url(text);
+      case Kind::Isbn: {
+        const auto isbn = normal_isbn(text);
+        if (isbn) text = *isbn;
+        return isbn.has_value();
+      }
       case Kind::Enum: return std::find(type.values.begin(), type.values.end(), text) != type.values.end();
       default: return true;
     }

@@ -153,6 +153,42 @@ Outcome<Visible> find_for(Transaction& transaction, const Model& model, const En
   return forbidden();
 }
 
+Outcome<Done> check_parents(Transaction& transaction, const Context& context, const Draft& draft,
+                            const Caller& caller) {
+  const auto& entity = *draft.entity;
+  for (const auto& rules : context.rules.of(entity).relations) {
+    const auto& parent = *rules.parent;
+    if (lets_in(parent.read, caller) || (!rules.relation->must_exist && rules.copies.empty())) continue;
+    const auto key = ATTEMPT(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.after)));
+    if (!key) continue;
+    if (draft.before &&
+        key == ATTEMPT(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.before)))) {
+      continue;
+    }
+    Item naming;
+    for (const auto& [theirs, ours] : rules.relation->by) {
+      if (const auto* content = draft.after->find(ours)) naming.set(theirs, *content);
+    }
+    const bool owned_by_name = parent.read.owner && owns(parent, naming, caller);
+    if (owned_by_name) continue;  // what is under the caller's own key is the caller's, if it is there
+    const auto found = find_visible(transaction, *context.model, parent, naming, caller, false);
+    if (found.ok()) continue;
+    if (found.problem().kind != ProblemKind::NotFound) return found.problem();
+    if (rules.relation->must_exist) return missing_parent(rules);
+    // A parent that need not be there gives nothing away as long as it really is not there.
+    if (ATTEMPT(transaction.load(parent, naming)) != nullptr) return missing_parent(rules);
+  }
+  return Done{};
+}
+
+Outcome<Done> check_copied_owner(const Draft& draft, const Caller& caller) {
+  const auto& entity = *draft.entity;
+  const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+  if (owner == nullptr || !owner->copy_of || lets_in(entity.create, caller)) return Done{};
+  if (owns(entity, *draft.after, caller)) return Done{};
+  return forbidden();
+}
+
 Outcome<Item> with_owner(Transaction& transaction, const Model& model, const Entity& entity, const Item& attributes,
                          const Caller& caller) {
   if (caller.system) return attributes;
@@ -171,7 +207,11 @@ Outcome<Item> with_owner(Transaction& transaction, const Model& model, const Ent
     return owned;
   }
   if (!lets_in(entity.create, caller) && !entity.create.owner) return forbidden();
-  if (entity.owner && caller.subject) ATTEMPT(take(*entity.owner, AttributeValue::string(*caller.subject)));
+  const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+  const bool copied = owner != nullptr && owner->copy_of;  // the parent says whose it is
+  if (owner != nullptr && !copied && caller.subject) {
+    ATTEMPT(take(*entity.owner, AttributeValue::string(*caller.subject)));
+  }
   return owned;
 }
 

@@ -39,8 +39,15 @@ Outcome<Visible> find_for(Transaction& transaction, const model::Model& model, c
                           const value::Item& naming, const model::Access& access, const Caller& caller,
                           bool include_deleted);
 
+// That the caller may see every parent that `draft` has now and did not have before.  Who could point at somebody else's rows
+// would learn that they are there, get copies of what is in them, and count in them.  Problems: as if the parent was not there.
+Outcome<Done> check_parents(Transaction& transaction, const Context& context, const Draft& draft, const Caller& caller);
+
 // `attributes` of a new entity with the owner that it is going to have.  Problems: Unauthenticated, Forbidden, Invalid.
 Outcome<value::Item> with_owner(Transaction& transaction, const model::Model& model, const model::Entity& entity,
                                 const value::Item& attributes, const Caller& caller);
+
+// That whoever creates something as its owner is the owner that it got from its parent.
+Outcome<Done> check_copied_owner(const Draft& draft, const Caller& caller);
 
 }  // namespace stator::runtime

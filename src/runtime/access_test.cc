@@ -125,5 +125,72 @@ TEST(PublicByAttributes, RowsArePublicWhileTheirConditionHolds) {
   EXPECT_EQ(told(world.update("LIST", key, changes({{"isPublic", boolean(false)}}), nobody())), "401 Unauthenticated");
 }
 
+// -------------------------------------------------------------------------------------------------- parents, joins and owners
+
+constexpr std::string_view kLists = R"yaml(
+model: lists
+table: { name: Lists, key: [PK, SK] }
+entities:
+  LIST:
+    owner: userId
+    access: { create: signed-in, read: [owner, { public: "open = true" }], update: owner, delete: owner }
+    keys: { PK: "LIST#{listId}", SK: "LIST" }
+    attributes:
+      listId: { type: uuid, generated: uuid }
+      userId: { type: string, min: 1, max: 100 }
+      title: { type: string, required: true }
+      open: { type: boolean, default: false }
+      saves: { count: SAVED.list }
+  ENTRY:
+    owner: listOwner
+    parents: { list: { entity: LIST, on_delete: cascade } }
+    keys: { PK: "LIST#{listId}", SK: "ENTRY#{entryId}" }
+    attributes:
+      listId: uuid
+      entryId: { type: uuid, generated: uuid }
+      listOwner: { type: string, max: 100, copy_of: list.userId }
+  SAVED:
+    owner: userId
+    parents: { list: { entity: LIST } }
+    keys: { PK: "USER#{userId}", SK: "SAVED#{listId}" }
+    attributes:
+      userId: { type: string, min: 1, max: 100 }
+      listId: { type: uuid, required: true, immutable: true }
+      title: { type: string, copy_of: list.title }
+patterns:
+  saved:
+    query: { PK: "USER#{me}", SK: { begins_with: "SAVED#" } }
+    returns: SAVED
+    join: { relation: list, as: list }
+)yaml";
+
+TEST(Parents, AreOnlyForThoseWhoMaySeeThem) {
+  World world(kLists);
+  const auto ann = user("ann");
+  const auto bob = user("bob");
+  const auto made = world.made("LIST", {{"title", text("private")}}, ann);
+  const Item list = {{"listId", *made.attributes.find("listId")}};
+  EXPECT_EQ(told(world.create("SAVED", list, bob)),
+            told(world.create("SAVED", {{"listId", text("0d9e5d0c-4f6c-4d0c-9f5f-6f2f4c1b2a3d")}}, bob)))
+      << "what one may not see is as if it was not there";
+  EXPECT_EQ(shown(*world.get("LIST", list, ann), "saves"), "0");
+
+  ASSERT_TRUE(world.update("LIST", list, changes({{"open", boolean(true)}}), ann).ok());
+  EXPECT_EQ(told(world.create("SAVED", list, bob)), "ok");
+  const auto& saved = *world.model().find_pattern("saved");
+  EXPECT_EQ(world.repository().run(saved, {}, bob)->objects.front().joined.size(), 1U);
+
+  ASSERT_TRUE(world.update("LIST", list, changes({{"open", boolean(false)}}), ann).ok());
+  EXPECT_TRUE(world.repository().run(saved, {}, bob)->objects.front().joined.empty()) << "it is private again";
+}
+
+TEST(Owner, MayComeFromTheParent) {
+  World world(kLists);
+  const auto made = world.made("LIST", {{"title", text("open")}, {"open", boolean(true)}}, user("ann"));
+  const Item list = {{"listId", *made.attributes.find("listId")}};
+  EXPECT_EQ(told(world.create("ENTRY", list, user("ann"))), "ok");
+  EXPECT_EQ(told(world.create("ENTRY", list, user("bob"))), "403 Forbidden");
+}
+
 }  // namespace
 }  // namespace stator::runtime

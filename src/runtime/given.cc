@@ -78,6 +78,21 @@ void check_complete(const Entity& entity, const value::Item& attributes, std::ve
   }
 }
 
+void check_whole(const Entity& entity, const value::Item* before, const value::Item& after,
+                 std::vector<Problem>& problems) {
+  const auto differs = [&](const std::string& name) {
+    const auto* old = before->find(name);
+    const auto* now = after.find(name);
+    return (old == nullptr) != (now == nullptr) || (old != nullptr && *old != *now);
+  };
+  for (const auto& check : entity.checks) {
+    const auto names = check.that.paths();
+    if (before != nullptr && std::none_of(names.begin(), names.end(), differs)) continue;
+    const auto holds = check.that.holds(model::scope_of(after));
+    if (!holds || !*holds) problems.push_back({check.attribute, check.problem});
+  }
+}
+
 std::vector<Problem> check_inputs(const std::vector<Attribute>& declared, value::Item& inputs) {
   std::vector<Problem> problems;
   const auto find = [&](const std::string& name) -> const Attribute* {

@@ -25,6 +25,10 @@ std::vector<model::Problem> check_changes(const model::Entity& entity, const mod
 // Required attributes that are not there, as far as somebody can give them.
 void check_complete(const model::Entity& entity, const value::Item& attributes, std::vector<model::Problem>& problems);
 
+// What the entity's own checks object to.  A check is asked when something that it reads differs from `before`; null: always.
+void check_whole(const model::Entity& entity, const value::Item* before, const value::Item& after,
+                 std::vector<model::Problem>& problems);
+
 // Parameters of a pattern, inputs of an action: known, of their type, required ones there, defaults filled in.
 std::vector<model::Problem> check_inputs(const std::vector<model::Attribute>& declared, value::Item& inputs);
 

@@ -295,6 +295,16 @@ class PatternRun {
     }
   }
 
+  // What is joined is somebody's, too: the caller's, everyone's, or of whoever let the caller in.
+  Outcome<bool> may_join(const Object& object) const {
+    const auto& read = object.entity->read;
+    if (ATTEMPT(lets_in(read, *object.entity, object.attributes, caller_))) return true;
+    return granted_ && !read.grants.empty() && std::all_of(granted_->begin(), granted_->end(), [&](const auto& given) {
+             const auto* found = object.attributes.find(given.name);
+             return found != nullptr && *found == given.value;
+           });
+  }
+
   Outcome<Done> join(std::vector<Object>& objects) {
     if (pattern_.joins.empty()) return Done{};
     std::vector<Item> keys;
@@ -302,6 +312,9 @@ class PatternRun {
       for (const auto& rule : pattern_.joins) add_key(keys, target_of(object, rule.relation));
     });
     auto targets = ATTEMPT(fetch(keys));
+    for (auto target = targets.begin(); target != targets.end();) {
+      target = ATTEMPT(may_join(target->object)) ? std::next(target) : targets.erase(target);
+    }
     visit(objects, [&](Object& object) {
       for (const auto& rule : pattern_.joins) {
         const auto key = target_of(object, rule.relation);

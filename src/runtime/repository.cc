@@ -50,6 +50,8 @@ Outcome<Object> Repository::create(const Entity& entity, const Item& attributes,
   auto created = runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
     auto owned = ATTEMPT(with_owner(transaction, model(), entity, attributes, caller));
     const auto* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
+    ATTEMPT(check_parents(transaction, parts_->context, *draft, caller));
+    ATTEMPT(check_copied_owner(*draft, caller));
     return to_object(model(), entity, *draft->after);
   });
   if (!created && created.problem().kind == ProblemKind::NotFound) {
@@ -73,6 +75,7 @@ Outcome<Object> Repository::update(const Entity& entity, const Item& key, const 
         ATTEMPT(find_for(transaction, model(), entity, key, entity.update, caller, options.include_deleted));
     ATTEMPT(check_version(model().table, *found.draft, options));
     ATTEMPT(transaction.change(*found.draft, changes, Source::Request));
+    ATTEMPT(check_parents(transaction, parts_->context, *found.draft, caller));
     return to_object(model(), entity, *found.draft->after);
   });
 }

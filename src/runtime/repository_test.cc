@@ -49,6 +49,42 @@ class RepositoryTest : public testing::Test {
   const Caller alice = user("alice");
 };
 
+// -------------------------------------------------------------------------------------------------------------------- checks
+
+TEST(Checks, HoldOfEveryRowThatSomebodyWrites) {
+  World world(R"yaml(
+model: reading
+table: { name: Reading, key: [PK, SK] }
+entities:
+  BOOK:
+    owner: userId
+    keys: { PK: "USER#{userId}", SK: "BOOK#{id}" }
+    checks:
+      - that: "attribute_not_exists(page) OR attribute_not_exists(pages) OR page <= pages"
+        attribute: page
+        problem: "must not be beyond pages"
+    attributes:
+      userId: { type: string, min: 1, max: 100 }
+      id: { type: uuid, generated: uuid }
+      title: string
+      page: integer
+      pages: integer
+      isbn: isbn
+)yaml");
+  const auto alice = user("alice");
+  EXPECT_EQ(told(world.create("BOOK", {{"page", number(11)}, {"pages", number(10)}}, alice)),
+            "400 Invalid; page must not be beyond pages");
+  const auto made =
+      world.made("BOOK", {{"page", number(9)}, {"pages", number(10)}, {"isbn", text("0-306-40615-2")}}, alice);
+  EXPECT_EQ(shown(made, "isbn"), "\"0306406152\"");
+  const Item key = {{"id", *made.attributes.find("id")}};
+  EXPECT_EQ(told(world.update("BOOK", key, changes({{"pages", number(5)}}), alice)),
+            "400 Invalid; page must not be beyond pages");
+  EXPECT_TRUE(world.update("BOOK", key, changes({{"pages", number(5)}}, {"page"}), alice).ok());
+  EXPECT_EQ(told(world.update("BOOK", key, changes({{"isbn", text("0306406153")}}), alice)),
+            "400 Invalid; isbn is not an ISBN with a right checksum, such as 978-0-306-40615-7");
+}
+
 // -------------------------------------------------------------------------------------------------------------------- create
 
 TEST_F(RepositoryTest, CreateFillsInWhatNobodyGives) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stator/model/model.h"
+#include "stator/runtime/outcome.h"
 
 // What a model's declarations mean for its writes, worked out once.
 namespace stator::runtime {
@@ -25,6 +26,10 @@ struct RelationRules {
   bool in_path = false;                         // the route of the child names the parent
   std::vector<std::string> pointers;            // attributes of the child to blame when there is no such parent
 };
+
+// A parent that is not there, or not for the caller: 404 when the address of the request names it, else the request is at odds
+// with what there is.
+Problem missing_parent(const RelationRules& rules);
 
 struct EntityRules {
   const model::Entity* entity = nullptr;

@@ -119,6 +119,8 @@ Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Sourc
   if (entity.versioned) attributes.set(model_.table.version_attribute, AttributeValue::number(1));
 
   ATTEMPT(compute(entity, std::nullopt, attributes));
+  check_whole(entity, nullptr, attributes, problems);
+  if (!problems.empty()) return invalid(std::move(problems));
   strip_transient(entity, attributes);
   const auto key = ATTEMPT(checked(model::key_of(model_, entity, attributes)));
   if (!key) return invalid("something that names the " + entity.name + " is missing");
@@ -150,6 +152,9 @@ Outcome<Done> Transaction::change(Draft& draft, const model::PlainObject& change
 Outcome<Done> Transaction::change_to(Draft& draft, Item to) {
   const auto& entity = *draft.entity;
   ATTEMPT(compute(entity, draft.after, to));
+  std::vector<model::Problem> problems;
+  check_whole(entity, &*draft.after, to, problems);
+  if (!problems.empty()) return invalid(std::move(problems));
   auto kept = to;
   strip_transient(entity, kept);
   if (kept == *draft.after) return Done{};
@@ -185,7 +190,13 @@ Outcome<Done> Transaction::soft_delete(Draft& draft) {
 Outcome<Done> Transaction::restore(Draft& draft) {
   const auto& rule = *draft.entity->soft_delete;
   auto to = *draft.after;
-  to.erase(rule.attribute);
+  // As it is in one that was never deleted: records may exist while it is false, or while it is absent.
+  const auto& untouched = draft.entity->find_attribute(rule.attribute)->default_value;
+  if (untouched) {
+    to.set(rule.attribute, *untouched);
+  } else {
+    to.erase(rule.attribute);
+  }
   if (rule.at) to.erase(*rule.at);
   if (rule.keep && model_.table.ttl_attribute) to.erase(*model_.table.ttl_attribute);
   return change_to(draft, std::move(to));

@@ -29,7 +29,8 @@ Number amount_of(const Counter& counter, const Item& child) {
   return counter.summed.empty() ? Number::from_int(1) : number_at(child, counter.summed);
 }
 
-// A parent that is not there: 404 when the address of the request names it, else the request is at odds with what there is.
+}  // namespace
+
 Problem missing_parent(const RelationRules& rules) {
   std::vector<model::Problem> details;
   for (const auto& pointer : rules.pointers) details.push_back({pointer, "names no " + rules.parent->name});
@@ -38,8 +39,6 @@ Problem missing_parent(const RelationRules& rules) {
           .message = "there is no such " + rules.parent->name,
           .details = std::move(details)};
 }
-
-}  // namespace
 
 Outcome<Done> Transaction::derive(const Entity& entity, const std::optional<Item>& from, Item& to) {
   ATTEMPT(checked(model::derive(entity, to)));

@@ -23,7 +23,7 @@ const std::string& family(const Entity& entity) { return entity.key_family.empty
 
 // A row in a key space, with the language of each of its key attributes.
 struct Placed {
-  Row row;
+  KeyedRow row;
   KeyForms forms;
   std::vector<Language> ordinary;
 };
@@ -131,7 +131,7 @@ void find_forgeries(const KeySpace& space, const std::vector<Placed>& all, Findi
 
 // One key attribute of one record, with all that there is to say about it.
 struct KeyUse {
-  Row row;
+  KeyedRow row;
   KeyAttribute key;
   KeyForm form;
   bool sorts = false;  // it is the sort key of the table or of an index
@@ -253,12 +253,14 @@ constexpr std::size_t kSubjectBytes = 128;  // what a token's subject is taken t
 constexpr std::size_t kNumberBytes = 40;
 constexpr std::size_t kEmailBytes = 254;  // check_value() takes no longer ones
 constexpr std::size_t kUrlBytes = 2048;
+constexpr std::size_t kIsbnBytes = 13;
 
 // How many characters a text has at most; nullopt when nothing says so.
 std::optional<std::size_t> most_characters(const Type& type) {
   if (const auto most = type.max ? type.max->to_int64() : std::nullopt) return static_cast<std::size_t>(*most);
   if (type.kind == Kind::Email) return kEmailBytes;
   if (type.kind == Kind::Url) return kUrlBytes;
+  if (type.kind == Kind::Isbn) return kIsbnBytes;
   const auto texts = type.pattern ? regex_language(*type.pattern) : std::nullopt;
   return texts ? texts->longest() : std::nullopt;
 }

@@ -55,7 +55,7 @@ bool is_constant(const KeyForms& forms) {
   });
 }
 
-void find_hot(const Model& model, const KeySpace& space, const Row& row, Findings& findings) {
+void find_hot(const Model& model, const KeySpace& space, const KeyedRow& row, Findings& findings) {
   const auto all = forms(model, row, space);
   const auto primary = forms(model, row, key_spaces(model.table).front());
   if (!all || !primary || is_constant(*primary)) return;  // one row is no load

@@ -32,13 +32,14 @@ struct Query {
   const Model& model;
   const Pattern& pattern;
   KeySpace space;
-  std::vector<Row> returned;
+  std::vector<KeyedRow> returned;
 
   Findings::About about(std::string_view code) const {
     return {.code = code, .subject = pattern.name, .position = pattern.position};
   }
-  bool returns(const Row& row) const {
-    return std::any_of(returned.begin(), returned.end(), [&](const Row& each) { return each.record == row.record; });
+  bool returns(const KeyedRow& row) const {
+    return std::any_of(returned.begin(), returned.end(),
+                       [&](const KeyedRow& each) { return each.record == row.record; });
   }
   const KeyCondition* condition(const std::string& attribute) const {
     for (const auto* conditions : {&pattern.partition, &pattern.sort}) {
@@ -54,8 +55,8 @@ struct Query {
   }
 };
 
-std::vector<Row> returned_rows(const Model& model, const Pattern& pattern) {
-  std::vector<Row> all;
+std::vector<KeyedRow> returned_rows(const Model& model, const Pattern& pattern) {
+  std::vector<KeyedRow> all;
   for (const auto& returned : pattern.returns) {
     const auto* entity = model.find_entity(returned.entity);
     if (entity == nullptr) continue;
@@ -78,8 +79,8 @@ std::vector<Language> conditions(const Query& query, const Reading& reading) {
 }
 
 // A key of `row` that the conditions match.
-std::optional<std::vector<std::string>> match(const Query& query, const Row& row, const std::vector<Language>& wanted,
-                                              const Reading& reading) {
+std::optional<std::vector<std::string>> match(const Query& query, const KeyedRow& row,
+                                              const std::vector<Language>& wanted, const Reading& reading) {
   const auto all = forms(query.model, row, query.space);
   if (!all) return std::nullopt;
   std::vector<std::string> key;
@@ -183,7 +184,7 @@ void find_forged_parameters(const Query& query, Findings& findings) {
 
 // Where a hole of a condition meets the hole of a key that it asks for.
 struct Meeting {
-  const Row& row;
+  const KeyedRow& row;
   const KeyForm& form;
   const KeyCondition& condition;
   const Field& asked;
@@ -362,7 +363,7 @@ void find_projection(const Query& query, Findings& findings) {
 }
 
 // Attributes whose values the key condition fixes exactly, by the templates of `row`.
-std::vector<std::string> fixed_attributes(const Query& query, const Row& row) {
+std::vector<std::string> fixed_attributes(const Query& query, const KeyedRow& row) {
   std::vector<std::string> names;
   for (const auto& key : query.space.attributes()) {
     if (!query.fixes(key)) continue;
@@ -379,7 +380,7 @@ bool includes(const std::vector<std::string>& all, const std::vector<std::string
   return std::all_of(some.begin(), some.end(), [&](const std::string& name) { return contains(all, name); });
 }
 
-bool names_one(const Query& query, const Row& row) {
+bool names_one(const Query& query, const KeyedRow& row) {
   const auto keys = query.space.attributes();
   const bool whole = std::all_of(keys.begin(), keys.end(), [&](const auto& key) { return query.fixes(key); });
   if (query.space.index == nullptr && whole) return true;
@@ -442,7 +443,7 @@ void find_sparse(const Query& query, Findings& findings) {
 // ----------------------------------------------------------------------------------------------------------------- order
 
 // The attributes by which the rows of an answer differ, in the order of the sort key.
-std::vector<Field> sorting_fields(const Query& query, const Row& row) {
+std::vector<Field> sorting_fields(const Query& query, const KeyedRow& row) {
   std::vector<std::string> fixed;
   for (const auto& key : query.space.partition) {
     for (const auto& form : forms(query.model, row, key)) {
@@ -500,7 +501,7 @@ bool selects_by_value(const Query& query) {
   return std::any_of(query.pattern.partition.begin(), query.pattern.partition.end(),
                      [&](const KeyCondition& condition) {
                        if (!condition.operands.front().constant()) return false;
-                       return std::any_of(query.returned.begin(), query.returned.end(), [&](const Row& row) {
+                       return std::any_of(query.returned.begin(), query.returned.end(), [&](const KeyedRow& row) {
                          return row.record->find_key(condition.attribute) == nullptr &&
                                 row.entity->find_attribute(condition.attribute) != nullptr;
                        });

@@ -22,7 +22,7 @@ bool is_counted_in(const Attribute& attribute, const Entity& child, const Parent
 }
 
 // Indexes that hold a record.
-unsigned indexes_of(const Model& model, const Row& row) {
+unsigned indexes_of(const Model& model, const KeyedRow& row) {
   unsigned count = 0;
   for (const auto& space : key_spaces(model.table)) {
     if (space.index != nullptr && forms(model, row, space)) ++count;

@@ -136,6 +136,7 @@ Language typed(const Field& field, const Type* type, Transform transform) {
       for (auto& value : values) value = transformed(value, transform);
       return Language::one_of(values);
     }
+    case Kind::Isbn: return *regex_language(lower ? "[0-9]{9}[0-9x]|[0-9]{13}" : "[0-9]{9}[0-9X]|[0-9]{13}");
     case Kind::Email: return around('@', transform);
     case Kind::Url: return around(':', transform);
     case Kind::Binary:
@@ -220,20 +221,20 @@ KeySpace key_space(const Table& table, const std::optional<std::string>& index) 
   return *std::find_if(spaces.begin() + 1, spaces.end(), [&](const KeySpace& space) { return space.name == *index; });
 }
 
-std::string Row::name() const {
+std::string KeyedRow::name() const {
   return entity->records.size() == 1 || record == &entity->main() ? entity->name
                                                                   : fmt::format("{}.{}", entity->name, record->name);
 }
 
-std::vector<Row> rows(const Model& model) {
-  std::vector<Row> all;
+std::vector<KeyedRow> rows(const Model& model) {
+  std::vector<KeyedRow> all;
   for (const auto& entity : model.entities) {
     for (const auto& record : entity.records) all.push_back({&entity, &record});
   }
   return all;
 }
 
-std::vector<KeyForm> forms(const Model& model, const Row& row, const KeyAttribute& key) {
+std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyAttribute& key) {
   std::vector<KeyForm> all;
   if (const auto* rule = row.record->find_key(key.name)) {
     for (const auto& alternative : rule->alternatives) {
@@ -251,7 +252,7 @@ std::vector<KeyForm> forms(const Model& model, const Row& row, const KeyAttribut
   return all;
 }
 
-std::optional<KeyForms> forms(const Model& model, const Row& row, const KeySpace& space) {
+std::optional<KeyForms> forms(const Model& model, const KeyedRow& row, const KeySpace& space) {
   KeyForms all;
   for (const auto& key : space.attributes()) {
     all.push_back(forms(model, row, key));

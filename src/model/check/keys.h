@@ -46,20 +46,20 @@ struct KeyForm {
 };
 
 // A record, and where it lies.
-struct Row {
+struct KeyedRow {
   const Entity* entity = nullptr;
   const Record* record = nullptr;
 
   std::string name() const;  // "BOOK", or "STORY.index"
 };
-std::vector<Row> rows(const Model& model);
+std::vector<KeyedRow> rows(const Model& model);
 
 // Every form of that key attribute; none when the record never has it.
-std::vector<KeyForm> forms(const Model& model, const Row& row, const KeyAttribute& key);
+std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyAttribute& key);
 // A form for every attribute of a key: one way in which a record lies in a key space.
 using KeyForms = std::vector<std::vector<KeyForm>>;
 // Per attribute of `space`; nullopt when the record is never in it.
-std::optional<KeyForms> forms(const Model& model, const Row& row, const KeySpace& space);
+std::optional<KeyForms> forms(const Model& model, const KeyedRow& row, const KeySpace& space);
 
 // The type of an attribute of an entity, or of a member of a map: "address.city".  Null when it has none.
 const Type* type_of(const Entity& entity, std::string_view path);

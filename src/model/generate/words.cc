@@ -24,6 +24,7 @@ std::string_view kind_word(Kind kind) {
     case Kind::Timestamp: return "timestamp";
     case Kind::Email: return "email";
     case Kind::Url: return "url";
+    case Kind::Isbn: return "isbn";
     case Kind::Enum: return "enum";
     case Kind::List: return "list";
     case Kind::Set: return "set";

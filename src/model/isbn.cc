@@ -1,8 +1,8 @@
-#include "stator/systems/media-library/isbn.h"
+#include "stator/model/isbn.h"
 
 #include <algorithm>
 
-namespace stator::systems::media_library {
+namespace stator::model {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -48,4 +48,4 @@ std::string isbn13(std::string_view isbn) {
   return longer;
 }
 
-}  // namespace stator::systems::media_library
+}  // namespace stator::model

@@ -1,8 +1,8 @@
-#include "stator/systems/media-library/isbn.h"
+#include "stator/model/isbn.h"
 
 #include <gtest/gtest.h>
 
-namespace stator::systems::media_library {
+namespace stator::model {
 namespace {
 
 TEST(Isbn, TakesBothFormsWithOrWithoutDashes) {
@@ -24,4 +24,4 @@ TEST(Isbn, KnowsThatBothFormsAreOneBook) {
 }
 
 }  // namespace
-}  // namespace stator::systems::media_library
+}  // namespace stator::model
