@@ -51,6 +51,7 @@ class IndexBuilderTest : public ::testing::Test {
   }
 
   void add_building_index() {
+    std::promise<void> added;  // the builder may be the one that commits it
     engine_->update_table(
         "T",
         [](Table t) -> Result<Table> {
@@ -58,7 +59,11 @@ class IndexBuilderTest : public ::testing::Test {
           t.indexes.back().building = true;
           return t;
         },
-        [](const Result<TablePtr>& changed) { ASSERT_TRUE(changed); });
+        [&](const Result<TablePtr>& changed) {
+          EXPECT_TRUE(changed);
+          added.set_value();
+        });
+    added.get_future().wait();
   }
 
   void wait_until_built() {
@@ -76,7 +81,8 @@ class IndexBuilderTest : public ::testing::Test {
     const auto snapshot = store_->snapshot();
     std::map<KeyBytes, Bytes> expected;
     std::int64_t bytes = 0;
-    const auto& index = *table()->find_index("gsi");
+    const auto held = table();
+    const auto& index = *held->find_index("gsi");
     const auto items =
         snapshot->cursor(storage::KeyRange::prefix(index_prefix(table()->id, kBaseIndex)), storage::Direction::Forward);
     for (; items->valid(); items->next()) {

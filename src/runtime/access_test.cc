@@ -127,7 +127,7 @@ TEST(PublicByAttributes, RowsArePublicWhileTheirConditionHolds) {
 
 // -------------------------------------------------------------------------------------------------- parents, joins and owners
 
-constexpr std::string_view kLists = R"yaml(
+constexpr std::string_view kOpenLists = R"yaml(
 model: lists
 table: { name: Lists, key: [PK, SK] }
 entities:
@@ -165,7 +165,7 @@ patterns:
 )yaml";
 
 TEST(Parents, AreOnlyForThoseWhoMaySeeThem) {
-  World world(kLists);
+  World world(kOpenLists);
   const auto ann = user("ann");
   const auto bob = user("bob");
   const auto made = world.made("LIST", {{"title", text("private")}}, ann);
@@ -185,7 +185,7 @@ TEST(Parents, AreOnlyForThoseWhoMaySeeThem) {
 }
 
 TEST(Owner, MayComeFromTheParent) {
-  World world(kLists);
+  World world(kOpenLists);
   const auto made = world.made("LIST", {{"title", text("open")}, {"open", boolean(true)}}, user("ann"));
   const Item list = {{"listId", *made.attributes.find("listId")}};
   EXPECT_EQ(told(world.create("ENTRY", list, user("ann"))), "ok");
