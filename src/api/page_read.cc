@@ -174,7 +174,7 @@ Result<PageRead> open_page(Call& call, ReadExpressions expressions) {
 }
 
 std::uint64_t filter_bound(const std::optional<value::JsonElement>& constants, std::size_t expression_bytes) {
-  constexpr std::size_t kMostWork = std::size_t{1} << 30;  // bytes compared
+  constexpr std::size_t kMostWork = std::size_t{1} << 27;  // bytes compared
   constexpr std::size_t kShortestUse = 16;                 // of a constant in an expression, about
   const auto bytes = constants ? simdjson::minify(*constants).size() : 0;
   return std::max<std::uint64_t>(1, kMostWork / ((1 + bytes) * (1 + expression_bytes / kShortestUse)));
