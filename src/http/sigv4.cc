@@ -23,7 +23,18 @@ constexpr std::size_t kSignedHeaders = 100;       // more are not a request of a
 constexpr std::size_t kCachedSigningKeys = 1024;  // each is one key on one day for one region
 constexpr std::chrono::seconds kLongestExpiry = std::chrono::weeks(1);
 
-SignatureFault fault(Kind kind, std::string message) { return {kind, std::move(message)}; }
+// Messages repeat what the client sent, which is any bytes, and end up in JSON, which is not: those beyond ASCII become \xNN.
+SignatureFault fault(Kind kind, std::string_view message) {
+  std::string printable;
+  for (const char c : message) {
+    if (c >= 0x20 && c < 0x7F) {
+      printable += c;
+    } else {
+      printable += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return {kind, std::move(printable)};
+}
 
 // --- times
 

@@ -306,6 +306,13 @@ TEST_F(DynamoTest, TellsWhatASignatureLacks) {
             "Date must be in ISO-8601 'basic format'. Got 'yesterday'. See http://en.wikipedia.org/wiki/ISO_8601");
 }
 
+TEST_F(DynamoTest, RepeatsBytesThatAreNoTextAsEscapes) {
+  EXPECT_EQ(answer(Message{}
+                       .with("Date", "\xFF\x80")
+                       .with("Authorization", "AWS4-HMAC-SHA256 Signature=b Credential=a SignedHeaders=c")),
+            "Date must be in ISO-8601 'basic format'. Got '\\xFF\\x80'. See http://en.wikipedia.org/wiki/ISO_8601");
+}
+
 TEST_F(DynamoTest, TellsWhatAPresignedQueryLacks) {
   EXPECT_EQ(
       answer(Message{.query = "X-Amz-Algorithm"}),
