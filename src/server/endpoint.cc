@@ -146,7 +146,8 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
     auto content = http::decode_content(encoding, body, options_.max_body_bytes);
     if (!content) {
       const bool too_large = content.error().code == ErrorCode::LimitExceeded;
-      const auto fault = api::to_fault({ErrorCode::Internal, content.error().message});
+      const auto fault =
+          api::to_fault({too_large ? ErrorCode::Serialization : ErrorCode::Internal, content.error().message});
       requests_.record(label, {}, fault.name(), std::chrono::steady_clock::now() - start);
       return responder.send(dynamodb_response(too_large ? 413 : 500, content_type, fault.body(), cors));
     }
