@@ -30,6 +30,13 @@ const Attribute* Entity::find_attribute(std::string_view attribute) const { retu
 const Parent* Entity::find_parent(std::string_view relation) const { return by_name(parents, relation); }
 const Record* Entity::find_record(std::string_view record) const { return by_name(records, record); }
 
+bool Entity::drifts() const {
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [](const Attribute& one) { return one.count || one.sum || one.copy_of; }) ||
+         std::any_of(parents.begin(), parents.end(),
+                     [](const Parent& parent) { return parent.on_delete == OnDelete::Clear; });
+}
+
 std::string Entity::collection_path() const {
   auto collection = path;
   while (collection.ends_with('}')) collection.erase(std::min(collection.rfind('/'), collection.size()));

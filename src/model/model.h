@@ -250,6 +250,8 @@ struct Entity {
   const Parent* find_parent(std::string_view relation) const;
   const Record* find_record(std::string_view name) const;
   const Record& main() const { return records.front(); }
+  // Whether it can change without its version: counters, sums, copies, and what the deletion of a parent clears.
+  bool drifts() const;
   // Where new ones are made: the path without the names at its end.  "/lists/{id}/items/{type}/{contentId}" is "/lists/{id}/items".
   std::string collection_path() const;
   // The attributes in the templates of the main record's primary key: what names one entity.
