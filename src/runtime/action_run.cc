@@ -198,10 +198,18 @@ class ActionRun {
     return Problem{kind_of(step.failure.status), step.failure.code, step.failure.message, {}};
   }
 
+  // An action that is for anyone's rows may point at anyone's.
+  Outcome<Done> check_its_parents(const Draft& draft) {
+    if (lets_all_in_) return Done{};
+    return check_parents(transaction_, context_, draft, caller_);
+  }
+
   Outcome<Done> create(const Step& step) {
     const auto& entity = *model_.find_entity(step.entities.front());
     auto given = ATTEMPT(evaluate(step.set)).values;
-    remember(step.as, ATTEMPT(transaction_.create(entity, with_owner(entity, std::move(given)), Source::Model)));
+    auto* draft = ATTEMPT(transaction_.create(entity, with_owner(entity, std::move(given)), Source::Model));
+    ATTEMPT(check_its_parents(*draft));
+    remember(step.as, draft);
     return Done{};
   }
 
@@ -217,6 +225,7 @@ class ActionRun {
     auto* draft = ATTEMPT(named(step));
     if (draft == nullptr) return Done{};
     ATTEMPT(transaction_.change(*draft, ATTEMPT(evaluate(step.set, draft)), Source::Model));
+    ATTEMPT(check_its_parents(*draft));
     remember(step.as, draft);
     return Done{};
   }
