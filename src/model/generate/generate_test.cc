@@ -34,6 +34,7 @@ entities:
       notebookId: { type: uuid, generated: uuid }
       title: { type: string, required: true, min: 1, max: 100, unique_within: userId, fold: true }
       color: { type: enum, values: [red, blue] }
+      template: string
       noteCount: { count: NOTE.notebook }
   NOTE:
     path: /notebooks/{notebookId}/notes/{noteId}
@@ -107,10 +108,10 @@ TEST(TypescriptTypes, TellWhatIsServedCreatedAndPatched) {
 }
 
 TEST(CppTypes, AreStructs) {
-  expect_parts(cpp_types(notebook()),
-               {"namespace notebook {", "struct Notebook {", "  std::string title{};\n",
-                "  std::optional<NotePlace> place;\n", "struct NotePlace {\n  std::string city{};\n",
-                "  Patch<std::string> color;\n", "  std::int64_t noteCount{};\n"});
+  expect_parts(cpp_types(notebook()), {"namespace notebook {", "struct Notebook {", "  std::string title{};\n",
+                                       "  std::optional<NotePlace> place;\n",
+                                       "struct NotePlace {\n  std::string city{};\n", "  Patch<std::string> color;\n",
+                                       "  std::int64_t noteCount{};\n", "  std::optional<std::string> template_;\n"});
 }
 
 }  // namespace

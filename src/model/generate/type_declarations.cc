@@ -170,12 +170,22 @@ std::string typescript_type(const Type& type) {
 
 // ----------------------------------------------------------------------------------------------------------------------- C++
 
-constexpr std::array<std::string_view, 44> kCppWords = {
-    "and",       "auto",     "bool",    "break",    "case",   "catch",   "char",   "class",    "concept",
-    "const",     "continue", "default", "delete",   "do",     "double",  "else",   "enum",     "export",
-    "extern",    "false",    "float",   "for",      "friend", "if",      "inline", "int",      "long",
-    "namespace", "new",      "not",     "operator", "or",     "private", "public", "register", "return",
-    "short",     "static",   "struct",  "switch",   "this",   "true",    "union",  "while"};
+// The reserved words of C++20.
+constexpr auto kCppWords = std::to_array<std::string_view>(
+    {"alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+     "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+     "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+     "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+     "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+     "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+     "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+     "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+     "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+     "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+     "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+     "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+     "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+     "xor_eq"});
 
 std::string cpp_name(std::string_view name) {
   std::string out;
