@@ -421,33 +421,34 @@ class Document {
     write_public(action->access.anyone);
     json_.key("parameters").begin_array();
     write_path_parameters(route, action->inputs);
+    const bool in_query = action->method == "GET" || !action->accepts.empty();
+    for (const auto& input : action->inputs) {
+      const bool in_path =
+          std::ranges::any_of(route.segments, [&](const Route::Part& part) { return part.capture == input.name; });
+      if (in_query && !in_path) write_parameter("query", input.name, input.required, input.type, input.description);
+    }
     if (route.method == "POST") write_header("Idempotency-Key", "The same key gets the same answer, for a day");
     json_.end_array();
     const auto in_body = [&](const model::Attribute& input) {
       return std::ranges::none_of(route.segments, [&](const Route::Part& part) { return part.capture == input.name; });
     };
-    if (std::ranges::any_of(action->inputs, in_body)) write_body(action->inputs, in_body, false);
+    if (!in_query && std::ranges::any_of(action->inputs, in_body)) write_body(action->inputs, in_body, false);
+    if (!action->accepts.empty()) {
+      json_.key("requestBody").begin_object().key("required").boolean(true).key("content").begin_object();
+      for (const auto& type : action->accepts) json_.key(type).begin_object().end_object();
+      json_.end_object().end_object();
+    }
     json_.key("responses").begin_object();
     const auto step = std::ranges::find_if(action->steps, [&](const model::Step& s) { return s.as == action->result; });
-    if (!action->result || step == action->steps.end() || step->entities.empty()) {
+    if (action->native) {
+      write_answer("200", "Done", {});
+    } else if (!action->result || step == action->steps.end() || step->entities.empty()) {
       write_answer("204", "Done", {});
     } else {
       const bool created = step->kind == model::Step::Kind::Create;
       write_answer(created ? "201" : "200", "Done", step->entities.front());
     }
     write_problems({"400", "401", "403", "404", "409"});
-    json_.end_object();
-  }
-
-  void write_target(const Route& route, const CustomRoute* custom) {
-    write_description(custom->name, custom->description, "more");
-    write_public(custom->anyone);
-    json_.key("parameters").begin_array();
-    write_path_parameters(route, {});
-    json_.end_array();
-    json_.key("responses").begin_object();
-    write_answer("200", "Done", {});
-    write_problems({"400", "401", "404"});
     json_.end_object();
   }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "stator/app/system.h"
 
 namespace stator::app {
 namespace {
@@ -111,7 +110,7 @@ RouteMatch captured_by(const Route& route, std::vector<std::string> segments, co
 
 }  // namespace
 
-Result<Router> Router::make(const model::Model& model, const std::vector<CustomRoute>& custom) {
+Result<Router> Router::make(const model::Model& model) {
   Router router;
   auto& routes = router.routes_;
   for (const auto& entity : model.entities) {
@@ -129,9 +128,6 @@ Result<Router> Router::make(const model::Model& model, const std::vector<CustomR
   }
   for (const auto& action : model.actions) {
     if (!action.path.empty()) routes.push_back(TRY(make_route(action.method, action.path, action.name, &action)));
-  }
-  for (const auto& route : custom) {
-    routes.push_back(TRY(make_route(route.method, route.path, route.name, &route)));
   }
   std::ranges::stable_sort(routes, more_specific);
   for (std::size_t i = 0; i < routes.size(); ++i) {

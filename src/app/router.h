@@ -14,8 +14,6 @@
 
 namespace stator::app {
 
-struct CustomRoute;
-
 enum class EntityOperation : std::uint8_t { Create, Get, Update, Delete, Restore, Purge };
 
 struct EntityTarget {
@@ -24,7 +22,7 @@ struct EntityTarget {
 };
 
 // What a route leads to.
-using RouteTarget = std::variant<EntityTarget, const model::Pattern*, const model::Action*, const CustomRoute*>;
+using RouteTarget = std::variant<EntityTarget, const model::Pattern*, const model::Action*>;
 
 // One method on one path.
 struct Route {
@@ -66,9 +64,9 @@ struct RouteMiss {
 // a literal (/profile) is created by a POST to that path.  Immutable, thread-safe.
 class Router {
  public:
-  // The model and the custom routes outlive the router.  Errors: Validation, for two routes that nothing tells apart and for
+  // The model outlives the router.  Errors: Validation, for two routes that nothing tells apart and for
   // paths that are none.
-  static Result<Router> make(const model::Model& model, const std::vector<CustomRoute>& custom);
+  static Result<Router> make(const model::Model& model);
 
   const std::vector<Route>& routes() const { return routes_; }  // the most specific first
 

@@ -39,7 +39,7 @@ struct RouterTest : ::testing::Test {
 
   // "books", "404", "405 GET, HEAD", "BOOK.get bookId=7"
   std::string route(std::string_view method, std::string_view target) {
-    const auto router = Router::make(model, custom);
+    const auto router = Router::make(model);
     if (!router) return router.error().message;
     const auto question = std::min(target.find('?'), target.size());
     const auto query = QueryParameters::parse(target.substr(std::min(question + 1, target.size())));
@@ -55,7 +55,6 @@ struct RouterTest : ::testing::Test {
   }
 
   model::Model model;
-  std::vector<CustomRoute> custom;
 };
 
 TEST_F(RouterTest, AnEntityHasACollectionAndItems) {
@@ -110,11 +109,12 @@ TEST_F(RouterTest, AMissingQueryParameterIsNamed) {
 }
 
 TEST_F(RouterTest, RefusesTwoRoutesForTheSameRequests) {
-  CustomRoute again;
+  model::Action again;
   again.method = "GET";
   again.path = "/books/{id}";
   again.name = "again";
-  custom = {again};
+  again.native = true;
+  model.actions = {again};
   EXPECT_EQ(route("GET", "/books"), "BOOK.get and again have the same route: GET /books/{bookId}");
 }
 

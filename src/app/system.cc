@@ -40,14 +40,27 @@ Problem invalid(std::vector<model::Problem> details) {
 
 http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }
 
-// "application/json; charset=utf-8", and what ends in +json.
-bool is_json(std::string_view content_type) {
+// "application/json; charset=utf-8" is "application/json".
+std::string_view media_type(std::string_view content_type) {
   auto type = content_type.substr(0, content_type.find(';'));
   while (type.ends_with(' ')) type.remove_suffix(1);
+  return type;
+}
+
+bool is_json(std::string_view type) {
   constexpr std::string_view kSuffix = "+json";
   return http::equal_ignoring_case(type, kJsonType) ||
          (type.size() > kSuffix.size() &&
           http::equal_ignoring_case(type.substr(type.size() - kSuffix.size()), kSuffix));
+}
+
+const std::vector<std::string> kNoTypes;
+
+// Whether a body of that type is what an action takes; those that name no types take JSON.
+bool accepted(std::string_view content_type, const std::vector<std::string>& types) {
+  const auto type = media_type(content_type);
+  if (types.empty()) return is_json(type);
+  return std::ranges::any_of(types, [&](const std::string& one) { return http::equal_ignoring_case(one, type); });
 }
 
 const model::Attribute* find_in(const std::vector<model::Attribute>& attributes, std::string_view name) {
@@ -90,6 +103,31 @@ Outcome<model::PlainObject> body_values(const Call& call, const std::vector<mode
     if (repeated) problems.push_back({.attribute = name, .problem = "is given by the path"});
   }
   return std::move(*object);
+}
+
+// What the query string says, for routes whose inputs come from there.
+void query_values(const QueryParameters& query, const std::vector<model::Attribute>& attributes, value::Item& values,
+                  std::vector<model::Problem>& problems) {
+  for (const auto& [name, text] : query.all()) {
+    const auto* attribute = find_in(attributes, name);
+    if (attribute == nullptr || values.find(name) != nullptr) {
+      problems.push_back({.attribute = name, .problem = "is not a parameter of this route"});
+    } else if (auto value = read_url_value(attribute->type, name, text, problems)) {
+      values.set(name, std::move(*value));
+    }
+  }
+}
+
+// That a caller who can see the entity may do with it what `access` guards.
+Outcome<Done> admit(const model::Access& access, const model::Entity& entity, const Object& object,
+                    const runtime::Caller& caller) {
+  if (ATTEMPT(runtime::lets_in(access, entity, object.attributes, caller))) return Done{};
+  // Somebody else's that can be seen: through a grant, or because it is public.
+  const bool granted = std::ranges::any_of(access.grants, [&](const std::string& grant) {
+    return std::ranges::find(entity.read.grants, grant) != entity.read.grants.end();
+  });
+  if (granted) return Done{};
+  return problem(ProblemKind::Forbidden, "Forbidden", "this is not yours to change");
 }
 
 // Adds to `problems` what `more` says of attributes that are not in it yet.
@@ -154,8 +192,18 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
   if (const auto opened = system->repository_.open(); !opened) {
     return Error{ErrorCode::Usage, fmt::format("{}: {}", system->model_->name, opened.problem().message)};
   }
-  if (extension) system->custom_ = extension(system->repository_);
-  auto router = Router::make(*system->model_, system->custom_);
+  if (extension) {
+    system->natives_ = extension({.repository = system->repository_,
+                                  .client = parts.client,
+                                  .clock = parts.clock,
+                                  .page_tokens = parts.page_tokens});
+  }
+  for (const auto& action : system->model_->actions) {
+    if (!action.native || system->natives_.contains(action.name)) continue;
+    return Error{ErrorCode::Usage, fmt::format("{}: {} is native, and this program has no C++ for it",
+                                               system->model_->name, action.name)};
+  }
+  auto router = Router::make(*system->model_);
   if (!router) return Error{ErrorCode::Usage, fmt::format("{}: {}", system->model_->name, router.error().message)};
   system->router_ = std::move(*router);
   system->openapi_ = openapi_document(*system->model_, system->router_, system->prefix_);
@@ -181,11 +229,13 @@ Outcome<http::Response> System::run(const RouteMatch& match, const Call& call) {
 }
 
 Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& call) {
-  const bool custom = std::holds_alternative<const CustomRoute*>(match.route->target);
-  if (!custom && !call.body.empty() && !is_json(call.request.header("Content-Type"))) {
-    auto answer = problem_answer(problem(ProblemKind::Invalid, "UnsupportedMediaType",
-                                         "the body must be JSON, and "
-                                         "Content-Type must say application/json"));
+  const auto* const* action = std::get_if<const model::Action*>(&match.route->target);
+  const auto& accepts = action != nullptr ? (*action)->accepts : kNoTypes;
+  if (!call.body.empty() && !accepted(call.request.header("Content-Type"), accepts)) {
+    auto answer = problem_answer(problem(
+        ProblemKind::Invalid, "UnsupportedMediaType",
+        accepts.empty() ? "the body must be JSON, and Content-Type must say application/json"
+                        : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
     answer.status = 415;
     return answer;
   }
@@ -319,23 +369,36 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
 Outcome<http::Response> System::run_target(const model::Action* action, const RouteMatch& match, const Call& call) {
   auto inputs = ATTEMPT(path_values(match, action->inputs));
   std::vector<model::Problem> problems;
-  refuse_others(call.query, {}, problems);
-  const auto body = ATTEMPT(body_values(call, action->inputs, inputs, problems));
-  for (const auto& [name, value] : body.values) inputs.set(name, value);
-  if (!problems.empty()) {
-    join_problems(problems, runtime::check_inputs(action->inputs, inputs));
-    return refusal(std::move(problems), action->access, call.caller());
+  if (action->method == "GET" || !action->accepts.empty()) {
+    query_values(call.query, action->inputs, inputs, problems);
+  } else {
+    refuse_others(call.query, {}, problems);
+    const auto body = ATTEMPT(body_values(call, action->inputs, inputs, problems));
+    for (const auto& [name, value] : body.values) inputs.set(name, value);
   }
+  if (!problems.empty() || action->native) {
+    join_problems(problems, runtime::check_inputs(action->inputs, inputs));
+    if (!problems.empty()) return refusal(std::move(problems), action->access, call.caller());
+  }
+  if (action->native) return run_native(*action, inputs, call);
   const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller()));
   if (!result) return no_content();
   return object_answer(creates_its_result(*action) ? 201 : 200, *result, call);
 }
 
-Outcome<http::Response> System::run_target(const CustomRoute* route, const RouteMatch& match, const Call& call) {
-  if (!route->anyone && call.identity == nullptr) {
-    return problem(ProblemKind::Unauthenticated, "Unauthenticated", "this needs a token");
+Outcome<http::Response> System::run_native(const model::Action& action, const value::Item& inputs, const Call& call) {
+  if (auto shut_out = runtime::shut_out(action.access, call.caller())) return std::move(*shut_out);
+  std::optional<Object> within;
+  if (action.within) {
+    const auto& entity = *model_->find_entity(*action.within);
+    value::Item naming;
+    for (const auto& name : entity.identity(model_->table)) {
+      if (const auto* value = inputs.find(name)) naming.set(name, *value);
+    }
+    within = ATTEMPT(repository_.get(entity, naming, call.caller()));
+    ATTEMPT(admit(action.access, entity, *within, call.caller()));
   }
-  return route->handle(call, match);
+  return natives_.find(action.name)->second({.call = call, .inputs = inputs, .within = within});
 }
 
 http::Response System::object_answer(int status, const Object& object, const Call& call) const {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,19 +34,26 @@ struct Call {
   const runtime::Caller& caller() const;
 };
 
-// A route that a model cannot say, written in C++.
-struct CustomRoute {
-  std::string method;
-  std::string path;  // below the system's prefix, with captures: "/books/{bookId}/export"
-  std::string name;
-  std::string description;
-  bool anyone = false;  // no token needed
-  // `captured` are the texts of the path's captures, in order.
-  std::function<runtime::Outcome<http::Response>(const Call& call, const RouteMatch& match)> handle;
+// One call of a native action: its inputs are checked, and the caller is somebody whom its access lets in.
+struct NativeCall {
+  const Call& call;
+  const value::Item& inputs;                // defaults filled in
+  const std::optional<runtime::Object>& within;  // the entity that the action is within, which the caller may see
+  const runtime::Caller& caller() const { return call.caller(); }
 };
+using Native = std::function<runtime::Outcome<http::Response>(const NativeCall& call)>;
 
-// The routes that a system adds to those of its model.
-using Extension = std::function<std::vector<CustomRoute>(runtime::Repository& repository)>;
+// What a system does in C++, by the names of its native actions.  What they work on lives in the functions.
+using Natives = std::map<std::string, Native, std::less<>>;
+
+// What C++ of a system works with; everything outlives it.
+struct ExtensionParts {
+  runtime::Repository& repository;
+  client::Client& client;
+  const Clock& clock;
+  const PageTokens& page_tokens;
+};
+using Extension = std::function<Natives(const ExtensionParts& parts)>;
 
 // What a system works with; everything outlives it.
 struct SystemParts {
@@ -58,7 +67,7 @@ struct SystemParts {
 // Knows nothing of connections and threads.  Blocking, thread-safe.
 class System {
  public:
-  // Opens the repository (see Repository::open) and makes the routes.  Errors: Usage, Storage.
+  // Opens the repository (see Repository::open) and makes the routes.  Errors: Usage (a native action without its C++), Storage.
   static Result<std::unique_ptr<System>> open(std::shared_ptr<const model::Model> model, const SystemParts& parts,
                                               const Extension& extension = nullptr);
 
@@ -79,7 +88,7 @@ class System {
   runtime::Outcome<http::Response> run_target(const EntityTarget& target, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> run_target(const model::Pattern* pattern, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> run_target(const model::Action* action, const RouteMatch& match, const Call& call);
-  runtime::Outcome<http::Response> run_target(const CustomRoute* route, const RouteMatch& match, const Call& call);
+  runtime::Outcome<http::Response> run_native(const model::Action& action, const value::Item& inputs, const Call& call);
   runtime::Outcome<http::Response> create(const model::Entity& entity, const RouteMatch& match, const Call& call);
   http::Response object_answer(int status, const runtime::Object& object, const Call& call) const;
 
@@ -88,9 +97,9 @@ class System {
   const PageTokens& page_tokens_;
   runtime::Repository repository_;
   IdempotencyStore idempotency_;
-  std::vector<CustomRoute> custom_;
   Router router_;
   std::string openapi_;
+  Natives natives_;  // last: what they started uses what is above
 };
 
 }  // namespace stator::app

@@ -9,7 +9,8 @@
 namespace stator::model {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kMethods{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kMethods{{
+    {"get", "GET"},
     {"post", "POST"},
     {"put", "PUT"},
     {"patch", "PATCH"},
@@ -378,6 +379,61 @@ class ActionResolver {
   std::set<std::string, std::less<>> used_;
 };
 
+// --------------------------------------------------------------------------------------------------------------- native ones
+
+// What C++ carries out has a route, inputs and access like any other action, so that requests are checked and documented alike.
+void load_native(Words& words, Action& action, Report& report) {
+  for (const std::string_view word : {"steps", "result"}) {
+    if (const YamlNode* value = words.find(word))
+      report.error(value->key.position, "contradiction",
+                   fmt::format("a native action is carried out by C++, so it has no {}", word));
+  }
+  const YamlNode* accepts = words.find("accepts");
+  if (accepts == nullptr) return;
+  for (const auto& type : read_texts(*accepts, "a media type", report)) {
+    const auto slash = type.text.find('/');
+    if (slash == 0 || slash == std::string::npos || slash + 1 == type.text.size())
+      report.error(type.position, "wrong-type", fmt::format("\"{}\" is no media type such as text/csv", type.text));
+    action.accepts.push_back(type.text);
+  }
+}
+
+// Names in the route that `input` does not list are attributes of `within`.
+void resolve_native(Action& action, const std::optional<Route>& route, const std::optional<Text>& within,
+                    bool infer_access, Loading& loading) {
+  const Entity* entity = within ? loading.model.find_entity(within->text) : nullptr;
+  for (const auto& name : route ? route->parameters : std::vector<std::string>()) {
+    const auto known = std::find_if(action.inputs.begin(), action.inputs.end(),
+                                    [&](const Attribute& input) { return input.name == name; });
+    if (known != action.inputs.end()) {
+      known->required = true;
+      continue;
+    }
+    const auto place = place_in_template(route->text, name);
+    const Attribute* attribute = entity == nullptr ? nullptr : entity->find_attribute(name);
+    if (attribute == nullptr) {
+      loading.report.error(place, "unknown-input",
+                           fmt::format("nothing says what {} is: `input` does not list it, and it is no attribute of "
+                                       "what the action is `within`",
+                                       name));
+      continue;
+    }
+    Attribute input;
+    input.name = name;
+    input.description = attribute->description;
+    input.type = attribute->type;
+    input.required = true;
+    input.position = place;
+    action.inputs.push_back(std::move(input));
+  }
+  if (!infer_access) return;
+  if (entity == nullptr) {
+    action.access.signed_in = true;
+  } else {
+    action.access = action.method == "GET" ? entity->read : entity->update;
+  }
+}
+
 }  // namespace
 
 void load_action(const YamlNode& node, Loading& loading) {
@@ -406,8 +462,13 @@ void load_action(const YamlNode& node, Loading& loading) {
       if (auto input = load_plain_attribute(item, "an input", loading)) action.inputs.push_back(std::move(*input));
     }
   }
+  if (const YamlNode* native = words.find("native")) action.native = read_boolean(*native, "native", report).value_or(false);
+  if (action.native) load_native(words, action, report);
+  if (action.method == "GET" && !action.native)
+    report.error(action.position, "contradiction", "only a native action is a GET: what reads and nothing else is a pattern");
   std::vector<WrittenStep> steps;
-  if (const YamlNode* list = words.need("steps")) {
+  const YamlNode* list = action.native ? nullptr : words.need("steps");
+  if (list != nullptr) {
     for (const auto& item : read_list(*list)) {
       if (auto step = load_step(item, report)) steps.push_back(std::move(*step));
     }
@@ -423,14 +484,19 @@ void load_action(const YamlNode& node, Loading& loading) {
   const auto within = take("within", action.within);
   const YamlNode* access = words.find("access");
   if (access != nullptr) {
-    auto list = load_access(*access, loading);
-    action.access = std::move(list.access);
-    if (list.anyone_when)
-      report.error(list.anyone_when->source.position, "contradiction",
+    auto who = load_access(*access, loading);
+    action.access = std::move(who.access);
+    if (who.anyone_when)
+      report.error(who.anyone_when->source.position, "contradiction",
                    "a condition is for reading; an action has none");
   }
   words.done();
   loading.later([name = action.name, steps, route, result, within, infer = access == nullptr, &loading] {
+    if (loading.action(name).native) {
+      resolve_native(loading.action(name), route, within, infer, loading);
+      if (within) check_within(*within, loading.action(name).inputs, loading);
+      return;
+    }
     ActionResolver resolver(name, steps, loading);
     resolver.resolve(route, result);
     if (infer) resolver.infer_access();

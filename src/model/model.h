@@ -359,8 +359,10 @@ struct Action {
   std::string description;
   std::string method = "POST";
   std::string path;
-  std::vector<Attribute> inputs;  // from the path and from the body
+  std::vector<Attribute> inputs;  // from the path and from the body; of a GET, from the query
   std::vector<Step> steps;
+  bool native = false;               // carried out by C++ that the app is given; it has no steps
+  std::vector<std::string> accepts;  // native: media types of a body that is taken as it is; inputs then come from the query
   std::optional<std::string> result;  // the step whose entity is served; none: 204
   std::optional<std::string> within;
   Access access;

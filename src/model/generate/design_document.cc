@@ -234,8 +234,8 @@ void write_actions(std::string& out, const Model& model) {
   if (model.actions.empty()) return;
   out += "\n## Actions\n";
   for (const auto& action : model.actions) {
-    out += fmt::format("\n### {}\n\n`{} {}`, for: {}. One transaction.\n\n", action.name, action.method, action.path,
-                       access_words(action.access));
+    out += fmt::format("\n### {}\n\n`{} {}`, for: {}. {}\n\n", action.name, action.method, action.path,
+                       access_words(action.access), action.native ? "In C++." : "One transaction.");
     if (!action.description.empty()) out += action.description + "\n\n";
     int number = 1;
     for (const auto& step : action.steps) out += fmt::format("{}. {}\n", number++, step_words(step));
