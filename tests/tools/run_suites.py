@@ -5,8 +5,9 @@ A suite is one of two things:
   unit/<layer>   the *_test.cc of a layer of src/ or systems/, the GoogleTest binary build/<preset>/test_<layer>.  Runs on every
                  build; under the thread sanitizer without RocksDB, which Debian does not instrument: layers and tests
                  with RocksDb in their name are left out.
-  <name>         the executable tests/<name>/suite.  Runs on the release build.  One comment line near its top can
-                 say more:  # suite: asan tsan timeout=900 target=another_program nobuild
+  <name>         the executable tests/<name>/suite, or systems/<name>/tests/suite as systems/<name>.  Runs on the release
+                 build.  One comment line near its top can say more:
+                 # suite: asan tsan timeout=900 target=another_program nobuild
 
 A suite finds in its environment STATOR_BIN (the program to test), STATOR_PRESET (release, asan or tsan), STATOR_STORE
 (`memory` when it must not use RocksDB), TMPDIR (its own, removed afterwards) and STATOR_RESULT, the file to which it
@@ -81,8 +82,10 @@ def unit_suites(top):
 
 
 def script_suites(top):
-    for script in sorted(top.glob("tests/*/suite")):
+    for script in sorted([*top.glob("tests/*/suite"), *top.glob("systems/*/tests/suite")]):
         presets, timeout, targets = ["release"], DEFAULT_TIMEOUT, ["stator"]
+        of_system = script.parent.parent.parent.name == "systems"
+        name = f"systems/{script.parent.parent.name}" if of_system else script.parent.name
         head = script.read_text(errors="replace").splitlines()[:40]
         for line in head:
             declared = re.match(r"\s*(?:#|//)\s*suite:\s*(.*)", line)
@@ -98,7 +101,7 @@ def script_suites(top):
                 else:
                     raise SystemExit(f"{script}: '# suite:' does not know the word {word}")
         for preset in dict.fromkeys(presets):
-            yield Suite(script.parent.name, preset, [str(script)], targets, timeout)
+            yield Suite(name, preset, [str(script)], targets, timeout)
 
 
 def discover(top):

@@ -1,0 +1,174 @@
+"""Systems over REST, seen from outside: an app to start, callers with tokens, and what their tests have in common."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+import unittest
+
+import endpoints
+import server as stator
+
+PATIENCE = 30 * stator.slowness()
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    def problems(self):
+        return {detail["attribute"]: detail["problem"] for detail in self.json["details"]}
+
+
+class App:
+    """`stator app MODEL` on a folder."""
+
+    def __init__(self, folder, model, *arguments, command="app"):
+        self.folder, self.model, self.arguments, self.command = folder, model, arguments, command
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith(("STATOR_", "AWS_"))}
+        self.start()
+
+    def start(self):
+        store = ["--in-memory"] if stator.in_memory_only() and "--endpoint" not in self.arguments else []
+        ports = ["--app-port", "0"] if self.command == "app" else ["--port", "0", "--console-port", "0"]
+        models = [self.model] if self.command == "app" else ["--models", self.model]
+        self.process = subprocess.Popen([stator.binary(), self.command, *models, *ports, "--data", self.folder, *store, *self.arguments],
+                                        env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        self.welcome = ""
+        while "Ctrl-C" not in self.welcome:
+            line = self.process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"it ended early: {self.process.stderr.read()}")
+            self.welcome += line
+        self.port = int(re.search(r"http://127\.0\.0\.1:(\d+)/systems", self.welcome)[1])
+
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate(timeout=PATIENCE)
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate(timeout=PATIENCE)
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def run(self, *arguments):
+        return subprocess.run([stator.binary(), *arguments, "--data", self.folder], env=self.environment, text=True,
+                              capture_output=True, timeout=PATIENCE, check=True).stdout.strip()  # fmt: skip
+
+    def token(self, subject, *arguments):
+        return self.run("token", "--subject", subject, *arguments)
+
+    def raw(self, method, target, body=None, headers=()):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection.request(method, target, body, dict(headers))
+        response = connection.getresponse()
+        answer = Answer(response.status, response.headers, response.read())
+        connection.close()
+        return answer
+
+
+class Caller:
+    """Somebody with a token, or without one."""
+
+    def __init__(self, app, prefix, token=None):
+        self.app, self.prefix, self.token = app, prefix, token
+
+    def __call__(self, method, path, body=None, **headers):
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.token:
+            headers.setdefault("Authorization", f"Bearer {self.token}")
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        if body is not None:
+            headers.setdefault("Content-Type", "application/json")
+        return self.app.raw(method, path if path.startswith("/systems") else self.prefix + path, body, headers)
+
+
+class Rest(unittest.TestCase):
+    """Tests of one system.  Subclasses say which: `model` is a file, or a system that comes with Stator."""
+
+    model = None
+    prefix = None
+    caller = Caller
+    arguments = ()
+    command = "app"
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.app = App(folder.name, cls.model, *cls.arguments, command=cls.command)
+        cls.addClassCleanup(lambda: cls.app.kill())
+        cls.nobody = cls.caller(cls.app, cls.prefix)
+        cls.admin = cls.user("root", "admin")
+
+    @classmethod
+    def user(cls, subject, *roles):
+        roles = [word for role in roles for word in ("--role", role)]
+        return cls.caller(cls.app, cls.prefix, cls.app.token(subject, *roles))
+
+    def setUp(self):
+        # A user of its own for each test, so that none sees what another left.
+        self.name = f"{self.id().rsplit('.', 1)[-1]}"
+        self.ann = self.user(f"ann-{self.name}")
+        self.bob = self.user(f"bob-{self.name}")
+
+    def expect(self, answer, status, code=None):
+        self.assertEqual(answer.status, status, answer.body)
+        if code:
+            self.assertEqual(answer.json["code"], code)
+            self.assertEqual(set(answer.json), {"code", "message", "details"})
+        return answer
+
+    def settle(self, condition):
+        """What the consistency manager does arrives a little later."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "it did not settle")
+            time.sleep(0.05)
+
+
+class AtStator:
+    """The data is at a Stator elsewhere."""
+
+    @classmethod
+    def setUpClass(cls):
+        server = stator.Server().start()
+        cls.addClassCleanup(server.__exit__, None)
+        cls.arguments = (*cls.arguments, "--endpoint", server.endpoint)
+        super().setUpClass()
+
+
+class AtDynoxide:
+    """The data is at a database that is not ours."""
+
+    @classmethod
+    def setUpClass(cls):
+        endpoints.install()
+        if not pathlib.Path(endpoints.DYNOXIDE[0]).exists():
+            raise unittest.SkipTest("there is no Dynoxide for this machine")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        process, url = endpoints.start(endpoints.DYNOXIDE, folder.name)
+        cls.addClassCleanup(process.wait)
+        cls.addClassCleanup(process.kill)
+        cls.arguments = (*cls.arguments, "--endpoint", url)
+        super().setUpClass()
+
+
+def everywhere(*tests):
+    """The same tests, wherever the data is.  Once is enough: what sanitizers look at is the same code."""
+    if stator.slowness() > 1:
+        return {}
+    return {f"{what.__name__}{where.__name__}": type(f"{what.__name__}{where.__name__}", (where, what), {"__module__": what.__module__})
+            for where in (AtStator, AtDynoxide) for what in tests}  # fmt: skip
