@@ -14,6 +14,7 @@
 #include "stator/base/suggest.h"
 #include "stator/cli/app_commands.h"
 #include "stator/cli/command.h"
+#include "stator/cli/demo_command.h"
 #include "stator/cli/model_command.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/config.h"
@@ -33,6 +34,7 @@ Commands:
   serve      Start the database alone
   app        Serve models over REST
   token      Make a token for them, for development
+  demo       Load the sample data of a system that comes with Stator
   key        Make, list and remove the access keys that requests are signed with
   model      Check a single-table design, print its document, picture and types; verify and migrate its table
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
@@ -66,7 +68,9 @@ constexpr std::string_view kAppHelp =
 shows a token (JWT); `stator token` makes one.  /systems/<name>/v1/ is a page to try it, openapi.json beside it tells
 programs.  Ctrl-C, or SIGTERM, stops it.
 
-Usage: stator app FILE... [OPTIONS]
+Usage: stator app FILE|NAME... [OPTIONS]
+
+NAME is a system that comes with Stator: media-library, stories, shops, book-tracker or worthwatch.
 
 )";
 constexpr std::string_view kKeyHelp =
@@ -274,7 +278,7 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up", "serve", "app", "token", "key", "model", "config", "version", "help"};
+  constexpr std::string_view commands[] = {"up", "serve", "app", "token", "demo", "key", "model", "config", "version", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,
               fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
@@ -294,6 +298,7 @@ int run(int argc, const char* const* argv) {
   const SettingsCommand serve(app, "serve", Mode::Serve, kServeHelp);
   const SettingsCommand serve_app(app, "app", Mode::App, kAppHelp);
   const TokenCommand token(app);
+  const DemoCommand demo(app);
   const KeyCommand key(app);
   const ModelCommand model(app);
   const SettingsCommand config(app, "config", std::nullopt, kConfigHelp);
@@ -313,6 +318,7 @@ int run(int argc, const char* const* argv) {
   if (serve) return start(serve, Mode::Serve);
   if (serve_app) return start(serve_app, Mode::App);
   if (token) return token.run();
+  if (demo) return demo.run();
   if (key) return key.run();
   if (model) return model.run();
   if (config) return print_config(config);

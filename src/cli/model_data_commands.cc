@@ -13,14 +13,12 @@
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/cli/command.h"
+#include "stator/cli/database_option.h"
 #include "stator/client/client.h"
-#include "stator/client/remote.h"
-#include "stator/library/instance.h"
-#include "stator/model/load.h"
 #include "stator/runtime/consistency_manager.h"
 #include "stator/runtime/migration.h"
 #include "stator/runtime/verify.h"
-#include "stator/server/config.h"
+#include "stator/systems/catalog/catalog.h"
 
 namespace stator::cli {
 
@@ -57,62 +55,15 @@ Options:
   --yes
       Do it; without it, and without somebody at the terminal who says so, only the plan is shown.
 )";
-constexpr std::string_view kWhereHelp =
-    R"(  --endpoint URL
-      Where the table is: any DynamoDB endpoint, a running Stator included.  Region and credentials come from the
-      usual AWS variables and profile files.
-  --data FOLDER
-      The table is in this data folder, and no server runs on it; else from $STATOR_DATA, else from stator.yaml.
-  --config FILE
-      Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
-)";
-
-std::optional<std::string> option(const CLI::App& action, const std::string& name) {
-  const auto* found = action.get_option(name);
-  if (found->count() == 0) return std::nullopt;
-  return found->results().back();
-}
-
-void add_where_options(CLI::App& action) {
-  for (const auto* name : {"--endpoint", "--data", "--config"}) {
-    action.add_option(name)->expected(1)->allow_extra_args(false);
-  }
-}
-
 // The model in a file; tells what is wrong with it when there is none.
 std::shared_ptr<const model::Model> load(const std::string& file) {
-  auto loaded = model::load_model_file(file);
+  auto loaded = systems::load_model(file);
   for (const auto& diagnostic : loaded.diagnostics) {
     fmt::print(stderr, "{}:{}:{}: {}\n", diagnostic.file, diagnostic.position.line, diagnostic.position.column,
                diagnostic.message);
   }
   if (!loaded.model) return nullptr;
   return std::make_shared<const model::Model>(std::move(*loaded.model));
-}
-
-// Where a model's table is.
-struct Database {
-  std::unique_ptr<library::Instance> instance;  // none: at an endpoint
-  std::unique_ptr<client::Client> client;
-};
-
-Result<Database> open_database(const CLI::App& action) {
-  const auto endpoint = option(action, "--endpoint");
-  const auto folder = option(action, "--data");
-  if (endpoint && folder) return Error{ErrorCode::Usage, "--endpoint and --data cannot both say where the table is"};
-  Database database;
-  if (endpoint) {
-    const auto options = TRY(client::RemoteOptions::from_environment(*endpoint, client::process_environment()));
-    database.client = TRY(client::RemoteClient::open(options));
-    return database;
-  }
-  server::ConfigSources sources{.environment = server::stator_environment()};
-  sources.file = option(action, "--config");
-  if (folder) sources.flags.emplace_back("data", *folder);
-  const auto loaded = TRY(server::load_config(sources));
-  database.instance = TRY(library::Instance::open({.data_folder = loaded.config.data}));
-  database.client = std::make_unique<client::InProcessClient>(database.instance->service());
-  return database;
 }
 
 void print_finding(const runtime::Finding& finding, bool repaired) {

@@ -160,7 +160,12 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "models",
      .member = &Config::models,
      .placeholder = "FILE,...",
-     .help = "Model files; each becomes a REST API below /systems/<name>/v1.",
+     .help = "Model files, or names of systems that come with Stator; each becomes a REST API below /systems/<name>/v1.",
+     .modes = kUpAndApp},
+    {.name = "demo",
+     .member = &Config::demo,
+     .placeholder = "true|false",
+     .help = "Serve all systems that come with Stator; those that are new to the database get their sample data.",
      .modes = kUpAndApp},
     {.name = "app_port",
      .member = &Config::app_port,
@@ -539,7 +544,9 @@ Result<void> check_config(const Config& config, Mode mode) {
                              config.tls_cert.empty() ? "tls_cert" : "tls_key"));
   }
   if (mode == Mode::App) {
-    if (config.models.empty()) return usage("app serves models, and was given none: stator app books.yaml");
+    if (config.models.empty() && !config.demo) {
+      return usage("app serves models, and was given none: stator app books.yaml, or stator app media-library");
+    }
     if (!config.endpoint.empty() && config.in_memory) {
       return usage("endpoint and in_memory exclude each other: the data is either there or here");
     }

@@ -47,6 +47,7 @@ struct Config {
   std::uint32_t idle_timeout_seconds = 300;
   std::uint32_t request_timeout_seconds = 30;
   std::vector<std::string> models;
+  bool demo = false;
   std::uint16_t app_port = 8001;
   std::string endpoint;
   std::string jwt_secret;

@@ -169,7 +169,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
   client::InProcessClient client(instance->service());
   std::unique_ptr<Systems> systems;
-  if (mode == Mode::Up && !config.models.empty()) systems = TRY(Systems::open(config, client, clock, {}));
+  if (mode == Mode::Up && (config.demo || !config.models.empty())) systems = TRY(Systems::open(config, client, clock));
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins,
                                         .max_body_bytes = config.max_body_bytes,
                                         .signatures = &signatures,
@@ -225,7 +225,7 @@ Result<void> run_app(const Config& config) {
   StopSignal stop;  // before any thread, so that all inherit its mask
   auto database = TRY(AppDatabase::open(config));
   const SystemClock clock;
-  auto systems = TRY(Systems::open(config, database.client(), clock, {}));
+  auto systems = TRY(Systems::open(config, database.client(), clock));
   auto options = http_options(config, config.app_port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <set>
@@ -9,8 +10,9 @@
 
 #include "stator/app/jwks_source.h"
 #include "stator/base/log.h"
-#include "stator/model/load.h"
 #include "stator/server/secret_file.h"
+#include "stator/systems/catalog/catalog.h"
+#include "stator/systems/catalog/demo.h"
 
 namespace stator::server {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
 
 Result<std::shared_ptr<const model::Model>> load(const std::string& file) {
-  auto loaded = model::load_model_file(file);
+  auto loaded = systems::load_model(file);
   std::string errors;
   for (const auto& found : loaded.diagnostics) {
     if (found.severity != model::Severity::Error) continue;
@@ -41,6 +43,25 @@ Result<std::unique_ptr<app::TokenVerifier>> make_verifier(const Config& config, 
   return verifier;
 }
 
+// The sample data of those systems whose table is not there yet: what was loaded once and deleted stays deleted.
+Result<void> load_demos(client::Client& client) {
+  for (const auto& name : systems::names()) {
+    if (TRY(systems::table_state(name, client)) != systems::TableState::Missing) continue;
+    TRY(systems::load_demo(name, client));
+    log::info("demo_loaded", {{"system", name}});
+  }
+  return {};
+}
+
+// The models to serve, those of the demo first.
+std::vector<std::string> models_of(const Config& config) {
+  auto models = config.demo ? systems::names() : std::vector<std::string>();
+  for (const auto& model : config.models) {
+    if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+  }
+  return models;
+}
+
 }  // namespace
 
 Result<TokenSecrets> token_secrets(const Config& config) {
@@ -52,20 +73,20 @@ Result<TokenSecrets> token_secrets(const Config& config) {
 Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens)
     : random_(Random::from_system()), page_tokens_(secrets.page_tokens), tokens_(std::move(tokens)) {}
 
-Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock,
-                                               const Extensions& extensions) {
+Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock) {
+  if (config.demo) TRY(load_demos(client));
   const auto secrets = TRY(token_secrets(config));
   std::unique_ptr<Systems> systems(new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock))));
   std::set<std::string> names;
   std::vector<app::System*> served;
-  for (const auto& file : config.models) {
+  for (const auto& file : models_of(config)) {
     auto model = TRY(load(file));
     if (!names.insert(model->name).second) return usage(fmt::format("two models are called {}", model->name));
-    const auto extension = extensions.find(model->name);
+    const auto extension = systems::extension_of(model->name);
     systems->systems_.push_back(TRY(app::System::open(
         std::move(model),
         {.client = client, .clock = clock, .random = systems->random_, .page_tokens = systems->page_tokens_},
-        extension != extensions.end() ? extension->second : nullptr)));
+        extension)));
     served.push_back(systems->systems_.back().get());
     TRY(systems->manage(*served.back(), client, clock));
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,9 +18,6 @@
 
 namespace stator::server {
 
-// Routes that systems add to those of their models, by the model's name.
-using Extensions = std::map<std::string, app::Extension, std::less<>>;
-
 // The keys that tokens are checked with, as the settings say.  Errors: Usage, Storage.
 struct TokenSecrets {
   std::string signing;  // of HS256 tokens; empty: they are not accepted
@@ -32,10 +28,10 @@ Result<TokenSecrets> token_secrets(const Config& config);
 // The configured models as REST services, with what keeps their data true, and what they share.  Thread-safe.
 class Systems {
  public:
-  // Loads every model, makes the tables that are missing, and reads the key set.  Client and clock outlive it.
+  // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come with Stator
+  // are there as well, with their sample data if their table was not there.  Client and clock outlive it.
   // Errors: Usage (a model with errors; the message has one line for each), Storage.
-  static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
-                                               const Extensions& extensions);
+  static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock);
 
   app::Service& service() { return *service_; }
   const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/app/system.h"
+#include "stator/model/load.h"
+
+namespace stator::systems {
+
+// The names of the systems that come with Stator.
+std::vector<std::string> names();
+bool is_built_in(std::string_view name);
+
+// The model of a system of that name, or else of the file of that name.
+model::Loaded load_model(const std::string& name_or_file);
+
+// The C++ behind the native actions of a model of that name; null when it has none.
+app::Extension extension_of(std::string_view model_name);
+
+}  // namespace stator::systems

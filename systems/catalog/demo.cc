@@ -1,0 +1,219 @@
+#include "stator/systems/catalog/demo.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <variant>
+
+#include "stator/app/answer.h"
+#include "stator/app/jwt.h"
+#include "stator/app/page_token.h"
+#include "stator/app/system.h"
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/client/call.h"
+#include "stator/systems/catalog/catalog.h"
+#include "stator/systems/catalog/texts.h"
+#include "stator/value/json.h"
+
+namespace stator::systems {
+namespace {
+
+constexpr std::string_view kMethods[] = {"post", "put", "patch", "delete"};
+
+Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
+
+// The present, moved back.
+class PastClock final : public Clock {
+ public:
+  WallTime now() const override { return SystemClock().now() - ago; }
+  std::chrono::microseconds ago{0};
+};
+
+// "3d"; the samples are ours, so anything else is a slip in one of them.
+Result<std::chrono::microseconds> read_ago(const std::string& text) {
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const auto unit = std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (error == std::errc()) {
+    if (unit == "m") return std::chrono::minutes(count);
+    if (unit == "h") return std::chrono::hours(count);
+    if (unit == "d") return std::chrono::days(count);
+  }
+  return usage(fmt::format("`ago` is a time such as 5m, 5h or 5d, not {}", text));
+}
+
+// Replays one sample against one system.
+class Replay {
+ public:
+  Replay(app::System& system, PastClock& clock) : system_(system), clock_(clock) {}
+
+  Result<void> run(const YAML::Node& sample, const DemoProgress& progress) {
+    for (const auto& user : sample["users"]) {
+      app::Identity identity;
+      identity.caller.subject = user.second["subject"].as<std::string>();
+      for (const auto& role : user.second["roles"]) identity.caller.roles.push_back(role.as<std::string>());
+      if (const auto name = user.second["name"]) identity.name = name.as<std::string>();
+      if (const auto email = user.second["email"]) identity.email = email.as<std::string>();
+      users_.emplace(user.first.as<std::string>(), std::move(identity));
+    }
+    const auto steps = sample["steps"];
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      TRY(send(steps[i]));
+      if (progress) progress(i + 1, steps.size());
+    }
+    return {};
+  }
+
+ private:
+  Result<void> send(const YAML::Node& step) {
+    const auto method = std::ranges::find_if(
+        kMethods, [&](std::string_view one) { return step[std::string(one)].IsDefined(); });
+    if (method == std::end(kMethods)) return usage("a step of a sample has no method");
+    const auto path = TRY(filled(step[std::string(*method)].as<std::string>()));
+    std::string body;
+    if (const auto value = step["body"]) {
+      value::JsonWriter json(body);
+      TRY(write(value, json));
+    }
+    const auto length = body.size();
+    body.append(http::kBodyPadding, '\0');
+    clock_.ago = step["ago"] ? TRY(read_ago(step["ago"].as<std::string>())) : std::chrono::microseconds(0);
+    const auto answer = TRY(ask(*method, path, std::string_view(body).substr(0, length), step["as"].as<std::string>()));
+    if (answer.status >= 300) {
+      return usage(fmt::format("the sample's {} {} was answered {}: {}", *method, path, answer.status, answer.body));
+    }
+    if (const auto keep = step["keep"]) kept_.insert_or_assign(keep.as<std::string>(), YAML::Load(answer.body));
+    return {};
+  }
+
+  Result<http::Response> ask(std::string_view method, std::string_view target, std::string_view body,
+                             const std::string& user) const {
+    std::string upper(method);
+    std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 32); });
+    const auto question = std::min(target.find('?'), target.size());
+    const http::Header headers[] = {{"Content-Type", "application/json"}};
+    const http::Request request{.method = upper,
+                                .target = target,
+                                .path = target.substr(0, question),
+                                .query = target.substr(std::min(question + 1, target.size())),
+                                .headers = headers,
+                                .body = body};
+    const auto query = TRY(app::QueryParameters::parse(request.query));
+    const auto found = system_.router().find(request.method, request.path, query);
+    if (const auto* miss = std::get_if<app::RouteMiss>(&found)) {
+      return usage(fmt::format("the sample asks for {} {}: {}", upper, target, miss->message));
+    }
+    const auto identity = users_.find(user);
+    auto outcome = system_.run(std::get<app::RouteMatch>(found),
+                               {.request = request,
+                                .path = request.path,
+                                .query = query,
+                                .body = body,
+                                .identity = identity == users_.end() ? nullptr : &identity->second});
+    return outcome ? std::move(*outcome) : app::problem_answer(outcome.problem());
+  }
+
+  // A text with what was kept in place of {name.Attribute}.
+  Result<std::string> filled(const std::string& text) const {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      const auto open = text.find('{', at);
+      const auto close = open == std::string::npos ? open : text.find('}', open);
+      const auto dot = open == std::string::npos ? open : text.find('.', open);
+      if (close == std::string::npos || dot == std::string::npos || dot > close) return out + text.substr(at);
+      const auto name = text.substr(open + 1, dot - open - 1);
+      const auto attribute = text.substr(dot + 1, close - dot - 1);
+      const auto answer = kept_.find(name);
+      if (answer == kept_.end() || !answer->second[attribute]) {
+        return usage(fmt::format("the sample uses {}.{}, which no answer has", name, attribute));
+      }
+      out += text.substr(at, open - at) + answer->second[attribute].as<std::string>();
+      at = close + 1;
+    }
+    return out;
+  }
+
+  // YAML as JSON: what is written without quotes and looks like a number, true, false or null is one.
+  Result<void> write(const YAML::Node& node, value::JsonWriter& json) const {
+    if (node.IsSequence()) {
+      json.begin_array();
+      for (const auto& member : node) TRY(write(member, json));
+      json.end_array();
+      return {};
+    }
+    if (node.IsMap()) {
+      json.begin_object();
+      for (const auto& member : node) {
+        json.key(member.first.as<std::string>());
+        TRY(write(member.second, json));
+      }
+      json.end_object();
+      return {};
+    }
+    const auto text = node.IsNull() ? std::string("null") : node.as<std::string>();
+    const bool quoted = node.Tag() == "!";
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (!quoted && (is_number || text == "true" || text == "false" || text == "null")) {
+      json.raw(text);
+    } else {
+      json.string(TRY(filled(text)));
+    }
+    return {};
+  }
+
+  app::System& system_;
+  PastClock& clock_;
+  std::map<std::string, app::Identity> users_;
+  std::map<std::string, YAML::Node> kept_;  // answers
+};
+
+Result<std::shared_ptr<const model::Model>> model_of(const std::string& system) {
+  if (!is_built_in(system)) {
+    return usage(fmt::format("there is no system called {}; those that come with Stator are {}", system,
+                             fmt::join(names(), ", ")));
+  }
+  auto loaded = load_model(system);
+  if (!loaded.model) return usage(fmt::format("{}: {}", system, loaded.diagnostics.front().message));
+  return std::make_shared<const model::Model>(std::move(*loaded.model));
+}
+
+}  // namespace
+
+Result<TableState> table_state(const std::string& system, client::Client& client) {
+  const auto model = TRY(model_of(system));
+  const auto reply =
+      client::call_and_wait(client, "Scan", fmt::format(R"({{"TableName":"{}","Limit":1}})", model->table.name));
+  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
+    if (fault->name() == "ResourceNotFoundException") return TableState::Missing;
+    return Error{ErrorCode::Storage, fmt::format("{}: {}", system, fault->message)};
+  }
+  return std::get<std::string>(reply.outcome).find(R"("Count":0)") != std::string::npos ? TableState::Empty : TableState::Used;
+}
+
+Result<void> load_demo(const std::string& system, client::Client& client, const DemoProgress& progress) {
+  const auto model = TRY(model_of(system));
+  if (TRY(table_state(system, client)) == TableState::Used) {
+    return usage(fmt::format("the table {} of {} holds data already; nothing was loaded", model->table.name, system));
+  }
+  PastClock clock;
+  auto random = Random::from_system();
+  const app::PageTokens page_tokens(random.uuid());
+  const auto served = TRY(app::System::open(
+      model, {.client = client, .clock = clock, .random = random, .page_tokens = page_tokens}, extension_of(system)));
+  const auto text = std::ranges::find(kSystemTexts, system, &SystemText::name);
+  try {
+    return Replay(*served, clock).run(YAML::Load(std::string(text->sample)), progress);
+  } catch (const YAML::Exception& exception) {
+    return usage(fmt::format("the sample of {} is not right: {}", system, exception.what()));
+  }
+}
+
+}  // namespace stator::systems

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "stator/app/system.h"
+
+namespace stator::systems::media_library {
+
+// What the model leaves to C++: its native actions.
+app::Natives extension(const app::ExtensionParts& parts);
+
+}  // namespace stator::systems::media_library

@@ -1,0 +1,7 @@
+#include "stator/systems/shops/extension.h"
+
+namespace stator::systems::shops {
+
+app::Natives extension(const app::ExtensionParts& /*parts*/) { return {}; }
+
+}  // namespace stator::systems::shops
