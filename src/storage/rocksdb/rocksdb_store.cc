@@ -134,12 +134,16 @@ class FailureListener final : public rocksdb::EventListener {
 
 rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<rocksdb::Logger> log) {
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, /*num_shard_bits=*/4);
+  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, /*num_shard_bits=*/2);
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.format_version = 5;
   table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-  // Index and filter blocks live in the cache, so that its size bounds the memory of a large store.
+  // Index and filter blocks live in the cache, so that its size bounds the memory of a large store.  They are cut into pieces: one
+  // index of a whole file is megabytes large, falls out of the cache, and is then read and unpacked again for every item.
   table.cache_index_and_filter_blocks = true;
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
+  table.enable_index_compression = false;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
   table.pin_top_level_index_and_filter = true;
 
