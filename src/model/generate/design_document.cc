@@ -157,6 +157,8 @@ void write_rules(std::string& out, const Entity& entity) {
     if (record.expires)
       rules.push_back(fmt::format("The record `{}` expires at `{}`.", record.name, record.expires->text()));
   }
+  if (!entity.path.empty())
+    rules.push_back(fmt::format("Route: `{}`; {}.", entity.path, fmt::join(entity.operations, ", ")));
   rules.push_back(fmt::format("Create: {}. Read: {}. Update: {}. Delete: {}.", access_words(entity.create),
                               access_words(entity.read), access_words(entity.update), access_words(entity.remove)));
   out += "\n";
