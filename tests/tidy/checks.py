@@ -208,6 +208,25 @@ def comments_name_pages_that_exist(tree):
                     yield f"{path}:{number}: {page} is not there"
 
 
+def a_type_has_one_definition(tree):
+    """Two types of one name in one namespace: the linker takes either, and a program that has both breaks in strange places."""
+    seen = {}
+    for path in tree.code():
+        if is_test(path) or not within(path, "src", "systems", "include"):
+            continue
+        spaces = []  # names; None for one without
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            if opened := re.match(r"namespace\s*([\w:]*)\s*\{$", line):
+                spaces.append(opened[1] or None)
+            elif re.match(r"\}\s*// namespace", line) and spaces:
+                spaces.pop()
+            elif (defined := re.match(r"(?:struct|class|enum class|union) (?:\[\[\w+\]\] )?(\w+)\b(?!::)(?: final)?\s*(?::.*)?\{", line)) and None not in spaces:
+                name = "::".join([*spaces, defined[1]])
+                if name in seen:
+                    yield f"{path}:{number}: {name} is also defined in {seen[name]}"
+                seen.setdefault(name, path)
+
+
 def the_map_shows_every_layer(tree):
     page = pathlib.Path("docs/architecture.md")
     drawn = tree.text(page) if page in tree.paths else ""
@@ -275,6 +294,7 @@ ALL = [
     code_is_formatted,
     links_lead_somewhere,
     comments_name_pages_that_exist,
+    a_type_has_one_definition,
     the_map_shows_every_layer,
     lock_files_name_the_public_registry,
     no_machine_is_named,
