@@ -426,8 +426,8 @@ Outcome<WriteAnswer> Dynamo::write(const Write& write) {
 Outcome<WriteAnswer> Dynamo::transact(const std::vector<Write>& writes) {
   std::string body;
   JsonWriter json(body);
-  json.begin_object().key("ClientRequestToken").string(random_.uuid());
-  json.key("TransactItems").begin_array();
+  // Without a token: a remote client gives it one, and in process no answer is lost on its way.
+  json.begin_object().key("TransactItems").begin_array();
   for (const auto& write : writes) {
     json.begin_object().key(member_of(write.kind)).begin_object();
     write_members(json, write);
