@@ -59,7 +59,7 @@ class DesignDocument:
         return {row["attribute"] for row in tables(self.parts[entity])}
 
     def gets(self, entity):
-        return any(re.match(r"- Route: .*\bget\b", line) for line in self.parts[entity])
+        return any(re.match(r"- Routes: .*`GET ", line) for line in self.parts[entity])
 
     def patterns(self):
         """(index, condition, returned) of each"""
