@@ -12,6 +12,7 @@
 
 #include "stator/cli/command.h"
 #include "stator/model/check/check.h"
+#include "stator/model/check/check_shared.h"
 #include "stator/model/check/cost.h"
 #include "stator/model/check/print.h"
 #include "stator/model/load.h"
@@ -22,6 +23,9 @@ const std::string_view kModelCheckHelp =
     R"(Check a single-table design: two entities that can have one key, patterns that read what they do not return or never find
 what they should, text that forges keys, hot partitions, keys that grow too long, rules that cannot be kept.  Each finding has
 its place, its reason, an example and what to write instead.  Then print what each pattern and each create costs.
+
+Files whose models have one table are also compared with each other: they must describe it alike, and have types and keys of
+their own.
 
 A finding that is meant is accepted in the model, with its reason:
   accept:
@@ -56,20 +60,36 @@ std::optional<unsigned> positive(const CLI::App& action, const std::string& name
 }
 
 struct Checked {
+  std::optional<model::Model> model;  // absent when it cannot be loaded
   model::Diagnostics diagnostics;
   std::vector<model::PatternCost> reads;
   std::vector<model::WriteCost> writes;
 };
 
+void add(model::Diagnostics& diagnostics, const model::Diagnostics& more) {
+  diagnostics.insert(diagnostics.end(), more.begin(), more.end());
+}
+
 Checked check_file(const std::string& file, const model::CostOptions& options) {
   auto loaded = model::load_model_file(file);
-  Checked checked{.diagnostics = std::move(loaded.diagnostics), .reads = {}, .writes = {}};
-  if (!loaded.model) return checked;
-  auto findings = model::check(*loaded.model);
-  checked.diagnostics.insert(checked.diagnostics.end(), findings.begin(), findings.end());
-  checked.reads = model::costs(*loaded.model, options);
-  checked.writes = model::write_costs(*loaded.model, options);
+  Checked checked{.model = std::move(loaded.model),
+                  .diagnostics = std::move(loaded.diagnostics),
+                  .reads = {},
+                  .writes = {}};
+  if (!checked.model) return checked;
+  add(checked.diagnostics, model::check(*checked.model));
+  checked.reads = model::costs(*checked.model, options);
+  checked.writes = model::write_costs(*checked.model, options);
   return checked;
+}
+
+// Each with those before it.
+void compare_shared(std::vector<Checked>& all) {
+  for (auto second = all.begin(); second != all.end(); ++second) {
+    for (auto first = all.begin(); first != second; ++first) {
+      if (first->model && second->model) add(second->diagnostics, model::check_shared(*first->model, *second->model));
+    }
+  }
 }
 
 std::string summary(const std::string& file, const model::Diagnostics& diagnostics) {
@@ -103,9 +123,12 @@ int check_models(const CLI::App& action) {
   const bool strict = action.get_option("--strict")->count() > 0;
   const bool json = action.get_option("--json")->count() > 0;
 
+  std::vector<Checked> all;
+  for (const auto& file : files) all.push_back(check_file(file, {.item_size = *item_size, .page = *page}));
+  compare_shared(all);
   bool failed = false;
-  for (const auto& file : files) {
-    const auto checked = check_file(file, {.item_size = *item_size, .page = *page});
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& checked = all[i];
     failed = failed || model::has_errors(checked.diagnostics);
     failed = failed || (strict && std::any_of(checked.diagnostics.begin(), checked.diagnostics.end(),
                                               [](const model::Diagnostic& d) { return d.accepted.empty(); }));
@@ -116,7 +139,7 @@ int check_models(const CLI::App& action) {
     }
     for (const auto& diagnostic : checked.diagnostics) fmt::print("{}", model::to_text(diagnostic));
     if (!checked.writes.empty()) fmt::print("\n{}\n", model::to_text(checked.reads, checked.writes));
-    fmt::print("{}", summary(file, checked.diagnostics));
+    fmt::print("{}", summary(files[i], checked.diagnostics));
   }
   return failed ? kFailed : kDone;
 }

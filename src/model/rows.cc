@@ -15,6 +15,8 @@ namespace {
 using value::AttributeValue;
 using value::Item;
 
+constexpr std::string_view kUnique = "unique";
+
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -236,8 +238,11 @@ Result<std::optional<Item>> parent_key(const Model& model, const Entity& /*child
   return key_of(model, *model.find_entity(parent.entity), naming);
 }
 
+std::string reservation_prefix(const Model& model, const Entity& entity) {
+  return fmt::format("{}#{}#{}.", kUnique, model.name, entity.name);
+}
+
 Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity, const Item& attributes) {
-  constexpr std::string_view kUnique = "unique";
   std::vector<Reservation> reservations;
   for (const auto& rule : entity.uniques) {
     const auto scope = TRY(reserved_values(rule.within, Transform::Escaped, attributes));
@@ -248,7 +253,7 @@ Result<std::vector<Reservation>> reservations_of(const Model& model, const Entit
     if (!owner) return missing_from_key(model, entity, attributes);
 
     const auto& table = model.table;
-    const std::string partition = fmt::format("{}#{}.{}@{}{}{}", kUnique, entity.name, fmt::join(rule.attributes, ","),
+    const std::string partition = fmt::format("{}{}@{}{}{}", reservation_prefix(model, entity), fmt::join(rule.attributes, ","),
                                               fmt::join(rule.within, ","), *scope, *values);
     TRY(check_key_size(table.partition.name, KeyPart::Partition, partition, rule.attributes));
     Reservation reservation{.rule = &rule, .key = {}, .item = {}};

@@ -46,8 +46,9 @@ Result<std::optional<value::Item>> parent_key(const Model& model, const Entity& 
 
 // The reservation rows of an entity's unique values.  The type attribute says "unique"; `Of` holds the owner's primary key in
 // DynamoDB's JSON.  Values are escaped, or folded and escaped; of several each has its own #.
-//   partition: unique#<ENTITY>.<attributes>@<scope attributes>#<scope values>#<values>   sort: unique
-//              unique#COLLECTION.Name@LibraryId#l1#crime   unique#USER.email@#ann@example.com   (no scope)
+//   partition: unique#<model>#<ENTITY>.<attributes>@<scope attributes>#<scope values>#<values>   sort: unique
+//              unique#media#COLLECTION.Name@LibraryId#l1#crime   unique#media#USER.email@#ann@example.com   (no scope)
+// The model's name is there because models can share a table, and have entities of one name.
 struct Reservation {
   const Unique* rule = nullptr;
   value::Item key;
@@ -55,6 +56,9 @@ struct Reservation {
 };
 Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity,
                                                  const value::Item& attributes);
+
+// What the partition keys of an entity's reservations begin with, and no others.
+std::string reservation_prefix(const Model& model, const Entity& entity);
 
 // How to find the children of one parent: the table or the index whose key has the longest front that the parent determines.
 struct ChildPlan {

@@ -330,14 +330,14 @@ TEST(Reservations, ClaimFoldedNamesWithinTheirScope) {
                                     plain(R"({"OwnerId":"u#1","LibraryId":"l","CollectionId":"c","Name":"Crème"})"))
                         .value();
   ASSERT_EQ(made.size(), 1U);
-  EXPECT_EQ(json_of(made[0].key), R"({"PK":"unique#COLLECTION.Name@OwnerId,LibraryId#u%231#l#creme","SK":"unique"})");
+  EXPECT_EQ(json_of(made[0].key), R"({"PK":"unique#rows#COLLECTION.Name@OwnerId,LibraryId#u%231#l#creme","SK":"unique"})");
   EXPECT_EQ(*made[0].item.find("EntityType")->as_string(), "unique");
   EXPECT_EQ(*made[0].item.find("Of")->as_string(), R"({"PK":{"S":"owner#u%231"},"SK":{"S":"library#l#collection#c"}})");
 }
 
 TEST(Reservations, ClaimValuesInTheWholeTable) {
   const auto made = reservations_of(model(), entity("WATCHLIST"), plain(R"({"listId":"x","email":"Ann@example.com"})"));
-  EXPECT_EQ(*made->front().key.find("PK")->as_string(), "unique#WATCHLIST.email@#Ann@example.com");
+  EXPECT_EQ(*made->front().key.find("PK")->as_string(), "unique#rows#WATCHLIST.email@#Ann@example.com");
 }
 
 TEST(Reservations, ClaimNothingWithoutAValue) {
@@ -348,7 +348,7 @@ TEST(Reservations, ClaimNothingWithoutAValue) {
 TEST(Reservations, RefuseWhatIsTooLong) {
   const auto made = reservations_of(model(), entity("WATCHLIST"),
                                     plain(R"({"listId":"x","email":")" + std::string(2048, 'a') + "\"}"));
-  EXPECT_EQ(made.error().message, "email is too long: the key PK would have 2072 bytes, and can have 2048");
+  EXPECT_EQ(made.error().message, "email is too long: the key PK would have 2077 bytes, and can have 2048");
 }
 
 // ----------------------------------------------------------------------------------------------------------------- children

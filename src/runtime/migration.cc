@@ -142,6 +142,12 @@ void compare_tables(const model::Table& from, const model::Table& to, MigrationP
 
 MigrationPlan plan_migration(const Model& from, const Model& to) {
   MigrationPlan plan;
+  if (from.name != to.name) {
+    plan.obstacles.push_back(
+        fmt::format("the model's name changes from {} to {}, and reservations and progress are kept under it; give "
+                    "both files the same name",
+                    from.name, to.name));
+  }
   compare_tables(from.table, to.table, plan);
   const auto old_keys = primary_keys(from);
   const auto new_keys = primary_keys(to);

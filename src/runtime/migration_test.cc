@@ -77,6 +77,9 @@ TEST(Migration, RefusesWhatATableCannotDo) {
             Strings{"not possible: Local is a new local index, and those are made with their table"});
   EXPECT_EQ(steps_to(shelf_with({{"name: Shelf", "name: Other"}})),
             Strings{"not possible: the table's name changes from Shelf to Other"});
+  EXPECT_EQ(steps_to(shelf_with({{"model: shelf", "model: other"}})),
+            Strings{"not possible: the model's name changes from shelf to other, and reservations and progress are "
+                    "kept under it; give both files the same name"});
 }
 
 TEST(Migration, BuildsANewIndexAndPutsRowsIntoIt) {

@@ -1,7 +1,5 @@
 #include "stator/runtime/verify.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "stator/runtime/problems.h"
@@ -108,7 +106,7 @@ class Verification {
     // Those of other models that share the table are theirs to look at.
     const auto& entities = model().entities;
     const auto entity = std::find_if(entities.begin(), entities.end(), [&](const Entity& candidate) {
-      return partition->starts_with(fmt::format("{}#{}.", kReservationType, candidate.name));
+      return partition->starts_with(model::reservation_prefix(model(), candidate));
     });
     if (entity == entities.end()) return Done{};
     const auto superfluous = [&]() -> Outcome<bool> {

@@ -1,5 +1,6 @@
 #include "stator/runtime/verify.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "stator/runtime/consistency_test_support.h"
@@ -37,7 +38,7 @@ class VerifyTest : public testing::Test {
   }
   Item reservation_of(std::string_view what) {
     for (const auto& row : shelf.world.rows()) {
-      if (row.find("PK")->as_string()->starts_with("unique#" + std::string(what))) return row;
+      if (row.find("PK")->as_string()->starts_with("unique#shelf#" + std::string(what))) return row;
     }
     return {};
   }
@@ -122,6 +123,58 @@ TEST_F(VerifyTest, FindsReferencesToAParentThatIsGone) {
   shelf.findings(true);
   EXPECT_EQ(shelf.findings(), Strings());
   EXPECT_EQ(shelf.now("BOOK", dune, "CollectionId"), "-");
+}
+
+// ------------------------------------------------------------------------------------------------- models that share a table
+
+// Two models with an entity of the same name and the same unique value, told apart by their rows' types and keys.
+std::string people_of(std::string_view company) {
+  return fmt::format(R"yaml(
+model: {0}
+table: {{ name: Shared, key: [PK, SK] }}
+entities:
+  PERSON:
+    type: {0}-person
+    keys: {{ PK: "{0}#{{id}}", SK: "person" }}
+    attributes: {{ id: string, email: {{ type: string, required: true, unique_within: table }} }}
+)yaml",
+                     company);
+}
+
+Strings findings_of(World& world, const model::Model& model, bool repair) {
+  Settler settler(model, world.dynamo(), world.random());
+  Strings found;
+  VerifyOptions options;
+  options.repair = repair;
+  options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
+  EXPECT_EQ(told(verify(settler, options)), "ok");
+  return found;
+}
+
+TEST(SharedTable, KeepsUniqueValuesOfModelsApart) {
+  World acme(people_of("acme"));
+  const auto model = std::make_shared<const model::Model>(model::load_or_fail(people_of("emca")));
+  Repository emca(model, acme.client(), acme.clock(), acme.random());
+  ASSERT_EQ(told(emca.open()), "ok");
+  const Item ann = {{"id", text("1")}, {"email", text("ann@example.com")}};
+  EXPECT_EQ(told(acme.create("PERSON", ann, the_system())), "ok");
+  EXPECT_EQ(told(emca.create(*model->find_entity("PERSON"), ann, the_system())), "ok");
+  EXPECT_EQ(acme.rows().size(), 4U) << "two people, each with a reservation";
+}
+
+TEST(SharedTable, LeavesTheRowsOfTheOtherModelAlone) {
+  World acme(people_of("acme"));
+  const auto model = std::make_shared<const model::Model>(model::load_or_fail(people_of("emca")));
+  Repository emca(model, acme.client(), acme.clock(), acme.random());
+  ASSERT_EQ(told(acme.create("PERSON", {{"id", text("1")}, {"email", text("ann@example.com")}}, the_system())), "ok");
+  ASSERT_EQ(told(emca.create(*model->find_entity("PERSON"), {{"id", text("2")}, {"email", text("bob@example.com")}},
+                             the_system())),
+            "ok");
+  for (const auto* judge : {&acme.model(), model.get()}) {
+    EXPECT_EQ(findings_of(acme, *judge, false), Strings()) << judge->name;
+    EXPECT_EQ(findings_of(acme, *judge, true), Strings()) << judge->name;
+  }
+  EXPECT_EQ(acme.rows().size(), 4U);
 }
 
 // ----------------------------------------------------------------------------------------- entities with several rows that expire

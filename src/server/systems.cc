@@ -10,6 +10,7 @@
 
 #include "stator/app/jwks_source.h"
 #include "stator/base/log.h"
+#include "stator/model/check/check_shared.h"
 #include "stator/server/secret_file.h"
 #include "stator/systems/catalog/catalog.h"
 #include "stator/systems/catalog/demo.h"
@@ -62,6 +63,13 @@ std::vector<std::string> models_of(const Config& config) {
   return models;
 }
 
+// Models that share a table must be able to.
+Result<void> check_together(const model::Model& first, const model::Model& second) {
+  const auto findings = model::check_shared(first, second);
+  if (findings.empty()) return {};
+  return usage(fmt::format("{} and {} cannot share a table: {}", first.name, second.name, findings.front().message));
+}
+
 }  // namespace
 
 Result<TokenSecrets> token_secrets(const Config& config) {
@@ -82,6 +90,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
   for (const auto& file : models_of(config)) {
     auto model = TRY(load(file));
     if (!names.insert(model->name).second) return usage(fmt::format("two models are called {}", model->name));
+    for (const auto* other : served) TRY(check_together(other->model(), *model));
     const auto extension = systems::extension_of(model->name);
     systems->systems_.push_back(TRY(app::System::open(
         std::move(model),

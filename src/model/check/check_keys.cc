@@ -28,12 +28,6 @@ struct Placed {
   std::vector<Language> ordinary;
 };
 
-std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading) {
-  std::vector<Language> all;
-  for (const auto& each : forms) all.push_back(forms_language(entity, each, reading));
-  return all;
-}
-
 std::vector<Placed> placed(const Model& model, const KeySpace& space) {
   std::vector<Placed> all;
   for (const auto& row : rows(model)) {
@@ -43,17 +37,6 @@ std::vector<Placed> placed(const Model& model, const KeySpace& space) {
     all.push_back({row, std::move(*found), std::move(ordinary)});
   }
   return all;
-}
-
-// A key that both can have; nullopt when there is none.
-std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b) {
-  std::vector<std::string> key;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    auto text = common(a[i], b[i]);
-    if (!text) return std::nullopt;
-    key.push_back(std::move(*text));
-  }
-  return key;
 }
 
 Position position_of(const Placed& placed) { return placed.forms.back().front().position; }
@@ -75,8 +58,7 @@ void find_collisions(const Model& model, const KeySpace& table, const std::vecto
   const bool reserves = std::any_of(model.entities.begin(), model.entities.end(),
                                     [](const Entity& entity) { return !entity.uniques.empty(); });
   if (!reserves) return;
-  std::vector<Language> reservation = {Language::text("unique#").extended()};
-  if (!table.sort.empty()) reservation.push_back(Language::text("unique"));
+  const auto reservation = reservation_language(table);
   for (const auto& each : all) {
     const auto key = common_key(each.ordinary, reservation);
     if (!key) continue;

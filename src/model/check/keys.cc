@@ -367,6 +367,28 @@ Language condition_language(const Model& model, const Pattern& pattern, const Ke
   return language(front) + (language(low).and_above(true) & language(high).and_below(!condition.half_open));
 }
 
+std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading) {
+  std::vector<Language> all;
+  for (const auto& each : forms) all.push_back(forms_language(entity, each, reading));
+  return all;
+}
+
+std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b) {
+  std::vector<std::string> key;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    auto text = common(a[i], b[i]);
+    if (!text) return std::nullopt;
+    key.push_back(std::move(*text));
+  }
+  return key;
+}
+
+std::vector<Language> reservation_language(const KeySpace& table) {
+  std::vector<Language> reservation = {Language::text("unique#").extended()};
+  if (!table.sort.empty()) reservation.push_back(Language::text("unique"));
+  return reservation;
+}
+
 std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms) {
   std::vector<std::string> names;
   for (const auto& form : forms) {

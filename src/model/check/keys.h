@@ -75,6 +75,13 @@ Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms,
 Language condition_language(const Model& model, const Pattern& pattern, const KeyCondition& condition,
                             const Reading& reading);
 
+// Per attribute of a key space.
+std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading);
+// A key that both can have; nullopt when there is none.
+std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b);
+// The primary keys of reservations.
+std::vector<Language> reservation_language(const KeySpace& table);
+
 // Raw holes of free text: those through which somebody else's text gets into a key as it is.
 std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms);
 

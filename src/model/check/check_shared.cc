@@ -1,0 +1,150 @@
+#include "stator/model/check/check_shared.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "stator/model/check/findings.h"
+#include "stator/model/check/keys.h"
+
+namespace stator::model {
+namespace {
+
+std::string spell(const std::vector<KeyAttribute>& keys) {
+  std::vector<std::string> texts;
+  for (const auto& key : keys) texts.push_back(fmt::format("{}:{}", key.name, value::type_name(key.type)));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+std::string spell(const Index* index) {
+  if (index == nullptr) return "absent";
+  auto included = index->included;
+  std::sort(included.begin(), included.end());
+  return fmt::format("{} {}, {}, projection {}", index->local ? "local" : "global", spell(index->partition),
+                     spell(index->sort),
+                     index->projection == Projection::All        ? "all"
+                     : index->projection == Projection::KeysOnly ? "keys"
+                                                                 : fmt::format("[{}]", fmt::join(included, ", ")));
+}
+
+std::string_view spell(StreamView view) {
+  switch (view) {
+    case StreamView::None: return "none";
+    case StreamView::KeysOnly: return "keys_only";
+    case StreamView::NewImage: return "new_image";
+    case StreamView::OldImage: return "old_image";
+    case StreamView::NewAndOldImages: return "new_and_old_images";
+  }
+  return {};
+}
+
+class SharedTable {
+ public:
+  SharedTable(const Model& first, const Model& second) : first_(first), second_(second), findings_(second) {}
+
+  Diagnostics run() && {
+    compare_names();
+    compare_tables();
+    compare_types();
+    compare_keys();
+    return std::move(findings_).take();
+  }
+
+ private:
+  void compare_names() {
+    if (first_.name != second_.name) return;
+    findings_.error({.code = "shared-name", .subject = second_.name, .position = second_.table.position},
+                    fmt::format("{} is also called {}, and shares the table {}: neither could tell its reservations "
+                                "and its progress from the other's",
+                                first_.file, first_.name, first_.table.name),
+                    "give one of the models another name");
+  }
+
+  void expect_same(const std::string& what, std::string_view ours, std::string_view theirs, Position position) {
+    if (ours == theirs) return;
+    findings_.error({.code = "shared-table", .subject = second_.table.name, .position = position},
+                    fmt::format("{} is {} here and {} in {}, which shares the table", what, ours, theirs, first_.name),
+                    "describe the same table in both models: whichever is served first makes it");
+  }
+
+  void compare_tables() {
+    const auto& ours = second_.table;
+    const auto& theirs = first_.table;
+    const auto key = [](const Table& table) { return spell(key_spaces(table).front().attributes()); };
+    const auto ttl = [](const Table& table) { return table.ttl_attribute.value_or("absent"); };
+    expect_same("the key", key(ours), key(theirs), ours.position);
+    expect_same("type_attribute", ours.type_attribute, theirs.type_attribute, ours.position);
+    expect_same("ttl", ttl(ours), ttl(theirs), ours.position);
+    expect_same("stream", spell(ours.stream), spell(theirs.stream), ours.position);
+    for (const auto& index : ours.indexes) {
+      expect_same("index " + index.name, spell(&index), spell(theirs.find_index(index.name)), index.position);
+    }
+    for (const auto& index : theirs.indexes) {
+      if (ours.find_index(index.name) == nullptr) {
+        expect_same("index " + index.name, "absent", spell(&index), ours.position);
+      }
+    }
+  }
+
+  void compare_types() {
+    for (const auto& row : rows(second_)) {
+      const auto [entity, record] = first_.find_row_type(row.record->type);
+      if (entity == nullptr) continue;
+      findings_.error({.code = "shared-type", .subject = row.name(), .position = row.entity->position},
+                      fmt::format("rows of {} have the type {}, and so have rows of {} in {}, which shares the table: "
+                                  "each model would take the other's for its own",
+                                  row.name(), row.record->type, KeyedRow{entity, record}.name(), first_.name),
+                      "give one of them another type: `type: ...`");
+    }
+  }
+
+  void compare_keys() {
+    const auto space = key_spaces(second_.table).front();
+    if (spell(space.attributes()) != spell(key_spaces(first_.table).front().attributes())) return;
+    const auto reserves = [](const Model& model) {
+      return std::any_of(model.entities.begin(), model.entities.end(),
+                         [](const Entity& entity) { return !entity.uniques.empty(); });
+    };
+    const Reading ordinary{.text = Reading::Text::Ordinary, .forged = std::nullopt};
+    for (const auto& row : rows(second_)) {
+      const auto ours = forms(second_, row, space);
+      if (!ours) continue;
+      const auto keys = languages(*row.entity, *ours, ordinary);
+      if (reserves(first_) && !reserves(second_)) {
+        report_collision(row, *ours, "a reservation", common_key(keys, reservation_language(space)), space);
+      }
+      for (const auto& other : rows(first_)) {
+        const auto theirs = forms(first_, other, space);
+        if (!theirs) continue;
+        report_collision(row, *ours, other.name(), common_key(keys, languages(*other.entity, *theirs, ordinary)),
+                         space);
+      }
+    }
+  }
+
+  void report_collision(const KeyedRow& row, const KeyForms& forms, const std::string& other,
+                        const std::optional<std::vector<std::string>>& key, const KeySpace& space) {
+    if (!key) return;
+    findings_.error({.code = "key-collision", .subject = row.name(), .position = forms.back().front().position},
+                    fmt::format("{} and {} of {}, which shares the table, can have the same primary key, and then one "
+                                "takes the place of the other",
+                                row.name(), other, first_.name),
+                    "begin one of the keys with a prefix of its own", spell_key(space.attributes(), *key));
+  }
+
+  const Model& first_;
+  const Model& second_;
+  Findings findings_;
+};
+
+}  // namespace
+
+Diagnostics check_shared(const Model& first, const Model& second) {
+  if (first.table.name != second.table.name) return {};
+  return SharedTable(first, second).run();
+}
+
+}  // namespace stator::model
