@@ -21,6 +21,7 @@ app::Natives extension(const app::ExtensionParts& parts) {
       {"overdue", [lending](const Call& call) { return lending.overdue(call); }},
       {"share", [sharing](const Call& call) { return sharing.share(call); }},
       {"unshare", [sharing](const Call& call) { return sharing.unshare(call); }},
+      {"recipients", [sharing](const Call& call) { return sharing.recipients(call); }},
       {"search", [search](const Call& call) { return search->search(call); }},
       {"import", [transfer](const Call& call) { return transfer.import(call); }},
       {"export", [transfer](const Call& call) { return transfer.export_page(call); }},

@@ -57,6 +57,14 @@ std::string folded(const std::string& text) {
   return fold ? std::move(*fold) : text;
 }
 
+std::uint64_t front_of(std::string_view title) {
+  std::uint64_t front = 0;
+  for (std::size_t i = 0; i < sizeof(front); ++i) {
+    front = (front << 8) | (i < title.size() ? static_cast<unsigned char>(title[i]) : 0U);
+  }
+  return front;
+}
+
 template <typename Entry>
 std::size_t cost_of(const Entry& entry) {
   std::size_t bytes = 2 * entry.item.size() + entry.folded_title.size() + entry.library.size() + 240;
@@ -78,6 +86,7 @@ bool SearchIndex::Place::comes_before(const Place& other) const {
 SearchIndex::Slot SearchIndex::take_slot() {
   if (free_.empty()) {
     entries_.emplace_back();
+    title_fronts_.push_back(0);
     return static_cast<Slot>(entries_.size() - 1);
   }
   const auto slot = free_.back();
@@ -120,6 +129,7 @@ void SearchIndex::put(const Document& document) {
            .folded_title = folded(document.title),
            .library = document.library,
            .terms = {all.begin(), all.end()}};
+  title_fronts_[slot] = front_of(entry.folded_title);
   for (const auto& term : entry.terms) {
     auto& postings = word_for(term).postings;
     const auto place = std::lower_bound(postings.begin(), postings.end(), slot, kBySlot);
@@ -190,6 +200,7 @@ std::vector<SearchIndex::Hit> SearchIndex::search(const Query& query) const {
 
   const auto before = [&](Slot a, Slot b) {
     if (total[a] != total[b]) return total[a] > total[b];
+    if (title_fronts_[a] != title_fronts_[b]) return title_fronts_[a] < title_fronts_[b];
     return std::tie(entries_[a].folded_title, entries_[a].item) < std::tie(entries_[b].folded_title, entries_[b].item);
   };
   const auto is_asked_for = [&](Slot slot) {

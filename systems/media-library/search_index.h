@@ -78,6 +78,8 @@ class SearchIndex {
     std::string library;
     std::vector<std::string> terms;  // distinct
   };
+  // The front of a title as a number of the same order, so that most titles are told apart without looking at them.
+  using TitleFront = std::uint64_t;
   // By slot: what the terms so far have found; 0 is nothing.
   using Scores = std::vector<std::int32_t>;
 
@@ -90,6 +92,7 @@ class SearchIndex {
   Vocabulary vocabulary_;
   std::vector<std::vector<Candidate>> by_length_;  // of the words, in bytes
   std::vector<Entry> entries_;
+  std::vector<TitleFront> title_fronts_;  // by slot
   std::vector<Slot> free_;
   std::unordered_map<std::string, Slot> by_item_;
   std::size_t memory_bytes_ = 0;

@@ -188,4 +188,10 @@ Outcome<http::Response> Sharing::unshare(const app::NativeCall& call) const {
   return object_answer(model.table, left);
 }
 
+Outcome<http::Response> Sharing::recipients(const app::NativeCall& call) const {
+  auto library = chosen(call.within->attributes, {"LibraryId"});
+  library.set("SharedFromId", AttributeValue::string(text_of(call.within->attributes, "OwnerId")));
+  return list_answer(parts_, call, "recipients_of", library);
+}
+
 }  // namespace stator::systems::media_library

@@ -22,6 +22,7 @@ class Sharing {
   runtime::Outcome<http::Response> share(const app::NativeCall& call) const;
   // Problems: NotFound (not shared with that address).
   runtime::Outcome<http::Response> unshare(const app::NativeCall& call) const;
+  runtime::Outcome<http::Response> recipients(const app::NativeCall& call) const;
 
   static constexpr std::size_t kMostRecipients = 100;
 

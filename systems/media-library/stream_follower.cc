@@ -46,7 +46,7 @@ Outcome<Done> StreamFollower::catch_up() {
   const auto deadline = steady_clock::now() + options_.patience;
   while (done_ < ticket && steady_clock::now() < deadline) changed_.wait_for(mutex_, deadline - steady_clock::now());
   if (done_ >= ticket && problem_) return *problem_;
-  if (!begun_) return unavailable("the table's stream does not answer");
+  if (done_ < ticket && !begun_) return unavailable("the table's stream does not answer");
   return Done{};
 }
 
@@ -54,42 +54,52 @@ void StreamFollower::run() {
   auto last_asked = steady_clock::now();
   while (true) {
     std::uint64_t ticket = 0;
+    bool asked = false;
     {
       MutexLock lock(mutex_);
-      if (asked_ == done_ && !stopping_) {
-        if (begun_) {
-          changed_.wait_for(mutex_, options_.poll);
-        } else {
-          changed_.wait(mutex_);
-        }
-      }
+      if (asked_ == done_ && !stopping_) wait_for_questions();
       if (stopping_) return;
-      if (!begun_ && asked_ == done_) continue;
-      if (asked_ != done_) last_asked = steady_clock::now();
       ticket = asked_;
+      asked = asked_ != done_;
+      if (!asked && !begun_) continue;
     }
-    if (steady_clock::now() - last_asked > options_.idle) {
+    const auto now = steady_clock::now();
+    if (asked) last_asked = now;
+    if (now - last_asked > options_.idle) {
       begin_anew();
       continue;
     }
-    std::optional<Problem> problem;
-    try {
-      auto read = read_all(steady_clock::now() + options_.patience / 2);
-      if (!read) problem = std::move(read).problem();
-    } catch (const std::exception& exception) {
-      problem = unavailable(exception.what());
-    }
-    const bool missed = problem && problem->code == kMissed;
-    if (problem) log::warning("the stream could not be followed", {{"table", table_}, {"problem", problem->message}});
-    if (missed) {
+    auto problem = try_to_read(now + options_.patience / 2);
+    if (problem && problem->code == kMissed) {
       begin_anew();
       continue;  // whoever waits is answered by the new beginning
     }
     MutexLock lock(mutex_);
+    if (problem && !problem_) {
+      log::warning("the stream cannot be followed", {{"table", table_}, {"problem", problem->message}});
+    }
     done_ = ticket;
     begun_ = !stream_.empty();
     problem_ = std::move(problem);
     changed_.notify_all();
+  }
+}
+
+void StreamFollower::wait_for_questions() {
+  if (begun_) {
+    changed_.wait_for(mutex_, options_.poll);
+  } else {
+    changed_.wait(mutex_);
+  }
+}
+
+std::optional<Problem> StreamFollower::try_to_read(Time until) {
+  try {
+    auto read = read_all(until);
+    if (!read) return std::move(read).problem();
+    return std::nullopt;
+  } catch (const std::exception& exception) {
+    return unavailable(exception.what());
   }
 }
 

@@ -51,6 +51,8 @@ class StreamFollower {
   using Time = std::chrono::steady_clock::time_point;
 
   void run();
+  void wait_for_questions() REQUIRES(mutex_);
+  std::optional<runtime::Problem> try_to_read(Time until);
   // What there is of every shard, for as long as `until`.
   runtime::Outcome<runtime::Done> read_all(Time until);
   runtime::Outcome<runtime::Done> begin();

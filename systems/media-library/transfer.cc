@@ -58,34 +58,31 @@ class Import {
   Import(runtime::Repository& repository, const Item& library, const runtime::Caller& caller)
       : repository_(repository), library_(library), caller_(caller) {}
 
-  Outcome<Done> look_around() {
-    ATTEMPT(for_each(repository_, "all_collections", library_, [this](const Object& collection) {
-      collections_[folded(text_of(collection.attributes, "Name"))] = text_of(collection.attributes, "CollectionId");
-    }));
-    return for_each(repository_, "all_items", library_, [this](const Object& item) {
-      if (const auto isbn = text_of(item.attributes, "Isbn"); !isbn.empty()) {
-        by_isbn_.emplace(model::isbn13(isbn), text_of(item.attributes, "ItemId"));
-      }
-    });
+  // Adds to `problems` what is wrong with a line, apart from what is told of already.
+  void check(ItemTable::Line& line, std::vector<model::Problem>& problems) const {
+    auto more = runtime::check_new(*line.entity, line.attributes, runtime::Source::Request);
+    runtime::check_complete(*line.entity, with_place(line.attributes), more);
+    for (auto& one : more) {
+      const bool told = std::ranges::find(problems, one.attribute, &model::Problem::attribute) != problems.end();
+      if (!told) problems.push_back(std::move(one));
+    }
   }
 
-  // The id of the item that has this line's ISBN already, or nothing when the line was added.
+  // The id of the item that has this line's ISBN already, or nothing when the line was added.  The line has been checked, so that one
+  // which is wrong leaves no collection behind.
   Outcome<std::optional<std::string>> add(ItemTable::Line line) {
     const auto isbn = model::normal_isbn(text_of(line.attributes, "Isbn"));
     if (isbn) {
-      const auto known = by_isbn_.find(model::isbn13(*isbn));
-      if (known != by_isbn_.end()) return std::optional(known->second);
+      if (!by_isbn_) ATTEMPT(read_isbns());
+      const auto known = by_isbn_->find(model::isbn13(*isbn));
+      if (known != by_isbn_->end()) return std::optional(known->second);
     }
-    // A line that is wrong should leave no collection behind.
-    auto problems = runtime::check_new(*line.entity, line.attributes, runtime::Source::Request);
-    runtime::check_complete(*line.entity, with_place(line.attributes), problems);
-    if (!problems.empty()) return invalid("the line is not valid", std::move(problems));
     if (!line.collection.empty()) {
       line.attributes.set("CollectionId", AttributeValue::string(ATTEMPT(collection(line.collection))));
     }
     line.attributes.set("LibraryId", *library_.find("LibraryId"));
     const auto item = ATTEMPT(repository_.create(*line.entity, line.attributes, caller_));
-    if (isbn) by_isbn_.emplace(model::isbn13(*isbn), text_of(item.attributes, "ItemId"));
+    if (isbn) by_isbn_->emplace(model::isbn13(*isbn), text_of(item.attributes, "ItemId"));
     return std::optional<std::string>();
   }
 
@@ -100,9 +97,26 @@ class Import {
     return attributes;
   }
 
+  Outcome<Done> read_isbns() {
+    by_isbn_.emplace();
+    return for_each(repository_, "all_items", library_, [this](const Object& item) {
+      if (const auto isbn = text_of(item.attributes, "Isbn"); !isbn.empty()) {
+        by_isbn_->emplace(model::isbn13(isbn), text_of(item.attributes, "ItemId"));
+      }
+    });
+  }
+  Outcome<Done> read_collections() {
+    collections_.emplace();
+    return for_each(repository_, "all_collections", library_, [this](const Object& collection) {
+      collections_->emplace(folded(text_of(collection.attributes, "Name")),
+                            text_of(collection.attributes, "CollectionId"));
+    });
+  }
+
   Outcome<std::string> collection(const std::string& name) {
-    const auto known = collections_.find(folded(name));
-    if (known != collections_.end()) return known->second;
+    if (!collections_) ATTEMPT(read_collections());
+    const auto known = collections_->find(folded(name));
+    if (known != collections_->end()) return known->second;
     auto attributes = chosen(library_, {"LibraryId"});
     attributes.set("Name", AttributeValue::string(name));
     auto made = repository_.create(*repository_.model().find_entity("COLLECTION"), attributes, caller_);
@@ -110,15 +124,16 @@ class Import {
       return invalid("the name of the collection is not valid", {{.attribute = "Collection", .problem = "must have 1 to 100 characters"}});
     }
     auto id = text_of(ATTEMPT(std::move(made)).attributes, "CollectionId");
-    collections_[folded(name)] = id;
+    collections_->emplace(folded(name), id);
     return id;
   }
 
   runtime::Repository& repository_;
   const Item library_;  // what names it
   const runtime::Caller& caller_;
-  std::map<std::string, std::string> collections_;  // folded name -> id
-  std::map<std::string, std::string> by_isbn_;      // ISBN-13 -> item
+  // Read when a line first needs them.
+  std::optional<std::map<std::string, std::string>> collections_;  // folded name -> id
+  std::optional<std::map<std::string, std::string>> by_isbn_;      // ISBN-13 -> item
 };
 
 // What is told about an import.
@@ -170,7 +185,6 @@ Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
   if (!problems.empty()) return invalid("the first line does not name the columns", std::move(problems));
 
   Import import(parts_.repository, chosen(call.within->attributes, {"OwnerId", "LibraryId"}), call.caller());
-  ATTEMPT(import.look_around());
   Report report;
   bool complete = true;
   for (auto row = rows.begin() + 1; row != rows.end() && complete; ++row) {
@@ -179,6 +193,7 @@ Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
       continue;
     }
     auto line = table.read(row->fields, problems);
+    import.check(line, problems);
     if (!problems.empty()) {
       report.error(row->line, invalid("the line is not valid", std::exchange(problems, {})));
       continue;
