@@ -4,8 +4,6 @@ from media import Rest, unknown
 
 
 class Collections(Rest):
-    anywhere = True
-
     def test_are_created_described_and_deleted(self):
         library = self.ann.library()
         made = self.expect(self.ann("POST", f"{library}/collections", {"Name": "Foo", "Description": "All foo"}), 201).json

@@ -120,8 +120,11 @@ class Killed(Rest):
         for path in libraries:
             self.expect(ann("GET", path), 404)
         name = ann("GET", library).json["LibraryName"]
-        self.assertEqual({one["LibraryName"] for one in ann.items("/items?limit=100")}, {name})
-        self.assertEqual(bob.items("/libraries"), [])
+        mine = [one for one in ann.items("/items?limit=100") if one["LibraryId"] in library]
+        self.assertEqual({one["LibraryName"] for one in mine}, {name})
+        self.assertEqual(len(mine), ann("GET", library).json["TotalItems"])
+        shared = [one["LibraryId"] for one in ann.items("/libraries") if "SharedTo" in one]
+        self.assertEqual(sorted(one["LibraryId"] for one in bob.items("/libraries")), sorted(shared))
 
     def verify(self, *arguments):
         """What is not as the model says; nobody else is at the data."""

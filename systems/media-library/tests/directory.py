@@ -4,8 +4,6 @@ from media import Rest
 
 
 class Directory(Rest):
-    anywhere = True
-
     def test_a_user_registers_on_first_sign_in_and_may_say_so_again(self):
         self.expect(self.ann("GET", "/me"), 404)
         body = {"Name": "Ann", "Email": self.address("ann")}

@@ -4,8 +4,6 @@ from media import Rest, unknown
 
 
 class Items(Rest):
-    anywhere = True
-
     def test_books_are_created_changed_and_deleted(self):
         library = self.ann.library()
         given = {"Title": "Dune", "Authors": ["Frank Herbert"], "Summary": "Sand", "Isbn": "978-0-441-17271-9", "PictureUrl": "https://example.org/dune.jpg"}

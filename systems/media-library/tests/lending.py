@@ -10,8 +10,6 @@ def day(days):
 
 
 class Lending(Rest):
-    anywhere = True
-
     def setUp(self):
         super().setUp()
         self.library = self.ann.library()

@@ -106,8 +106,6 @@ class Libraries(Rest):
 
 
 class Strangers(Rest):
-    anywhere = True
-
     def test_find_nothing_on_any_route(self):
         library = self.ann.library()
         collection = f"{library}/collections/{self.ann.collection(library)}"

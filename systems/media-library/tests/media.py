@@ -15,7 +15,7 @@ class Caller(rest.Caller):
         return answer.json if answer.body else None
 
     def register(self, name, email):
-        return self.done("POST", "/me", {"Name": name, "Email": email})
+        return self.done("PUT", "/me", {"Name": name, "Email": email})
 
     def library(self, name="Home", **more):
         return f"/libraries/{self.done('POST', '/libraries', {'LibraryName': name, **more})['LibraryId']}"

@@ -9,8 +9,6 @@ HEADER = "Type,Title,Authors,Isbn,Directors,Cast,ReleaseYear,Duration,TmdbId,Col
 
 
 class Transfer(Rest):
-    anywhere = True
-
     def setUp(self):
         super().setUp()
         self.library = self.ann.library()
