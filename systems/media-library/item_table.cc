@@ -35,9 +35,19 @@ std::string_view field_at(const std::vector<std::string>& fields, std::size_t co
 }  // namespace
 
 const std::vector<std::string>& ItemTable::columns() {
-  static const std::vector<std::string> kColumns = {
-      std::string(kType), "Title",    "Authors", "Isbn",       "Directors", "Cast",    "ReleaseYear", "Duration",
-      "TmdbId",           std::string(kCollection), "Order",   "PictureUrl", "Summary"};
+  static const std::vector<std::string> kColumns = {std::string(kType),
+                                                    "Title",
+                                                    "Authors",
+                                                    "Isbn",
+                                                    "Directors",
+                                                    "Cast",
+                                                    "ReleaseYear",
+                                                    "Duration",
+                                                    "TmdbId",
+                                                    std::string(kCollection),
+                                                    "Order",
+                                                    "PictureUrl",
+                                                    "Summary"};
   return kColumns;
 }
 
@@ -60,8 +70,8 @@ ItemTable::ItemTable(const model::Model& model, const std::vector<std::string>& 
   for (const auto& name : header) {
     const std::string column(trimmed(name));
     if (std::ranges::find(columns(), column) == columns().end()) {
-      problems.push_back({.attribute = column,
-                          .problem = fmt::format("is not a column; those are {}", fmt::join(columns(), ", "))});
+      problems.push_back(
+          {.attribute = column, .problem = fmt::format("is not a column; those are {}", fmt::join(columns(), ", "))});
     } else if (std::ranges::find(header_, column) != header_.end()) {
       problems.push_back({.attribute = column, .problem = "is there twice"});
     }

@@ -68,9 +68,9 @@ Outcome<http::Response> list_answer(const app::ExtensionParts& parts, const app:
                       .parameters = chosen(parameters, {"OwnerId", "LibraryId", "ItemId"}),
                       .caller = call.caller()};
   const auto& model = parts.repository.model();
-  const auto page = ATTEMPT(
-      parts.repository.run(*model.find_pattern(pattern), parameters, the_service(),
-                           {.limit = limit_of(call.inputs), .start = ATTEMPT(list.start(call.inputs))}));
+  const auto page =
+      ATTEMPT(parts.repository.run(*model.find_pattern(pattern), parameters, the_service(),
+                                   {.limit = limit_of(call.inputs), .start = ATTEMPT(list.start(call.inputs))}));
   return json_answer(app::list_body(model.table, page, page.next ? list.token(*page.next) : std::string()));
 }
 

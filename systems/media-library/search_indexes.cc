@@ -93,8 +93,8 @@ Outcome<SearchIndex> SearchIndexes::read(const std::string& owner) const {
   parameters.set("OwnerId", value::AttributeValue::string(owner));
   runtime::PageRequest request{.limit = kItemsAtOnce, .start = std::nullopt};
   do {
-    auto page = ATTEMPT(
-        repository_.run(*repository_.model().find_pattern("all_titles"), parameters, the_service(), request));
+    auto page =
+        ATTEMPT(repository_.run(*repository_.model().find_pattern("all_titles"), parameters, the_service(), request));
     for (const auto& object : page.objects) index.put(document_of(object.attributes));
     if (index.memory_bytes() > options_.most_bytes) {
       return problem(ProblemKind::TooLarge, "TooLarge", "there are too many items to be searched");

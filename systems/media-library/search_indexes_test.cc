@@ -44,7 +44,8 @@ patterns:
 class Indexes : public testing::Test {
  protected:
   void put(std::string_view owner, std::string_view item, std::string_view title) {
-    world_.made("BOOK", {{"LibraryId", text("l")}, {"ItemId", text(item)}, {"Title", text(title)}}, runtime::user(owner));
+    world_.made("BOOK", {{"LibraryId", text("l")}, {"ItemId", text(item)}, {"Title", text(title)}},
+                runtime::user(owner));
   }
   void remove(std::string_view owner, std::string_view item) {
     ASSERT_TRUE(world_.remove("BOOK", {{"ItemId", text(item)}}, runtime::user(owner)));

@@ -67,7 +67,8 @@ class Recipients {
     std::vector<std::string> out;
     const auto* found = library.find(name);
     if (found == nullptr || found->as_list() == nullptr) return out;
-    for (const auto& member : *found->as_list()) out.push_back(member.as_string() ? *member.as_string() : std::string());
+    for (const auto& member : *found->as_list())
+      out.push_back(member.as_string() ? *member.as_string() : std::string());
     return out;
   }
   static AttributeValue list(const std::vector<std::string>& texts) {
@@ -93,8 +94,7 @@ Item pointer_naming(const std::string& recipient, const Item& library) {
 Outcome<Draft*> find_pointer(Transaction& transaction, const model::Model& model, const std::string& recipient,
                              const Item& library) {
   if (recipient.empty()) return nullptr;
-  auto* pointer =
-      ATTEMPT(transaction.load(*model.find_entity("SHARED_LIBRARY"), pointer_naming(recipient, library)));
+  auto* pointer = ATTEMPT(transaction.load(*model.find_entity("SHARED_LIBRARY"), pointer_naming(recipient, library)));
   const bool ours = pointer != nullptr && text_of(*pointer->after, "SharedFromId") == text_of(library, "OwnerId");
   return ours ? pointer : nullptr;
 }

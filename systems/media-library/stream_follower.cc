@@ -175,10 +175,8 @@ Outcome<runtime::ChangePage> StreamFollower::next_page(const std::string& id, Sh
     page = std::move(again).problem();
   }
   if (!missed(page.problem())) return page;
-  return Problem{.kind = ProblemKind::Unavailable,
-                 .code = std::string(kMissed),
-                 .message = page.problem().message,
-                 .details = {}};
+  return Problem{
+      .kind = ProblemKind::Unavailable, .code = std::string(kMissed), .message = page.problem().message, .details = {}};
 }
 
 // A shard begins where its parent ends, so children wait until that was read.

@@ -33,7 +33,7 @@ class StreamFollower {
   struct Options {
     std::chrono::milliseconds poll{500};       // while nobody asks
     std::chrono::milliseconds patience{1000};  // how long catch_up() waits
-    std::chrono::minutes idle{10};             // without a question: it stops reading, so that an unused service costs nothing
+    std::chrono::minutes idle{10};  // without a question: it stops reading, so that an unused service costs nothing
   };
 
   StreamFollower(client::Client& client, std::string table, Listener listener, Options options);  // client: outlives it

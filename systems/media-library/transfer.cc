@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "stator/model/isbn.h"
 #include "stator/model/template.h"
@@ -30,7 +32,8 @@ using value::JsonWriter;
 constexpr unsigned kRowsAtOnce = 500;
 
 Problem invalid(std::string message, std::vector<model::Problem> details = {}) {
-  return {.kind = ProblemKind::Invalid, .code = "Invalid", .message = std::move(message), .details = std::move(details)};
+  return {
+      .kind = ProblemKind::Invalid, .code = "Invalid", .message = std::move(message), .details = std::move(details)};
 }
 
 // Whether another line could fare better.
@@ -44,8 +47,7 @@ Outcome<Done> for_each(runtime::Repository& repository, std::string_view pattern
                        const std::function<void(const Object&)>& visit) {
   runtime::PageRequest request{.limit = kRowsAtOnce, .start = std::nullopt};
   do {
-    auto page = ATTEMPT(
-        repository.run(*repository.model().find_pattern(pattern), parameters, the_service(), request));
+    auto page = ATTEMPT(repository.run(*repository.model().find_pattern(pattern), parameters, the_service(), request));
     for (const auto& object : page.objects) visit(object);
     request.start = std::move(page.next);
   } while (request.start);
@@ -121,7 +123,8 @@ class Import {
     attributes.set("Name", AttributeValue::string(name));
     auto made = repository_.create(*repository_.model().find_entity("COLLECTION"), attributes, caller_);
     if (!made && made.problem().kind == ProblemKind::Invalid) {
-      return invalid("the name of the collection is not valid", {{.attribute = "Collection", .problem = "must have 1 to 100 characters"}});
+      return invalid("the name of the collection is not valid",
+                     {{.attribute = "Collection", .problem = "must have 1 to 100 characters"}});
     }
     auto id = text_of(ATTEMPT(std::move(made)).attributes, "CollectionId");
     collections_->emplace(folded(name), id);
@@ -222,8 +225,7 @@ Outcome<http::Response> Transfer::export_page(const app::NativeCall& call) const
   auto left = limit_of(call.inputs);
   do {
     request.limit = std::min(kRowsAtOnce, left);
-    auto page =
-        ATTEMPT(repository.run(*repository.model().find_pattern("all_items"), library, the_service(), request));
+    auto page = ATTEMPT(repository.run(*repository.model().find_pattern("all_items"), library, the_service(), request));
     for (const auto& object : page.objects) {
       if (object.entity->name != "COLLECTION") append_csv(text, ItemTable::fields_of(object));
     }

@@ -15,8 +15,9 @@ class Directory(Rest):
         self.expect(self.bob("GET", "/me"), 404)
 
     def test_what_is_wrong_is_told_at_once(self):
-        problems = self.expect(self.ann("PUT", "/me", {"Name": "", "Email": "nobody", "UserId": "x"}), 400).problems()
-        self.assertEqual(set(problems), {"Name", "Email", "UserId"})
+        problems = self.expect(self.ann("PUT", "/me", {"Name": "", "Email": "nobody", "Age": 7}), 400).problems()
+        self.assertEqual(set(problems), {"Name", "Email", "Age"})
+        self.assertIn("UserId", self.expect(self.ann("PUT", "/me", {"Name": "Ann", "Email": self.address("ann"), "UserId": "x"}), 400).problems())
         self.expect(self.ann("PUT", "/me", {"Name": "n" * 101, "Email": self.address("ann")}), 400)
         self.expect(self.nobody("PUT", "/me", {"Name": "x", "Email": "x@example.org"}), 401)
 

@@ -112,5 +112,3 @@ class Keys(Rest):
             return [row for row in rows if any(name in str(value) for value in row.values())]
 
         self.settle(lambda: left() == [])
-
-
