@@ -108,10 +108,19 @@ Outcome<std::vector<StreamShard>> StreamReader::shards(std::string_view stream_a
 
 Outcome<std::string> StreamReader::iterator(std::string_view stream_arn, std::string_view shard,
                                             const std::optional<std::string>& after) {
+  return position(stream_arn, shard, after ? "AFTER_SEQUENCE_NUMBER" : "TRIM_HORIZON", after);
+}
+
+Outcome<std::string> StreamReader::latest(std::string_view stream_arn, std::string_view shard) {
+  return position(stream_arn, shard, "LATEST", std::nullopt);
+}
+
+Outcome<std::string> StreamReader::position(std::string_view stream_arn, std::string_view shard, std::string_view type,
+                                            const std::optional<std::string>& after) {
   std::string body;
   JsonWriter json(body);
   json.begin_object().key("StreamArn").string(stream_arn).key("ShardId").string(shard);
-  json.key("ShardIteratorType").string(after ? "AFTER_SEQUENCE_NUMBER" : "TRIM_HORIZON");
+  json.key("ShardIteratorType").string(type);
   if (after) json.key("SequenceNumber").string(*after);
   json.end_object();
   const auto answer = ATTEMPT(ask(client_, "GetShardIterator", body));

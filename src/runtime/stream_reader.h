@@ -54,9 +54,14 @@ class StreamReader {
   // Behind the record of that number, or at the oldest record there is.
   Outcome<std::string> iterator(std::string_view stream_arn, std::string_view shard,
                                 const std::optional<std::string>& after);
+  // Behind the newest record: what happens from now on.
+  Outcome<std::string> latest(std::string_view stream_arn, std::string_view shard);
   Outcome<ChangePage> read(std::string_view iterator);
 
  private:
+  Outcome<std::string> position(std::string_view stream_arn, std::string_view shard, std::string_view type,
+                                const std::optional<std::string>& after);
+
   client::Client& client_;
 };
 

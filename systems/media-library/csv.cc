@@ -3,71 +3,83 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace stator::systems::media_library {
 namespace {
 
-constexpr std::size_t kMostRows = 100'000;
-constexpr std::size_t kMostFields = 100;
+constexpr std::string_view kFieldEnds = ",\r\n";
 
+// Confined to one text.
 class CsvReader {
  public:
   explicit CsvReader(std::string_view text) : text_(text) {}
 
-  Result<std::vector<CsvRow>> read() {
+  std::vector<CsvRow> read(std::size_t most) {
     std::vector<CsvRow> rows;
-    while (at_ < text_.size()) {
-      auto row = TRY(read_row());
-      if (row.size() == 1 && row.front().empty()) continue;
-      if (rows.size() == kMostRows) return validation_error(fmt::format("more than {} rows", kMostRows));
-      rows.push_back(std::move(row));
+    while (at_ < text_.size() && rows.size() <= most) {
+      auto row = read_row();
+      const bool empty = row.problem.empty() && row.fields.size() == 1 && row.fields.front().empty();
+      if (!empty) rows.push_back(std::move(row));
     }
     return rows;
   }
 
  private:
-  Result<CsvRow> read_row() {
-    CsvRow row;
+  CsvRow read_row() {
+    CsvRow row{.line = line_, .fields = {}, .problem = {}};
     while (true) {
-      if (row.size() == kMostFields)
-        return validation_error(fmt::format("line {}: more than {} fields", line_, kMostFields));
-      row.push_back(TRY(read_field()));
-      if (at_ < text_.size() && text_[at_] == ',') {
-        ++at_;
-        continue;
+      auto field = read_field(row.problem);
+      if (row.problem.empty() && row.fields.size() == kMostCsvFields) {
+        row.problem = fmt::format("has more than {} fields", kMostCsvFields);
       }
-      if (at_ < text_.size() && text_[at_] == '\r') ++at_;
-      if (at_ < text_.size() && text_[at_] == '\n') ++at_;
-      ++line_;
-      return row;
+      if (!row.problem.empty()) {
+        row.fields.clear();
+        at_ = std::min(text_.find('\n', at_), text_.size());
+        break;
+      }
+      row.fields.push_back(std::move(field));
+      if (at_ == text_.size() || text_[at_] != ',') break;
+      ++at_;
     }
+    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
+    if (at_ < text_.size() && text_[at_] == '\n') ++at_;
+    ++line_;
+    return row;
   }
 
-  Result<std::string> read_field() {
-    if (at_ == text_.size() || text_[at_] != '"') {
-      const auto end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
-      auto field = std::string(text_.substr(at_, end - at_));
-      at_ = end;
-      return field;
-    }
+  std::string read_field(std::string& problem) {
+    if (at_ < text_.size() && text_[at_] == '"') return read_quoted(problem);
+    const auto end = std::min(text_.find_first_of(kFieldEnds, at_), text_.size());
+    auto field = std::string(text_.substr(at_, end - at_));
+    at_ = end;
+    return field;
+  }
+
+  std::string read_quoted(std::string& problem) {
+    const auto begin = at_++;
     const auto first_line = line_;
     std::string field;
-    for (++at_; at_ < text_.size(); ++at_) {
+    for (; at_ < text_.size(); ++at_) {
       if (text_[at_] == '\n') ++line_;
       if (text_[at_] != '"') {
         field += text_[at_];
-      } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
-        field += '"';
-        ++at_;
-      } else {
-        ++at_;
-        if (at_ < text_.size() && text_.find_first_of(",\r\n", at_) != at_) {
-          return validation_error(fmt::format("line {}: a comma or the line's end must follow a closing quote", line_));
-        }
+        continue;
+      }
+      ++at_;
+      const bool doubled = at_ < text_.size() && text_[at_] == '"';
+      if (!doubled) {
+        const bool ends = at_ == text_.size() || kFieldEnds.find(text_[at_]) != std::string_view::npos;
+        if (!ends) problem = "has something other than a comma behind a closing quote";
         return field;
       }
+      field += '"';
     }
-    return validation_error(fmt::format("line {}: a quote is not closed", first_line));
+    // Only this line is lost: the quote was probably meant as a letter.
+    problem = "has a quote that is not closed";
+    at_ = begin;
+    line_ = first_line;
+    return {};
   }
 
   std::string_view text_;
@@ -75,18 +87,23 @@ class CsvReader {
   std::size_t line_ = 1;
 };
 
-}  // namespace
-
-Result<std::vector<CsvRow>> read_csv(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // spreadsheets put a byte order mark in front
-  return CsvReader(text).read();
+// What follows any number of ' and would be a formula without them.
+bool guarded(std::string_view field) {
+  const auto first = field.find_first_not_of('\'');
+  return first != std::string_view::npos && std::string_view("=+-@\t").find(field[first]) != std::string_view::npos;
 }
 
-void append_csv(std::string& out, const CsvRow& row) {
-  for (std::size_t i = 0; i < row.size(); ++i) {
+}  // namespace
+
+std::vector<CsvRow> read_csv(std::string_view text, std::size_t most) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // spreadsheets put a byte order mark in front
+  return CsvReader(text).read(most);
+}
+
+void append_csv(std::string& out, const std::vector<std::string>& fields) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) out += ',';
-    const bool formula = !row[i].empty() && std::string_view("=+-@").find(row[i].front()) != std::string_view::npos;
-    const auto field = formula ? '\'' + row[i] : row[i];
+    const auto field = guarded(fields[i]) ? '\'' + fields[i] : fields[i];
     if (field.find_first_of(",\"\r\n") == std::string::npos) {
       out += field;
       continue;
@@ -99,6 +116,10 @@ void append_csv(std::string& out, const CsvRow& row) {
     out += '"';
   }
   out += "\r\n";
+}
+
+std::string_view plain_field(std::string_view field) {
+  return field.starts_with('\'') && guarded(field) ? field.substr(1) : field;
 }
 
 }  // namespace stator::systems::media_library

@@ -1,20 +1,28 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "stator/base/result.h"
-
 namespace stator::systems::media_library {
 
-using CsvRow = std::vector<std::string>;
+// One row of a CSV file, with the line that it begins on.
+struct CsvRow {
+  std::size_t line = 1;
+  std::vector<std::string> fields;
+  std::string problem;  // why it could not be read; empty: it was
+};
 
-// Reads RFC 4180: fields with commas, quotes or line breaks are in quotes, a quote inside is doubled; lines end in LF or CRLF;
-// empty lines are left out.  Bounds: 100,000 rows, 100 fields each.  Errors: Validation, with the line.
-Result<std::vector<CsvRow>> read_csv(std::string_view text);
+inline constexpr std::size_t kMostCsvFields = 100;
 
-// Adds one row.  A field that a spreadsheet would take for a formula gets an apostrophe in front.
-void append_csv(std::string& out, const CsvRow& row);
+// Reads RFC 4180: fields with commas, quotes or line breaks are in quotes, a quote inside is doubled; lines end in LF or CRLF; empty
+// ones are left out, and a byte order mark is.  At most `most` rows, and one more when there is more.  A row that is wrong has a
+// problem instead of fields, and reading goes on with the next line.
+std::vector<CsvRow> read_csv(std::string_view text, std::size_t most);
+
+// Appends one line.  A field that a spreadsheet would take for a formula gets a ' in front, which plain_field() takes away.
+void append_csv(std::string& out, const std::vector<std::string>& fields);
+std::string_view plain_field(std::string_view field);
 
 }  // namespace stator::systems::media_library

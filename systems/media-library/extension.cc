@@ -1,7 +1,31 @@
 #include "stator/systems/media-library/extension.h"
 
+#include <memory>
+
+#include "stator/systems/media-library/lending.h"
+#include "stator/systems/media-library/search.h"
+#include "stator/systems/media-library/sharing.h"
+#include "stator/systems/media-library/transfer.h"
+
 namespace stator::systems::media_library {
 
-app::Natives extension(const app::ExtensionParts& /*parts*/) { return {}; }
+app::Natives extension(const app::ExtensionParts& parts) {
+  using Call = app::NativeCall;
+  const Lending lending(parts);
+  const Sharing sharing(parts);
+  const Transfer transfer(parts);
+  const auto search = std::make_shared<Search>(parts);
+  return {
+      {"history", [lending](const Call& call) { return lending.history(call); }},
+      {"forget", [lending](const Call& call) { return lending.forget(call); }},
+      {"overdue", [lending](const Call& call) { return lending.overdue(call); }},
+      {"share", [sharing](const Call& call) { return sharing.share(call); }},
+      {"unshare", [sharing](const Call& call) { return sharing.unshare(call); }},
+      {"recipients", [sharing](const Call& call) { return sharing.recipients(call); }},
+      {"search", [search](const Call& call) { return search->search(call); }},
+      {"import", [transfer](const Call& call) { return transfer.import(call); }},
+      {"export", [transfer](const Call& call) { return transfer.export_page(call); }},
+  };
+}
 
 }  // namespace stator::systems::media_library

@@ -5,60 +5,92 @@
 namespace stator::systems::media_library {
 namespace {
 
-std::vector<std::string> ids(const std::vector<SearchIndex::Hit>& hits) {
-  std::vector<std::string> out;
-  for (const auto& hit : hits) out.push_back(hit.id);
+using Ids = std::vector<std::string>;
+
+Ids ids(const std::vector<SearchIndex::Hit>& hits) {
+  Ids out;
+  for (const auto& hit : hits) out.push_back(hit.place.item);
   return out;
 }
-
-using Ids = std::vector<std::string>;
 
 class Search : public testing::Test {
  protected:
   Search() {
-    index_.put(
-        {.id = "autumn", .title = "Dragons d'un crépuscule d'automne", .others = {"Margaret Weis", "Tracy Hickman"}});
-    index_.put({.id = "winter",
-                .title = "Dragons d'une nuit d'hiver",
-                .others = {"Margaret Weis", "Chroniques de Dragonlance"}});
-    index_.put({.id = "amber", .title = "Les 9 princes d'ambre", .others = {"Roger Zelazny"}});
-    index_.put({.id = "collapse", .title = "Effondrement", .others = {"Jared Diamond"}});
+    put("autumn", "Dragons d'un crépuscule d'automne", {"Margaret Weis", "Tracy Hickman"});
+    put("winter", "Dragons d'une nuit d'hiver", {"Margaret Weis", "Chroniques de Dragonlance"});
+    put("amber", "Les 9 princes d'ambre", {"Roger Zelazny"}, "office");
+    put("collapse", "Effondrement", {"Jared Diamond"});
   }
-  Ids find(std::string_view query) const { return ids(index_.search(query, 10)); }
+  void put(const char* item, const char* title, std::vector<std::string> others = {}, const char* library = "home") {
+    index_.put({.item = item, .library = library, .title = title, .others = std::move(others)});
+  }
+  Ids find(std::string_view query) const { return ids(index_.search({.text = query, .limit = 10})); }
 
   SearchIndex index_;
 };
 
 TEST_F(Search, FindsWordsWithoutRegardToCaseAndDiacritics) { EXPECT_EQ(find("CREPUSCULE"), Ids{"autumn"}); }
 TEST_F(Search, FindsBeginnings) { EXPECT_EQ(find("effon"), Ids{"collapse"}); }
+TEST_F(Search, FindsWhatIsBehindAnApostropheWithAndWithoutIt) {
+  for (const auto* query : {"automne", "d'automne", "d’automne", "dautomne"}) EXPECT_EQ(find(query), Ids{"autumn"});
+}
 TEST_F(Search, ForgivesTypos) {
   EXPECT_EQ(find("efondrement"), Ids{"collapse"});
   EXPECT_EQ(find("zelanzy"), Ids{"amber"});
   EXPECT_EQ(find("zelxxzy"), Ids{});
+  EXPECT_EQ(find("eez"), Ids{});
 }
 TEST_F(Search, WantsEveryTerm) {
   EXPECT_EQ(find("dragons weis nuit"), Ids{"winter"});
   EXPECT_EQ(find("dragons zelazny"), Ids{});
 }
 TEST_F(Search, PutsATitleBeforeAnAuthor) {
-  index_.put({.id = "biography", .title = "Weis, a life", .others = {}});
+  put("biography", "Weis, a life");
   EXPECT_EQ(find("weis").front(), "biography");
+}
+TEST_F(Search, PutsTheWholeWordBeforeItsBeginningAndThatBeforeATypo) {
+  put("typo", "Nuis");
+  put("beginning", "Nuits");
+  EXPECT_EQ(find("nuit"), (Ids{"winter", "beginning", "typo"}));
 }
 TEST_F(Search, FindsNothingForNothing) {
   EXPECT_EQ(find(""), Ids{});
-  EXPECT_EQ(find(" - "), Ids{});
+  EXPECT_EQ(find(" - « » … '"), Ids{});
+}
+TEST_F(Search, LooksIntoSomeLibrariesOnly) {
+  const std::set<std::string> office = {"office"};
+  EXPECT_EQ(ids(index_.search({.text = "d", .libraries = &office})), Ids{"amber"});
+}
+TEST_F(Search, GoesOnWhereThePageBeforeEnded) {
+  put("again", "Dragons d'une nuit d'hiver");
+  const auto all = find("dragons");
+  ASSERT_EQ(all.size(), 3U);
+  Ids pages;
+  SearchIndex::Query query{.text = "dragons", .limit = 1};
+  for (auto page = index_.search(query); !page.empty(); page = index_.search(query)) {
+    pages.push_back(page.front().place.item);
+    query.after = page.front().place;
+  }
+  EXPECT_EQ(pages, all);
 }
 TEST_F(Search, ForgetsWhatWasRemovedOrChanged) {
   index_.remove("collapse");
   EXPECT_EQ(find("effondrement"), Ids{});
-  index_.put({.id = "amber", .title = "Nine Princes in Amber", .others = {}});
+  EXPECT_EQ(find("efondrement"), Ids{});
+  put("amber", "Nine Princes in Amber");
   EXPECT_EQ(find("zelazny"), Ids{});
   EXPECT_EQ(find("nine"), Ids{"amber"});
-  index_.remove("amber");
-  index_.remove("autumn");
-  index_.remove("winter");
+  for (const auto* item : {"amber", "autumn", "winter", "winter", "nobody"}) index_.remove(item);
   EXPECT_EQ(index_.size(), 0U);
   EXPECT_EQ(index_.memory_bytes(), 0U);
+}
+
+TEST(Words, AreSeparatedByWhatIsNoLetter) {
+  EXPECT_EQ(words_of("«Été»–2001: l’Odyssée…", WordParts::Whole), (Ids{"ete", "2001", "lodyssee"}));
+  EXPECT_EQ(words_of("l’Odyssée rock'n'roll", WordParts::Pieces),
+            (Ids{"l", "odyssee", "lodyssee", "rock", "n", "roll", "rocknroll"}));
+  EXPECT_EQ(words_of("'quoted'", WordParts::Pieces), (Ids{"quoted", "quoted"}));
+  EXPECT_EQ(words_of("\xFF", WordParts::Whole), Ids{});
 }
 
 }  // namespace

@@ -1,0 +1,148 @@
+#include "stator/systems/media-library/item_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/app/input.h"
+#include "stator/systems/media-library/csv.h"
+#include "stator/systems/media-library/native_support.h"
+
+namespace stator::systems::media_library {
+namespace {
+
+constexpr std::string_view kType = "Type";
+constexpr std::string_view kCollection = "Collection";
+
+std::string cell_of(const value::AttributeValue& value) {
+  if (const auto* text = value.as_string()) return *text;
+  if (const auto* number = value.as_number()) return number->to_string();
+  if (const auto* list = value.as_list()) return join_list(*list);
+  return {};
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+// A file whose lines are shorter than the first lacks the values at their end.
+std::string_view field_at(const std::vector<std::string>& fields, std::size_t column) {
+  return column < fields.size() ? plain_field(fields[column]) : std::string_view();
+}
+
+}  // namespace
+
+const std::vector<std::string>& ItemTable::columns() {
+  static const std::vector<std::string> kColumns = {std::string(kType),
+                                                    "Title",
+                                                    "Authors",
+                                                    "Isbn",
+                                                    "Directors",
+                                                    "Cast",
+                                                    "ReleaseYear",
+                                                    "Duration",
+                                                    "TmdbId",
+                                                    std::string(kCollection),
+                                                    "Order",
+                                                    "PictureUrl",
+                                                    "Summary"};
+  return kColumns;
+}
+
+std::vector<std::string> ItemTable::fields_of(const runtime::Object& item) {
+  std::vector<std::string> fields;
+  for (const auto& column : columns()) {
+    if (column == kType) {
+      fields.push_back(item.entity->name);
+      continue;
+    }
+    const auto* value = item.attributes.find(column == kCollection ? std::string_view("CollectionName") : column);
+    fields.push_back(value != nullptr ? cell_of(*value) : std::string());
+  }
+  return fields;
+}
+
+ItemTable::ItemTable(const model::Model& model, const std::vector<std::string>& header,
+                     std::vector<model::Problem>& problems)
+    : model_(model) {
+  for (const auto& name : header) {
+    const std::string column(trimmed(name));
+    if (std::ranges::find(columns(), column) == columns().end()) {
+      problems.push_back(
+          {.attribute = column, .problem = fmt::format("is not a column; those are {}", fmt::join(columns(), ", "))});
+    } else if (std::ranges::find(header_, column) != header_.end()) {
+      problems.push_back({.attribute = column, .problem = "is there twice"});
+    }
+    header_.push_back(column);
+  }
+  if (std::ranges::find(header_, "Title") == header_.end()) {
+    problems.push_back({.attribute = "Title", .problem = "is a column that must be there"});
+  }
+}
+
+ItemTable::Line ItemTable::read(const std::vector<std::string>& fields, std::vector<model::Problem>& problems) const {
+  const auto type_column = static_cast<std::size_t>(std::ranges::find(header_, kType) - header_.begin());
+  const auto type = field_at(fields, type_column);
+  Line line{.entity = model_.find_entity(type == "VIDEO" ? "VIDEO" : "BOOK"), .attributes = {}, .collection = {}};
+  if (!type.empty() && type != "BOOK" && type != "VIDEO") {
+    problems.push_back({.attribute = std::string(kType), .problem = "must be BOOK or VIDEO"});
+  }
+  if (fields.size() > header_.size()) {
+    problems.push_back({.attribute = {}, .problem = "the line has more fields than there are columns"});
+  }
+  for (std::size_t i = 0; i < header_.size(); ++i) {
+    const auto& column = header_[i];
+    const auto cell = field_at(fields, i);
+    if (cell.empty() || column == kType) continue;
+    if (column == kCollection) {
+      line.collection = cell;
+      continue;
+    }
+    const auto* attribute = line.entity->find_attribute(column);
+    if (attribute == nullptr) {
+      problems.push_back({.attribute = column, .problem = fmt::format("is not for a {}", line.entity->name)});
+    } else if (attribute->type.kind == model::Kind::List) {
+      line.attributes.set(column, value::AttributeValue(split_list(cell)));
+    } else if (auto value = app::read_url_value(attribute->type, column, cell, problems)) {
+      line.attributes.set(column, std::move(*value));
+    }
+  }
+  return line;
+}
+
+std::string join_list(const value::List& members) {
+  std::string cell;
+  for (const auto& member : members) {
+    if (&member != members.data()) cell += "; ";
+    for (const char c : cell_of(member)) {
+      if (c == ';' || c == '\\') cell += '\\';
+      cell += c;
+    }
+  }
+  return cell;
+}
+
+value::List split_list(std::string_view cell) {
+  value::List members;
+  std::string member;
+  const auto end_member = [&] {
+    const auto text = trimmed(member);
+    if (!text.empty()) members.push_back(value::AttributeValue::string(text));
+    member.clear();
+  };
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    if (cell[i] == '\\' && i + 1 < cell.size()) {
+      member += cell[++i];
+    } else if (cell[i] == ';') {
+      end_member();
+    } else {
+      member += cell[i];
+    }
+  }
+  end_member();
+  return members;
+}
+
+}  // namespace stator::systems::media_library

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/model/model.h"
+#include "stator/model/validate.h"
+#include "stator/runtime/repository.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::systems::media_library {
+
+// Books and videos as lines of a CSV file.  The first line names the columns, which are attributes, except `Type` (BOOK, which is
+// also what an empty cell means, or VIDEO) and `Collection` (its name).  Lists are separated by ; and a \ in front takes a ; for
+// itself.  An empty cell is no value.  Pure.
+class ItemTable {
+ public:
+  // The columns of an export, in their order.
+  static const std::vector<std::string>& columns();
+  static std::vector<std::string> fields_of(const runtime::Object& item);
+
+  // What a line says: an item as somebody would post it, and the name of its collection, if it has one.
+  struct Line {
+    const model::Entity* entity = nullptr;
+    value::Item attributes;
+    std::string collection;
+  };
+
+  // Takes the first line of a file.  Adds to `problems` columns that are unknown, or there twice, and a missing Title.
+  ItemTable(const model::Model& model, const std::vector<std::string>& header, std::vector<model::Problem>& problems);
+  // Adds to `problems` what cannot be understood; whether values are right is the repository's to say.
+  Line read(const std::vector<std::string>& fields, std::vector<model::Problem>& problems) const;
+
+ private:
+  const model::Model& model_;  // outlives it
+  std::vector<std::string> header_;
+};
+
+// A list in one cell, and back.
+std::string join_list(const value::List& members);
+value::List split_list(std::string_view cell);
+
+}  // namespace stator::systems::media_library

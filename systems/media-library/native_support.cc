@@ -1,0 +1,85 @@
+#include "stator/systems/media-library/native_support.h"
+
+#include "stator/app/answer.h"
+
+namespace stator::systems::media_library {
+
+using runtime::Outcome;
+using runtime::ProblemKind;
+
+std::string text_of(const value::Item& item, std::string_view name) {
+  const auto* found = item.find(name);
+  const auto* text = found != nullptr ? found->as_string() : nullptr;
+  return text != nullptr ? *text : std::string();
+}
+
+value::Item chosen(const value::Item& item, std::initializer_list<std::string_view> names) {
+  value::Item some;
+  for (const auto name : names) {
+    if (const auto* found = item.find(name)) some.set(name, *found);
+  }
+  return some;
+}
+
+http::Response json_answer(std::string body) {
+  return {.status = 200, .content_type = app::kJsonType, .headers = {}, .body = std::move(body), .close = false};
+}
+
+http::Response object_answer(const model::Table& table, const runtime::Object& object) {
+  std::string body;
+  app::append_object(body, table, object);
+  auto answer = json_answer(std::move(body));
+  if (const auto etag = app::etag_of(object); !etag.empty()) answer.headers = "ETag: " + etag + "\r\n";
+  return answer;
+}
+
+Outcome<std::optional<runtime::PageEnd>> ListName::start(const value::Item& inputs) const {
+  const auto token = text_of(inputs, "nextToken");
+  if (token.empty()) return std::optional<runtime::PageEnd>();
+  auto end = parts.page_tokens.open(token, {.system = parts.repository.model().name,
+                                            .pattern = action,
+                                            .parameters = parameters,
+                                            .subject = caller.subject});
+  if (end) return std::optional(std::move(*end));
+  return runtime::Problem{.kind = ProblemKind::Invalid,
+                          .code = "Invalid",
+                          .message = "nextToken " + end.error().message,
+                          .details = {{.attribute = "nextToken", .problem = end.error().message}}};
+}
+
+std::string ListName::token(const runtime::PageEnd& end) const {
+  return parts.page_tokens.seal(end, {.system = parts.repository.model().name,
+                                      .pattern = action,
+                                      .parameters = parameters,
+                                      .subject = caller.subject});
+}
+
+unsigned limit_of(const value::Item& inputs) {
+  const auto* limit = inputs.find("limit");
+  const auto number = limit != nullptr && limit->as_number() != nullptr ? limit->as_number()->to_int64() : std::nullopt;
+  return static_cast<unsigned>(number.value_or(1));
+}
+
+Outcome<http::Response> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
+                                    std::string_view pattern, const value::Item& parameters) {
+  // Not the day of what is overdue: a list that was begun before midnight can be read to its end.
+  const ListName list{.parts = parts,
+                      .action = pattern,
+                      .parameters = chosen(parameters, {"OwnerId", "LibraryId", "ItemId"}),
+                      .caller = call.caller()};
+  const auto& model = parts.repository.model();
+  const auto page =
+      ATTEMPT(parts.repository.run(*model.find_pattern(pattern), parameters, the_service(),
+                                   {.limit = limit_of(call.inputs), .start = ATTEMPT(list.start(call.inputs))}));
+  return json_answer(app::list_body(model.table, page, page.next ? list.token(*page.next) : std::string()));
+}
+
+Outcome<runtime::Object> find_item(runtime::Repository& repository, const value::Item& naming) {
+  auto book = repository.get(*repository.model().find_entity("BOOK"), naming, the_service());
+  if (book || book.problem().kind != ProblemKind::NotFound) return book;
+  auto video = repository.get(*repository.model().find_entity("VIDEO"), naming, the_service());
+  if (video || video.problem().kind != ProblemKind::NotFound) return video;
+  return problem(ProblemKind::NotFound, "NotFound", "there is no such item");
+}
+
+}  // namespace stator::systems::media_library

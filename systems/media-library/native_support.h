@@ -1,0 +1,57 @@
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "stator/app/system.h"
+#include "stator/http/message.h"
+#include "stator/model/model.h"
+#include "stator/runtime/outcome.h"
+#include "stator/runtime/repository.h"
+#include "stator/value/attribute_value.h"
+
+// What the native actions of the media library have in common.
+namespace stator::systems::media_library {
+
+// Who reads and writes once the app has found that the caller may: what an action is `within` has been seen by him.
+inline runtime::Caller the_service() { return {.subject = std::nullopt, .roles = {}, .system = true}; }
+
+// A text among attributes or inputs; empty when it is absent.
+std::string text_of(const value::Item& item, std::string_view name);
+
+// Some attributes of an item, those that are there.
+value::Item chosen(const value::Item& item, std::initializer_list<std::string_view> names);
+
+inline runtime::Problem problem(runtime::ProblemKind kind, std::string code, std::string message) {
+  return {.kind = kind, .code = std::move(code), .message = std::move(message), .details = {}};
+}
+
+http::Response json_answer(std::string body);
+http::Response object_answer(const model::Table& table, const runtime::Object& object);
+
+// Which list a page token belongs to; the inputs `limit` and `nextToken` are no part of that.
+struct ListName {
+  const app::ExtensionParts& parts;
+  std::string_view action;
+  value::Item parameters;
+  const runtime::Caller& caller;
+
+  // The page that `inputs` ask for.  Problems: Invalid, when the token is not of this list.
+  runtime::Outcome<std::optional<runtime::PageEnd>> start(const value::Item& inputs) const;
+  std::string token(const runtime::PageEnd& end) const;
+};
+
+// The value of the input `limit`.
+unsigned limit_of(const value::Item& inputs);
+
+// One page of a pattern that is not for callers themselves, as the answer of an action with the inputs `limit` and `nextToken`.
+runtime::Outcome<http::Response> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
+                                             std::string_view pattern, const value::Item& parameters);
+
+// The book or video with that id.  Problems: NotFound.
+runtime::Outcome<runtime::Object> find_item(runtime::Repository& repository, const value::Item& naming);
+
+}  // namespace stator::systems::media_library

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stator/app/system.h"
+#include "stator/base/random.h"
+#include "stator/runtime/dynamo.h"
+#include "stator/runtime/outcome.h"
+#include "stator/systems/media-library/search_indexes.h"
+#include "stator/systems/media-library/stream_follower.h"
+
+namespace stator::systems::media_library {
+
+// Searches what somebody owns and what is shared with him, which is looked up each time: what was unshared is not found any more.
+// What was written before a search began is found by it, as far as the table's stream has it.  Thread-safe.
+class Search {
+ public:
+  explicit Search(const app::ExtensionParts& parts);
+
+  runtime::Outcome<http::Response> search(const app::NativeCall& call);
+
+  // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more.
+  static constexpr std::size_t kMostOwners = 100;
+
+ private:
+  struct Found {
+    SearchIndex::Hit hit;
+    std::string owner;
+  };
+  // Owner -> his libraries that are shared with somebody.
+  struct Shares {
+    std::map<std::string, std::set<std::string>> by_owner;
+    bool all = true;
+  };
+
+  runtime::Outcome<Shares> shares_of(const std::string& user) const;
+  runtime::Outcome<std::vector<Found>> find(const std::string& user, const Shares& shares,
+                                            const SearchIndex::Query& query);
+  // The items as they are now, those that are still there, in the same order.
+  runtime::Outcome<std::vector<runtime::Object>> fetch(const std::vector<Found>& found);
+
+  const app::ExtensionParts parts_;
+  Random random_ = Random::from_system();
+  runtime::Dynamo dynamo_;
+  SearchIndexes indexes_;
+  StreamFollower follower_;  // last: its thread tells the indexes
+};
+
+}  // namespace stator::systems::media_library

@@ -1,0 +1,197 @@
+#include "stator/systems/media-library/sharing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "stator/model/template.h"
+#include "stator/runtime/object.h"
+#include "stator/runtime/transaction.h"
+#include "stator/systems/media-library/native_support.h"
+
+namespace stator::systems::media_library {
+namespace {
+
+using runtime::Done;
+using runtime::Draft;
+using runtime::Outcome;
+using runtime::ProblemKind;
+using runtime::Source;
+using runtime::Transaction;
+using value::AttributeValue;
+using value::Item;
+
+std::string folded(std::string_view email) {
+  auto fold = model::fold(email);
+  return fold ? std::move(*fold) : std::string(email);
+}
+
+// The people of a library: SharedTo and SharedToIds, side by side.
+class Recipients {
+ public:
+  explicit Recipients(const Item& library) : emails_(texts(library, "SharedTo")), ids_(texts(library, "SharedToIds")) {
+    ids_.resize(emails_.size());
+  }
+
+  std::size_t size() const { return emails_.size(); }
+  std::optional<std::size_t> find_email(std::string_view email) const {
+    const auto found = std::ranges::find(emails_, folded(email), folded);
+    return found != emails_.end() ? std::optional(static_cast<std::size_t>(found - emails_.begin())) : std::nullopt;
+  }
+  std::optional<std::size_t> find_id(const std::string& id) const {
+    const auto found = std::ranges::find(ids_, id);
+    return found != ids_.end() ? std::optional(static_cast<std::size_t>(found - ids_.begin())) : std::nullopt;
+  }
+  const std::string& id(std::size_t at) const { return ids_[at]; }
+
+  void add(const std::string& email, const std::string& id) {
+    emails_.push_back(email);
+    ids_.push_back(id);
+  }
+  void remove(std::size_t at) {
+    emails_.erase(emails_.begin() + static_cast<std::ptrdiff_t>(at));
+    ids_.erase(ids_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  model::PlainObject as_change() const {
+    if (emails_.empty()) return {.values = {}, .nulls = {"SharedTo", "SharedToIds"}};
+    model::PlainObject change;
+    change.values.set("SharedTo", list(emails_));
+    change.values.set("SharedToIds", list(ids_));
+    return change;
+  }
+
+ private:
+  static std::vector<std::string> texts(const Item& library, std::string_view name) {
+    std::vector<std::string> out;
+    const auto* found = library.find(name);
+    if (found == nullptr || found->as_list() == nullptr) return out;
+    for (const auto& member : *found->as_list())
+      out.push_back(member.as_string() ? *member.as_string() : std::string());
+    return out;
+  }
+  static AttributeValue list(const std::vector<std::string>& texts) {
+    value::List members;
+    for (const auto& text : texts) members.push_back(AttributeValue::string(text));
+    return AttributeValue(std::move(members));
+  }
+
+  std::vector<std::string> emails_, ids_;
+};
+
+runtime::Problem unknown_user() {
+  return problem(ProblemKind::NotFound, "UnknownUser", "nobody has signed in with this e-mail address");
+}
+
+Item pointer_naming(const std::string& recipient, const Item& library) {
+  auto naming = chosen(library, {"LibraryId"});
+  naming.set("SharedToId", AttributeValue::string(recipient));
+  return naming;
+}
+
+// The pointer of a recipient to this library; null when there is none.
+Outcome<Draft*> find_pointer(Transaction& transaction, const model::Model& model, const std::string& recipient,
+                             const Item& library) {
+  if (recipient.empty()) return nullptr;
+  auto* pointer = ATTEMPT(transaction.load(*model.find_entity("SHARED_LIBRARY"), pointer_naming(recipient, library)));
+  const bool ours = pointer != nullptr && text_of(*pointer->after, "SharedFromId") == text_of(library, "OwnerId");
+  return ours ? pointer : nullptr;
+}
+
+Outcome<Draft*> load_library(Transaction& transaction, const model::Model& model, const Item& library) {
+  auto* draft = ATTEMPT(transaction.load(*model.find_entity("LIBRARY"), chosen(library, {"OwnerId", "LibraryId"})));
+  if (draft == nullptr) return problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
+  return draft;
+}
+
+}  // namespace
+
+Outcome<std::optional<std::string>> Sharing::find_user(const std::string& email) const {
+  Item naming;
+  naming.set("Email", AttributeValue::string(email));
+  const auto found =
+      parts_.repository.run(*parts_.repository.model().find_pattern("user_by_email"), naming, the_service());
+  if (found) return std::optional(text_of(found->objects.front().attributes, "UserId"));
+  if (found.problem().kind == ProblemKind::NotFound) return std::optional<std::string>();
+  return found.problem();
+}
+
+Outcome<http::Response> Sharing::share(const app::NativeCall& call) const {
+  const auto& model = parts_.repository.model();
+  const auto email = text_of(call.inputs, "email");
+  const auto recipient = ATTEMPT(find_user(email));
+  if (!recipient) return unknown_user();
+  const auto& seen = call.within->attributes;
+  if (*recipient == text_of(seen, "OwnerId")) {
+    return runtime::Problem{.kind = ProblemKind::Invalid,
+                            .code = "Invalid",
+                            .message = "email is the library's owner's own",
+                            .details = {{.attribute = "email", .problem = "is the library's owner's own"}}};
+  }
+  runtime::Object shared;
+  ATTEMPT(parts_.repository.transact([&](Transaction& transaction) -> Outcome<Done> {
+    Item user_naming;
+    user_naming.set("UserId", AttributeValue::string(*recipient));
+    const auto* user = ATTEMPT(transaction.load(*model.find_entity("USER"), user_naming));
+    // The directory's index may be behind; the user's own row is not.
+    if (user == nullptr || folded(text_of(*user->after, "Email")) != folded(email)) return unknown_user();
+    transaction.depend_on(*user, {"Email"});
+    auto* library = ATTEMPT(load_library(transaction, model, seen));
+    if (ATTEMPT(find_pointer(transaction, model, *recipient, seen)) != nullptr) {
+      return problem(ProblemKind::Conflict, "AlreadyShared", "the library is shared with this user already");
+    }
+    Recipients recipients(*library->after);
+    // Somebody who was gone and is there again, or an address that is somebody else's now.
+    if (const auto at = recipients.find_id(*recipient)) recipients.remove(*at);
+    if (const auto at = recipients.find_email(email)) {
+      auto* orphan = ATTEMPT(find_pointer(transaction, model, recipients.id(*at), seen));
+      if (orphan != nullptr) ATTEMPT(transaction.remove(*orphan));
+      recipients.remove(*at);
+    }
+    if (recipients.size() == kMostRecipients) {
+      return problem(ProblemKind::Conflict, "Full",
+                     fmt::format("a library can be shared with at most {} people", kMostRecipients));
+    }
+    recipients.add(text_of(*user->after, "Email"), *recipient);
+    ATTEMPT(transaction.change(*library, recipients.as_change(), Source::Model));
+    auto pointer = pointer_naming(*recipient, seen);
+    pointer.set("SharedFromId", AttributeValue::string(text_of(seen, "OwnerId")));
+    pointer.set("SharedToEmail", AttributeValue::string(text_of(*user->after, "Email")));
+    ATTEMPT(transaction.create(*model.find_entity("SHARED_LIBRARY"), std::move(pointer), Source::Model));
+    shared = runtime::to_object(model, *library->entity, *library->after);
+    return Done{};
+  }));
+  return object_answer(model.table, shared);
+}
+
+Outcome<http::Response> Sharing::unshare(const app::NativeCall& call) const {
+  const auto& model = parts_.repository.model();
+  const auto email = text_of(call.inputs, "email");
+  const auto& seen = call.within->attributes;
+  runtime::Object left;
+  ATTEMPT(parts_.repository.transact([&](Transaction& transaction) -> Outcome<Done> {
+    auto* library = ATTEMPT(load_library(transaction, model, seen));
+    Recipients recipients(*library->after);
+    auto at = recipients.find_email(email);
+    if (!at) {  // the recipient may have another address by now
+      if (const auto user = ATTEMPT(find_user(email))) at = recipients.find_id(*user);
+    }
+    if (!at) return problem(ProblemKind::NotFound, "NotShared", "the library is not shared with this address");
+    auto* pointer = ATTEMPT(find_pointer(transaction, model, recipients.id(*at), seen));
+    if (pointer != nullptr) ATTEMPT(transaction.remove(*pointer));
+    recipients.remove(*at);
+    ATTEMPT(transaction.change(*library, recipients.as_change(), Source::Model));
+    left = runtime::to_object(model, *library->entity, *library->after);
+    return Done{};
+  }));
+  return object_answer(model.table, left);
+}
+
+Outcome<http::Response> Sharing::recipients(const app::NativeCall& call) const {
+  auto library = chosen(call.within->attributes, {"LibraryId"});
+  library.set("SharedFromId", AttributeValue::string(text_of(call.within->attributes, "OwnerId")));
+  return list_answer(parts_, call, "recipients_of", library);
+}
+
+}  // namespace stator::systems::media_library

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stator/app/system.h"
+#include "stator/runtime/outcome.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::systems::media_library {
+
+// Lets people read a library, by e-mail address, and takes that back.
+//
+// The library has the addresses (SharedTo) and whose they were (SharedToIds); each recipient has a pointer, which is what gives
+// access.  Both change in one transaction.  Taking back needs no directory: who is gone, or has another address by now, can be
+// removed by the address that the library was shared with.  Thread-safe.
+class Sharing {
+ public:
+  explicit Sharing(const app::ExtensionParts& parts) : parts_(parts) {}
+
+  // Problems: NotFound (nobody signed in with that address), Invalid (the caller's own), Conflict (shared already; full).
+  runtime::Outcome<http::Response> share(const app::NativeCall& call) const;
+  // Problems: NotFound (not shared with that address).
+  runtime::Outcome<http::Response> unshare(const app::NativeCall& call) const;
+  runtime::Outcome<http::Response> recipients(const app::NativeCall& call) const;
+
+  static constexpr std::size_t kMostRecipients = 100;
+
+ private:
+  // The id of whoever has signed in with that address; nullopt: nobody.
+  runtime::Outcome<std::optional<std::string>> find_user(const std::string& email) const;
+
+  const app::ExtensionParts parts_;
+};
+
+}  // namespace stator::systems::media_library

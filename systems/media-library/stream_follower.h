@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "stator/base/mutex.h"
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/runtime/dynamo.h"
+#include "stator/runtime/outcome.h"
+#include "stator/runtime/stream_reader.h"
+
+namespace stator::systems::media_library {
+
+// Tells somebody who keeps a picture of a table in memory what changes in it.
+//
+// It begins with the first catch_up(), at what the stream then has last, and tells every change from there on, those of one row in
+// their order.  When it may have missed some (the stream has forgotten them, or nobody asked for so long that it stopped reading),
+// it says that instead, and begins anew with the next catch_up().  Thread-safe.  Owns one thread, on which it tells; joined by the
+// destructor.
+class StreamFollower {
+ public:
+  struct Listener {
+    std::function<void(const runtime::Change& change)> changed;
+    std::function<void()> missed;  // whatever was known before may be wrong
+  };
+  struct Options {
+    std::chrono::milliseconds poll{500};       // while nobody asks
+    std::chrono::milliseconds patience{1000};  // how long catch_up() waits
+    std::chrono::minutes idle{10};  // without a question: it stops reading, so that an unused service costs nothing
+  };
+
+  StreamFollower(client::Client& client, std::string table, Listener listener, Options options);  // client: outlives it
+  ~StreamFollower();
+
+  // Returns when everything that the stream had when this was called has been told, or, as long as others write faster than that,
+  // when `patience` is over.  What changes after it has returned will be told.  Problems: Unavailable and what the stream answers.
+  runtime::Outcome<runtime::Done> catch_up();
+
+ private:
+  struct Shard {
+    std::string iterator;
+    std::optional<std::string> last;  // the number of the record read last
+  };
+  using Time = std::chrono::steady_clock::time_point;
+
+  void run();
+  void wait_for_questions() REQUIRES(mutex_);
+  std::optional<runtime::Problem> try_to_read(Time until);
+  // What there is of every shard, for as long as `until`.
+  runtime::Outcome<runtime::Done> read_all(Time until);
+  runtime::Outcome<runtime::Done> begin();
+  // True when the shard has ended.
+  runtime::Outcome<bool> read_shard(const std::string& id, Shard& shard, Time until);
+  runtime::Outcome<runtime::ChangePage> next_page(const std::string& id, Shard& shard);
+  runtime::Outcome<runtime::Done> find_new_shards();
+  void begin_anew();
+
+  // Constant after construction.
+  const std::string table_;
+  const Listener listener_;
+  const Options options_;
+
+  // Of the thread alone.
+  Random random_ = Random::from_system();
+  runtime::Dynamo dynamo_;
+  runtime::StreamReader reader_;
+  std::string stream_;  // empty: it has not begun
+  std::map<std::string, Shard> shards_;
+  std::set<std::string> seen_;  // shards, ended ones included
+  Time next_listing_{};
+
+  Mutex mutex_;
+  CondVar changed_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::uint64_t asked_ GUARDED_BY(mutex_) = 0;  // how often somebody asked
+  std::uint64_t done_ GUARDED_BY(mutex_) = 0;   // the last of these that was answered
+  bool begun_ GUARDED_BY(mutex_) = false;
+  std::optional<runtime::Problem> problem_ GUARDED_BY(mutex_);  // of the last answer
+
+  std::jthread thread_;  // last: joined before anything it reads is destroyed
+};
+
+}  // namespace stator::systems::media_library

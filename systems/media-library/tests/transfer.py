@@ -1,0 +1,110 @@
+"""CSV: a library to and from a file."""
+
+import csv
+import io
+
+from media import Rest
+
+HEADER = "Type,Title,Authors,Isbn,Directors,Cast,ReleaseYear,Duration,TmdbId,Collection,Order,PictureUrl,Summary"
+
+
+class Transfer(Rest):
+    def setUp(self):
+        super().setUp()
+        self.library = self.ann.library()
+
+    def send(self, text, library=None, **headers):
+        return self.ann("POST", f"{library or self.library}/import", text.encode(), **{"Content_Type": "text/csv", **headers})
+
+    def load(self, text, library=None):
+        return self.expect(self.send(text, library), 200).json
+
+    def export(self, library=None):
+        answer = self.expect(self.ann("GET", f"{library or self.library}/export"), 200)
+        self.assertEqual(answer.headers["Content-Type"], "text/csv; charset=utf-8")
+        self.assertIsNone(answer.headers["Next-Token"])
+        return answer.body.decode()
+
+    def test_lines_become_books_and_videos(self):
+        report = self.load("Type,Title,Authors,Isbn,Directors,ReleaseYear\n"
+                           'BOOK,"Dune, first",Frank Herbert,978-0-441-17271-9,,\n'
+                           ",Good Omens,Terry Pratchett; Neil Gaiman,,,\n"
+                           "VIDEO,Stalker,,,Andrei Tarkovsky,1979\n")  # fmt: skip
+        self.assertEqual(report, {"rows": 3, "created": 3, "complete": True, "duplicates": [], "errors": []})
+        dune, omens, stalker = self.ann.items(f"{self.library}/items")
+        self.assertEqual((dune["Title"], dune["Isbn"], dune["EntityType"]), ("Dune, first", "9780441172719", "BOOK"))
+        self.assertEqual(omens["Authors"], ["Terry Pratchett", "Neil Gaiman"])
+        self.assertEqual((stalker["EntityType"], stalker["ReleaseYear"], stalker["Directors"]), ("VIDEO", 1979, ["Andrei Tarkovsky"]))
+        self.assertEqual(self.ann("GET", self.library).json["TotalItems"], 3)
+
+    def test_collections_are_found_by_name_or_made(self):
+        known = self.ann.collection(self.library, "Dragonlance")
+        self.load("Title,Collection,Order\nA,DRAGONLANCE,3\nB,Dragonlance,\nC,Ambre,\n")
+        named = {one["Name"]: one for one in self.ann.items(f"{self.library}/items")}
+        self.assertEqual(named["Dragonlance"]["CollectionId"], known)
+        self.assertEqual([(one["Order"], one["Title"]) for one in named["Dragonlance"]["items"]], [(3, "A"), (4, "B")])
+        self.assertEqual([(one["Order"], one["Title"]) for one in named["Ambre"]["items"]], [(1, "C")])
+
+    def test_an_isbn_that_is_there_already_is_not_added_again(self):
+        book = self.ann.book(self.library, Isbn="0-306-40615-2")
+        report = self.load("Title,Isbn\nsame,978-0-306-40615-7\nnew,9780441172719\nagain,0441172717\nwithout,\nwithout,\n")
+        self.assertEqual((report["rows"], report["created"], report["errors"]), (5, 3, []))
+        self.assertEqual([one["line"] for one in report["duplicates"]], [2, 4])
+        self.assertEqual(report["duplicates"][0], {"line": 2, "Isbn": "9780306406157", "ItemId": book.rsplit("/", 1)[1]})
+        self.assertEqual(self.load("Title,Isbn\nsame,9780306406157\n", self.ann.library("Other"))["created"], 1)
+
+    def test_a_line_that_is_wrong_is_reported_and_the_others_are_added(self):
+        report = self.load("Type,Title,Isbn,ReleaseYear,Order,Collection\n"
+                           "BOOK,good 1,,,,\n"
+                           "BOOK,,123,,,\n"  # no title, no ISBN
+                           "CD,x,,,,\n"
+                           "VIDEO,x,,MCMLXXIX,,\n"
+                           "VIDEO,x,,1799,,New\n"
+                           "BOOK,x,,,5,\n"  # an order without a collection
+                           'BOOK,"x"y,,,,\n'
+                           "BOOK,x,,,,,,too,many\n"
+                           'BOOK,"two\nlines",,,,\n'
+                           "VIDEO,x,9780441172719,,,\n"
+                           f"BOOK,x,,,,{'c' * 101}\n"
+                           "BOOK,good 2,,,,\n")  # fmt: skip
+        self.assertEqual((report["rows"], report["created"], report["complete"]), (12, 3, True))
+        wrong = {one["line"]: sorted(detail["attribute"] for detail in one["details"]) for one in report["errors"]}
+        self.assertEqual(wrong, {3: ["Isbn", "Title"], 4: ["Type"], 5: ["ReleaseYear"], 6: ["ReleaseYear"], 7: ["Order"], 8: [], 9: [""], 12: ["Isbn"],
+                                 13: ["Collection"]})  # fmt: skip
+        self.assertEqual({one["Title"] for one in self.ann.items("/items")}, {"good 1", "good 2", "two\nlines"})
+        self.assertEqual(self.ann.items(f"{self.library}/collections"), [])
+
+    def test_the_first_line_must_name_the_columns(self):
+        for text in ("", "\n\n", "Authors\nx\n", "Title,Title\nx,y\n", "Title,Colour\nx,y\n", "Title,LentTo\nx,y\n", '"Title\nx\n'):
+            self.expect(self.send(text), 400, "Invalid")
+        self.assertEqual(set(self.send("Colour,Isbn,Isbn\n").problems()), {"Colour", "Isbn", "Title"})
+        self.expect(self.send("Title\nx\n", Content_Type="application/json"), 415)
+        self.expect(self.send("Title\n" + "x\n" * 5001), 400, "Invalid")
+        self.assertEqual(self.ann("GET", self.library).json["TotalItems"], 0)
+
+    def test_what_is_exported_can_be_imported(self):
+        foo = self.ann.collection(self.library, "Foo, \"the\" bar")
+        self.ann.book(self.library, "=1+1", Authors=["Me; and \\ you", "You"], Isbn="9780441172719", CollectionId=foo, Order=7, Summary="two\r\nlines")
+        self.ann.book(self.library, "'=quoted", PictureUrl="https://example.org/x.jpg")
+        self.ann.video(self.library, "Été, 2001", Directors=["D"], Cast=["A", "B"], ReleaseYear=2001, Duration=90, TmdbId="7")
+        text = self.export()
+        self.assertEqual(text.splitlines()[0], HEADER)
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        self.assertEqual([row["Title"] for row in rows], ["''=quoted", "Été, 2001", "'=1+1"])
+        self.assertEqual(rows[2]["Authors"], "Me\\; and \\\\ you; You")
+        copy = self.ann.library("Copy")
+        self.assertEqual(self.load(text, copy)["created"], 3)
+        self.assertEqual(self.export(copy), text)
+        self.assertEqual(self.load("\ufeff" + text, copy)["duplicates"][0]["Isbn"], "9780441172719")
+
+    def test_an_export_has_pages(self):
+        for n in range(5):
+            self.ann.book(self.library, f"t{n}")
+        lines, token = [], ""
+        while token is not None:
+            answer = self.expect(self.ann("GET", f"{self.library}/export?limit=2" + (f"&nextToken={token}" if token else "")), 200)
+            lines += answer.body.decode().splitlines()[1:]
+            token = answer.headers["Next-Token"]
+        self.assertEqual([line.split(",")[1] for line in lines], [f"t{n}" for n in range(5)])
+        self.expect(self.ann("GET", f"{self.library}/export?limit=10001"), 400)
+        self.expect(self.ann("GET", f"{self.library}/export?nextToken=x"), 400)

@@ -1,0 +1,244 @@
+#include "stator/systems/media-library/transfer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "stator/model/isbn.h"
+#include "stator/model/template.h"
+#include "stator/runtime/given.h"
+#include "stator/systems/media-library/csv.h"
+#include "stator/systems/media-library/item_table.h"
+#include "stator/systems/media-library/native_support.h"
+#include "stator/value/json.h"
+
+namespace stator::systems::media_library {
+namespace {
+
+using runtime::Done;
+using runtime::Object;
+using runtime::Outcome;
+using runtime::Problem;
+using runtime::ProblemKind;
+using value::AttributeValue;
+using value::Item;
+using value::JsonWriter;
+
+constexpr unsigned kRowsAtOnce = 500;
+
+Problem invalid(std::string message, std::vector<model::Problem> details = {}) {
+  return {
+      .kind = ProblemKind::Invalid, .code = "Invalid", .message = std::move(message), .details = std::move(details)};
+}
+
+// Whether another line could fare better.
+bool is_the_lines_fault(const Problem& problem) {
+  return problem.kind == ProblemKind::Invalid || problem.kind == ProblemKind::Conflict ||
+         problem.kind == ProblemKind::TooLarge;
+}
+
+// Everything that a pattern finds, page by page.
+Outcome<Done> for_each(runtime::Repository& repository, std::string_view pattern, const Item& parameters,
+                       const std::function<void(const Object&)>& visit) {
+  runtime::PageRequest request{.limit = kRowsAtOnce, .start = std::nullopt};
+  do {
+    auto page = ATTEMPT(repository.run(*repository.model().find_pattern(pattern), parameters, the_service(), request));
+    for (const auto& object : page.objects) visit(object);
+    request.start = std::move(page.next);
+  } while (request.start);
+  return Done{};
+}
+
+// What a library needs to know of itself to take another line.  Confined to one import.
+class Import {
+ public:
+  Import(runtime::Repository& repository, const Item& library, const runtime::Caller& caller)
+      : repository_(repository), library_(library), caller_(caller) {}
+
+  // Adds to `problems` what is wrong with a line, apart from what is told of already.
+  void check(ItemTable::Line& line, std::vector<model::Problem>& problems) const {
+    auto more = runtime::check_new(*line.entity, line.attributes, runtime::Source::Request);
+    runtime::check_complete(*line.entity, with_place(line.attributes), more);
+    for (auto& one : more) {
+      const bool told = std::ranges::find(problems, one.attribute, &model::Problem::attribute) != problems.end();
+      if (!told) problems.push_back(std::move(one));
+    }
+  }
+
+  // The id of the item that has this line's ISBN already, or nothing when the line was added.  The line has been checked, so that one
+  // which is wrong leaves no collection behind.
+  Outcome<std::optional<std::string>> add(ItemTable::Line line) {
+    const auto isbn = model::normal_isbn(text_of(line.attributes, "Isbn"));
+    if (isbn) {
+      if (!by_isbn_) ATTEMPT(read_isbns());
+      const auto known = by_isbn_->find(model::isbn13(*isbn));
+      if (known != by_isbn_->end()) return std::optional(known->second);
+    }
+    if (!line.collection.empty()) {
+      line.attributes.set("CollectionId", AttributeValue::string(ATTEMPT(collection(line.collection))));
+    }
+    line.attributes.set("LibraryId", *library_.find("LibraryId"));
+    const auto item = ATTEMPT(repository_.create(*line.entity, line.attributes, caller_));
+    if (isbn) by_isbn_->emplace(model::isbn13(*isbn), text_of(item.attributes, "ItemId"));
+    return std::optional<std::string>();
+  }
+
+ private:
+  static std::string folded(std::string_view name) {
+    auto fold = model::fold(name);
+    return fold ? std::move(*fold) : std::string(name);
+  }
+
+  Item with_place(Item attributes) const {
+    for (const auto& [name, value] : library_) attributes.set(name, value);
+    return attributes;
+  }
+
+  Outcome<Done> read_isbns() {
+    by_isbn_.emplace();
+    return for_each(repository_, "all_items", library_, [this](const Object& item) {
+      if (const auto isbn = text_of(item.attributes, "Isbn"); !isbn.empty()) {
+        by_isbn_->emplace(model::isbn13(isbn), text_of(item.attributes, "ItemId"));
+      }
+    });
+  }
+  Outcome<Done> read_collections() {
+    collections_.emplace();
+    return for_each(repository_, "all_collections", library_, [this](const Object& collection) {
+      collections_->emplace(folded(text_of(collection.attributes, "Name")),
+                            text_of(collection.attributes, "CollectionId"));
+    });
+  }
+
+  Outcome<std::string> collection(const std::string& name) {
+    if (!collections_) ATTEMPT(read_collections());
+    const auto known = collections_->find(folded(name));
+    if (known != collections_->end()) return known->second;
+    auto attributes = chosen(library_, {"LibraryId"});
+    attributes.set("Name", AttributeValue::string(name));
+    auto made = repository_.create(*repository_.model().find_entity("COLLECTION"), attributes, caller_);
+    if (!made && made.problem().kind == ProblemKind::Invalid) {
+      return invalid("the name of the collection is not valid",
+                     {{.attribute = "Collection", .problem = "must have 1 to 100 characters"}});
+    }
+    auto id = text_of(ATTEMPT(std::move(made)).attributes, "CollectionId");
+    collections_->emplace(folded(name), id);
+    return id;
+  }
+
+  runtime::Repository& repository_;
+  const Item library_;  // what names it
+  const runtime::Caller& caller_;
+  // Read when a line first needs them.
+  std::optional<std::map<std::string, std::string>> collections_;  // folded name -> id
+  std::optional<std::map<std::string, std::string>> by_isbn_;      // ISBN-13 -> item
+};
+
+// What is told about an import.
+class Report {
+ public:
+  void created() { ++created_; }
+  void duplicate(std::size_t line, const std::string& isbn, const std::string& item) {
+    duplicates_.begin_object().key("line").integer(static_cast<std::int64_t>(line)).key("Isbn").string(isbn);
+    duplicates_.key("ItemId").string(item).end_object();
+  }
+  void error(std::size_t line, const Problem& problem) {
+    errors_.begin_object().key("line").integer(static_cast<std::int64_t>(line)).key("code").string(problem.code);
+    errors_.key("message").string(problem.message).key("details").begin_array();
+    for (const auto& [attribute, text] : problem.details) {
+      errors_.begin_object().key("attribute").string(attribute).key("problem").string(text).end_object();
+    }
+    errors_.end_array().end_object();
+  }
+
+  std::string body(std::size_t rows, bool complete) {
+    duplicates_.end_array();
+    errors_.end_array();
+    std::string body;
+    JsonWriter json(body);
+    json.begin_object().key("rows").integer(static_cast<std::int64_t>(rows)).key("created").integer(created_);
+    json.key("complete").boolean(complete).key("duplicates").raw(duplicates_text_);
+    json.key("errors").raw(errors_text_).end_object();
+    return body;
+  }
+
+ private:
+  std::int64_t created_ = 0;
+  std::string duplicates_text_, errors_text_;
+  JsonWriter duplicates_ = std::move(JsonWriter(duplicates_text_).begin_array());
+  JsonWriter errors_ = std::move(JsonWriter(errors_text_).begin_array());
+};
+
+}  // namespace
+
+Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
+  const auto rows = read_csv(call.call.body, kMostLines + 1);
+  if (rows.size() > kMostLines + 1) {
+    return invalid(fmt::format("at most {} lines can be imported at once, beside the first", kMostLines));
+  }
+  if (rows.empty()) return invalid("the first line must name the columns");
+  std::vector<model::Problem> problems;
+  if (!rows.front().problem.empty()) return invalid("the first line " + rows.front().problem);
+  const ItemTable table(parts_.repository.model(), rows.front().fields, problems);
+  if (!problems.empty()) return invalid("the first line does not name the columns", std::move(problems));
+
+  Import import(parts_.repository, chosen(call.within->attributes, {"OwnerId", "LibraryId"}), call.caller());
+  Report report;
+  bool complete = true;
+  for (auto row = rows.begin() + 1; row != rows.end() && complete; ++row) {
+    if (!row->problem.empty()) {
+      report.error(row->line, invalid("the line " + row->problem));
+      continue;
+    }
+    auto line = table.read(row->fields, problems);
+    import.check(line, problems);
+    if (!problems.empty()) {
+      report.error(row->line, invalid("the line is not valid", std::exchange(problems, {})));
+      continue;
+    }
+    const auto isbn = text_of(line.attributes, "Isbn");
+    const auto added = import.add(std::move(line));
+    if (!added) {
+      report.error(row->line, added.problem());
+      complete = is_the_lines_fault(added.problem());
+    } else if (*added) {
+      report.duplicate(row->line, isbn, **added);
+    } else {
+      report.created();
+    }
+  }
+  return json_answer(report.body(rows.size() - 1, complete));
+}
+
+Outcome<http::Response> Transfer::export_page(const app::NativeCall& call) const {
+  auto& repository = parts_.repository;
+  const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
+  const ListName list{.parts = parts_, .action = "export", .parameters = library, .caller = call.caller()};
+  runtime::PageRequest request{.limit = std::nullopt, .start = ATTEMPT(list.start(call.inputs))};
+  std::string text;
+  append_csv(text, ItemTable::columns());
+  auto left = limit_of(call.inputs);
+  do {
+    request.limit = std::min(kRowsAtOnce, left);
+    auto page = ATTEMPT(repository.run(*repository.model().find_pattern("all_items"), library, the_service(), request));
+    for (const auto& object : page.objects) {
+      if (object.entity->name != "COLLECTION") append_csv(text, ItemTable::fields_of(object));
+    }
+    left -= static_cast<unsigned>(page.objects.size());
+    request.start = std::move(page.next);
+  } while (request.start && left > 0 && text.size() < kPageBytes);
+  http::Response answer{.status = 200,
+                        .content_type = "text/csv; charset=utf-8",
+                        .headers = "Content-Disposition: attachment; filename=\"library.csv\"\r\n",
+                        .body = std::move(text),
+                        .close = false};
+  if (request.start) answer.headers += fmt::format("Next-Token: {}\r\n", list.token(*request.start));
+  return answer;
+}
+
+}  // namespace stator::systems::media_library

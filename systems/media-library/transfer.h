@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+
+#include "stator/app/system.h"
+#include "stator/runtime/outcome.h"
+
+namespace stator::systems::media_library {
+
+// A library from and to a CSV file.  Thread-safe.
+class Transfer {
+ public:
+  explicit Transfer(const app::ExtensionParts& parts) : parts_(parts) {}
+
+  // Adds every line, one transaction each, and reports on all of them:
+  //
+  //   {"rows": 3, "created": 1, "complete": true,
+  //    "duplicates": [{"line": 3, "Isbn": "...", "ItemId": "..."}],
+  //    "errors": [{"line": 4, "code": "Invalid", "message": "...", "details": [...]}]}
+  //
+  // A line is a duplicate when the library, or an earlier line, has its ISBN in either length.  Collections are found by name, and made
+  // when they are missing.  `complete` is false when the database failed; what was reported before stays.
+  // Problems: Invalid (the first line, or too many lines), in which case nothing was added.
+  runtime::Outcome<http::Response> import(const app::NativeCall& call) const;
+
+  // Lines in the order of the library's list.  The header Next-Token has what the next request has to give as `nextToken`.
+  runtime::Outcome<http::Response> export_page(const app::NativeCall& call) const;
+
+  static constexpr std::size_t kMostLines = 5000;
+  static constexpr std::size_t kPageBytes = 8 << 20;  // an export's page ends behind the query that passes this
+
+ private:
+  const app::ExtensionParts parts_;
+};
+
+}  // namespace stator::systems::media_library
