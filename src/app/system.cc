@@ -10,6 +10,7 @@
 #include "stator/app/answer.h"
 #include "stator/app/input.h"
 #include "stator/app/openapi.h"
+#include "stator/app/precondition.h"
 #include "stator/base/log.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/access.h"
@@ -145,20 +146,6 @@ Problem refusal(std::vector<model::Problem> problems, const model::Access& acces
   return invalid(std::move(problems));
 }
 
-// If-Match: "7".  Anything that is not the version of something matches nothing.
-Outcome<std::optional<std::uint64_t>> expected_version(const http::Request& request) {
-  auto text = request.header("If-Match");
-  if (text.empty() || text == "*") return std::optional<std::uint64_t>();
-  std::uint64_t version = 0;
-  const bool quoted = text.size() > 2 && text.front() == '"' && text.back() == '"';
-  if (quoted) text = text.substr(1, text.size() - 2);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-  if (!quoted || error != std::errc() || end != text.data() + text.size()) {
-    return problem(ProblemKind::PreconditionFailed, "PreconditionFailed", "If-Match is not the ETag of this");
-  }
-  return std::optional(version);
-}
-
 std::optional<unsigned> read_limit(std::string_view text, unsigned most) {
   unsigned limit = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
@@ -196,6 +183,7 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
     system->natives_ = extension({.repository = system->repository_,
                                   .client = parts.client,
                                   .clock = parts.clock,
+                                  .random = parts.random,
                                   .page_tokens = parts.page_tokens});
   }
   for (const auto& action : system->model_->actions) {
@@ -369,7 +357,7 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
 Outcome<http::Response> System::run_target(const model::Action* action, const RouteMatch& match, const Call& call) {
   auto inputs = ATTEMPT(path_values(match, action->inputs));
   std::vector<model::Problem> problems;
-  if (action->method == "GET" || !action->accepts.empty()) {
+  if (inputs_from_query(*action)) {
     query_values(call.query, action->inputs, inputs, problems);
   } else {
     refuse_others(call.query, {}, problems);

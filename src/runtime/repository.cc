@@ -49,9 +49,10 @@ client::Client& Repository::client() const { return parts_->context.dynamo.clien
 Outcome<Object> Repository::create(const Entity& entity, const Item& attributes, const Caller& caller) {
   auto created = runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
     auto owned = ATTEMPT(with_owner(transaction, model(), entity, attributes, caller));
-    const auto* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
+    auto* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
     ATTEMPT(check_parents(transaction, parts_->context, *draft, caller));
     ATTEMPT(check_copied_owner(*draft, caller));
+    ATTEMPT(parts_->follow(transaction, *draft));
     return to_object(model(), entity, *draft->after);
   });
   if (!created && created.problem().kind == ProblemKind::NotFound) {
@@ -76,6 +77,7 @@ Outcome<Object> Repository::update(const Entity& entity, const Item& key, const 
     ATTEMPT(check_version(model().table, *found.draft, options));
     ATTEMPT(transaction.change(*found.draft, changes, Source::Request));
     ATTEMPT(check_parents(transaction, parts_->context, *found.draft, caller));
+    ATTEMPT(parts_->follow(transaction, *found.draft));
     return to_object(model(), entity, *found.draft->after);
   });
 }
@@ -112,6 +114,8 @@ Outcome<Done> Repository::purge(const Entity& entity, const Item& key, const Cal
     return transaction.remove(*found.draft);
   });
 }
+
+void Repository::follow(const Entity& entity, Follow follow) { parts_->follows[&entity] = std::move(follow); }
 
 Outcome<Done> Repository::transact(const std::function<Outcome<Done>(Transaction&)>& build) {
   return runtime::transact(parts_->context, build);
