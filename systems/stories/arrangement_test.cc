@@ -26,7 +26,7 @@ TEST(Arrange, TellsNodesWithTheSamePositionApart) { EXPECT_EQ(arrange({5, 5}), (
 TEST(Arrange, NumbersAnewWhereThereIsNoRoom) {
   EXPECT_EQ(arrange({1, 9, 2}), (Positions{100, 200, 300}));
   EXPECT_EQ(arrange({0, 2, 0, 1}), (Positions{100, 200, 300, 400})) << "nothing fits between 0 and 1";
-  EXPECT_EQ(arrange({kLastPosition, kLastPosition}), (Positions{100, 200}));
+  EXPECT_EQ(arrange({5, kLastPosition, 3}), (Positions{100, 200, 300})) << "nothing fits behind the last";
 }
 
 TEST(Arrange, AlwaysGrowsWhateverTheOrderWas) {
