@@ -52,12 +52,12 @@ void append_links(JsonWriter& json, const std::vector<Link>& links) {
 
 class NodeDeletion {
  public:
-  NodeDeletion(const StoryAccess& stories, const app::NativeCall& call, std::optional<std::uint64_t> version)
+  NodeDeletion(const StoryAccess& stories, const app::NativeCall& call)
       : stories_(stories),
         caller_(call.caller()),
         story_id_(text_at(call.within->attributes, "storyId")),
         node_id_(text_at(call.within->attributes, "id")),
-        version_(version) {}
+        precondition_(app::precondition_of(call.call.request)) {}
 
   Outcome<std::vector<Link>> links() const {
     std::vector<Link> links;
@@ -109,7 +109,7 @@ class NodeDeletion {
   Outcome<Draft*> load(Transaction& transaction) const {
     auto* node = ATTEMPT(stories_.load_node(transaction, story_id_, node_id_, caller_));
     if (node == nullptr) return runtime::not_found(stories_.node().name);
-    if (version_ && *version_ != runtime::version_of(stories_.model().table, *node->after)) {
+    if (!precondition_.holds(runtime::version_of(stories_.model().table, *node->after))) {
       return runtime::Problem{runtime::ProblemKind::PreconditionFailed, "VersionMismatch", "it has been changed since", {}};
     }
     return node;
@@ -134,7 +134,7 @@ class NodeDeletion {
   const runtime::Caller& caller_;
   const std::string story_id_;
   const std::string node_id_;
-  const std::optional<std::uint64_t> version_;
+  const runtime::Precondition precondition_;
 };
 
 // ------------------------------------------------------------------------------------------------------------------- checking
@@ -179,7 +179,7 @@ std::string report_body(const GraphReport& report, std::size_t nodes) {
 }  // namespace
 
 Outcome<http::Response> delete_node(const StoryAccess& stories, const app::NativeCall& call) {
-  const NodeDeletion deletion(stories, call, ATTEMPT(app::expected_version(call.call.request)));
+  const NodeDeletion deletion(stories, call);
   const bool clear = *call.inputs.find("clearLinks")->as_bool();
   const auto links = ATTEMPT(deletion.links());
   const bool was_start = ATTEMPT(deletion.carry_out(links, clear));
