@@ -41,7 +41,7 @@ class Documents(Desk):
         self.expect(self.ann("PATCH", f"/stories/{story['id']}", {"startNodeId": start["id"]}), 200)
         answer = self.exported(story)
         self.assertIn("attachment", answer.headers["Content-Disposition"])
-        imported = self.expect(self.bob("POST", "/stories/import", answer.body.decode()), 201)
+        imported = self.expect(self.bob("POST", "/stories/import", answer.body), 201)
         self.assertNotEqual(imported.json["id"], story["id"])
         self.assertEqual((imported.json["title"], imported.json["nodeCount"]), ("Lighthouse é", 2))
         again = self.expect(self.bob("GET", f"/stories/{imported.json['id']}/export"), 200)
