@@ -86,6 +86,29 @@ class Nodes(Desk):
             self.expect(self.ann("DELETE", f"{self.path}/nodes/{a['id']}?{query}"), 400)
 
 
+class Many(Desk):
+    def test_more_links_than_a_transaction_holds_are_cleared(self):
+        target = NOWHERE
+        nodes = [{"id": target, "label": "hall"}]
+        nodes += [{"id": f"00000000-0000-4000-8000-{i:012}", "responses": [{"label": "go", "targetNodeId": target}, {}]} for i in range(1, 231)]
+        story = self.expect(self.ann("POST", "/stories/import", {"title": "Star", "startNodeId": target, "nodes": nodes}), 201).json
+        answer = self.expect(self.ann("DELETE", f"/stories/{story['id']}/nodes/{target}?clearLinks=true"), 200).json
+        self.assertEqual((len(answer["clearedLinks"]), answer["wasStart"]), (230, True))
+        left = self.ann.items(f"/stories/{story['id']}/nodes?limit=100")
+        self.assertEqual([node["responses"] for node in left], [[{"label": "go"}, {}]] * 230)
+        self.assertEqual(self.ann("GET", f"/stories/{story['id']}").json["nodeCount"], 230)
+
+    def test_sixteen_who_add_nodes_at_once_are_all_counted_and_placed(self):
+        story = self.ann.story()
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            answers = list(pool.map(lambda i: self.ann("POST", f"/stories/{story['id']}/nodes", {"label": f"n{i}"}), range(48)))
+        self.assertLessEqual({answer.status for answer in answers}, {201, 409})
+        made = sorted(answer.json["nodeOrder"] for answer in answers if answer.status == 201)
+        self.assertEqual(len(set(made)), len(made), "each has a place of its own")
+        self.assertEqual(self.ann("GET", f"/stories/{story['id']}").json["nodeCount"], len(made))
+        self.assertEqual([node["nodeOrder"] for node in self.ann.items(f"/stories/{story['id']}/nodes")], made)
+
+
 class Order(Desk):
     def reorder(self, story, ids):
         return self.ann("POST", f"/stories/{story['id']}/reorder", {"nodeIds": ids})
