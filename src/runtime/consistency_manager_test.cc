@@ -165,7 +165,8 @@ TEST(ConsistencyManager, WhoeverHasANameTakesUpWhatItWasAtWhenItDied) {
     ConsistencyOptions options;
     options.owner = "embedded";
     const std::shared_ptr<const model::Model> model(&shelf.world.model(), [](const model::Model*) {});
-    return std::make_unique<ConsistencyManager>(model, shelf.world.client(), shelf.clock, shelf.world.random(), options);
+    return std::make_unique<ConsistencyManager>(model, shelf.world.client(), shelf.clock, shelf.world.random(),
+                                                options);
   };
   const auto died = named();
   ASSERT_TRUE(died->catch_up().ok());

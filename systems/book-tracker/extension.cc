@@ -55,13 +55,14 @@ Outcome<Done> log_the_page(Transaction& transaction, const Draft& book, const mo
 
 app::Natives extension(const app::ExtensionParts& parts) {
   const auto& model = parts.repository.model();
-  parts.repository.follow(
-      *model.find_entity("BOOK"),
-      [&clock = parts.clock, &event = *model.find_entity("EVENT")](Transaction& transaction, Draft& book) -> Outcome<Done> {
-        ATTEMPT(log_the_page(transaction, book, event));
-        return note_the_end(transaction, book, clock);
-      });
-  return {{"statistics", [action = StatisticsAction(parts)](const app::NativeCall& call) { return action.answer(call); }}};
+  parts.repository.follow(*model.find_entity("BOOK"),
+                          [&clock = parts.clock, &event = *model.find_entity("EVENT")](Transaction& transaction,
+                                                                                       Draft& book) -> Outcome<Done> {
+                            ATTEMPT(log_the_page(transaction, book, event));
+                            return note_the_end(transaction, book, clock);
+                          });
+  return {
+      {"statistics", [action = StatisticsAction(parts)](const app::NativeCall& call) { return action.answer(call); }}};
 }
 
 }  // namespace stator::systems::book_tracker

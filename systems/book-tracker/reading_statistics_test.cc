@@ -28,7 +28,8 @@ TEST(ReadingStatistics, CountsThePagesSinceTheLastEvent) {
 
 TEST(ReadingStatistics, FindsTheMostDaysInARowAcrossMonths) {
   EXPECT_EQ(longest_streak({}), 0);
-  EXPECT_EQ(longest_streak({{ago(9), 1}, {ago(3), 1}, {ago(2), 1}, {ago(1), 5}}), 3) << "the first of March is among them";
+  EXPECT_EQ(longest_streak({{ago(9), 1}, {ago(3), 1}, {ago(2), 1}, {ago(1), 5}}), 3)
+      << "the first of March is among them";
 }
 
 TEST(CurrentStreak, EndsTodayOrYesterday) {

@@ -70,7 +70,8 @@ Outcome<StatisticsAction::Range> StatisticsAction::range_of(const Item& inputs, 
   range.to = day_at(inputs, "to").value_or(today);
   range.from = day_at(inputs, "from").value_or(range.to - kDefaultRange + std::chrono::days(1));
   if (range.from > range.to) return runtime::invalid({{"from", "must not be after to"}});
-  if (range.to - range.from >= kLongestRange) return runtime::invalid({{"from", "must be at most ten years before to"}});
+  if (range.to - range.from >= kLongestRange)
+    return runtime::invalid({{"from", "must be at most ten years before to"}});
   return range;
 }
 
@@ -83,8 +84,10 @@ Outcome<Done> StatisticsAction::visit_all(const model::Pattern& pattern, const I
     auto page = ATTEMPT(repository_->run(pattern, parameters, caller, request));
     seen += page.objects.size();
     if (seen > most) {
-      return runtime::Problem{runtime::ProblemKind::TooLarge, "TooMuch",
-                              fmt::format("there are more than {} to count; ask for a shorter range", most), {}};
+      return runtime::Problem{runtime::ProblemKind::TooLarge,
+                              "TooMuch",
+                              fmt::format("there are more than {} to count; ask for a shorter range", most),
+                              {}};
     }
     for (const auto& object : page.objects) {
       if (!visit(object)) return Done{};

@@ -23,7 +23,8 @@ class StatisticsAction {
   using Visit = std::function<bool(const runtime::Object& object)>;  // false: enough
 
   runtime::Outcome<Range> range_of(const value::Item& inputs, Day today) const;
-  runtime::Outcome<runtime::Done> visit_events(const Range& range, const runtime::Caller& caller, const Visit& visit) const;
+  runtime::Outcome<runtime::Done> visit_events(const Range& range, const runtime::Caller& caller,
+                                               const Visit& visit) const;
   runtime::Outcome<runtime::Done> visit_all(const model::Pattern& pattern, const value::Item& parameters,
                                             const runtime::Caller& caller, std::size_t most, const Visit& visit) const;
   runtime::Outcome<PagesPerDay> pages_per_day(const Range& range, const runtime::Caller& caller) const;

@@ -36,7 +36,8 @@ TEST(Arrange, AlwaysGrowsWhateverTheOrderWas) {
     for (auto& position : current) position = static_cast<std::int64_t>(random() % 100);
     const auto positions = arrange(current);
     ASSERT_EQ(positions.size(), current.size());
-    EXPECT_TRUE(std::adjacent_find(positions.begin(), positions.end(), std::greater_equal<>()) == positions.end()) << round;
+    EXPECT_TRUE(std::adjacent_find(positions.begin(), positions.end(), std::greater_equal<>()) == positions.end())
+        << round;
     EXPECT_TRUE(std::all_of(positions.begin(), positions.end(), [](auto p) { return p >= 0 && p <= kLastPosition; }));
   }
 }

@@ -32,10 +32,8 @@ app::Natives extension(const app::ExtensionParts& parts) {
           {"delete_node", native(delete_node)},
           {"check", native(check_story)},
           {"export", native(export_story)},
-          {"import",
-           [stories, &clock = parts.clock, &random = parts.random](const app::NativeCall& call) {
-             return import_story(stories, clock, random, call);
-           }},
+          {"import", [stories, &clock = parts.clock, &random = parts.random](
+                         const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
           {"start_session", native(start_session)},
           {"session", native(show_session)},
           {"choose", native(choose)}};

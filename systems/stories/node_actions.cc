@@ -110,7 +110,8 @@ class NodeDeletion {
     auto* node = ATTEMPT(stories_.load_node(transaction, story_id_, node_id_, caller_));
     if (node == nullptr) return runtime::not_found(stories_.node().name);
     if (!precondition_.holds(runtime::version_of(stories_.model().table, *node->after))) {
-      return runtime::Problem{runtime::ProblemKind::PreconditionFailed, "VersionMismatch", "it has been changed since", {}};
+      return runtime::Problem{
+          runtime::ProblemKind::PreconditionFailed, "VersionMismatch", "it has been changed since", {}};
     }
     return node;
   }

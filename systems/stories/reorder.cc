@@ -83,8 +83,8 @@ class Reorder {
 
   Outcome<Standing> read() {
     Standing standing;
-    const auto story = ATTEMPT(stories_.repository().get(
-        stories_.story(), {{"id", AttributeValue(story_id_)}}, caller_));
+    const auto story =
+        ATTEMPT(stories_.repository().get(stories_.story(), {{"id", AttributeValue(story_id_)}}, caller_));
     standing.arrangement = number_at(story.attributes, "arrangement");
     ATTEMPT(stories_.visit_nodes(story_id_, caller_, [&](Object& node) {
       standing.positions[text_at(node.attributes, "id")] = number_at(node.attributes, "nodeOrder");

@@ -56,7 +56,8 @@ void check_response(const Item& response, const std::string& path, std::vector<m
 std::vector<model::Problem> check_responses(const value::List& responses, const std::string& path) {
   std::vector<model::Problem> problems;
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    if (const auto* response = responses[i].as_map()) check_response(*response, fmt::format("{}[{}]", path, i), problems);
+    if (const auto* response = responses[i].as_map())
+      check_response(*response, fmt::format("{}[{}]", path, i), problems);
   }
   return problems;
 }

@@ -42,9 +42,9 @@ TEST(ResponseRules, TellsWhatCannotBeComputed) {
 }
 
 TEST(ResponseRules, FindsMistakesWhereTheyAre) {
-  const value::List responses = {AttributeValue(response("coins >=")), AttributeValue(response("coins > :me")),
-                                 AttributeValue(response("a = 1", {{"b c", AttributeValue::number(1)},
-                                                                   {"d", AttributeValue::string("=1 +")}}))};
+  const value::List responses = {
+      AttributeValue(response("coins >=")), AttributeValue(response("coins > :me")),
+      AttributeValue(response("a = 1", {{"b c", AttributeValue::number(1)}, {"d", AttributeValue::string("=1 +")}}))};
   std::vector<std::string> places;
   for (const auto& problem : check_responses(responses, "responses")) places.push_back(problem.attribute);
   EXPECT_EQ(places, (std::vector<std::string>{"responses[0].condition", "responses[1].condition",

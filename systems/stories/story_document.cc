@@ -201,8 +201,7 @@ Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model
   }
   for (const auto& passage : twee->passages) {
     auto& node = document.nodes.emplace_back(to_node(passage, ids));
-    add_problems(problems, passage.name,
-                 runtime::check_new(*model.find_entity("NODE"), node, runtime::Source::Model));
+    add_problems(problems, passage.name, runtime::check_new(*model.find_entity("NODE"), node, runtime::Source::Model));
   }
   if (!problems.empty()) return refused(std::move(problems));
   return document;

@@ -24,12 +24,14 @@ using runtime::Transaction;
 using value::AttributeValue;
 using value::Item;
 
-constexpr std::chrono::hours kUnfinishedImport{1};                        // until what was cut off goes away
-constexpr std::size_t kBytesPerTransaction = std::size_t{2} << 20;  // half of DynamoDB's bound, which counts more than text
+constexpr std::chrono::hours kUnfinishedImport{1};  // until what was cut off goes away
+constexpr std::size_t kBytesPerTransaction = std::size_t{2}
+                                             << 20;  // half of DynamoDB's bound, which counts more than text
 constexpr std::string_view kTweeType = "text/twee; charset=utf-8";
 
 std::string upper_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return text;
 }
 
