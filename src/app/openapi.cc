@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "stator/app/input.h"
 #include "stator/app/system.h"
 #include "stator/model/validate.h"
 #include "stator/value/json.h"
@@ -426,7 +427,7 @@ class Document {
     write_public(action->access.anyone);
     json_.key("parameters").begin_array();
     write_path_parameters(route, action->inputs);
-    const bool in_query = action->method == "GET" || !action->accepts.empty();
+    const bool in_query = inputs_from_query(*action);
     for (const auto& input : action->inputs) {
       const bool in_path =
           std::ranges::any_of(route.segments, [&](const Route::Part& part) { return part.capture == input.name; });

@@ -183,6 +183,7 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
     system->natives_ = extension({.repository = system->repository_,
                                   .client = parts.client,
                                   .clock = parts.clock,
+                                  .random = parts.random,
                                   .page_tokens = parts.page_tokens});
   }
   for (const auto& action : system->model_->actions) {
@@ -377,7 +378,7 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
 Outcome<http::Response> System::run_target(const model::Action* action, const RouteMatch& match, const Call& call) {
   auto inputs = ATTEMPT(path_values(match, action->inputs));
   std::vector<model::Problem> problems;
-  if (action->method == "GET" || !action->accepts.empty()) {
+  if (inputs_from_query(*action)) {
     query_values(call.query, action->inputs, inputs, problems);
   } else {
     refuse_others(call.query, {}, problems);

@@ -51,6 +51,7 @@ struct ExtensionParts {
   runtime::Repository& repository;
   client::Client& client;
   const Clock& clock;
+  Random& random;
   const PageTokens& page_tokens;
 };
 using Extension = std::function<Natives(const ExtensionParts& parts)>;

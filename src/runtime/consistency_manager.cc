@@ -53,7 +53,7 @@ ConsistencyManager::ConsistencyManager(std::shared_ptr<const model::Model> model
       clock_(clock),
       random_(random),
       options_(options),
-      owner_(random.uuid()),
+      owner_(options.owner.empty() ? random.uuid() : options.owner),
       keys_(primary_keys(*model_)),
       dynamo_(client, random),
       table_(dynamo_, clock, *model_),
@@ -220,7 +220,7 @@ Outcome<Done> ConsistencyManager::take_leases(const std::vector<ShardProgress>& 
       if (shards_.contains(shard.id)) continue;
     }
     const auto* parent = find_shard(known, shard.parent);
-    const bool free = shard.expires_ms <= table_.now_ms();
+    const bool free = shard.expires_ms <= table_.now_ms() || shard.owner == owner_;
     if (shard.done || !free || (parent != nullptr && !parent->done)) continue;
     if (!ATTEMPT(table_.acquire(shard, owner_, options_.lease))) continue;
     auto taken = std::make_shared<Shard>();

@@ -26,8 +26,10 @@ namespace stator::runtime {
 
 struct ConsistencyOptions {
   unsigned workers = 2;  // shards that are read at the same time: the bound on what it asks of the database
-  std::chrono::milliseconds lease{30'000};   // how long a manager that has died keeps others waiting
-  std::chrono::milliseconds poll{200};       // how often a shard without news is asked
+  std::chrono::milliseconds lease{30'000};  // how long a manager that has died keeps others waiting
+  std::chrono::milliseconds poll{200};      // how often a shard without news is asked
+  // Who it is; empty: somebody new.  A name that only one manager can have at a time takes up at once what it was at when it died.
+  std::string owner = {};
   unsigned attempts = 6;                     // before a record is parked
   std::chrono::milliseconds first_wait{50};  // after the first failure; it doubles, up to kLongestWait
 };

@@ -159,6 +159,23 @@ TEST(ConsistencyManager, VerifiesTheTableWhenItsStreamIsAnotherOne) {
   EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Crime\"");
 }
 
+TEST(ConsistencyManager, WhoeverHasANameTakesUpWhatItWasAtWhenItDied) {
+  Shelf shelf;
+  const auto named = [&] {
+    ConsistencyOptions options;
+    options.owner = "embedded";
+    const std::shared_ptr<const model::Model> model(&shelf.world.model(), [](const model::Model*) {});
+    return std::make_unique<ConsistencyManager>(model, shelf.world.client(), shelf.clock, shelf.world.random(),
+                                                options);
+  };
+  const auto died = named();
+  ASSERT_TRUE(died->catch_up().ok());
+  ASSERT_GT(died->status().shards, 0U);
+  const auto again = named();
+  ASSERT_TRUE(again->catch_up().ok());
+  EXPECT_GT(again->status().shards, 0U) << "without waiting for its own lease";
+}
+
 TEST(ConsistencyManager, ReadsAShardOnlyWithItsLease) {
   Shelf shelf;
   const auto home = shelf.library("Home");

@@ -71,10 +71,10 @@ Outcome<Visible> find_at(Transaction& transaction, const Context& context, const
   return found;
 }
 
-Outcome<const Draft*> create_for(Transaction& transaction, const Context& context, const Entity& entity,
-                                 const Item& attributes, const Caller& caller) {
+Outcome<Draft*> create_for(Transaction& transaction, const Context& context, const Entity& entity,
+                           const Item& attributes, const Caller& caller) {
   auto owned = ATTEMPT(with_owner(transaction, *context.model, entity, attributes, caller));
-  const Draft* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
+  Draft* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
   ATTEMPT(check_parents(transaction, context, *draft, caller));
   ATTEMPT(check_copied_owner(*draft, caller));
   return draft;
@@ -114,7 +114,8 @@ bool Precondition::holds(std::optional<std::uint64_t> version) const {
 
 Outcome<Object> Repository::create(const Entity& entity, const Item& attributes, const Caller& caller) {
   auto created = runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
-    const auto* draft = ATTEMPT(create_for(transaction, parts_->context, entity, attributes, caller));
+    auto* draft = ATTEMPT(create_for(transaction, parts_->context, entity, attributes, caller));
+    ATTEMPT(parts_->follow(transaction, *draft));
     return to_object(model(), entity, *draft->after);
   });
   if (created.ok()) return created;
@@ -135,6 +136,7 @@ Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const 
       ATTEMPT(check_version(model().table, draft, precondition));
       ATTEMPT(transaction.change(draft, without_repetitions(entity, *draft.after, given), Source::Request));
       ATTEMPT(check_parents(transaction, parts_->context, draft, caller));
+      ATTEMPT(parts_->follow(transaction, draft));
       return PutResult{.object = to_object(model(), entity, *draft.after), .created = false};
     }
     const auto why = found.problem().kind;
@@ -142,10 +144,11 @@ Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const 
     const auto created = create_for(transaction, parts_->context, entity, attributes, caller);
     // It has been read, and is not for this caller.
     if (!created && created.problem().code == "Exists") return not_found(entity.name);
-    const auto* draft = ATTEMPT(created);
+    auto* draft = ATTEMPT(created);
     ATTEMPT(transaction.retry_when_taken(*draft));
     if (!precondition.holds(std::nullopt))
       return Problem{ProblemKind::PreconditionFailed, "VersionMismatch", "there is no such " + entity.name, {}};
+    ATTEMPT(parts_->follow(transaction, *draft));
     return PutResult{.object = to_object(model(), entity, *draft->after), .created = true};
   });
   if (result.ok() || !creating) return result;
@@ -168,6 +171,7 @@ Outcome<Object> Repository::update(const Entity& entity, const Item& key, const 
     ATTEMPT(check_version(model().table, *found.draft, options.precondition));
     ATTEMPT(transaction.change(*found.draft, changes, Source::Request));
     ATTEMPT(check_parents(transaction, parts_->context, *found.draft, caller));
+    ATTEMPT(parts_->follow(transaction, *found.draft));
     return to_object(model(), entity, *found.draft->after);
   });
 }
@@ -204,6 +208,8 @@ Outcome<Done> Repository::purge(const Entity& entity, const Item& key, const Cal
     return transaction.remove(*found.draft);
   });
 }
+
+void Repository::follow(const Entity& entity, Follow follow) { parts_->follows[&entity] = std::move(follow); }
 
 Outcome<Done> Repository::transact(const std::function<Outcome<Done>(Transaction&)>& build) {
   return runtime::transact(parts_->context, build);

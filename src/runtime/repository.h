@@ -18,6 +18,7 @@
 namespace stator::runtime {
 
 class Transaction;
+struct Draft;
 
 // Who asks.
 struct Caller {
@@ -123,6 +124,12 @@ class Repository {
                     const PageRequest& page = {});
   // The entity of Action::result, if it names one.
   Outcome<std::optional<Object>> perform(const model::Action& action, const value::Item& inputs, const Caller& caller);
+
+  // What a change of that entity by a request (create, put, update) entails, in the same transaction: it may look at the draft, refuse it,
+  // change it further, and change other things.  Like `build` below, it is called again when a race is lost.  To be told before
+  // anybody asks for anything.
+  using Follow = std::function<Outcome<Done>(Transaction& transaction, Draft& draft)>;
+  void follow(const model::Entity& entity, Follow follow);
 
   // For what a model cannot say: a transaction put together by C++ (transaction.h), under all rules but those of access.  `build` is
   // called again when a race is lost, so it should do nothing but read and change drafts.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "stator/runtime/problems.h"
 #include "stator/runtime/test_support.h"
 #include "stator/runtime/transaction.h"
 
@@ -477,6 +478,18 @@ TEST_F(StoriesTest, NobodyAddsToADeletedParent) {
   EXPECT_EQ(told(world.create("NODE", first, alice)), "404 NotFound; storyId names no STORY");
 }
 
+TEST_F(StoriesTest, WhatIsBelowADeletedParentIsNotFoundEither) {
+  const auto first = story("First");
+  const auto start = node(first);
+  const Item key = {{"storyId", *start.find("storyId")}, {"nodeId", *start.find("nodeId")}};
+  ASSERT_TRUE(world.remove("STORY", first, alice).ok());
+  EXPECT_EQ(told(world.get("NODE", key, alice)), "404 NotFound");
+  EXPECT_EQ(told(world.update("NODE", key, changes({{"label", text("x")}}), alice)), "404 NotFound");
+  EXPECT_EQ(told(world.remove("NODE", key, alice)), "404 NotFound");
+  ASSERT_TRUE(world.repository().restore(world.entity("STORY"), first, alice).ok());
+  EXPECT_EQ(told(world.update("NODE", key, changes({{"label", text("x")}}), alice)), "ok");
+}
+
 TEST_F(StoriesTest, APurgeRemovesForGood) {
   const auto first = story("First");
   EXPECT_EQ(told(world.repository().purge(world.entity("STORY"), first, alice)), "409 NotDeleted");
@@ -500,6 +513,21 @@ TEST_F(RepositoryTest, AProgramCanPutATransactionTogether) {
   EXPECT_EQ(told(merged), "ok");
   EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "1");
   EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "1000");
+}
+
+TEST_F(RepositoryTest, AProgramFollowsWhatRequestsChange) {
+  world.repository().follow(world.entity("BOOK"), [](Transaction& transaction, Draft& book) -> Outcome<Done> {
+    if (*book.after->find("Title") == text("Ulysses")) return conflict("TooLong", "nobody reads that");
+    if (book.before) return Done{};
+    return transaction.change(book, changes({{"Pages", number(1)}}), Source::Request);
+  });
+  const auto home = library("Home");
+  const auto dune = book(home, {{"Title", text("Dune")}});
+  EXPECT_EQ(now("BOOK", dune, "Pages"), "1");
+  EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "1");
+  EXPECT_EQ(version("BOOK", dune), 1U) << "it is one change";
+  EXPECT_EQ(told(world.update("BOOK", dune, changes({{"Title", text("Ulysses")}}), alice)), "409 TooLong");
+  EXPECT_EQ(now("BOOK", dune, "Title"), "\"Dune\"");
 }
 
 // --------------------------------------------------------------------------------------------------------------- concurrency

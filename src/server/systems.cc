@@ -97,7 +97,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
         {.client = client, .clock = clock, .random = systems->random_, .page_tokens = systems->page_tokens_},
         extension)));
     served.push_back(systems->systems_.back().get());
-    TRY(systems->manage(*served.back(), client, clock));
+    TRY(systems->manage(config, *served.back(), client, clock));
   }
   const bool answers_at_once = config.in_memory && config.endpoint.empty() && config.jwks.empty();
   systems->service_ = std::make_unique<app::Service>(
@@ -110,9 +110,13 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
   return systems;
 }
 
-Result<void> Systems::manage(const app::System& system, client::Client& client, const Clock& clock) {
+Result<void> Systems::manage(const Config& config, const app::System& system, client::Client& client,
+                             const Clock& clock) {
   if (!runtime::ConsistencyManager::needed(system.model())) return {};
-  auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_);
+  runtime::ConsistencyOptions options;
+  // A folder is open in one process at a time: after a crash nobody else can be at what this one was at.
+  if (config.endpoint.empty()) options.owner = "embedded";
+  auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_, options);
   if (const auto started = manager->start(); !started) {
     return usage(fmt::format("{}: {}", system.model().name, started.problem().message));
   }

@@ -40,7 +40,7 @@ class Systems {
   Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens);
 
   // Keeps the copies and cascades of a system true while it is served.
-  Result<void> manage(const app::System& system, client::Client& client, const Clock& clock);
+  Result<void> manage(const Config& config, const app::System& system, client::Client& client, const Clock& clock);
   void print_consistency(std::string& out) const;
 
   Random random_;

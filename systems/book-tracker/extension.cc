@@ -1,7 +1,68 @@
 #include "stator/systems/book-tracker/extension.h"
 
-namespace stator::systems::book_tracker {
+#include "stator/model/calendar.h"
+#include "stator/runtime/problems.h"
+#include "stator/runtime/transaction.h"
+#include "stator/systems/book-tracker/statistics_action.h"
 
-app::Natives extension(const app::ExtensionParts& /*parts*/) { return {}; }
+namespace stator::systems::book_tracker {
+namespace {
+
+using runtime::Done;
+using runtime::Draft;
+using runtime::Outcome;
+using runtime::Source;
+using runtime::Transaction;
+using value::AttributeValue;
+using value::Item;
+
+bool is_read(const std::optional<Item>& book) {
+  const auto* status = book ? book->find("status") : nullptr;
+  return status != nullptr && *status == AttributeValue::string("READ");
+}
+
+// A book that becomes READ was finished now; one that is read again is not finished any more.
+Outcome<Done> note_the_end(Transaction& transaction, Draft& book, const Clock& clock) {
+  model::PlainObject changes;
+  if (is_read(book.after) && !is_read(book.before)) {
+    const auto now = std::chrono::floor<std::chrono::milliseconds>(clock.now());
+    changes.values.set("finishedAt", AttributeValue(model::format_timestamp(now)));
+  } else if (!is_read(book.after) && book.after->find("finishedAt") != nullptr) {
+    changes.nulls.emplace_back("finishedAt");
+  } else {
+    return Done{};
+  }
+  return transaction.change(book, changes, Source::Model);
+}
+
+// A page that is reached by editing the book is a reading event, too.  Where a new book begins is no event: nobody says when that much
+// of it was read.
+Outcome<Done> log_the_page(Transaction& transaction, const Draft& book, const model::Entity& event) {
+  const auto* page = book.after->find("currentPage");
+  if (!book.before || page == nullptr) return Done{};
+  const auto* before = book.before->find("currentPage");
+  if (before != nullptr && *before == *page) return Done{};
+  Item attributes;
+  attributes.set("userId", *book.after->find("userId"));
+  attributes.set("bookId", *book.after->find("id"));
+  attributes.set("page", *page);
+  attributes.set("fromPage", before != nullptr ? *before : AttributeValue::number(0));
+  ATTEMPT(transaction.create(event, std::move(attributes), Source::Model));
+  return Done{};
+}
+
+}  // namespace
+
+app::Natives extension(const app::ExtensionParts& parts) {
+  const auto& model = parts.repository.model();
+  parts.repository.follow(*model.find_entity("BOOK"),
+                          [&clock = parts.clock, &event = *model.find_entity("EVENT")](Transaction& transaction,
+                                                                                       Draft& book) -> Outcome<Done> {
+                            ATTEMPT(log_the_page(transaction, book, event));
+                            return note_the_end(transaction, book, clock);
+                          });
+  return {
+      {"statistics", [action = StatisticsAction(parts)](const app::NativeCall& call) { return action.answer(call); }}};
+}
 
 }  // namespace stator::systems::book_tracker

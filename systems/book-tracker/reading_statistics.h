@@ -1,34 +1,34 @@
 #pragma once
 
+#include <chrono>
 #include <map>
-#include <string>
-#include <vector>
 
+// What days of reading add up to.  Days are UTC.
 namespace stator::systems::book_tracker {
 
-// That a page of a book was reached, in the order in which it happened.
-struct PageReached {
-  std::string book;
-  std::string day;  // 2026-01-15
-  long page = 0;
-};
+using Day = std::chrono::sys_days;
+using PagesPerDay = std::map<Day, long>;  // only days on which something was read
 
-// That a book was finished.
-struct BookFinished {
-  std::string day;
-};
+// Pages between where a book stood and the page that was reached; going back reads nothing.
+long pages_read(long from_page, long page);
 
-struct ReadingStatistics {
-  std::map<std::string, long> pages_per_day;  // only days on which something was read
-  long current_streak = 0;                    // days in a row with reading, up to today or yesterday
-  long longest_streak = 0;
-  std::map<std::string, long> finished_per_year;  // "2026" -> books
-  long pages = 0;
-};
+// The most days in a row.
+long longest_streak(const PagesPerDay& days);
 
-// Pages read are what lies between two events of one book; going back to an earlier page reads nothing, but what follows counts
-// from there.  `today` is a day.
-ReadingStatistics reading_statistics(const std::vector<PageReached>& events, const std::vector<BookFinished>& finished,
-                                     const std::string& today);
+// Days in a row with reading, up to today or yesterday: today is not over yet.  Days come in falling order, so that whoever reads them
+// from a store can stop where the streak began.
+class CurrentStreak {
+ public:
+  explicit CurrentStreak(Day today) : today_(today) {}
+
+  // False: the streak began after that day, and no earlier day belongs to it.
+  bool add(Day day);
+  long days() const { return days_; }
+
+ private:
+  Day today_;
+  Day last_ = {};  // counted; when days_ > 0
+  long days_ = 0;
+};
 
 }  // namespace stator::systems::book_tracker

@@ -2,34 +2,48 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace stator::systems::book_tracker {
 namespace {
 
-using PerDay = std::map<std::string, long>;
+using namespace std::chrono_literals;
 
-TEST(ReadingStatistics, CountsThePagesBetweenTwoEventsOfABook) {
-  const auto statistics = reading_statistics({{"a", "2026-01-01", 10},
-                                              {"b", "2026-01-01", 5},
-                                              {"a", "2026-01-02", 30},
-                                              {"a", "2026-01-02", 20},
-                                              {"a", "2026-01-03", 25}},
-                                             {}, "2026-01-10");
-  EXPECT_EQ(statistics.pages_per_day, (PerDay{{"2026-01-01", 15}, {"2026-01-02", 20}, {"2026-01-03", 5}}));
-  EXPECT_EQ(statistics.pages, 40);
+constexpr Day kToday = std::chrono::sys_days(2026y / 3 / 2);
+
+Day ago(int days) { return kToday - std::chrono::days(days); }
+
+long streak_of(const std::vector<Day>& falling) {
+  CurrentStreak streak(kToday);
+  for (const auto day : falling) {
+    if (!streak.add(day)) break;
+  }
+  return streak.days();
 }
 
-TEST(ReadingStatistics, CountsDaysInARowAcrossMonths) {
-  const std::vector<PageReached> events = {
-      {"a", "2026-01-01", 1}, {"a", "2026-01-30", 2}, {"a", "2026-01-31", 3}, {"a", "2026-02-01", 4}};
-  EXPECT_EQ(reading_statistics(events, {}, "2026-02-01").current_streak, 3);
-  EXPECT_EQ(reading_statistics(events, {}, "2026-02-02").current_streak, 3);
-  EXPECT_EQ(reading_statistics(events, {}, "2026-02-03").current_streak, 0);
-  EXPECT_EQ(reading_statistics(events, {}, "2026-02-03").longest_streak, 3);
+TEST(ReadingStatistics, CountsThePagesSinceTheLastEvent) {
+  EXPECT_EQ(pages_read(10, 30), 20);
+  EXPECT_EQ(pages_read(30, 10), 0) << "going back reads nothing";
 }
 
-TEST(ReadingStatistics, CountsFinishedBooksPerYear) {
-  EXPECT_EQ(reading_statistics({}, {{"2025-12-31"}, {"2026-01-01"}, {"2026-05-01"}}, "2026-06-01").finished_per_year,
-            (PerDay{{"2025", 1}, {"2026", 2}}));
+TEST(ReadingStatistics, FindsTheMostDaysInARowAcrossMonths) {
+  EXPECT_EQ(longest_streak({}), 0);
+  EXPECT_EQ(longest_streak({{ago(9), 1}, {ago(3), 1}, {ago(2), 1}, {ago(1), 5}}), 3)
+      << "the first of March is among them";
+}
+
+TEST(CurrentStreak, EndsTodayOrYesterday) {
+  EXPECT_EQ(streak_of({ago(0), ago(1), ago(2)}), 3);
+  EXPECT_EQ(streak_of({ago(1), ago(2)}), 2) << "today is not over yet";
+  EXPECT_EQ(streak_of({ago(2), ago(3)}), 0);
+  EXPECT_EQ(streak_of({}), 0);
+}
+
+TEST(CurrentStreak, CountsADayOnceAndStopsAtAGap) {
+  EXPECT_EQ(streak_of({ago(0), ago(0), ago(1), ago(1), ago(3), ago(4)}), 2);
+  CurrentStreak streak(kToday);
+  EXPECT_TRUE(streak.add(ago(0)));
+  EXPECT_FALSE(streak.add(ago(2))) << "what is earlier need not be read";
 }
 
 }  // namespace

@@ -42,6 +42,26 @@ std::string escape(std::string_view text) {
   return out;
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// A passage's text as such: nothing in it begins a passage or is a link.  Twee cannot escape these, so a space keeps them apart.
+std::string neutral_text(std::string text) {
+  replace_all(text, "[[", "[ [");
+  replace_all(text, "\n::", "\n ::");
+  return text.starts_with("::") ? " " + text : text;
+}
+
+// The text of a link: one line that does not end it.
+std::string neutral_link(std::string text) {
+  for (auto& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
+  replace_all(text, "]]", "] ]");
+  return text;
+}
+
 // The first `wanted` that no backslash stands before.
 std::size_t find_bare(std::string_view text, char wanted, std::size_t from = 0) {
   for (std::size_t i = from; i < text.size(); ++i) {
@@ -166,7 +186,7 @@ Result<TweeStory> read_twee(std::string_view text) {
 }
 
 std::string write_twee(const TweeStory& story) {
-  std::string out = fmt::format(":: StoryTitle\n{}\n\n:: StoryData\n", story.title);
+  std::string out = fmt::format(":: StoryTitle\n{}\n\n:: StoryData\n", neutral_text(story.title));
   value::JsonWriter json(out);
   json.begin_object().key("ifid").string(story.ifid).key("start").string(story.start).end_object();
   out += "\n";
@@ -177,8 +197,8 @@ std::string write_twee(const TweeStory& story) {
       for (std::size_t i = 0; i < passage.tags.size(); ++i) out += (i > 0 ? " " : "") + escape(passage.tags[i]);
       out += "]";
     }
-    out += "\n" + passage.text + "\n";
-    for (const auto& link : passage.links) out += fmt::format("[[{}->{}]]\n", link.text, link.target);
+    out += "\n" + neutral_text(passage.text) + "\n";
+    for (const auto& link : passage.links) out += fmt::format("[[{}->{}]]\n", neutral_link(link.text), link.target);
   }
   return out;
 }

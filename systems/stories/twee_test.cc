@@ -43,6 +43,21 @@ TEST(Twee, WritesWhatItReads) {
   EXPECT_EQ(*again, story);
 }
 
+TEST(Twee, LetsNoTextLookLikeMarkup) {
+  const TweeStory story{.title = "T",
+                        .ifid = "",
+                        .start = "a",
+                        .passages = {{.name = "a",
+                                      .tags = {},
+                                      .text = ":: not a passage\n:: nor this, [[nor a link]]",
+                                      .links = {{"a -> ]] b", "a"}, {"nowhere", ""}}}}};
+  const auto again = read_twee(write_twee(story));
+  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_EQ(again->passages.size(), 1U);
+  EXPECT_EQ(again->passages[0].text, ":: not a passage\n :: nor this, [ [nor a link]]");
+  EXPECT_EQ(again->passages[0].links, (std::vector<TweeLink>{{"a -> ] ] b", "a"}, {"nowhere", ""}}));
+}
+
 TEST(Twee, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(read_twee("\nhello").error().message, "line 2: text before the first passage; passages begin with ::");
   EXPECT_EQ(read_twee("::").error().message, "line 1: a passage without a name");

@@ -1,0 +1,175 @@
+#include "stator/systems/book-tracker/statistics_action.h"
+
+#include <fmt/format.h>
+
+#include "stator/app/answer.h"
+#include "stator/model/calendar.h"
+#include "stator/runtime/problems.h"
+#include "stator/value/json.h"
+
+namespace stator::systems::book_tracker {
+namespace {
+
+using runtime::Done;
+using runtime::Object;
+using runtime::Outcome;
+using value::AttributeValue;
+using value::Item;
+
+constexpr std::size_t kMostEvents = 100'000;
+constexpr std::size_t kMostBooks = 10'000;
+constexpr std::chrono::days kDefaultRange{365};
+constexpr std::chrono::days kLongestRange{3653};
+
+long number_at(const Item& attributes, std::string_view name) {
+  const auto* found = attributes.find(name);
+  const auto* number = found != nullptr ? found->as_number() : nullptr;
+  return number != nullptr ? number->to_int64().value_or(0) : 0;
+}
+
+std::string text_at(const Item& attributes, std::string_view name) {
+  const auto* found = attributes.find(name);
+  const auto* text = found != nullptr ? found->as_string() : nullptr;
+  return text != nullptr ? *text : std::string();
+}
+
+std::optional<Day> day_at(const Item& attributes, std::string_view name) {
+  return model::parse_date(text_at(attributes, name).substr(0, std::string_view("2026-01-15").size()));
+}
+
+AttributeValue begin_of(Day day) { return AttributeValue(model::format_timestamp(day)); }
+
+int year_of(Day day) { return static_cast<int>(std::chrono::year_month_day(day).year()); }
+
+// The pages of an event, on its day; nullopt when nothing was read.
+std::optional<std::pair<Day, long>> reading_of(const Object& event) {
+  const auto pages = pages_read(number_at(event.attributes, "fromPage"), number_at(event.attributes, "page"));
+  const auto day = day_at(event.attributes, "occurredAt");
+  if (pages == 0 || !day) return std::nullopt;
+  return std::pair(*day, pages);
+}
+
+void append_goal(value::JsonWriter& json, int year, long goal, long finished) {
+  json.key("goal").begin_object().key("year").integer(year).key("books").integer(goal);
+  json.key("finished").integer(finished).key("remaining").integer(std::max(0L, goal - finished));
+  const auto percent = goal > 0 ? std::min(100L, finished * 100 / goal) : 100;
+  json.key("percent").integer(percent).end_object();
+}
+
+}  // namespace
+
+StatisticsAction::StatisticsAction(const app::ExtensionParts& parts)
+    : repository_(&parts.repository),
+      clock_(&parts.clock),
+      reading_(parts.repository.model().find_pattern("reading")),
+      finished_(parts.repository.model().find_pattern("finished")),
+      profile_(parts.repository.model().find_entity("METADATA")) {}
+
+Outcome<StatisticsAction::Range> StatisticsAction::range_of(const Item& inputs, Day today) const {
+  Range range;
+  range.to = day_at(inputs, "to").value_or(today);
+  range.from = day_at(inputs, "from").value_or(range.to - kDefaultRange + std::chrono::days(1));
+  if (range.from > range.to) return runtime::invalid({{"from", "must not be after to"}});
+  if (range.to - range.from >= kLongestRange)
+    return runtime::invalid({{"from", "must be at most ten years before to"}});
+  return range;
+}
+
+Outcome<Done> StatisticsAction::visit_all(const model::Pattern& pattern, const Item& parameters,
+                                          const runtime::Caller& caller, std::size_t most, const Visit& visit) const {
+  runtime::PageRequest request;
+  request.limit = pattern.max_limit;
+  std::size_t seen = 0;
+  do {
+    auto page = ATTEMPT(repository_->run(pattern, parameters, caller, request));
+    seen += page.objects.size();
+    if (seen > most) {
+      return runtime::Problem{runtime::ProblemKind::TooLarge,
+                              "TooMuch",
+                              fmt::format("there are more than {} to count; ask for a shorter range", most),
+                              {}};
+    }
+    for (const auto& object : page.objects) {
+      if (!visit(object)) return Done{};
+    }
+    request.start = std::move(page.next);
+  } while (request.start);
+  return Done{};
+}
+
+Outcome<Done> StatisticsAction::visit_events(const Range& range, const runtime::Caller& caller,
+                                             const Visit& visit) const {
+  Item parameters;
+  parameters.set("from", begin_of(range.from));
+  parameters.set("before", begin_of(range.to + std::chrono::days(1)));
+  return visit_all(*reading_, parameters, caller, kMostEvents, visit);
+}
+
+Outcome<PagesPerDay> StatisticsAction::pages_per_day(const Range& range, const runtime::Caller& caller) const {
+  PagesPerDay days;
+  ATTEMPT(visit_events(range, caller, [&](const Object& event) {
+    if (const auto reading = reading_of(event)) days[reading->first] += reading->second;
+    return true;
+  }));
+  return days;
+}
+
+Outcome<long> StatisticsAction::current_streak(Day today, const runtime::Caller& caller) const {
+  CurrentStreak streak(today);
+  ATTEMPT(visit_events({.from = Day(), .to = today}, caller, [&](const Object& event) {
+    const auto reading = reading_of(event);
+    return !reading || streak.add(reading->first);
+  }));
+  return streak.days();
+}
+
+Outcome<std::map<std::string, long>> StatisticsAction::finished_per_year(const runtime::Caller& caller) const {
+  std::map<std::string, long> years;
+  ATTEMPT(visit_all(*finished_, {}, caller, kMostBooks, [&](const Object& book) {
+    ++years[text_at(book.attributes, "finishedAt").substr(0, 4)];
+    return true;
+  }));
+  return years;
+}
+
+Outcome<std::optional<long>> StatisticsAction::goal(const runtime::Caller& caller) const {
+  const auto profile = repository_->get(*profile_, {}, caller);
+  if (!profile && profile.problem().kind == runtime::ProblemKind::NotFound) return std::optional<long>();
+  if (!profile) return profile.problem();
+  if (profile->attributes.find("yearlyGoal") == nullptr) return std::optional<long>();
+  return std::optional(number_at(profile->attributes, "yearlyGoal"));
+}
+
+Outcome<http::Response> StatisticsAction::answer(const app::NativeCall& call) const {
+  const auto today = std::chrono::floor<std::chrono::days>(clock_->now());
+  const auto range = ATTEMPT(range_of(call.inputs, today));
+  const auto days = ATTEMPT(pages_per_day(range, call.caller()));
+  const auto streak = ATTEMPT(current_streak(today, call.caller()));
+  const auto years = ATTEMPT(finished_per_year(call.caller()));
+  const auto goal_of_year = ATTEMPT(goal(call.caller()));
+
+  http::Response response{.status = 200, .content_type = app::kJsonType, .headers = {}, .body = {}, .close = false};
+  value::JsonWriter json(response.body);
+  json.begin_object().key("from").string(model::format_date(range.from)).key("to").string(model::format_date(range.to));
+  long pages = 0;
+  json.key("pagesPerDay").begin_array();
+  for (const auto& [day, count] : days) {
+    pages += count;
+    json.begin_object().key("day").string(model::format_date(day)).key("pages").integer(count).end_object();
+  }
+  json.end_array().key("pages").integer(pages);
+  json.key("currentStreak").integer(streak).key("longestStreak").integer(longest_streak(days));
+  json.key("finishedPerYear").begin_array();
+  for (const auto& [year, count] : years) {
+    json.begin_object().key("year").integer(std::stol(year)).key("books").integer(count).end_object();
+  }
+  json.end_array();
+  if (goal_of_year) {
+    const auto this_year = years.find(fmt::format("{:04}", year_of(today)));
+    append_goal(json, year_of(today), *goal_of_year, this_year != years.end() ? this_year->second : 0);
+  }
+  json.end_object();
+  return response;
+}
+
+}  // namespace stator::systems::book_tracker

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "stator/app/system.h"
+#include "stator/systems/book-tracker/reading_statistics.h"
+
+namespace stator::systems::book_tracker {
+
+// GET /statistics: read from the store page by page, so that what is held in memory grows with days and years, not with events.
+// Bounds: ten years, 100,000 events, 10,000 finished books; beyond them it says so instead of leaving something out.  Thread-safe.
+class StatisticsAction {
+ public:
+  explicit StatisticsAction(const app::ExtensionParts& parts);
+
+  runtime::Outcome<http::Response> answer(const app::NativeCall& call) const;
+
+ private:
+  struct Range {
+    Day from, to;
+  };
+  using Visit = std::function<bool(const runtime::Object& object)>;  // false: enough
+
+  runtime::Outcome<Range> range_of(const value::Item& inputs, Day today) const;
+  runtime::Outcome<runtime::Done> visit_events(const Range& range, const runtime::Caller& caller,
+                                               const Visit& visit) const;
+  runtime::Outcome<runtime::Done> visit_all(const model::Pattern& pattern, const value::Item& parameters,
+                                            const runtime::Caller& caller, std::size_t most, const Visit& visit) const;
+  runtime::Outcome<PagesPerDay> pages_per_day(const Range& range, const runtime::Caller& caller) const;
+  runtime::Outcome<long> current_streak(Day today, const runtime::Caller& caller) const;
+  runtime::Outcome<std::map<std::string, long>> finished_per_year(const runtime::Caller& caller) const;
+  // None: the caller has set no goal.
+  runtime::Outcome<std::optional<long>> goal(const runtime::Caller& caller) const;
+
+  runtime::Repository* repository_;
+  const Clock* clock_;
+  const model::Pattern* reading_;
+  const model::Pattern* finished_;
+  const model::Entity* profile_;
+};
+
+}  // namespace stator::systems::book_tracker

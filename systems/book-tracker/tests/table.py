@@ -1,0 +1,120 @@
+"""The rows: keys as the data model has them, and nothing left of what was deleted."""
+
+import concurrent.futures
+import json
+import re
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import dynamo
+import server as stator
+from bookshelf import TABLE, Shelf, ShelfAndTable
+
+
+class Rows(ShelfAndTable):
+    def test_keys_are_those_of_the_data_model(self):
+        subject = f"ann-{self.name}"
+        book = self.ann.book(currentPage=1)
+        event, note = self.ann.read(book, 5), self.ann.note(book)
+        self.expect(self.ann("PUT", "/profile", {"yearlyGoal": 1}), 201)
+        self.assertEqual(self.sort_keys(subject), sorted(["METADATA", f"BOOK#{book['id']}", f"NOTE#{book['id']}#{note['id']}",
+                                                          f"EVENT#{book['id']}#{event['occurredAt']}#{event['id']}"]))  # fmt: skip
+        rows = {row["entityType"]["S"]: row for row in self.partition(subject)}
+        self.assertEqual(set(rows), {"METADATA", "BOOK", "NOTE", "EVENT"})
+        row, changed = rows["BOOK"], self.ann("GET", f"/books/{book['id']}").json
+        self.assertEqual(row["gsi1pk"]["S"], f"USER#{subject}")
+        self.assertEqual(row["gsi1sk"]["S"], f"STATUS#SHELF#{changed['updatedAt']}#{book['id']}")
+        self.assertEqual(row["userId"]["S"], subject)
+        self.assertNotIn("gsi3pk", row, "it is not finished")
+        self.assertNotIn("updatedAt", rows["EVENT"], "events do not change")
+
+    def test_a_change_moves_every_key_that_uses_it(self):
+        subject = f"ann-{self.name}"
+        book = self.ann.book()
+        done = self.expect(self.ann("PATCH", f"/books/{book['id']}", {"status": "READ"}), 200).json
+        (row,) = self.partition(subject)
+        self.assertEqual(row["gsi1sk"]["S"], f"STATUS#READ#{done['updatedAt']}#{book['id']}")
+        self.assertEqual(row["gsi2sk"]["S"], f"UPDATED#{done['updatedAt']}#{book['id']}")
+        self.assertEqual(row["gsi3sk"]["S"], f"{done['finishedAt']}#{book['id']}")
+
+
+class Deleting(ShelfAndTable):
+    def test_nothing_with_the_book_is_left_and_the_rest_stays(self):
+        subject = f"ann-{self.name}"
+        kept, gone = self.ann.book("Kept"), self.ann.book("Gone")
+        for book in (kept, gone):
+            self.ann.note(book)
+            for page in range(1, 121):
+                self.ann.read(book, page)
+        self.expect(self.ann("DELETE", f"/books/{gone['id']}"), 204)
+        self.expect(self.ann("GET", f"/books/{gone['id']}/events"), 404)
+        self.settle(lambda: not any(gone["id"] in key for key in self.sort_keys(subject)))
+        self.assertEqual(len(self.sort_keys(subject)), 1 + 1 + 120)
+        self.settle(lambda: not any(event["bookId"] == gone["id"] for event in self.ann.items("/activity?limit=100")))
+
+    def test_what_is_added_while_the_book_goes_fails_or_goes_with_it(self):
+        subject = f"ann-{self.name}"
+        book, stop = self.ann.book(), threading.Event()
+
+        def write(number):
+            statuses = set()
+            while not stop.is_set():
+                if number % 2:
+                    statuses.add(self.ann("POST", f"/books/{book['id']}/notes", {"content": "x"}).status)
+                else:
+                    statuses.add(self.ann("POST", f"/books/{book['id']}/page", {"page": number}).status)
+                if 404 in statuses:
+                    return statuses
+            return statuses
+
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            writers = [pool.submit(write, number) for number in range(16)]
+            self.settle(lambda: len(self.sort_keys(subject)) > 40)
+            deleted = self.ann("DELETE", f"/books/{book['id']}")
+            while deleted.status == 409:
+                deleted = self.ann("DELETE", f"/books/{book['id']}")
+            self.expect(deleted, 204)
+            for writer in writers:
+                self.assertLessEqual(writer.result(), {201, 404, 409})
+            stop.set()
+        self.settle(lambda: self.sort_keys(subject) == [])
+
+
+class Kill(Shelf):
+    command = "up"
+
+    @unittest.skipIf(stator.in_memory_only(), "what is in memory does not survive")
+    def test_a_deletion_that_is_cut_off_is_finished_after_the_start(self):
+        book = self.ann.book()
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda page: self.ann("POST", f"/books/{book['id']}/notes", {"content": f"{page}"}), range(300)))
+        self.expect(self.ann("DELETE", f"/books/{book['id']}"), 204)
+        self.app.kill()
+        self.app.start()
+        self.expect(self.ann("GET", f"/books/{book['id']}"), 404)
+        database = dynamo.Connection(re.search(r"API +(http://\S+)", self.app.welcome)[1])
+        rows = lambda: database.items("Scan", TableName=TABLE)  # noqa: E731
+        self.settle(lambda: rows() == [])
+        database.close()
+        self.app.stop()
+        verified = subprocess.run([stator.binary(), "model", "verify", "book-tracker", "--data", self.app.folder], text=True,
+                                  env=self.app.environment, capture_output=True)  # fmt: skip
+        self.assertEqual((verified.returncode, verified.stdout.strip()), (0, "0 rows, 0 findings, 0 repaired"), verified.stderr)
+        self.app.start()
+
+
+class Sample(Shelf):
+    def test_the_sample_data_is_a_shelf_with_a_history(self):
+        # A folder of its own: the sample goes into a table that holds nothing.
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([stator.binary(), "demo", "book-tracker", "--data", folder], env=self.app.environment, check=True, capture_output=True)
+            verified = subprocess.run([stator.binary(), "model", "verify", "book-tracker", "--data", folder], text=True, env=self.app.environment,
+                                      capture_output=True)  # fmt: skip
+            self.assertIn(" 0 findings", verified.stdout)
+
+    def test_openapi_names_every_route(self):
+        document = json.loads(self.app.raw("GET", f"{self.prefix}/openapi.json").body)
+        self.assertLessEqual({"/books", "/books/{id}", "/books/{bookId}/page", "/books/{id}/events", "/statistics", "/profile"},
+                             set(document["paths"]))  # fmt: skip

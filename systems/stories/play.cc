@@ -1,0 +1,200 @@
+#include "stator/systems/stories/play.h"
+
+#include <fmt/format.h>
+
+#include "stator/app/answer.h"
+#include "stator/runtime/object.h"
+#include "stator/runtime/problems.h"
+#include "stator/systems/stories/response_rules.h"
+#include "stator/value/json.h"
+
+namespace stator::systems::stories {
+namespace {
+
+using runtime::conflict;
+using runtime::Done;
+using runtime::Draft;
+using runtime::Object;
+using runtime::Outcome;
+using runtime::Source;
+using runtime::Transaction;
+using value::AttributeValue;
+using value::Item;
+
+const Item& variables_of(const Item& session) {
+  static const Item kNone;
+  const auto* found = session.find("variables");
+  const auto* map = found != nullptr ? found->as_map() : nullptr;
+  return map != nullptr ? *map : kNone;
+}
+
+// [{"response": 0, "label": "Climb", "open": true}]: what can be chosen, and what cannot yet.
+void append_choices(std::string& out, const Item& node, const Item& variables) {
+  value::JsonWriter json(out);
+  json.begin_array();
+  const auto& responses = responses_of(node);
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    const auto* response = responses[i].as_map();
+    if (response == nullptr) continue;
+    const auto open = is_open(*response, variables);
+    json.begin_object().key("response").integer(static_cast<std::int64_t>(i));
+    json.key("label").string(text_at(*response, "label"));
+    json.key("open").boolean(open && *open && !text_at(*response, "targetNodeId").empty()).end_object();
+  }
+  json.end_array();
+}
+
+// `node` is absent when somebody has deleted it under the reader.
+http::Response session_answer(int status, const StoryAccess& stories, Object session, std::optional<Object> node) {
+  std::string choices = "[]";
+  if (node) {
+    choices.clear();
+    append_choices(choices, node->attributes, variables_of(session.attributes));
+    session.joined.emplace_back("node", std::move(*node));
+  }
+  std::string body;
+  app::append_object(body, stories.model().table, session);
+  body.pop_back();
+  body += fmt::format(",\"choices\":{}}}", choices);
+  auto answer = json_answer(status, std::move(body));
+  answer.headers += fmt::format("ETag: {}\r\n", app::etag_of(session));
+  if (status == 201) {
+    answer.headers += fmt::format("Location: /systems/{}/v1{}\r\n", stories.model().name, app::path_of(session));
+  }
+  return answer;
+}
+
+// One move, put together inside a transaction.
+class Choice {
+ public:
+  Choice(const StoryAccess& stories, const app::NativeCall& call)
+      : stories_(stories), caller_(call.caller()), inputs_(call.inputs), session_key_(call.within->attributes) {}
+
+  Outcome<Done> build(Transaction& transaction) {
+    const auto story_id = text_at(session_key_, "storyId");
+    ATTEMPT(stories_.load_story(transaction, story_id, caller_));
+    session_ = ATTEMPT(transaction.load(stories_.session(), session_key_));
+    if (session_ == nullptr) return runtime::not_found(stories_.session().name);
+    const auto here = text_at(*session_->after, "currentNodeId");
+    if (const auto expected = text_at(inputs_, "nodeId"); !expected.empty() && expected != here) {
+      return conflict("MovedOn", "the session stands at another node by now");
+    }
+    const auto* node = ATTEMPT(stories_.load_node(transaction, story_id, here, caller_));
+    if (node == nullptr) return conflict("NodeGone", "the node where the session stands has been deleted");
+    transaction.depend_on(*node, {"responses"});
+    const auto& response = *ATTEMPT(chosen(*node->after));
+    target_ = ATTEMPT(target_of(transaction, story_id, response));
+    model::PlainObject change;
+    change.values.set("currentNodeId", AttributeValue(text_at(response, "targetNodeId")));
+    change.values.set("variables", AttributeValue(ATTEMPT(new_variables(response))));
+    change.values.set("moves", AttributeValue::number(number_at(*session_->after, "moves") + 1));
+    return transaction.change(*session_, change, Source::Model);
+  }
+
+  http::Response answer() const {
+    const auto& model = stories_.model();
+    return session_answer(200, stories_, runtime::to_object(model, stories_.session(), session_after_),
+                          runtime::to_object(model, stories_.node(), target_after_));
+  }
+
+  // Drafts live as long as the transaction.
+  void keep() {
+    session_after_ = *session_->after;
+    target_after_ = *target_->after;
+  }
+
+ private:
+  Outcome<const Item*> chosen(const Item& node) const {
+    const auto& responses = responses_of(node);
+    const auto index = static_cast<std::size_t>(number_at(inputs_, "response"));
+    const auto* response = index < responses.size() ? responses[index].as_map() : nullptr;
+    if (response == nullptr) {
+      return runtime::invalid({{"response", fmt::format("this node has {} responses", responses.size())}});
+    }
+    const auto open = is_open(*response, variables_of(*session_->after));
+    if (!open) return conflict("BrokenRule", "its condition cannot be computed: " + open.error().message);
+    if (!*open) return conflict("ConditionNotMet", "the condition of this response does not hold");
+    return response;
+  }
+
+  Outcome<Draft*> target_of(Transaction& transaction, const std::string& story_id, const Item& response) const {
+    const auto id = text_at(response, "targetNodeId");
+    if (id.empty()) return conflict("LeadsNowhere", "this response leads nowhere yet");
+    auto* target = ATTEMPT(stories_.load_node(transaction, story_id, id, caller_));
+    if (target == nullptr) return conflict("BrokenLink", "this response leads to a node that is not there");
+    transaction.depend_on(*target, {});
+    return target;
+  }
+
+  Outcome<Item> new_variables(const Item& response) const {
+    auto after = variables_after(response, variables_of(*session_->after));
+    if (!after) return conflict("BrokenRule", "a variable cannot be computed: " + after.error().message);
+    if (!check_variables(*after, "variables").empty()) {
+      return conflict("TooManyVariables", "the session's variables have become too many or too large");
+    }
+    return std::move(*after);
+  }
+
+  const StoryAccess& stories_;
+  const runtime::Caller& caller_;
+  const Item& inputs_;
+  const Item& session_key_;
+  Draft* session_ = nullptr;
+  Draft* target_ = nullptr;
+  Item session_after_;
+  Item target_after_;
+};
+
+}  // namespace
+
+Outcome<http::Response> start_session(const StoryAccess& stories, const app::NativeCall& call) {
+  const auto* given = call.inputs.find("variables");
+  const auto variables = given != nullptr && given->as_map() != nullptr ? *given->as_map() : Item();
+  if (auto problems = check_variables(variables, "variables"); !problems.empty()) {
+    return runtime::invalid(std::move(problems));
+  }
+  const auto story_id = text_at(call.within->attributes, "id");
+  Item session;
+  Item node;
+  ATTEMPT(stories.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+    const auto* story = ATTEMPT(stories.load_story(transaction, story_id, call.caller()));
+    const auto start = text_at(*story->after, "startNodeId");
+    const auto* first =
+        start.empty() ? nullptr : ATTEMPT(stories.load_node(transaction, story_id, start, call.caller()));
+    if (first == nullptr) return conflict("NoStart", "the story has no start node");
+    transaction.depend_on(*first, {});
+    const auto* draft = ATTEMPT(transaction.create(stories.session(),
+                                                   {{"userId", AttributeValue::string(*call.caller().subject)},
+                                                    {"storyId", AttributeValue(story_id)},
+                                                    {"currentNodeId", AttributeValue(start)},
+                                                    {"variables", AttributeValue(variables)}},
+                                                   Source::Model));
+    session = *draft->after;
+    node = *first->after;
+    return Done{};
+  }));
+  return session_answer(201, stories, runtime::to_object(stories.model(), stories.session(), std::move(session)),
+                        runtime::to_object(stories.model(), stories.node(), std::move(node)));
+}
+
+Outcome<http::Response> show_session(const StoryAccess& stories, const app::NativeCall& call) {
+  const auto& session = *call.within;
+  const auto node = stories.repository().get(stories.node(),
+                                             {{"storyId", AttributeValue(text_at(session.attributes, "storyId"))},
+                                              {"id", AttributeValue(text_at(session.attributes, "currentNodeId"))}},
+                                             call.caller());
+  if (!node && node.problem().kind != runtime::ProblemKind::NotFound) return node.problem();
+  return session_answer(200, stories, session, node ? std::optional(*node) : std::nullopt);
+}
+
+Outcome<http::Response> choose(const StoryAccess& stories, const app::NativeCall& call) {
+  Choice choice(stories, call);
+  ATTEMPT(stories.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+    ATTEMPT(choice.build(transaction));
+    choice.keep();
+    return Done{};
+  }));
+  return choice.answer();
+}
+
+}  // namespace stator::systems::stories

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stator/base/result.h"
+#include "stator/model/validate.h"
+#include "stator/value/attribute_value.h"
+
+// What the responses of a node ask of a session's variables, and do to them.  Conditions and computed values are written in the
+// expressions of models, over variables instead of attributes:
+//
+//   { "label": "Pay", "condition": "coins >= 3", "set": { "coins": "=coins - 3", "paid": true } }
+namespace stator::systems::stories {
+
+inline constexpr std::size_t kMostVariables = 100;
+inline constexpr std::size_t kMostVariableBytes = std::size_t{32} << 10;  // of all together, as JSON
+
+// What is wrong with the conditions and the computed values; `path` stands before "[2].condition".
+std::vector<model::Problem> check_responses(const value::List& responses, const std::string& path);
+
+// What is wrong with variables as such: too many, too large, names that no expression can have.
+std::vector<model::Problem> check_variables(const value::Item& variables, const std::string& path);
+
+// Whether the response can be chosen.  Errors: Validation, when the condition cannot be computed with these variables.
+Result<bool> is_open(const value::Item& response, const value::Item& variables);
+
+// The variables once it is chosen; values are computed from the variables before.  Errors: Validation.
+Result<value::Item> variables_after(const value::Item& response, const value::Item& variables);
+
+}  // namespace stator::systems::stories

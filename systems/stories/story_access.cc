@@ -1,0 +1,113 @@
+#include "stator/systems/stories/story_access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "stator/app/answer.h"
+#include "stator/runtime/problems.h"
+
+namespace stator::systems::stories {
+namespace {
+
+using runtime::Done;
+using runtime::Draft;
+using runtime::Object;
+using runtime::Outcome;
+using runtime::Transaction;
+using value::AttributeValue;
+using value::Item;
+
+constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;
+
+runtime::Problem too_large(std::string message) {
+  return {runtime::ProblemKind::TooLarge, "TooLarge", std::move(message), {}};
+}
+
+Item naming(const runtime::Caller& caller, std::string_view id_name, const std::string& id) {
+  return {{std::string("userId"), AttributeValue::string(caller.subject.value_or(""))},
+          {std::string(id_name), AttributeValue(id)}};
+}
+
+}  // namespace
+
+StoryAccess::StoryAccess(runtime::Repository& repository)
+    : repository_(&repository),
+      story_(repository.model().find_entity("STORY")),
+      node_(repository.model().find_entity("NODE")),
+      session_(repository.model().find_entity("SESSION")),
+      nodes_(repository.model().find_pattern("nodes_of_story")) {}
+
+Outcome<Done> StoryAccess::visit_nodes(const std::string& story_id, const runtime::Caller& caller,
+                                       const std::function<void(Object& node)>& visit) const {
+  const Item parameters = {{"storyId", AttributeValue(story_id)}};
+  runtime::PageRequest request;
+  request.limit = nodes_->max_limit;
+  std::size_t seen = 0;
+  do {
+    auto page = ATTEMPT(repository_->run(*nodes_, parameters, caller, request));
+    seen += page.objects.size();
+    if (seen > kMostNodes) return too_large(fmt::format("the story has more than {} nodes", kMostNodes));
+    for (auto& node : page.objects) visit(node);
+    request.start = std::move(page.next);
+  } while (request.start);
+  return Done{};
+}
+
+Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& story_id,
+                                                         const runtime::Caller& caller) const {
+  std::vector<Object> nodes;
+  std::size_t bytes = 0;
+  ATTEMPT(visit_nodes(story_id, caller, [&](Object& node) {
+    std::string json;
+    app::append_object(json, model().table, node);
+    bytes += json.size();
+    if (bytes <= kMostTextBytes) nodes.push_back(std::move(node));
+  }));
+  if (bytes > kMostTextBytes) return too_large(fmt::format("the story takes more than {} bytes", kMostTextBytes));
+  std::ranges::sort(nodes, {}, [](const Object& node) {
+    return std::tuple(number_at(node.attributes, "nodeOrder"), text_at(node.attributes, "id"));
+  });
+  return nodes;
+}
+
+Outcome<Draft*> StoryAccess::load_story(Transaction& transaction, const std::string& story_id,
+                                        const runtime::Caller& caller) const {
+  auto* draft = ATTEMPT(transaction.load(*story_, naming(caller, "id", story_id)));
+  if (draft == nullptr || !runtime::is_live(*story_, *draft->after)) return runtime::not_found(story_->name);
+  transaction.depend_on(*draft, {"deleted"});
+  return draft;
+}
+
+Outcome<Draft*> StoryAccess::load_node(Transaction& transaction, const std::string& story_id,
+                                       const std::string& node_id, const runtime::Caller& caller) const {
+  auto names = naming(caller, "id", node_id);
+  names.set("storyId", AttributeValue(story_id));
+  return transaction.load(*node_, names);
+}
+
+std::string text_at(const Item& attributes, std::string_view name) {
+  const auto* found = attributes.find(name);
+  const auto* text = found != nullptr ? found->as_string() : nullptr;
+  return text != nullptr ? *text : std::string();
+}
+
+std::int64_t number_at(const Item& attributes, std::string_view name) {
+  const auto* found = attributes.find(name);
+  const auto* number = found != nullptr ? found->as_number() : nullptr;
+  return number != nullptr ? number->to_int64().value_or(0) : 0;
+}
+
+const value::List& responses_of(const Item& node) {
+  static const value::List kNone;
+  const auto* found = node.find("responses");
+  const auto* list = found != nullptr ? found->as_list() : nullptr;
+  return list != nullptr ? *list : kNone;
+}
+
+http::Response json_answer(int status, std::string body) {
+  return {.status = status, .content_type = app::kJsonType, .headers = {}, .body = std::move(body), .close = false};
+}
+
+}  // namespace stator::systems::stories

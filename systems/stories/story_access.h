@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/app/system.h"
+#include "stator/runtime/transaction.h"
+
+// What the native actions have in common: entities of the model, reading all nodes of a story, and answers.
+namespace stator::systems::stories {
+
+// What is done with all nodes of a story at once is bounded by this.
+inline constexpr std::size_t kMostNodes = 10'000;
+// How many nodes one transaction changes, of DynamoDB's hundred rows: the rest is for the story and its index record.
+inline constexpr std::size_t kNodesPerTransaction = 90;
+
+// Refers to the repository; thread-safe.
+class StoryAccess {
+ public:
+  explicit StoryAccess(runtime::Repository& repository);
+
+  runtime::Repository& repository() const { return *repository_; }
+  const model::Model& model() const { return repository_->model(); }
+  const model::Entity& story() const { return *story_; }
+  const model::Entity& node() const { return *node_; }
+  const model::Entity& session() const { return *session_; }
+
+  // All nodes, in no particular order, read consistently and page by page.  Problems: TooLarge, beyond kMostNodes.
+  runtime::Outcome<runtime::Done> visit_nodes(const std::string& story_id, const runtime::Caller& caller,
+                                              const std::function<void(runtime::Object& node)>& visit) const;
+  // The same at once, by (nodeOrder, id).  Problems: TooLarge, also beyond 64 MB of text.
+  runtime::Outcome<std::vector<runtime::Object>> nodes_in_order(const std::string& story_id,
+                                                                const runtime::Caller& caller) const;
+
+  // The story inside a transaction, which then depends on its being live.  Problems: NotFound.
+  runtime::Outcome<runtime::Draft*> load_story(runtime::Transaction& transaction, const std::string& story_id,
+                                               const runtime::Caller& caller) const;
+  // A node of it; null when there is none.
+  runtime::Outcome<runtime::Draft*> load_node(runtime::Transaction& transaction, const std::string& story_id,
+                                              const std::string& node_id, const runtime::Caller& caller) const;
+
+ private:
+  runtime::Repository* repository_;
+  const model::Entity* story_;
+  const model::Entity* node_;
+  const model::Entity* session_;
+  const model::Pattern* nodes_;
+};
+
+// Empty when the attribute is absent, or no text.
+std::string text_at(const value::Item& attributes, std::string_view name);
+// 0 when it is absent, or no whole number.
+std::int64_t number_at(const value::Item& attributes, std::string_view name);
+// Of a node; empty when it has none.
+const value::List& responses_of(const value::Item& node);
+
+http::Response json_answer(int status, std::string body);
+
+}  // namespace stator::systems::stories

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/random.h"
+#include "stator/model/model.h"
+#include "stator/runtime/outcome.h"
+#include "stator/value/attribute_value.h"
+
+// A whole story as one text, outside of any table.
+//
+//   {"format": "stator-story", "version": 1, "title": "...", "startNodeId": "...",
+//    "nodes": [{"id": "...", "label": "...", "type": "...", "prompt": "...", "responses": [...], "media": ...}, ...]}
+//
+// The order of the nodes is that of the list.  Ids are those that responses point at; they need to be unique within the document only.
+// Twee 3 has no place for media, conditions, variables, and responses without a label; labels become names of passages, made
+// different where two are the same, and the type becomes tags.
+namespace stator::systems::stories {
+
+struct StoryDocument {
+  value::Item story;               // title, startNodeId
+  std::vector<value::Item> nodes;  // id, label, type, prompt, responses, media
+};
+
+// Bounds: 10,000 nodes, and what the model says of their attributes.  Problems: Invalid, with the first hundred places.
+runtime::Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model& model);
+runtime::Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model& model, Random& random);
+
+std::string write_json_story(const StoryDocument& document);
+// `ifid`: the story's identity elsewhere.
+std::string write_twee_story(const StoryDocument& document, std::string_view ifid);
+
+}  // namespace stator::systems::stories

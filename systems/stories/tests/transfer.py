@@ -1,0 +1,152 @@
+"""Stories as documents: out and in, as JSON and as Twee 3, all or nothing."""
+
+import json
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import server as stator
+from desk import NOWHERE, TABLE, Desk, DeskAndTable
+
+TWEE = """:: StoryTitle
+The cave
+
+:: StoryData
+{"ifid":"D674C58C-DEFA-4F70-B7A2-27742230C0FC","start":"Mouth"}
+
+:: Hall [big]
+An echo. [[Out->Mouth]]
+
+:: Mouth [dark first]
+It is dark. [[Go in->Hall]] [[Swim->Sea]]
+
+:: UserScript [script]
+alert(1)
+"""
+
+
+class Documents(Desk):
+    anywhere = True
+
+    def exported(self, story, format="json"):
+        return self.expect(self.ann("GET", f"/stories/{story['id']}/export?format={format}"), 200)
+
+    def test_an_exported_story_is_imported_as_it_was(self):
+        story = self.ann.story("Lighthouse é")
+        end = self.ann.node(story, label="end", prompt="Ende.")
+        start = self.ann.node(story, label="door", type="passage", prompt="A [[door]].\n:: odd", media={"image": "x.png"}, nodeOrder=0,
+                              responses=[{"label": "on", "targetNodeId": end["id"], "condition": "a = 1", "set": {"b": [1, "x"]}}])  # fmt: skip
+        self.expect(self.ann("PATCH", f"/stories/{story['id']}", {"startNodeId": start["id"]}), 200)
+        answer = self.exported(story)
+        self.assertIn("attachment", answer.headers["Content-Disposition"])
+        imported = self.expect(self.bob("POST", "/stories/import", answer.body), 201)
+        self.assertNotEqual(imported.json["id"], story["id"])
+        self.assertEqual((imported.json["title"], imported.json["nodeCount"]), ("Lighthouse é", 2))
+        again = self.expect(self.bob("GET", f"/stories/{imported.json['id']}/export"), 200)
+        self.assertEqual(again.json, answer.json)
+        self.assertEqual([one["title"] for one in self.bob.items("/stories")], ["Lighthouse é"])
+        self.expect(self.bob("GET", imported.headers["Location"]), 200)
+
+    def test_twee_comes_in_and_goes_out(self):
+        imported = self.expect(self.ann("POST", "/stories/import", TWEE, Content_Type="text/twee"), 201).json
+        self.assertEqual((imported["title"], imported["nodeCount"]), ("The cave", 2))
+        hall, mouth = self.ann.items(f"/stories/{imported['id']}/nodes")
+        self.assertEqual((hall["label"], hall["type"], hall["prompt"]), ("Hall", "big", "An echo."))
+        self.assertEqual((mouth["type"], imported["startNodeId"]), ("dark first", mouth["id"]))
+        self.assertEqual(mouth["responses"], [{"label": "Go in", "targetNodeId": hall["id"]}, {"label": "Swim"}], "there is no Sea")
+        out = self.exported(imported, "twee")
+        self.assertTrue(out.headers["Content-Type"].startswith("text/twee"))
+        self.assertIn(f'"ifid":"{imported["id"].upper()}"', out.body.decode())
+        back = self.expect(self.ann("POST", "/stories/import", out.body, Content_Type="text/plain"), 201).json
+        strip = lambda story: [(n["label"], n["type"], n["prompt"], [r["label"] for r in n["responses"]])  # noqa: E731
+                               for n in self.ann.items(f"/stories/{story['id']}/nodes")]  # fmt: skip
+        self.assertEqual(strip(back), strip(imported))
+
+    def test_nodes_of_the_same_name_are_told_apart_in_twee(self):
+        story = self.ann.story("T")
+        a = self.ann.node(story, label="room", prompt="first")
+        self.ann.node(story, label="room", prompt="second", responses=[{"label": "back", "targetNodeId": a["id"]}])
+        self.ann.node(story, prompt="nameless")
+        text = self.exported(story, "twee").body.decode()
+        self.assertIn(":: room\nfirst", text)
+        self.assertIn(":: room (2)\nsecond\n[[back->room]]", text)
+
+    def test_what_cannot_be_a_story_leaves_nothing(self):
+        node = {"id": NOWHERE, "label": "a"}
+        for body, place in (({"nodes": []}, "title"), ({"title": "x"}, "nodes"), ({"title": "x", "nodes": [node, node]}, "nodes[1].id"),
+                            ({"title": "x", "nodes": [{"label": "a"}]}, "nodes[0].id"), ({"title": "x", "nodes": [], "colour": 1}, "colour"),
+                            ({"title": "x", "nodes": [{**node, "prompt": "x" * 10001}]}, "nodes[0].prompt"),
+                            ({"title": "x", "nodes": [{**node, "responses": [{"condition": "a >"}]}]}, "nodes[0].responses[0].condition"),
+                            ({"title": "x", "version": 2, "nodes": []}, "version"), ({"title": "x", "format": "y", "nodes": []}, "format"),
+                            ({"title": "x", "nodes": [{"id": f"00000000-0000-4000-8000-{i:012}"} for i in range(10001)]}, "nodes")):  # fmt: skip
+            with self.subTest(place=place):
+                answer = self.expect(self.ann("POST", "/stories/import", body), 400, "Invalid")
+                self.assertEqual(list(answer.problems()), [place])
+        for body, type, status in (("{", "application/json", 400), ("[]", "application/json", 400), ("no passage", "text/twee", 400),
+                                   (":: a\n:: a\n", "text/twee", 400), ("x", "text/csv", 415), ("", "text/twee", 400),
+                                   (f":: {'x' * 101}\n", "text/twee", 400)):  # fmt: skip
+            with self.subTest(body=body[:20], type=type):
+                self.expect(self.ann("POST", "/stories/import", body, Content_Type=type), status)
+        self.assertEqual((self.ann.items("/stories"), self.ann.items("/stories?deleted=true")), ([], []))
+        self.expect(self.nobody("POST", "/stories/import", {"title": "x", "nodes": []}), 401)
+        self.expect(self.ann("GET", f"/stories/{self.ann.story()['id']}/export?format=xml"), 400)
+
+    def test_a_large_story_is_imported_whole(self):
+        story, ids = self.ann.imported(1000)
+        self.assertEqual(story["nodeCount"], 1000)
+        self.assertEqual([node["id"] for node in self.exported(story).json["nodes"]], ids)
+
+
+class CutOff(DeskAndTable):
+    @unittest.skipIf(stator.in_memory_only(), "what is in memory does not survive")
+    def test_of_an_import_that_is_cut_off_nothing_stays(self):
+        user, body = f"USER#{self.subject}", {"title": "Cut", "nodes": [{"id": f"00000000-0000-4000-8000-{i:012}", "prompt": "x" * 2000} for i in range(3000)]}
+
+        def send():
+            try:
+                self.ann("POST", "/stories/import", body)
+            except OSError:
+                pass
+
+        def parts():
+            rows = self.database.items("Scan", TableName=TABLE, ProjectionExpression="PK, SK")
+            return [row["PK"]["S"] for row in rows if row["PK"]["S"].startswith(f"{user}#STORY#")]
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        self.settle(lambda: len(parts()) > 100)
+        self.assertEqual(self.ann.items("/stories"), [], "it is in no list while it is being written")
+        self.app.kill()
+        sender.join()
+        self.app.start()
+        self.connect()
+        self.assertEqual(self.ann.items("/stories"), [])
+        left = parts()
+        self.assertLess(len(left), 3001)
+        key = {"PK": {"S": left[0]}, "SK": {"S": "METADATA"}}
+        due = int(self.database.ok("GetItem", TableName=TABLE, Key=key)["Item"]["PurgeAt"]["N"])
+        self.assertLess(due, time.time() + 3700)
+        self.database.ok("UpdateItem", TableName=TABLE, Key=key, UpdateExpression="SET PurgeAt = :past",
+                         ExpressionAttributeValues={":past": {"N": str(int(time.time()) - 5)}})  # fmt: skip
+        self.settle(lambda: parts() == [])
+        self.app.stop()
+        verified = subprocess.run([stator.binary(), "model", "verify", "stories", "--data", self.app.folder], text=True,
+                                  env=self.app.environment, capture_output=True)  # fmt: skip
+        self.assertIn(" 0 findings", verified.stdout, verified.stderr)
+        self.app.start()
+
+
+class Sample(Desk):
+    def test_the_sample_data_loads_and_is_as_the_rules_say(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for command in ("demo stories", "model verify stories"):
+                done = subprocess.run([stator.binary(), *command.split(), "--data", folder], env=self.app.environment, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" 0 findings", done.stdout)
+
+    def test_openapi_names_every_route(self):
+        document = json.loads(self.app.raw("GET", f"{self.prefix}/openapi.json").body)
+        self.assertLessEqual({"/stories", "/stories/{id}", "/stories/{id}/full", "/stories/{id}/reorder", "/stories/{id}/check", "/stories/import",
+                              "/stories/{storyId}/nodes/{id}", "/stories/{storyId}/sessions/{sessionId}/choose"}, set(document["paths"]))  # fmt: skip
