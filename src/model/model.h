@@ -78,7 +78,7 @@ enum class Kind : std::uint8_t {
   Email,
   Url,
   Domain,  // of a web site, in its one spelling: see normal_domain() in web_address.h
-  Isbn,  // ISBN-10 or ISBN-13 with a right checksum, kept without dashes
+  Isbn,    // ISBN-10 or ISBN-13 with a right checksum, kept without dashes
   Enum,
   List,
   Set,  // of String, Number, Binary and what is stored as these
@@ -102,7 +102,7 @@ struct Type {
   std::optional<value::Number> step;   // a number is a multiple of it
   std::optional<std::string> pattern;  // RE2, matched against the whole text
   bool lower = false;                  // a text is kept in lower case
-  std::optional<DayEnd> date;          // Timestamp: a date is taken, too, and stands for its start, or for the start of the next
+  std::optional<DayEnd> date;          // Timestamp: a date is taken, too, and stands for that end of its day
 };
 
 enum class Generated : std::uint8_t { No, Uuid, Ulid, Now };

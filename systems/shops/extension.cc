@@ -95,7 +95,8 @@ class Shops {
     app::append_object(shop, model_.table, lease->shop);
     std::string body;
     JsonWriter json(body);
-    json.begin_object().key("op").string(request.op).key("lease").string(lease->token);
+    json.begin_object().key("op").string(request.op).key("domain").string(text_of(lease->shop.attributes, "domain"));
+    json.key("lease").string(lease->token);
     json.key("until").string(lease->until).key("shop").raw(shop).end_object();
     return json_answer(std::move(body));
   }

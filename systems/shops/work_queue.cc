@@ -18,7 +18,7 @@ using runtime::Object;
 using runtime::Outcome;
 using value::AttributeValue;
 
-constexpr unsigned kCandidates = 64;  // of the head of the queue that a claim looks at
+constexpr unsigned kCandidates = 32;  // of the head of the queue that a claim looks at
 constexpr unsigned kRounds = 8;       // as often is the head read again, when others took all of it
 constexpr std::string_view kTaken = "Taken";
 

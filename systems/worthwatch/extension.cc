@@ -19,8 +19,7 @@ using runtime::Outcome;
 http::Response object_answer(int status, const model::Model& model, const runtime::Object& object) {
   http::Response answer{.status = status, .content_type = app::kJsonType, .headers = {}, .body = {}, .close = false};
   answer.headers = fmt::format("ETag: {}\r\n", app::etag_of(object));
-  if (status == 201)
-    answer.headers += fmt::format("Location: /systems/{}/v1{}\r\n", model.name, app::path_of(object));
+  if (status == 201) answer.headers += fmt::format("Location: /systems/{}/v1{}\r\n", model.name, app::path_of(object));
   app::append_object(answer.body, model.table, object);
   return answer;
 }

@@ -16,7 +16,7 @@ struct Place {
   value::Item anchor;  // contentType, contentId
 };
 
-inline constexpr std::int64_t kPositionStep = 1'000'000;             // as the model says
+inline constexpr std::int64_t kPositionStep = 1'000'000;  // as the model says
 inline constexpr std::int64_t kLastPosition = 999'999'999'999'999;
 
 // A position between two others, of which one may be missing; nullopt when there is no room.

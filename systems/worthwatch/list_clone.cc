@@ -22,7 +22,8 @@ using runtime::Transaction;
 using value::AttributeValue;
 using value::Item;
 
-constexpr std::size_t kTogether = 45;  // each item and its movie or show, and the list and its owner, make less than 100 rows
+constexpr std::size_t kTogether =
+    45;  // each item and its movie or show, and the list and its owner, make less than 100 rows
 
 void copy_attribute(const Item& from, std::string_view name, Item& to) {
   if (const auto* content = from.find(name)) to.set(name, *content);
@@ -108,8 +109,7 @@ class Cloning {
 
 Outcome<Object> clone_list(runtime::Repository& repository, const Object& list, const CloneRequest& request,
                            const runtime::Caller& caller) {
-  const auto items =
-      ATTEMPT(items_of(repository, *list.attributes.find("watchlistId"), caller, kMostClonedItems));
+  const auto items = ATTEMPT(items_of(repository, *list.attributes.find("watchlistId"), caller, kMostClonedItems));
   if (items.size() > kMostClonedItems) {
     return runtime::Problem{.kind = runtime::ProblemKind::TooLarge,
                             .code = "TooLarge",

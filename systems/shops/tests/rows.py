@@ -32,6 +32,15 @@ class Rows(rest.AtStator, shops_rest.ShopsRest):
                     "type": {"S": "product"}, "is_product": {"N": "1"}, "hash": {"S": "a1b2c3d4"}}  # fmt: skip
         self.assertEqual({name: url[name] for name in expected}, expected)
 
+    def test_deleting_a_shop_leaves_no_row(self):
+        self.shop(domain="gone.example")
+        self.upsert(*(f"/{i}" for i in range(250)), domain="gone.example")
+        rows = lambda: self.database.items("Query", TableName=TABLE, KeyConditionExpression="PK = :p",
+                                           ExpressionAttributeValues={":p": {"S": "SHOP#gone.example"}})  # fmt: skip
+        self.assertEqual(len(rows()), 251)
+        self.expect(self.bot("DELETE", "/shops/gone.example"), 204)
+        self.settle(lambda: rows() == [])
+
     def test_a_long_url_is_under_its_hash(self):
         self.shop(domain="example.com")
         url = "https://example.com/" + "x" * 2000

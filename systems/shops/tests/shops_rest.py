@@ -28,7 +28,7 @@ class ShopsRest(rest.Rest):
     def upsert(self, *urls, domain=None):
         """Paths, or dictionaries with a path as `url`; the counts and the lists of the answer."""
         domain = domain or self.domain
-        full = lambda url: url if url.startswith("http") else f"https://{domain}{url}"
+        full = lambda url: url if "://" in url else f"https://{domain}{url}"
         entries = [full(url) if isinstance(url, str) else {**url, "url": full(url["url"])} for url in urls]
         return self.expect(self.bot("POST", f"/shops/{domain}/urls", {"urls": entries}), 200).json
 

@@ -8,11 +8,15 @@ import shops_rest
 
 class WorkQueue(shops_rest.ShopsRest):
     anywhere = True
-    countries = iter("AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG".split())
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.countries = iter("AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD".split())
 
     def setUp(self):
         super().setUp()
-        self.country = next(WorkQueue.countries)
+        self.country = next(self.countries)  # a queue of its own
 
     def add(self, *names, **attributes):
         for name in names:

@@ -6,8 +6,6 @@ import watch_rest
 
 
 class Content(watch_rest.WatchRest):
-    anywhere = True
-
     def test_admins_keep_movies_and_everyone_reads_them(self):
         movie = self.movie(title="Stalker", releaseYear=1979, genres=["drama"], directors=["Andrei Tarkovsky"], cast=["A"], synopsis="S", runtime=162)
         self.assertEqual(self.get(self.nobody, f"/movies/{movie}")["runtime"], 162)

@@ -30,7 +30,7 @@ class Items(watch_rest.WatchRest):
     def test_content_must_exist_and_be_of_its_type(self):
         movie, listed = self.movie(), self.list_of(self.ann)
         for content_type, content in (("MOVIE", "nothing"), ("SHOW", movie)):
-            self.expect(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": content_type, "contentId": content}), 409, "NoSuchParent")
+            self.expect(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": content_type, "contentId": content}), 404, "NotFound")
         for body in ({"contentType": "BOOK", "contentId": movie}, {"contentType": "MOVIE", "contentId": "a#b"}, {"contentType": "MOVIE"},
                      {"contentType": "MOVIE", "contentId": movie, "curatorNote": "x" * 1001, "listOwner": "x"}):  # fmt: skip
             self.expect(self.ann("POST", f"/watchlists/{listed}/items", body), 400)

@@ -79,7 +79,7 @@ class Social(watch_rest.WatchRest):
         self.assertEqual([one["text"] for one in self.all_pages(self.nobody, f"/watchlists/{listed}/comments", limit=2)], ["c4", "c3", "c2", "c1", "c0"])
         self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}")["comments"], 5)
         self.assertEqual([one["text"] for one in self.get(self.bob, "/me/comments")["items"]], ["c3", "c1"])
-        self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}/comments")["items"][0]["username"], self.ids[self.ann][:50])
+        self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}/comments")["items"][0]["username"], self.username(self.ids[self.ann]))
         for body in ({}, {"text": ""}, {"text": "x" * 2001}, {"text": "x", "userId": "other"}):
             self.expect(self.bob("POST", f"/watchlists/{listed}/comments", body), 400)
         self.expect(self.nobody("POST", f"/watchlists/{listed}/comments", {"text": "x"}), 401)

@@ -6,20 +6,18 @@ import watch_rest
 
 
 class Users(watch_rest.WatchRest):
-    anywhere = True
-
     def test_a_user_sees_everything_and_others_see_the_public_part(self):
         me = self.ids[self.ann]
         self.expect(self.ann("PATCH", f"/users/{me}", {"displayName": "Ann", "bio": "I watch."}), 200)
-        self.assertEqual(self.get(self.ann, "/me")["email"], f"{me}@example.org".lower())
+        self.assertEqual(self.get(self.ann, "/me")["email"], self.email(me))
         for other in (self.bob, self.nobody):
             seen = self.get(other, f"/users/{me}")
-            self.assertEqual((seen["username"], seen["displayName"], seen["isCurator"]), (me[:50], "Ann", False))
+            self.assertEqual((seen["username"], seen["displayName"], seen["isCurator"]), (self.username(me), "Ann", False))
             self.assertNotIn("email", seen)
             self.assertNotIn("curatorStatus", seen)
 
     def test_a_user_is_found_by_email_whatever_its_case(self):
-        email = f"{self.ids[self.ann]}@example.org"
+        email = self.email(self.ids[self.ann])
         for spelling in (email, email.upper()):
             self.assertEqual(self.get(self.admin, f"/users?email={spelling}")["userId"], self.ids[self.ann])
         self.assertEqual(self.get(self.ann, f"/users?email={email}")["userId"], self.ids[self.ann])
@@ -30,7 +28,7 @@ class Users(watch_rest.WatchRest):
 
     def test_email_and_username_are_unique_without_regard_to_case(self):
         eve = self.user(f"eve-{self.name}")
-        taken = {"email": f"{self.ids[self.ann]}@EXAMPLE.org".upper(), "username": self.ids[self.bob][:50].upper()}
+        taken = {"email": self.email(self.ids[self.ann]).upper(), "username": self.username(self.ids[self.bob]).upper()}
         answer = self.expect(eve("POST", "/users", taken), 409)
         self.assertEqual(set(answer.problems()), {"email", "username"})
         self.expect(self.register(eve, f"eve-{self.name}"), 201)
@@ -38,14 +36,14 @@ class Users(watch_rest.WatchRest):
         self.expect(eve("PATCH", f"/users/eve-{self.name}", {"email": taken["email"]}), 409)
 
     def test_a_changed_email_frees_the_old_one(self):
-        old = f"{self.ids[self.ann]}@example.org"
+        old = self.email(self.ids[self.ann])
         self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"email": f"new-{old}"}), 200)
         self.expect(self.admin("GET", f"/users?email={old}"), 404)
         self.expect(self.bob("PATCH", f"/users/{self.ids[self.bob]}", {"email": old}), 200)
 
     def test_of_sixteen_who_want_a_name_one_gets_it(self):
         people = [self.user(f"p{i}-{self.name}") for i in range(16)]
-        register = lambda pair: pair[1]("POST", "/users", {"email": f"p{pair[0]}-{self.name}@example.org", "username": f"One-{self.name}"[:50]}).status
+        register = lambda pair: pair[1]("POST", "/users", {"email": self.email(f"p{pair[0]}-{self.name}"), "username": f"One-{self.name}"[:50]}).status
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             statuses = sorted(pool.map(register, enumerate(people)))
         self.assertEqual(statuses, [201] + [409] * 15)

@@ -1,5 +1,6 @@
 """What the tests of this system have in common: registered users, titles, and lists."""
 
+import hashlib
 import uuid
 
 import rest
@@ -16,7 +17,15 @@ class WatchRest(rest.Rest):
             self.expect(self.register(caller, subject), 201)
 
     def register(self, caller, subject, **more):
-        return caller("POST", "/users", {"email": f"{subject}@example.org", "username": subject[:50], **more})
+        return caller("POST", "/users", {"email": self.email(subject), "username": self.username(subject), **more})
+
+    @staticmethod
+    def email(subject):
+        return f"{hashlib.md5(subject.encode()).hexdigest()[:20]}@example.org"
+
+    @staticmethod
+    def username(subject):
+        return f"{subject[:20]} {hashlib.md5(subject.encode()).hexdigest()[:20]}"
 
     def movie(self, **more):
         movie_id = more.pop("movieId", None) or "m" + uuid.uuid4().hex[:12]
