@@ -139,7 +139,7 @@ class Document {
     }
     json_.end_object();
     const auto is_required = [&](const model::Attribute& attribute) {
-      return chosen(attribute) && attribute.required && !attribute.default_value;
+      return chosen(attribute) && attribute.required && !attribute.default_value && !attribute.next;
     };
     if (nullable || std::ranges::none_of(attributes, is_required)) return;
     json_.key("required").begin_array();
@@ -302,7 +302,7 @@ class Document {
         {"403", "One may see it, and lacks the right"},
         {"404", "There is no such thing, or not for this caller"},
         {"409", "It conflicts with what is there"},
-        {"412", "If-Match is not the current version"},
+        {"412", "If-Match or If-None-Match does not hold"},
     };
     for (const auto status : statuses) write_answer(status, kMeanings.at(status), "Problem");
   }
@@ -331,6 +331,7 @@ class Document {
     if (operation != Operation::Get && operation != Operation::Create && entity.versioned) {
       write_header("If-Match", "The ETag of the version that is to be changed");
     }
+    if (operation == Operation::Put) write_header("If-None-Match", "*: only create it, never change it");
     if (operation == Operation::Get && entity.soft_delete) {
       model::Type boolean;
       boolean.kind = Kind::Boolean;
@@ -340,7 +341,8 @@ class Document {
     const auto chosen = [&](const model::Attribute& attribute) {
       return settable(entity, attribute) && !(operation == Operation::Update && attribute.immutable);
     };
-    if (operation == Operation::Create || operation == Operation::Update) {
+    const bool merges = operation == Operation::Update || operation == Operation::Put;
+    if (operation == Operation::Create || merges) {
       const auto in_collection = [&](const model::Attribute& attribute) {
         const auto capture = fmt::format("{{{}}}", attribute.name);
         // A name at the end of the path that nobody generates is given when it is created.
@@ -349,7 +351,7 @@ class Document {
         return chosen(attribute) || (operation == Operation::Create && !attribute.computed() && at_the_end &&
                                      attribute.name != entity.owner);
       };
-      write_body(entity.attributes, in_collection, operation == Operation::Update);
+      write_body(entity.attributes, in_collection, merges);
     }
     json_.key("responses").begin_object();
     switch (operation) {
@@ -361,6 +363,9 @@ class Document {
         write_answer("200", "It; ETag is in the head", entity.name);
         write_problems({"401", "404"});
         break;
+      case Operation::Put:
+        write_answer("201", "Created; Location and ETag are in the head", entity.name);
+        [[fallthrough]];
       case Operation::Update:
       case Operation::Restore:
         write_answer("200", "It, as it is now", entity.name);

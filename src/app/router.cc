@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-
 namespace stator::app {
 namespace {
 
@@ -43,17 +42,15 @@ Result<Route> make_route(std::string_view method, std::string_view path, std::st
   return route;
 }
 
-struct OperationRoute {
-  std::string_view word;
-  EntityOperation operation;
-  std::string_view method;
-  std::string_view suffix;
-};
-constexpr OperationRoute kOperations[] = {
-    {"create", EntityOperation::Create, "POST", ""},           {"get", EntityOperation::Get, "GET", ""},
-    {"update", EntityOperation::Update, "PATCH", ""},          {"delete", EntityOperation::Delete, "DELETE", ""},
-    {"restore", EntityOperation::Restore, "POST", "/restore"}, {"purge", EntityOperation::Purge, "DELETE", "/purge"},
-};
+EntityOperation operation_of(std::string_view word) {
+  if (word == "create") return EntityOperation::Create;
+  if (word == "put") return EntityOperation::Put;
+  if (word == "update") return EntityOperation::Update;
+  if (word == "delete") return EntityOperation::Delete;
+  if (word == "restore") return EntityOperation::Restore;
+  if (word == "purge") return EntityOperation::Purge;
+  return EntityOperation::Get;
+}
 
 // Literals before captures, from left to right; then more query parts, and among those literals, before fewer.
 bool more_specific(const Route& a, const Route& b) {
@@ -114,13 +111,9 @@ Result<Router> Router::make(const model::Model& model) {
   Router router;
   auto& routes = router.routes_;
   for (const auto& entity : model.entities) {
-    if (entity.path.empty()) continue;
-    for (const auto& [word, operation, method, suffix] : kOperations) {
-      if (std::ranges::find(entity.operations, word) == entity.operations.end()) continue;
-      const auto path = operation == EntityOperation::Create ? entity.collection_path() : entity.path;
-      routes.push_back(
-          TRY(make_route(method, fmt::format("{}{}", path, suffix), fmt::format("{}.{}", entity.name, word),
-                         EntityTarget{.entity = &entity, .operation = operation})));
+    for (const auto& [word, method, path] : entity.routes()) {
+      routes.push_back(TRY(make_route(method, path, fmt::format("{}.{}", entity.name, word),
+                                      EntityTarget{.entity = &entity, .operation = operation_of(word)})));
     }
   }
   for (const auto& pattern : model.patterns) {

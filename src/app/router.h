@@ -14,7 +14,7 @@
 
 namespace stator::app {
 
-enum class EntityOperation : std::uint8_t { Create, Get, Update, Delete, Restore, Purge };
+enum class EntityOperation : std::uint8_t { Create, Get, Put, Update, Delete, Restore, Purge };
 
 struct EntityTarget {
   const model::Entity* entity = nullptr;
@@ -56,7 +56,7 @@ struct RouteMiss {
 
 // The routes of a model.
 //
-//   entity, path /books/{bookId}   POST /books    GET, PATCH, DELETE /books/{bookId}
+//   entity, path /books/{bookId}   POST /books    GET, PUT, PATCH, DELETE /books/{bookId}
 //                                  POST /books/{bookId}/restore    DELETE /books/{bookId}/purge
 //   pattern, action                as they say
 //

@@ -11,7 +11,7 @@ model::Entity book() {
   model::Entity entity;
   entity.name = "BOOK";
   entity.path = "/books/{bookId}";
-  entity.operations = {"create", "get", "update", "delete", "restore", "purge"};
+  entity.operations = {"create", "get", "put", "update", "delete", "restore", "purge"};
   return entity;
 }
 
@@ -61,6 +61,7 @@ TEST_F(RouterTest, AnEntityHasACollectionAndItems) {
   EXPECT_EQ(route("POST", "/books"), "BOOK.create");
   EXPECT_EQ(route("GET", "/books/7"), "BOOK.get bookId=7");
   EXPECT_EQ(route("HEAD", "/books/7"), "BOOK.get bookId=7");
+  EXPECT_EQ(route("PUT", "/books/7"), "BOOK.put bookId=7");
   EXPECT_EQ(route("PATCH", "/books/7"), "BOOK.update bookId=7");
   EXPECT_EQ(route("DELETE", "/books/7"), "BOOK.delete bookId=7");
   EXPECT_EQ(route("POST", "/books/7/restore"), "BOOK.restore bookId=7");

@@ -10,6 +10,7 @@
 #include "stator/app/answer.h"
 #include "stator/app/input.h"
 #include "stator/app/openapi.h"
+#include "stator/app/precondition.h"
 #include "stator/base/log.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/access.h"
@@ -145,20 +146,6 @@ Problem refusal(std::vector<model::Problem> problems, const model::Access& acces
   return invalid(std::move(problems));
 }
 
-// If-Match: "7".  Anything that is not the version of something matches nothing.
-Outcome<std::optional<std::uint64_t>> expected_version(const http::Request& request) {
-  auto text = request.header("If-Match");
-  if (text.empty() || text == "*") return std::optional<std::uint64_t>();
-  std::uint64_t version = 0;
-  const bool quoted = text.size() > 2 && text.front() == '"' && text.back() == '"';
-  if (quoted) text = text.substr(1, text.size() - 2);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-  if (!quoted || error != std::errc() || end != text.data() + text.size()) {
-    return problem(ProblemKind::PreconditionFailed, "PreconditionFailed", "If-Match is not the ETag of this");
-  }
-  return std::optional(version);
-}
-
 std::optional<unsigned> read_limit(std::string_view text, unsigned most) {
   unsigned limit = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
@@ -232,10 +219,10 @@ Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& ca
   const auto* const* action = std::get_if<const model::Action*>(&match.route->target);
   const auto& accepts = action != nullptr ? (*action)->accepts : kNoTypes;
   if (!call.body.empty() && !accepted(call.request.header("Content-Type"), accepts)) {
-    auto answer = problem_answer(problem(
-        ProblemKind::Invalid, "UnsupportedMediaType",
-        accepts.empty() ? "the body must be JSON, and Content-Type must say application/json"
-                        : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
+    auto answer = problem_answer(
+        problem(ProblemKind::Invalid, "UnsupportedMediaType",
+                accepts.empty() ? "the body must be JSON, and Content-Type must say application/json"
+                                : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
     answer.status = 415;
     return answer;
   }
@@ -246,6 +233,7 @@ Outcome<http::Response> System::run_target(const EntityTarget& target, const Rou
   using Operation = EntityOperation;
   const auto& entity = *target.entity;
   if (target.operation == Operation::Create) return create(entity, match, call);
+  if (target.operation == Operation::Put) return put(entity, match, call);
   const auto key = ATTEMPT(path_values(match, entity.attributes));
   std::vector<model::Problem> problems;
   runtime::ReadOptions read;
@@ -269,11 +257,11 @@ Outcome<http::Response> System::run_target(const EntityTarget& target, const Rou
     return refusal(std::move(problems), target.operation == Operation::Get ? entity.read : entity.update,
                    call.caller());
   }
-  const runtime::WriteOptions write{.expected_version = ATTEMPT(expected_version(call.request)),
-                                    .include_deleted = false};
+  const runtime::WriteOptions write{.precondition = precondition_of(call.request), .include_deleted = false};
   const auto& caller = call.caller();
   switch (target.operation) {
     case Operation::Create:
+    case Operation::Put:
     case Operation::Get: return object_answer(200, ATTEMPT(repository_.get(entity, key, caller, read)), call);
     case Operation::Update:
       return object_answer(200, ATTEMPT(repository_.update(entity, key, changes, caller, write)), call);
@@ -301,6 +289,26 @@ Outcome<http::Response> System::create(const model::Entity& entity, const RouteM
     return refusal(std::move(problems), entity.create, call.caller());
   }
   return object_answer(201, ATTEMPT(repository_.create(entity, attributes, call.caller())), call);
+}
+
+Outcome<http::Response> System::put(const model::Entity& entity, const RouteMatch& match, const Call& call) {
+  // Here the caller chooses the names in the path, so wrong ones are told, as those in the body are.
+  std::vector<model::Problem> problems;
+  value::Item key;
+  for (const auto& [name, text] : match.captured) {
+    if (auto value = read_url_value(entity.find_attribute(name)->type, name, text, problems)) {
+      key.set(name, std::move(*value));
+    }
+  }
+  refuse_others(call.query, {}, problems);
+  const auto given = ATTEMPT(body_values(call, entity.attributes, key, problems));
+  if (!problems.empty()) {
+    auto values = given.values;
+    join_problems(problems, runtime::check_new(entity, values, runtime::Source::Request));
+    return refusal(std::move(problems), entity.update, call.caller());
+  }
+  const auto done = ATTEMPT(repository_.put(entity, key, given, call.caller(), precondition_of(call.request)));
+  return object_answer(done.created ? 201 : 200, done.object, call);
 }
 
 Outcome<http::Response> System::run_target(const model::Pattern* pattern, const RouteMatch& match, const Call& call) {
@@ -410,7 +418,7 @@ http::Response System::object_answer(int status, const Object& object, const Cal
   }
   const bool reading = call.request.method == "GET" || call.request.method == "HEAD";
   // A version counts what users change; what moves without it cannot be told to be the same.
-  const bool same = !etag.empty() && call.request.header("If-None-Match") == etag && !object.entity->drifts();
+  const bool same = !etag.empty() && has_already(call.request, etag) && !object.entity->drifts();
   if (reading && same) {
     response.status = 304;
     return response;

@@ -37,7 +37,7 @@ struct Call {
 // One call of a native action: its inputs are checked, and the caller is somebody whom its access lets in.
 struct NativeCall {
   const Call& call;
-  const value::Item& inputs;                // defaults filled in
+  const value::Item& inputs;                     // defaults filled in
   const std::optional<runtime::Object>& within;  // the entity that the action is within, which the caller may see
   const runtime::Caller& caller() const { return call.caller(); }
 };
@@ -90,6 +90,7 @@ class System {
   runtime::Outcome<http::Response> run_target(const model::Action* action, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> run_native(const model::Action& action, const value::Item& inputs, const Call& call);
   runtime::Outcome<http::Response> create(const model::Entity& entity, const RouteMatch& match, const Call& call);
+  runtime::Outcome<http::Response> put(const model::Entity& entity, const RouteMatch& match, const Call& call);
   http::Response object_answer(int status, const runtime::Object& object, const Call& call) const;
 
   const std::shared_ptr<const model::Model> model_;

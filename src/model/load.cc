@@ -100,6 +100,7 @@ void load_root(const YamlNode& root, Loading& loading) {
   loading.run_rounds();
   check_types(loading);
   check_routes(loading);
+  check_next(loading);
   warn_of_unfilled_keys(loading);
 }
 

@@ -363,7 +363,7 @@ class ActionResolver {
       });
       const bool is_filled = attribute.default_value || attribute.generated != Generated::No || attribute.updated ||
                              attribute.derived || attribute.count || attribute.sum || attribute.copy_of ||
-                             attribute.name == entity.owner;
+                             attribute.next || attribute.name == entity.owner;
       if (attribute.required && !is_given && !is_filled)
         report_.error(written.step.position, "missing-attribute",
                       fmt::format("{}.{} is required, and `set` does not give it", entity.name, attribute.name),
@@ -382,14 +382,19 @@ class ActionResolver {
 // --------------------------------------------------------------------------------------------------------------- native ones
 
 // What C++ carries out has a route, inputs and access like any other action, so that requests are checked and documented alike.
-void load_native(Words& words, Action& action, Report& report) {
+void load_native(Words& words, Report& report) {
   for (const std::string_view word : {"steps", "result"}) {
     if (const YamlNode* value = words.find(word))
       report.error(value->key.position, "contradiction",
                    fmt::format("a native action is carried out by C++, so it has no {}", word));
   }
+}
+
+void load_accepts(Words& words, Action& action, Report& report) {
   const YamlNode* accepts = words.find("accepts");
   if (accepts == nullptr) return;
+  if (!action.native)
+    report.error(accepts->key.position, "contradiction", "only a native action takes another body than JSON");
   for (const auto& type : read_texts(*accepts, "a media type", report)) {
     const auto slash = type.text.find('/');
     if (slash == 0 || slash == std::string::npos || slash + 1 == type.text.size())
@@ -462,10 +467,13 @@ void load_action(const YamlNode& node, Loading& loading) {
       if (auto input = load_plain_attribute(item, "an input", loading)) action.inputs.push_back(std::move(*input));
     }
   }
-  if (const YamlNode* native = words.find("native")) action.native = read_boolean(*native, "native", report).value_or(false);
-  if (action.native) load_native(words, action, report);
+  if (const YamlNode* native = words.find("native"))
+    action.native = read_boolean(*native, "native", report).value_or(false);
+  if (action.native) load_native(words, report);
+  load_accepts(words, action, report);
   if (action.method == "GET" && !action.native)
-    report.error(action.position, "contradiction", "only a native action is a GET: what reads and nothing else is a pattern");
+    report.error(action.position, "contradiction",
+                 "only a native action is a GET: what reads and nothing else is a pattern");
   std::vector<WrittenStep> steps;
   const YamlNode* list = action.native ? nullptr : words.need("steps");
   if (list != nullptr) {
@@ -487,8 +495,7 @@ void load_action(const YamlNode& node, Loading& loading) {
     auto who = load_access(*access, loading);
     action.access = std::move(who.access);
     if (who.anyone_when)
-      report.error(who.anyone_when->source.position, "contradiction",
-                   "a condition is for reading; an action has none");
+      report.error(who.anyone_when->source.position, "contradiction", "a condition is for reading; an action has none");
   }
   words.done();
   loading.later([name = action.name, steps, route, result, within, infer = access == nullptr, &loading] {

@@ -462,7 +462,7 @@ constexpr std::array kGenerators{
 
 // The type that comes with what decides the value; none when the file has to say it.
 std::optional<Kind> implied_kind(const Attribute& attribute) {
-  if (attribute.count) return Kind::Integer;
+  if (attribute.count || attribute.next) return Kind::Integer;
   if (attribute.sum) return Kind::Number;
   if (attribute.updated || attribute.generated == Generated::Now) return Kind::Timestamp;
   if (attribute.generated == Generated::Uuid) return Kind::Uuid;
@@ -473,7 +473,7 @@ std::optional<Kind> implied_kind(const Attribute& attribute) {
 
 // Whether values that are decided so can be of that type.
 bool can_be(const Attribute& attribute, Kind kind) {
-  if (attribute.count) return kind == Kind::Integer;
+  if (attribute.count || attribute.next) return kind == Kind::Integer;
   if (attribute.sum) return is_number(kind);
   if (attribute.updated || attribute.generated == Generated::Now) return kind == Kind::Timestamp;
   if (attribute.generated == Generated::Uuid) return kind == Kind::Uuid || kind == Kind::String;
@@ -504,6 +504,7 @@ void load_stored_words(Words& words, Attribute& attribute, Entity& entity, Loadi
   }
   if (const YamlNode* node = source.find("sum")) load_sum(*node, entity.name, attribute, loading);
   if (const YamlNode* node = source.find("copy_of")) load_copy(*node, entity.name, type != nullptr, attribute, loading);
+  if (const YamlNode* node = source.find("next")) load_next(*node, attribute, report);
   const YamlNode* computed = source.first();
 
   attribute.type = load_type_of(words, implied_kind(attribute), loading);

@@ -9,7 +9,7 @@
 namespace stator::model {
 namespace {
 
-constexpr std::array<std::string_view, 6> kOperations{"create", "get", "update", "delete", "restore", "purge"};
+constexpr std::array<std::string_view, 7> kOperations{"create", "get", "put", "update", "delete", "restore", "purge"};
 
 // Shows `visit` each key attribute of the table and its indexes once.
 void for_each_key(const Table& table, const std::function<void(const KeyAttribute&)>& visit) {
@@ -387,14 +387,14 @@ void load_soft_delete(const YamlNode& node, Entity& entity, Loading& loading) {
 
 void load_operations(const YamlNode* node, Entity& entity, Report& report) {
   const auto makes_sense = [&](std::string_view operation) {
-    if (operation == "update" || operation == "delete") return !entity.append_only;
+    if (operation == "put" || operation == "update" || operation == "delete") return !entity.append_only;
     if (operation == "restore" || operation == "purge") return entity.soft_delete.has_value();
     return true;
   };
   if (node == nullptr) {
     if (entity.path.empty()) return;
     for (const auto operation : kOperations) {
-      if (makes_sense(operation)) entity.operations.emplace_back(operation);
+      if (operation != "put" && makes_sense(operation)) entity.operations.emplace_back(operation);
     }
     return;
   }
@@ -462,6 +462,13 @@ void check_path(const std::string& entity_name, const Route& route, Loading& loa
           route.text.position, "path-lacks-key",
           fmt::format("the key of {} is made from {}, which the path does not name", entity_name, name),
           fmt::format("/.../{{{}}}", name));
+  }
+  if (!entity.has_operation("put")) return;
+  for (const auto& name : route.parameters) {
+    const Attribute* attribute = entity.find_attribute(name);
+    if (attribute != nullptr && attribute->computed())
+      loading.report.error(place_in_template(route.text, name), "contradiction",
+                           fmt::format("a put creates what its path names, and no caller chooses {}", name));
   }
 }
 

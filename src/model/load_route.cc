@@ -61,25 +61,6 @@ struct Routed {
   Position position;
 };
 
-std::vector<Routed> routes_of(const Entity& entity) {
-  std::vector<Routed> routes;
-  for (const auto& operation : entity.operations) {
-    const auto add = [&](std::string_view method, std::string path) {
-      routes.push_back({.method = std::string(method),
-                        .path = std::move(path),
-                        .what = fmt::format("{} of {}", operation, entity.name),
-                        .position = entity.position});
-    };
-    if (operation == "create") add("POST", entity.collection_path());
-    if (operation == "get") add("GET", entity.path);
-    if (operation == "update") add("PATCH", entity.path);
-    if (operation == "delete") add("DELETE", entity.path);
-    if (operation == "restore") add("POST", entity.path + "/restore");
-    if (operation == "purge") add("DELETE", entity.path + "/purge");
-  }
-  return routes;
-}
-
 }  // namespace
 
 std::optional<Route> load_route(const YamlNode& node, QueryString query, Loading& loading) {
@@ -131,7 +112,12 @@ std::optional<Route> load_route(const YamlNode& node, QueryString query, Loading
 void check_routes(Loading& loading) {
   std::vector<Routed> routes;
   for (const auto& entity : loading.model.entities) {
-    for (auto& route : routes_of(entity)) routes.push_back(std::move(route));
+    for (auto& [operation, method, path] : entity.routes()) {
+      routes.push_back({.method = std::string(method),
+                        .path = std::move(path),
+                        .what = fmt::format("{} of {}", operation, entity.name),
+                        .position = entity.position});
+    }
   }
   for (const auto& pattern : loading.model.patterns) {
     if (!pattern.path.empty())

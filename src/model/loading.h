@@ -61,6 +61,8 @@ void load_table(const YamlNode& node, Loading& loading);
 void load_entity(const YamlNode& node, Loading& loading);
 // An attribute of `entity`, added to it.
 void load_attribute(const YamlNode& node, Entity& entity, Loading& loading);
+// The value of `next`, which makes an attribute count in the order of a pattern.
+void load_next(const YamlNode& node, Attribute& attribute, Report& report);
 // An input, a parameter or a member of a map: it has a type, `required` and `default`, and nothing computes it.
 std::optional<Attribute> load_plain_attribute(const YamlNode& node, std::string_view what, Loading& loading);
 void load_pattern(const YamlNode& node, Loading& loading);
@@ -88,6 +90,8 @@ enum class QueryString : bool { Refused, Allowed };
 std::optional<Route> load_route(const YamlNode& node, QueryString query, Loading& loading);
 // Reports an entity that a construct works `within` and that its parameters do not name.
 void check_within(const Text& entity, const std::vector<Attribute>& parameters, Loading& loading);
+// Reports attributes that count in an order in which they are not, once everything else is there.
+void check_next(Loading& loading);
 // Reports two constructs that answer the same requests.
 void check_routes(Loading& loading);
 

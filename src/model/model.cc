@@ -43,6 +43,26 @@ std::string Entity::collection_path() const {
   return collection;
 }
 
+bool Entity::has_operation(std::string_view operation) const {
+  return std::find(operations.begin(), operations.end(), operation) != operations.end();
+}
+
+std::vector<EntityRoute> Entity::routes() const {
+  std::vector<EntityRoute> routes;
+  if (path.empty()) return routes;
+  const auto add = [&](std::string_view operation, std::string_view method, std::string at) {
+    if (has_operation(operation)) routes.push_back({operation, method, std::move(at)});
+  };
+  add("create", "POST", collection_path());
+  add("get", "GET", path);
+  add("put", "PUT", path);
+  add("update", "PATCH", path);
+  add("delete", "DELETE", path);
+  add("restore", "POST", path + "/restore");
+  add("purge", "DELETE", path + "/purge");
+  return routes;
+}
+
 std::vector<std::string> Entity::identity(const Table& table) const {
   std::vector<std::string> names;
   const auto add = [&](const std::string& attribute) {

@@ -126,6 +126,13 @@ struct CopyOf {
   std::string attribute;  // of that parent
 };
 
+// Where an absent number comes from: the greatest in the order of `pattern`, plus `step`.
+struct Next {
+  std::string pattern;
+  std::int64_t step = 1;
+  Position position;
+};
+
 struct Attribute {
   std::string name;
   std::string description;
@@ -143,6 +150,7 @@ struct Attribute {
   std::optional<Count> count;
   std::optional<Sum> sum;
   std::optional<CopyOf> copy_of;
+  std::optional<Next> next;
   Position position;
 
   // Nobody's request may set it: it is generated, derived, counted, copied, internal...
@@ -234,11 +242,18 @@ struct Access {
   Position position;
 };
 
+// One method on one path of an entity.
+struct EntityRoute {
+  std::string_view operation;
+  std::string_view method;
+  std::string path;
+};
+
 struct Entity {
   std::string name;
   std::string description;
   std::string path;                     // REST: "/libraries/{LibraryId}/collections/{CollectionId}"; empty: no routes
-  std::vector<std::string> operations;  // of create, get, update, delete, restore, purge: those with a route
+  std::vector<std::string> operations;  // of create, get, put, update, delete, restore, purge: those with a route
   std::optional<std::string> owner;     // the attribute that is bound to the token's subject
   Access create, read, update, remove;
   std::string key_family;             // entities of one family may share keys; the entity's own name when not given
@@ -260,6 +275,9 @@ struct Entity {
   bool drifts() const;
   // Where new ones are made: the path without the names at its end.  "/lists/{id}/items/{type}/{contentId}" is "/lists/{id}/items".
   std::string collection_path() const;
+  bool has_operation(std::string_view operation) const;
+  // Those of its operations; none without a path.
+  std::vector<EntityRoute> routes() const;
   // The attributes in the templates of the main record's primary key: what names one entity.
   std::vector<std::string> identity(const Table& table) const;
 };
@@ -367,8 +385,9 @@ struct Action {
   std::string path;
   std::vector<Attribute> inputs;  // from the path and from the body; of a GET, from the query
   std::vector<Step> steps;
-  bool native = false;               // carried out by C++ that the app is given; it has no steps
-  std::vector<std::string> accepts;  // native: media types of a body that is taken as it is; inputs then come from the query
+  bool native = false;  // carried out by C++ that the app is given; it has no steps
+  std::vector<std::string>
+      accepts;  // native: media types of a body that is taken as it is; inputs then come from the query
   std::optional<std::string> result;  // the step whose entity is served; none: 204
   std::optional<std::string> within;
   Access access;

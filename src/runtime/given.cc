@@ -73,7 +73,8 @@ std::vector<Problem> check_changes(const Entity& entity, const model::Table& tab
 
 void check_complete(const Entity& entity, const value::Item& attributes, std::vector<Problem>& problems) {
   for (const auto& attribute : entity.attributes) {
-    if (!attribute.required || attribute.computed() || attributes.find(attribute.name) != nullptr) continue;
+    if (!attribute.required || attribute.next || attribute.computed()) continue;
+    if (attributes.find(attribute.name) != nullptr) continue;
     problems.push_back({attribute.name, "is required"});
   }
 }

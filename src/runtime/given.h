@@ -22,7 +22,7 @@ std::vector<model::Problem> check_new(const model::Entity& entity, value::Item& 
 std::vector<model::Problem> check_changes(const model::Entity& entity, const model::Table& table,
                                           model::PlainObject& changes, Source source);
 
-// Required attributes that are not there, as far as somebody can give them.
+// Required attributes that are not there, as far as somebody has to give them: what has a `next` is filled.
 void check_complete(const model::Entity& entity, const value::Item& attributes, std::vector<model::Problem>& problems);
 
 // What the entity's own checks object to.  A check is asked when something that it reads differs from `before`; null: always.

@@ -1,5 +1,8 @@
 #include "stator/runtime/repository.h"
 
+#include <algorithm>
+
+#include "stator/model/validate.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/parts.h"
 #include "stator/runtime/problems.h"
@@ -10,9 +13,38 @@ namespace {
 using model::Entity;
 using value::Item;
 
-Outcome<Done> check_version(const model::Table& table, const Draft& draft, const WriteOptions& options) {
-  if (!options.expected_version || *options.expected_version == version_of(table, *draft.after)) return Done{};
-  return Problem{ProblemKind::PreconditionFailed, "VersionMismatch", "it has been changed since", {}};
+Outcome<Done> check_version(const model::Table& table, const Draft& draft, const Precondition& precondition) {
+  if (precondition.holds(version_of(table, *draft.after))) return Done{};
+  return Problem{ProblemKind::PreconditionFailed, "VersionMismatch", "it is in another version than expected", {}};
+}
+
+// That the row is where its path is, also where that says more than its name: /shelves/{shelfId}/stickers/{code} is on that
+// shelf.  Whose it is, is another question.
+Outcome<Done> check_place(const Entity& entity, const Item& key, const Item& row) {
+  for (const auto& [name, content] : key) {
+    const auto* attribute = entity.find_attribute(name);
+    const bool in_path = entity.path.find("{" + name + "}") != std::string::npos;
+    if (attribute == nullptr || !in_path || name == entity.owner) continue;
+    auto asked = content;
+    std::vector<model::Problem> problems;
+    model::check_value(attribute->type, name, asked, problems);
+    const auto* found = row.find(name);
+    if (!problems.empty() || found == nullptr || *found != asked) return not_found(entity.name);
+  }
+  return Done{};
+}
+
+// `given` without what cannot be changed and is not going to.
+model::PlainObject without_repetitions(const Entity& entity, const Item& now, model::PlainObject given) {
+  for (const auto& attribute : entity.attributes) {
+    auto* content = given.values.find(attribute.name);
+    if (content == nullptr || (!attribute.immutable && attribute.name != entity.owner)) continue;
+    std::vector<model::Problem> problems;
+    model::check_value(attribute.type, attribute.name, *content, problems);
+    const auto* kept = now.find(attribute.name);
+    if (problems.empty() && kept != nullptr && *kept == *content) given.values.erase(attribute.name);
+  }
+  return given;
 }
 
 // Somebody who may read a parent through a grant, and not write, is told so rather than that the parent is not there.
@@ -31,6 +63,33 @@ Outcome<bool> sees_a_parent(Transaction& transaction, const Context& context, co
   return false;
 }
 
+// What `key` names, for somebody who wants to do what `access` guards.
+Outcome<Visible> find_at(Transaction& transaction, const Context& context, const Entity& entity, const Item& key,
+                         const model::Access& access, const Caller& caller, bool include_deleted) {
+  auto found = ATTEMPT(find_for(transaction, *context.model, entity, key, access, caller, include_deleted));
+  ATTEMPT(check_place(entity, key, *found.draft->after));
+  return found;
+}
+
+Outcome<const Draft*> create_for(Transaction& transaction, const Context& context, const Entity& entity,
+                                 const Item& attributes, const Caller& caller) {
+  auto owned = ATTEMPT(with_owner(transaction, *context.model, entity, attributes, caller));
+  const Draft* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
+  ATTEMPT(check_parents(transaction, context, *draft, caller));
+  ATTEMPT(check_copied_owner(*draft, caller));
+  return draft;
+}
+
+// What to tell of a create that failed with `problem`.
+Problem refused_create(Context& context, const Entity& entity, const Item& attributes, const Caller& caller,
+                       const Problem& problem) {
+  if (problem.kind != ProblemKind::NotFound) return problem;
+  Transaction transaction(context);
+  const auto sees = sees_a_parent(transaction, context, entity, attributes, caller);
+  if (!sees) return sees.problem();
+  return *sees ? forbidden() : problem;
+}
+
 }  // namespace
 
 Repository::Repository(std::shared_ptr<const model::Model> model, client::Client& client, const Clock& clock,
@@ -46,25 +105,58 @@ Repository::~Repository() = default;
 const model::Model& Repository::model() const { return parts_->model(); }
 client::Client& Repository::client() const { return parts_->context.dynamo.client(); }
 
+bool Precondition::holds(std::optional<std::uint64_t> version) const {
+  if (!version) return !present && !versions;
+  const auto is_version = [&](std::uint64_t one) { return one == *version; };
+  if (absent || std::any_of(other_than.begin(), other_than.end(), is_version)) return false;
+  return !versions || std::any_of(versions->begin(), versions->end(), is_version);
+}
+
 Outcome<Object> Repository::create(const Entity& entity, const Item& attributes, const Caller& caller) {
   auto created = runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
-    auto owned = ATTEMPT(with_owner(transaction, model(), entity, attributes, caller));
-    const auto* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
-    ATTEMPT(check_parents(transaction, parts_->context, *draft, caller));
-    ATTEMPT(check_copied_owner(*draft, caller));
+    const auto* draft = ATTEMPT(create_for(transaction, parts_->context, entity, attributes, caller));
     return to_object(model(), entity, *draft->after);
   });
-  if (!created && created.problem().kind == ProblemKind::NotFound) {
-    Transaction transaction(parts_->context);
-    if (ATTEMPT(sees_a_parent(transaction, parts_->context, entity, attributes, caller))) return forbidden();
-  }
-  return created;
+  if (created.ok()) return created;
+  return refused_create(parts_->context, entity, attributes, caller, created.problem());
+}
+
+Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const model::PlainObject& given,
+                                   const Caller& caller, const Precondition& precondition) {
+  auto attributes = key;
+  for (const auto& [name, content] : given.values) attributes.set(name, content);
+  bool creating = false;
+  auto result = runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<PutResult> {
+    auto found = find_at(transaction, parts_->context, entity, key, entity.update, caller, true);
+    creating = !found;
+    if (!creating) {
+      auto& draft = *found->draft;
+      if (!is_live(entity, *draft.after)) return not_found(entity.name);
+      ATTEMPT(check_version(model().table, draft, precondition));
+      ATTEMPT(transaction.change(draft, without_repetitions(entity, *draft.after, given), Source::Request));
+      ATTEMPT(check_parents(transaction, parts_->context, draft, caller));
+      return PutResult{.object = to_object(model(), entity, *draft.after), .created = false};
+    }
+    const auto why = found.problem().kind;
+    if (why != ProblemKind::NotFound && why != ProblemKind::Unauthenticated) return found.problem();
+    const auto created = create_for(transaction, parts_->context, entity, attributes, caller);
+    // It has been read, and is not for this caller.
+    if (!created && created.problem().code == "Exists") return not_found(entity.name);
+    const auto* draft = ATTEMPT(created);
+    ATTEMPT(transaction.retry_when_taken(*draft));
+    if (!precondition.holds(std::nullopt))
+      return Problem{ProblemKind::PreconditionFailed, "VersionMismatch", "there is no such " + entity.name, {}};
+    return PutResult{.object = to_object(model(), entity, *draft->after), .created = true};
+  });
+  if (result.ok() || !creating) return result;
+  return refused_create(parts_->context, entity, attributes, caller, result.problem());
 }
 
 Outcome<Object> Repository::get(const Entity& entity, const Item& key, const Caller& caller,
                                 const ReadOptions& options) {
   Transaction transaction(parts_->context, options.consistent);
   const auto found = ATTEMPT(find_visible(transaction, model(), entity, key, caller, options.include_deleted));
+  ATTEMPT(check_place(entity, key, *found.draft->after));
   return to_object(model(), entity, std::move(*found.draft->after));
 }
 
@@ -72,8 +164,8 @@ Outcome<Object> Repository::update(const Entity& entity, const Item& key, const 
                                    const Caller& caller, const WriteOptions& options) {
   return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
     const auto found =
-        ATTEMPT(find_for(transaction, model(), entity, key, entity.update, caller, options.include_deleted));
-    ATTEMPT(check_version(model().table, *found.draft, options));
+        ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.update, caller, options.include_deleted));
+    ATTEMPT(check_version(model().table, *found.draft, options.precondition));
     ATTEMPT(transaction.change(*found.draft, changes, Source::Request));
     ATTEMPT(check_parents(transaction, parts_->context, *found.draft, caller));
     return to_object(model(), entity, *found.draft->after);
@@ -83,9 +175,9 @@ Outcome<Object> Repository::update(const Entity& entity, const Item& key, const 
 Outcome<Done> Repository::remove(const Entity& entity, const Item& key, const Caller& caller,
                                  const WriteOptions& options) {
   return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Done> {
-    const auto found = ATTEMPT(find_for(transaction, model(), entity, key, entity.remove, caller, false));
+    const auto found = ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.remove, caller, false));
     if (entity.append_only) return conflict("AppendOnly", entity.name + " is never removed");
-    ATTEMPT(check_version(model().table, *found.draft, options));
+    ATTEMPT(check_version(model().table, *found.draft, options.precondition));
     return entity.soft_delete ? transaction.soft_delete(*found.draft) : transaction.remove(*found.draft);
   });
 }
@@ -94,9 +186,9 @@ Outcome<Object> Repository::restore(const Entity& entity, const Item& key, const
                                     const WriteOptions& options) {
   if (!entity.soft_delete) return not_found(entity.name);
   return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
-    const auto found = ATTEMPT(find_for(transaction, model(), entity, key, entity.remove, caller, true));
+    const auto found = ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.remove, caller, true));
     if (is_live(entity, *found.draft->after)) return conflict("NotDeleted", "this " + entity.name + " is not deleted");
-    ATTEMPT(check_version(model().table, *found.draft, options));
+    ATTEMPT(check_version(model().table, *found.draft, options.precondition));
     ATTEMPT(transaction.restore(*found.draft));
     return to_object(model(), entity, *found.draft->after);
   });
@@ -106,9 +198,9 @@ Outcome<Done> Repository::purge(const Entity& entity, const Item& key, const Cal
                                 const WriteOptions& options) {
   if (!entity.soft_delete) return remove(entity, key, caller, options);
   return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Done> {
-    const auto found = ATTEMPT(find_for(transaction, model(), entity, key, entity.remove, caller, true));
+    const auto found = ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.remove, caller, true));
     if (is_live(entity, *found.draft->after)) return conflict("NotDeleted", "this " + entity.name + " is not deleted");
-    ATTEMPT(check_version(model().table, *found.draft, options));
+    ATTEMPT(check_version(model().table, *found.draft, options.precondition));
     return transaction.remove(*found.draft);
   });
 }

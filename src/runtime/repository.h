@@ -58,9 +58,26 @@ struct ReadOptions {
   bool consistent = true;
 };
 
+// What a request expects to find before it changes anything.
+struct Precondition {
+  bool present = false;                                // If-Match: *
+  bool absent = false;                                 // If-None-Match: *
+  std::optional<std::vector<std::uint64_t>> versions;  // If-Match: it is there, in one of these
+  std::vector<std::uint64_t> other_than;               // If-None-Match: it is in none of these
+
+  // nullopt: there is no such entity.
+  bool holds(std::optional<std::uint64_t> version) const;
+};
+
 struct WriteOptions {
-  std::optional<std::uint64_t> expected_version;  // If-Match
+  Precondition precondition;
   bool include_deleted = false;
+};
+
+// What became of a put.
+struct PutResult {
+  Object object;
+  bool created = false;
 };
 
 // A checked model at work, over any DynamoDB.
@@ -90,6 +107,10 @@ class Repository {
   // `changes.values` are set, `changes.nulls` cleared.
   Outcome<Object> update(const model::Entity& entity, const value::Item& key, const model::PlainObject& changes,
                          const Caller& caller, const WriteOptions& options = {});
+  // Creates the entity that `key` names, or changes it as update() does when it is there.  What is soft-deleted, or somebody
+  // else's, is NotFound.  Attributes that cannot be changed may be given when they are what they are.
+  Outcome<PutResult> put(const model::Entity& entity, const value::Item& key, const model::PlainObject& given,
+                         const Caller& caller, const Precondition& precondition = {});
   Outcome<Done> remove(const model::Entity& entity, const value::Item& key, const Caller& caller,
                        const WriteOptions& options = {});
   // Of a soft-deleted entity.

@@ -295,7 +295,8 @@ TEST_F(RepositoryTest, ARenameClaimsTheNewNameAndFreesTheOld) {
 
 TEST_F(RepositoryTest, AnExpectedVersionIsKept) {
   const auto home = library("Home");
-  const WriteOptions first{.expected_version = 1, .include_deleted = false};
+  WriteOptions first;
+  first.precondition.versions = {1};
   EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("Cabin")}}), alice, first)), "ok");
   EXPECT_EQ(told(world.update("LIBRARY", home, changes({{"Name", text("Cave")}}), alice, first)),
             "412 VersionMismatch");

@@ -98,6 +98,18 @@ Outcome<Done> Transaction::depend_on_absence(const Entity& entity, const Item& n
   return Done{};
 }
 
+Outcome<Done> Transaction::retry_when_taken(const Draft& draft) {
+  const auto& row = *ATTEMPT(read(draft.key));
+  if (!row) {
+    plan_.require(draft.key, {.kind = Requirement::Kind::Absent});
+    return Done{};
+  }
+  const auto* type = row->find(model_.table.type_attribute);
+  const bool is_one = type != nullptr && *type == AttributeValue::string(draft.entity->main().type);
+  if (is_one) return not_found(draft.entity->name);
+  return Done{};  // something else has that key, which the commit refuses
+}
+
 // ------------------------------------------------------------------------------------------------------------------ changing
 
 Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Source source) {
@@ -119,12 +131,15 @@ Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Sourc
   if (entity.versioned) attributes.set(model_.table.version_attribute, AttributeValue::number(1));
 
   ATTEMPT(compute(entity, std::nullopt, attributes));
+  const bool named_by_number = ATTEMPT(fill_next(entity, std::nullopt, attributes));
   check_whole(entity, nullptr, attributes, problems);
   if (!problems.empty()) return invalid(std::move(problems));
   strip_transient(entity, attributes);
   const auto key = ATTEMPT(checked(model::key_of(model_, entity, attributes)));
   if (!key) return invalid("something that names the " + entity.name + " is missing");
   if (find(*key) != nullptr) return conflict("Exists", "this " + entity.name + " is there already");
+  // Whoever was faster with this number takes nothing away: there is another.
+  if (named_by_number) plan_.require(*key, {.kind = Requirement::Kind::Absent});
   auto& draft = drafts_.emplace_back();
   draft.entity = &entity;
   draft.key = *key;
@@ -143,7 +158,7 @@ Outcome<Done> Transaction::change(Draft& draft, const model::PlainObject& change
   for (const auto& [name, content] : given.values) to.set(name, content);
   for (const auto& attribute : entity.attributes) {  // what lacked it before was let in then
     const bool cleared = draft.after->find(attribute.name) != nullptr && to.find(attribute.name) == nullptr;
-    if (cleared && attribute.required) problems.push_back({attribute.name, "is required"});
+    if (cleared && attribute.required && !attribute.next) problems.push_back({attribute.name, "is required"});
   }
   if (!problems.empty()) return invalid(std::move(problems));
   return change_to(draft, std::move(to));
@@ -152,6 +167,7 @@ Outcome<Done> Transaction::change(Draft& draft, const model::PlainObject& change
 Outcome<Done> Transaction::change_to(Draft& draft, Item to) {
   const auto& entity = *draft.entity;
   ATTEMPT(compute(entity, draft.after, to));
+  ATTEMPT(fill_next(entity, draft.after, to));
   std::vector<model::Problem> problems;
   check_whole(entity, &*draft.after, to, problems);
   if (!problems.empty()) return invalid(std::move(problems));

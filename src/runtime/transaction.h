@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stator/model/model.h"
+#include "stator/model/next_place.h"
 #include "stator/model/rows.h"
 #include "stator/runtime/dynamo.h"
 #include "stator/runtime/generator.h"
@@ -67,6 +68,9 @@ class Transaction {
   // The commit depends on these attributes of an entity being as they were read, or on no row being there.
   void depend_on(const Draft& draft, const std::set<std::string>& attributes);
   Outcome<Done> depend_on_absence(const model::Entity& entity, const value::Item& naming);
+  // For what is being created: if somebody else creates it first, it is put together again, not refused.  Problems: NotFound,
+  // when there is one already.
+  Outcome<Done> retry_when_taken(const Draft& draft);
 
   Outcome<WritePlan::Commit> commit();
 
@@ -81,6 +85,12 @@ class Transaction {
   Outcome<Done> derive(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
   Outcome<Done> copy(const model::Entity& entity, const RelationRules& rules, const std::optional<value::Item>& from,
                      value::Item& to);
+  // Gives absent attributes that have a `next` their numbers, where it is known in which order.  True when one of them names the
+  // entity.  Problems: Conflict `Full`; Invalid, when a required one is still absent.
+  Outcome<bool> fill_next(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
+  Outcome<std::optional<value::Number>> last_number(const model::NextPlace& place, const model::NextRange& range);
+  // The commit depends on the parent that counts those of this order: two that count on from the same number cannot both go through.
+  Outcome<Done> hold_count(const model::Entity& entity, const model::NextPlace& place, const value::Item& attributes);
   // `to` becomes what the draft is going to be, as a user's change.
   Outcome<Done> change_to(Draft& draft, value::Item to);
   // The same with its effects on parents, whoever changes it.

@@ -157,6 +157,11 @@ void write_rules(std::string& out, const Entity& entity) {
     if (record.expires)
       rules.push_back(fmt::format("The record `{}` expires at `{}`.", record.name, record.expires->text()));
   }
+  std::vector<std::string> routes;
+  for (const auto& route : entity.routes()) routes.push_back(fmt::format("`{} {}`", route.method, route.path));
+  if (!routes.empty()) rules.push_back(fmt::format("Routes: {}.", fmt::join(routes, ", ")));
+  if (entity.has_operation("put"))
+    rules.emplace_back("PUT creates it when it is missing, and otherwise changes what it names.");
   rules.push_back(fmt::format("Create: {}. Read: {}. Update: {}. Delete: {}.", access_words(entity.create),
                               access_words(entity.read), access_words(entity.update), access_words(entity.remove)));
   out += "\n";

@@ -83,7 +83,7 @@ Members created(const Entity& entity) {
   for (const auto& attribute : entity.attributes) {
     if (!can_be_set(entity, attribute) || collection.find("{" + attribute.name + "}") != std::string::npos) continue;
     members.push_back({.attribute = &attribute,
-                       .optional = !attribute.required || attribute.default_value.has_value(),
+                       .optional = !attribute.required || attribute.default_value || attribute.next,
                        .nullable = false});
   }
   return members;
@@ -93,6 +93,15 @@ Members patched(const Entity& entity) {
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (!can_be_set(entity, attribute) || attribute.immutable || in_path(entity, attribute)) continue;
+    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required});
+  }
+  return members;
+}
+
+Members put(const Entity& entity) {
+  Members members;
+  for (const auto& attribute : entity.attributes) {
+    if (!can_be_set(entity, attribute) || in_path(entity, attribute)) continue;
     members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required});
   }
   return members;
@@ -111,12 +120,14 @@ void each_type(const Model& model,
                const std::function<void(const std::string& name, std::string_view purpose, const Members&)>& declare) {
   for (const auto& entity : model.entities) {
     const auto name = pascal_case(entity.name);
-    const auto has = [&](std::string_view operation) {
-      return std::find(entity.operations.begin(), entity.operations.end(), operation) != entity.operations.end();
-    };
     declare(name, entity.description, served(entity));
-    if (has("create")) declare(name + "Create", "What a create takes.", created(entity));
-    if (has("update")) declare(name + "Patch", "What a patch takes: absent keeps, null clears.", patched(entity));
+    if (entity.has_operation("create")) declare(name + "Create", "What a create takes.", created(entity));
+    if (entity.has_operation("put")) {
+      declare(name + "Put", "What a put takes: absent keeps, null clears; a new one needs what is required.",
+              put(entity));
+    }
+    if (entity.has_operation("update"))
+      declare(name + "Patch", "What a patch takes: absent keeps, null clears.", patched(entity));
   }
   for (const auto& pattern : model.patterns) {
     if (!pattern.parameters.empty())

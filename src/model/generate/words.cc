@@ -78,6 +78,8 @@ void add_origin(std::vector<std::string>& words, const Attribute& attribute) {
   if (attribute.count) words.push_back("counts " + children_words(attribute.count->of));
   if (attribute.sum) words.push_back("sum of " + attribute.sum->attribute + " of " + children_words(attribute.sum->of));
   if (attribute.copy_of) words.push_back("copy of " + attribute.copy_of->relation + "." + attribute.copy_of->attribute);
+  if (attribute.next)
+    words.push_back(fmt::format("when absent, the last in {} plus {}", attribute.next->pattern, attribute.next->step));
 }
 
 void add_unique(std::vector<std::string>& words, const Entity& entity, const Attribute& attribute) {

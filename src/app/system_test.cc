@@ -1,0 +1,225 @@
+#include "stator/app/system.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "stator/client/client.h"
+#include "stator/library/instance.h"
+#include "stator/model/testing/load_or_fail.h"
+
+namespace stator::app {
+namespace {
+
+constexpr std::string_view kGarden = R"yaml(
+model: garden
+table: { name: Garden, key: [PK, SK] }
+entities:
+  BED:
+    path: /beds/{bedId}
+    owner: userId
+    access: { read: [owner, { public: "open = true" }], write: owner }
+    keys: { PK: "USER#{userId}", SK: "BED#{bedId}" }
+    attributes:
+      userId: string
+      bedId: { type: string, required: true, min: 1, max: 10, pattern: "[a-z]+" }
+      open: { type: boolean, default: false }
+actions:
+  water:
+    post: /beds/{bedId}/water
+    within: BED
+    native: true
+    input: { litres: { type: integer, required: true, min: 1 }, how: { type: string, default: softly } }
+  weather:
+    get: /weather
+    native: true
+    input: { day: { type: date, required: true } }
+  seed:
+    post: /seeds
+    native: true
+    accepts: [text/csv]
+    access: "role:gardener"
+    input: { dry: { type: boolean, default: false } }
+)yaml";
+
+Identity somebody(std::string subject, std::vector<std::string> roles = {}) {
+  return {
+      .caller = {.subject = std::move(subject), .roles = std::move(roles), .system = false}, .name = {}, .email = {}};
+}
+
+// What one request says.
+struct Sent {
+  std::string method, target;
+  std::string body = {};
+  std::string type = "application/json";
+  std::map<std::string, std::string> headers = {};
+};
+
+// A system on a database in memory, asked without HTTP.
+class Garden {
+ public:
+  explicit Garden(const Extension& extension)
+      : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
+        client_(instance_->service()) {
+    auto opened =
+        System::open(std::make_shared<const model::Model>(model::load_or_fail(kGarden)),
+                     {.client = client_, .clock = clock_, .random = random_, .page_tokens = tokens_}, extension);
+    if (opened) {
+      system_ = std::move(*opened);
+    } else {
+      error_ = opened.error().message;
+    }
+  }
+
+  const std::string& error() const { return error_; }
+  const std::string& openapi() const { return system_->openapi(); }
+
+  // "200 body", or "404 NotFound; attribute problem".
+  std::string ask(const Sent& sent, const Identity* identity) {
+    const auto question = std::min(sent.target.find('?'), sent.target.size());
+    const auto path = std::string_view(sent.target).substr(0, question);
+    const auto query =
+        QueryParameters::parse(std::string_view(sent.target).substr(std::min(question + 1, sent.target.size())));
+    auto route = system_->router().find(sent.method, path, *query);
+    if (const auto* miss = std::get_if<RouteMiss>(&route)) return std::to_string(miss->status);
+    std::vector<http::Header> headers{{"Content-Type", sent.type}};
+    for (const auto& [name, value] : sent.headers) headers.push_back({name, value});
+    std::string body = sent.body;
+    body.reserve(body.size() + http::kBodyPadding);
+    const http::Request request{.method = sent.method,
+                                .target = sent.target,
+                                .path = path,
+                                .query = {},
+                                .headers = headers,
+                                .body = body,
+                                .keep_alive = true};
+    const Call call{.request = request, .path = path, .query = *query, .body = body, .identity = identity};
+    const auto answer = system_->run(std::get<RouteMatch>(route), call);
+    if (answer) return std::to_string(answer->status) + " " + answer->body;
+    auto text = answer.problem().code;
+    for (const auto& [attribute, problem] : answer.problem().details) text += "; " + attribute + " " + problem;
+    return text;
+  }
+
+ private:
+  std::unique_ptr<library::Instance> instance_;
+  client::InProcessClient client_;
+  ManualClock clock_;
+  Random random_{1};
+  PageTokens tokens_{"a secret for tests"};
+  std::unique_ptr<System> system_;
+  std::string error_;
+};
+
+http::Response said(std::string text) {
+  return {.status = 200, .content_type = "text/plain", .headers = {}, .body = std::move(text), .close = false};
+}
+
+std::string text_of(const value::Item& item, std::string_view name) {
+  const auto* found = item.find(name);
+  if (found == nullptr) return "-";
+  if (const auto* number = found->as_number()) return number->to_string();
+  if (const auto* boolean = found->as_bool()) return *boolean ? "true" : "false";
+  return *found->as_string();
+}
+
+Natives natives(const ExtensionParts&) {
+  Natives all;
+  all["water"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
+    return said(text_of(call.inputs, "litres") + " " + text_of(call.inputs, "how") + " on " +
+                text_of(call.within->attributes, "bedId"));
+  };
+  all["weather"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
+    return said("sun on " + text_of(call.inputs, "day"));
+  };
+  all["seed"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
+    return said(std::string(call.call.body) + " dry=" + text_of(call.inputs, "dry"));
+  };
+  return all;
+}
+
+struct SystemTest : ::testing::Test {
+  SystemTest() {
+    EXPECT_EQ(garden.ask({"POST", "/beds", R"({"bedId":"roses"})"}, &ann).substr(0, 3), "201");
+    EXPECT_EQ(garden.ask({"POST", "/beds", R"({"bedId":"herbs","open":true})"}, &ann).substr(0, 3), "201");
+  }
+
+  Garden garden{natives};
+  Identity ann = somebody("ann"), bob = somebody("bob"), gardener = somebody("gus", {"gardener"});
+};
+
+TEST(SystemOpen, NeedsTheCppOfEveryNativeAction) {
+  const Garden without([](const ExtensionParts& parts) {
+    auto some = natives(parts);
+    some.erase("seed");
+    return some;
+  });
+  EXPECT_EQ(without.error(), "garden: seed is native, and this program has no C++ for it");
+  EXPECT_NE(Garden(nullptr).error(), "");
+}
+
+TEST_F(SystemTest, ANativeActionGetsCheckedInputsAndWhatItIsWithin) {
+  EXPECT_EQ(garden.ask({"POST", "/beds/roses/water", R"({"litres":3})"}, &ann), "200 3 softly on roses");
+  EXPECT_EQ(garden.ask({"POST", "/beds/roses/water", R"({"litres":3,"how":"hard"})"}, &ann), "200 3 hard on roses");
+}
+
+TEST_F(SystemTest, ANativeActionIsNotCalledWithWhatIsWrong) {
+  EXPECT_EQ(garden.ask({"POST", "/beds/roses/water", R"({"litres":0,"how":7,"when":"now"})"}, &ann),
+            "Invalid; how must be a text; when is not an attribute of this; litres must be at least 1");
+  EXPECT_EQ(garden.ask({"POST", "/beds/roses/water"}, &ann), "Invalid; litres is required");
+  EXPECT_EQ(garden.ask({"POST", "/beds/roses/water?x=1", R"({"litres":3})"}, &ann),
+            "Invalid; x is not a parameter of this route");
+}
+
+TEST_F(SystemTest, ANativeActionIsForThoseWhomItsAccessLetsIn) {
+  const Sent water{"POST", "/beds/roses/water", R"({"litres":3})"};
+  EXPECT_EQ(garden.ask(water, nullptr), "Unauthenticated");
+  EXPECT_EQ(garden.ask(water, &bob), "NotFound");
+  EXPECT_EQ(garden.ask({"POST", "/beds/none/water", R"({"litres":3})"}, &ann), "NotFound");
+  EXPECT_EQ(garden.ask({"POST", "/beds/NONE/water", R"({"litres":3})"}, &ann), "NotFound") << "no bed can be called so";
+  EXPECT_EQ(garden.ask({"POST", "/seeds", "a,b", "text/csv"}, &ann), "Forbidden");
+}
+
+TEST_F(SystemTest, ANativeGetTakesItsInputsFromTheQuery) {
+  EXPECT_EQ(garden.ask({"GET", "/weather?day=2026-05-01"}, &ann), "200 sun on 2026-05-01");
+  EXPECT_EQ(garden.ask({"GET", "/weather"}, &ann), "Invalid; day is required");
+  EXPECT_EQ(garden.ask({"GET", "/weather?day=May&hour=7"}, &ann).substr(0, 7), "Invalid");
+  EXPECT_EQ(garden.ask({"GET", "/weather?day=2026-05-01"}, nullptr), "Unauthenticated");
+}
+
+TEST_F(SystemTest, ANativeActionTakesTheBodiesThatItAccepts) {
+  EXPECT_EQ(garden.ask({"POST", "/seeds?dry=true", "a,b", "text/csv; charset=utf-8"}, &gardener), "200 a,b dry=true");
+  EXPECT_EQ(garden.ask({"POST", "/seeds", "a,b", "TEXT/CSV"}, &gardener), "200 a,b dry=false");
+  EXPECT_EQ(garden.ask({"POST", "/seeds", "{}"}, &gardener).substr(0, 3), "415");
+  EXPECT_EQ(garden.ask({"POST", "/beds/roses/water", "litres=3", "text/csv"}, &ann).substr(0, 3), "415");
+}
+
+TEST_F(SystemTest, AKeyedPostIsCarriedOutOnce) {
+  const Sent first{"POST", "/beds", R"({"bedId":"lilies"})", "application/json", {{"Idempotency-Key", "k1"}}};
+  const auto answer = garden.ask(first, &ann);
+  EXPECT_EQ(answer.substr(0, 3), "201");
+  EXPECT_EQ(garden.ask(first, &ann), answer);
+  EXPECT_EQ(garden.ask(first, &bob).substr(0, 3), "201") << "a key is its caller's own";
+  auto other = first;
+  other.body = R"({"bedId":"tulips"})";
+  EXPECT_EQ(garden.ask(other, &ann), "IdempotencyKeyReused");
+}
+
+TEST_F(SystemTest, ARefusedRequestLeavesItsKeyFree) {
+  Sent wrong{"POST", "/beds", R"({"bedId":"LILIES"})", "application/json", {{"Idempotency-Key", "k1"}}};
+  EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 7), "Invalid");
+  wrong.body = R"({"bedId":"lilies"})";
+  EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 3), "201");
+}
+
+TEST_F(SystemTest, TheDocumentDescribesNativeActions) {
+  const auto& document = garden.openapi();
+  for (const auto* part :
+       {R"("operationId":"water")", R"("operationId":"weather")", R"("text/csv":{})", R"("name":"day")"}) {
+    EXPECT_NE(document.find(part), std::string::npos) << part;
+  }
+}
+
+}  // namespace
+}  // namespace stator::app

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/result.h"
+#include "stator/model/model.h"
+
+namespace stator::model {
+
+// Where an attribute with `next` is counted: the rows of one partition whose sort key has a certain front, then the number.
+struct NextPlace {
+  const Index* index = nullptr;  // null: the table
+  const Record* record = nullptr;
+  std::vector<KeyAttribute> partition;
+  KeyAttribute sort;
+  const Template* text = nullptr;  // of the sort key; null: it is the number as it is
+  unsigned width = 0;              // digits of the number; 0: the sort key is a number
+  std::vector<std::string> scope;  // attributes that say which rows: those of the partition key, and before the number
+};
+
+// Errors: Validation: the key of the entity in the pattern's order does not have the number first of all that varies, or is spread
+// over shards.  The pattern is there.
+Result<NextPlace> next_place(const Model& model, const Entity& entity, const Attribute& attribute);
+
+// One such place.
+struct NextRange {
+  value::Item partition;  // the values of the partition key attributes
+  std::string front;      // of the sort key, up to the number
+
+  // The number in a row of the table or index; nullopt when the row is not in this range, or has none there.
+  std::optional<value::Number> number_in(const NextPlace& place, const value::Item& row) const;
+};
+// nullopt: an attribute of the scope is absent.  Errors: Validation, when one does not fit into its key.
+Result<std::optional<NextRange>> next_range(const NextPlace& place, const Attribute& attribute,
+                                            const value::Item& attributes);
+
+}  // namespace stator::model

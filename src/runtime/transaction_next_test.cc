@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "stator/runtime/test_support.h"
+#include "stator/runtime/transaction.h"
+
+namespace stator::runtime {
+namespace {
+
+// Songs in the order of an index, in lists that count them; tickets whose number is their key; seats whose key is a number.
+constexpr std::string_view kSongs = R"yaml(
+model: songs
+table:
+  name: Songs
+  key: [PK, SK]
+  indexes:
+    Order: { key: [GSI1PK, GSI1SK] }
+    Seats: { key: [row, seat:N] }
+entities:
+  LIST:
+    access: { read: public, write: public }
+    keys: { PK: "list#{list}", SK: "list" }
+    attributes: { list: { type: string, required: true }, songs: { count: SONG.list } }
+  SONG:
+    access: { read: public, write: public }
+    parents: { list: { entity: LIST, on_delete: cascade } }
+    keys: { PK: "song#{song}", SK: "song", GSI1PK: "list#{list}", GSI1SK: "{side}#{place:03}#{song}" }
+    attributes:
+      song: { type: string, required: true }
+      list: { type: string, required: true }
+      side: string
+      place: { next: { in: songs, step: 10 }, min: 5, max: 100 }
+      label: { type: string, derived: "concat(side, '!')" }
+  JINGLE:
+    access: { read: public, write: public }
+    keys: { PK: "jingle#{jingle}", SK: "jingle", GSI1PK: "list#{list}", GSI1SK: "{side}#9x{jingle}" }
+    attributes: { jingle: { type: string, required: true }, list: string, side: string }
+  TICKET:
+    access: { read: public, write: public }
+    keys: { PK: "tickets", SK: "ticket#{number:06}" }
+    attributes: { number: { next: { in: tickets } }, name: string }
+  SEAT:
+    access: { read: public, write: public }
+    keys: { PK: "seat#{name}", SK: "seat" }
+    attributes: { name: { type: string, required: true }, row: string, seat: { next: { in: seats, step: 2 } } }
+patterns:
+  songs: { query: { index: Order, GSI1PK: "list#{list}" }, returns: SONG }
+  tickets: { query: { PK: "tickets" }, returns: TICKET }
+  seats: { query: { index: Seats, row: "{row|raw}" }, returns: SEAT }
+)yaml";
+
+class NextTest : public testing::Test {
+ protected:
+  NextTest() { world.made("LIST", {{"list", text("l")}}, nobody()); }
+
+  Item song(std::string_view name, std::string_view side = "A") {
+    return {{"song", text(name)}, {"list", text("l")}, {"side", text(side)}};
+  }
+  std::string place(const Item& attributes) {
+    const auto made = world.create("SONG", attributes, nobody());
+    return made ? shown(*made, "place") : told(made);
+  }
+
+  World world{kSongs};
+};
+
+TEST_F(NextTest, EachOrderCountsForItself) {
+  EXPECT_EQ(place(song("a")), "10");
+  EXPECT_EQ(place(song("b")), "20");
+  EXPECT_EQ(place(song("c", "B")), "10");
+}
+
+TEST_F(NextTest, OtherRowsInTheIndexAreNotCounted) {
+  EXPECT_EQ(place(song("a")), "10");
+  for (const auto* name : {"1", "2", "3", "4", "5", "6", "7"}) {
+    world.made("JINGLE", {{"jingle", text(name)}, {"list", text("l")}, {"side", text("A")}}, nobody());
+  }
+  EXPECT_EQ(place(song("b")), "20");
+}
+
+TEST_F(NextTest, BeyondTheGreatestItIsFull) {
+  auto last = song("a");
+  last.set("place", number(95));
+  EXPECT_EQ(place(last), "95");
+  EXPECT_EQ(place(song("b")), "409 Full; place has no next value");
+}
+
+TEST_F(NextTest, WithoutAnOrderThereIsNoNumberAndWithOneThereIs) {
+  EXPECT_EQ(place({{"song", text("a")}, {"list", text("l")}}), "-");
+  const auto moved = world.update("SONG", {{"song", text("a")}}, changes({{"side", text("A")}}), nobody());
+  EXPECT_EQ(shown(*moved, "place"), "10");
+  EXPECT_EQ(shown(*moved, "label"), "\"A!\"");
+}
+
+TEST_F(NextTest, ManyInOneTransactionFollowEachOther) {
+  const auto done = world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+    for (const auto* name : {"a", "b", "c"})
+      ATTEMPT(transaction.create(world.entity("SONG"), song(name), Source::Model));
+    return Done{};
+  });
+  ASSERT_EQ(told(done), "ok");
+  EXPECT_EQ(shown(*world.get("SONG", {{"song", text("c")}}, nobody()), "place"), "30");
+  EXPECT_EQ(place(song("d")), "40");
+}
+
+TEST_F(NextTest, ANumberCanBeAKeyAsItIs) {
+  const auto seat = [&](std::string_view name) {
+    return shown(world.made("SEAT", {{"name", text(name)}, {"row", text("r")}}, nobody()), "seat");
+  };
+  EXPECT_EQ(seat("a"), "2");
+  EXPECT_EQ(seat("b"), "4");
+}
+
+TEST_F(NextTest, NoTwoGetTheSameWhereAParentCountsOrTheNumberIsTheKey) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 5;
+  std::atomic<int> failed = 0;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        const auto name = std::to_string(t) + "-" + std::to_string(i);
+        Item attributes = song(name, t % 2 == 0 ? "A" : "B");
+        if (!world.create("SONG", attributes, nobody())) ++failed;
+        if (!world.create("TICKET", {{"name", text(name)}}, nobody())) ++failed;
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(failed, 0);
+  std::set<std::string> places, tickets;
+  for (const auto& one : world.run("songs", {{"list", text("l")}}, nobody())->objects) {
+    places.insert(shown(one, "side") + shown(one, "place"));
+  }
+  for (const auto& one : world.run("tickets", {}, nobody())->objects) tickets.insert(shown(one, "number"));
+  EXPECT_EQ(places.size(), kThreads * kEach);
+  EXPECT_EQ(tickets.size(), kThreads * kEach);
+}
+
+}  // namespace
+}  // namespace stator::runtime
