@@ -57,6 +57,7 @@ std::string_view json_format(Kind kind) {
     case Kind::Timestamp: return "date-time";
     case Kind::Email: return "email";
     case Kind::Url: return "uri";
+    case Kind::Domain: return "hostname";
     default: return "";
   }
 }

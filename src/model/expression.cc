@@ -1,7 +1,5 @@
 #include "stator/model/expression.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 #include <array>
 
@@ -72,23 +70,6 @@ Result<const std::string*> text_of(const Node& node, const AttributeValue& value
   const auto* text = value.as_string();
   if (text == nullptr) return misfit(node, "a text", value);
   return text;
-}
-
-// `convert` applied to every character.
-Result<std::string> map_characters(std::string_view text, utf8proc_int32_t (*convert)(utf8proc_int32_t)) {
-  std::string mapped;
-  const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  const auto* const end = at + text.size();
-  while (at != end) {
-    utf8proc_int32_t c = 0;
-    const auto size = utf8proc_iterate(at, end - at, &c);
-    if (size <= 0) return validation_error("the text is not UTF-8");
-    at += size;
-    std::array<utf8proc_uint8_t, 4> bytes{};
-    const auto written = utf8proc_encode_char(convert(c), bytes.data());
-    mapped.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(written));
-  }
-  return mapped;
 }
 
 // The text of a value inside a longer one.
@@ -195,6 +176,7 @@ class Evaluation {
       case Function::Min:
       case Function::Max: return extreme(node);
       case Function::ListAppend: return list_append(node);
+      case Function::PlusSeconds: return plus_seconds(node);
       case Function::Now:
       case Function::Uuid:
       case Function::Ulid:
@@ -233,8 +215,8 @@ class Evaluation {
     }
     const std::string& text = *TRY(text_of(node, value));
     switch (node.function) {
-      case Function::Lower: return AttributeValue(TRY(map_characters(text, utf8proc_tolower)));
-      case Function::Upper: return AttributeValue(TRY(map_characters(text, utf8proc_toupper)));
+      case Function::Lower: return AttributeValue(TRY(lower_case(text)));
+      case Function::Upper: return AttributeValue(TRY(upper_case(text)));
       case Function::Fold: return AttributeValue(TRY(fold(text)));
       case Function::Sortable: return AttributeValue(escape(TRY(fold(text))));
       case Function::Length: return AttributeValue::number(static_cast<std::int64_t>(count_code_points(text)));
@@ -244,6 +226,20 @@ class Evaluation {
     const auto moment = parse_timestamp(text);
     if (!moment) return validation_error(fmt::format("date needs a timestamp, not '{}'", text));
     return AttributeValue(format_date(std::chrono::floor<std::chrono::days>(*moment)));
+  }
+
+  Result<Value> plus_seconds(const Node& node) const {
+    const Value moment = TRY(operand(node, 0));
+    const Value seconds = TRY(operand(node, 1));
+    if (!moment || !seconds) return Value();
+    const std::string& text = *TRY(text_of(node, *moment));
+    const auto start = parse_timestamp(text);
+    if (!start) return validation_error(fmt::format("plus_seconds needs a timestamp, not '{}'", text));
+    constexpr std::int64_t kMost = 100LL * 366 * 24 * 60 * 60;  // a century keeps within the years that can be written
+    const auto amount = TRY(number_of(node, *seconds))->to_int64();
+    if (!amount || *amount > kMost || *amount < -kMost)
+      return validation_error("plus_seconds needs a whole number of seconds, at most a century");
+    return AttributeValue(format_timestamp(*start + std::chrono::seconds(*amount)));
   }
 
   Result<Value> first_present(const Node& node) const {

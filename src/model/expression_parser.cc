@@ -47,6 +47,7 @@ constexpr std::array kFunctions = {
     FunctionRule{"max", Function::Max, 1, kMaxOperands},
     FunctionRule{"list_append", Function::ListAppend, 2, 2},
     FunctionRule{"date", Function::Date, 1, 1},
+    FunctionRule{"plus_seconds", Function::PlusSeconds, 2, 2},
     FunctionRule{"now", Function::Now, 0, 0},
     FunctionRule{"uuid", Function::Uuid, 0, 0},
     FunctionRule{"ulid", Function::Ulid, 0, 0},

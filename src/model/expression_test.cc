@@ -242,6 +242,8 @@ TEST(ExpressionEvaluate, CallsFunctions) {
           {"date(at)", "2026-01-15"},
           {"date('2026-01-15T23:30:00-01:00')", "2026-01-16"},
           {"date(missing)", "null"},
+          {"plus_seconds('2026-01-15T23:30:00Z', 3600)", "2026-01-16T00:30:00.000Z"},
+          {"plus_seconds(missing, 1)", "null"},
           {"concat(now(), uuid(), ulid())", "<now><uuid><ulid>"}});
 }
 

@@ -33,6 +33,7 @@ enum class Function : std::uint8_t {
   Max,
   ListAppend,
   Date,
+  PlusSeconds,
   Now,
   Uuid,
   Ulid,

@@ -20,6 +20,7 @@ constexpr std::array kKinds{
     Choice<Kind>("date", Kind::Date),
     Choice<Kind>("timestamp", Kind::Timestamp),
     Choice<Kind>("email", Kind::Email),
+    Choice<Kind>("domain", Kind::Domain),
     Choice<Kind>("isbn", Kind::Isbn),
     Choice<Kind>("url", Kind::Url),
     Choice<Kind>("enum", Kind::Enum),
@@ -107,6 +108,19 @@ void load_bounds(Words& words, Type& type, Report& report) {
   }
 }
 
+// How a text is spelled, and what else is taken for it.
+void load_spelling(Words& words, Type& type, Report& report) {
+  constexpr std::array kDayEnds{Choice<DayEnd>("start", DayEnd::Start), Choice<DayEnd>("end", DayEnd::End)};
+  if (const YamlNode* lower = words.find("lower")) {
+    if (!is_free_text(type.kind)) unfit(*lower, type.kind, "texts", report);
+    type.lower = read_boolean(*lower, "lower", report).value_or(false);
+  }
+  if (const YamlNode* date = words.find("date")) {
+    if (type.kind != Kind::Timestamp) unfit(*date, type.kind, "timestamps", report);
+    type.date = read_choice(*date, "date", kDayEnds, report);
+  }
+}
+
 void load_enum_values(Words& words, Type& type, Report& report) {
   const YamlNode* node = type.kind == Kind::Enum ? words.need("values") : words.find("values");
   if (node == nullptr) return;
@@ -149,6 +163,7 @@ Type load_type_of(Words& words, std::optional<Kind> implied, Loading& loading) {
   load_enum_values(words, type, loading.report);
   load_members(words, type, loading);
   load_bounds(words, type, loading.report);
+  load_spelling(words, type, loading.report);
   return type;
 }
 

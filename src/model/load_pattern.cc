@@ -95,7 +95,7 @@ class QueryLoader {
       const auto position = place_in_template(parsed->source, name);
       if (name.find('.') != std::string::npos) {
         report_.error(position, "bad-template", fmt::format("a parameter has no parts: {} cannot be one", name));
-      } else if (name != "me") {
+      } else if (name != "me" && name != "now") {
         uses_.push_back({.name = name, .position = position, .where = where});
       }
     }

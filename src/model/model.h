@@ -77,7 +77,8 @@ enum class Kind : std::uint8_t {
   Timestamp,  // 2026-01-15T10:00:00.000Z: UTC, fixed width; other spellings of RFC 3339 are taken and normalised
   Email,
   Url,
-  Isbn,  // ISBN-10 or ISBN-13 with a right checksum, kept without dashes
+  Domain,  // of a web site, in its one spelling: see normal_domain() in web_address.h
+  Isbn,    // ISBN-10 or ISBN-13 with a right checksum, kept without dashes
   Enum,
   List,
   Set,  // of String, Number, Binary and what is stored as these
@@ -86,6 +87,9 @@ enum class Kind : std::uint8_t {
 };
 
 struct Attribute;
+
+// Which end of a day a date stands for where a moment is asked for.
+enum class DayEnd : std::uint8_t { Start, End };
 
 // What a value must look like.  Bounds count code points for text, members for lists and sets, bytes for binary.
 struct Type {
@@ -97,6 +101,8 @@ struct Type {
   std::optional<value::Number> max;
   std::optional<value::Number> step;   // a number is a multiple of it
   std::optional<std::string> pattern;  // RE2, matched against the whole text
+  bool lower = false;                  // a text is kept in lower case
+  std::optional<DayEnd> date;          // Timestamp: a date is taken, too, and stands for that end of its day
 };
 
 enum class Generated : std::uint8_t { No, Uuid, Ulid, Now };
@@ -324,7 +330,7 @@ struct Pattern {
   std::vector<std::string> sorted_by;  // attributes whose order the answer promises; the checker proves it of the key
   std::optional<Expression> filter;
   std::vector<Returned> returns;
-  std::vector<Attribute> parameters;  // every name in path, templates and filter, `me` aside
+  std::vector<Attribute> parameters;  // every name in path, templates and filter, `me` and `now` aside
   std::optional<Nest> nest;
   std::vector<Join> joins;
   std::optional<std::string> within;  // an entity that the parameters name; it must be visible to the caller, or 404

@@ -1,6 +1,9 @@
 #include "stator/model/text.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace stator::model {
@@ -53,7 +56,27 @@ bool is_authority(std::string_view authority) {
          (colon == std::string_view::npos || is_port(authority.substr(colon + 1)));
 }
 
+// `convert` applied to every character.
+Result<std::string> map_characters(std::string_view text, utf8proc_int32_t (*convert)(utf8proc_int32_t)) {
+  std::string mapped;
+  const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const auto* const end = at + text.size();
+  while (at != end) {
+    utf8proc_int32_t c = 0;
+    const auto size = utf8proc_iterate(at, end - at, &c);
+    if (size <= 0) return validation_error("the text is not UTF-8");
+    at += size;
+    std::array<utf8proc_uint8_t, 4> bytes{};
+    const auto written = utf8proc_encode_char(convert(c), bytes.data());
+    mapped.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(written));
+  }
+  return mapped;
+}
+
 }  // namespace
+
+Result<std::string> lower_case(std::string_view text) { return map_characters(text, utf8proc_tolower); }
+Result<std::string> upper_case(std::string_view text) { return map_characters(text, utf8proc_toupper); }
 
 std::string lower_ascii(std::string_view text) {
   std::string lower(text);

@@ -4,10 +4,16 @@
 #include <string>
 #include <string_view>
 
+#include "stator/base/result.h"
+
 namespace stator::model {
 
 // A to Z as a to z; everything else stays.
 std::string lower_ascii(std::string_view text);
+
+// Every character as Unicode maps it alone.  Errors: Validation, when the text is not UTF-8.
+Result<std::string> lower_case(std::string_view text);
+Result<std::string> upper_case(std::string_view text);
 
 std::size_t count_code_points(std::string_view text);
 

@@ -63,6 +63,7 @@ std::string misfit(const Type& type) {
     case Kind::Ulid: return "is not a ulid such as 01ARZ3NDEKTSV4RRFFQ69G5FAV";
     case Kind::Date: return "is not a date such as 2026-01-15";
     case Kind::Timestamp: return "is not a timestamp such as 2026-01-15T10:00:00Z";
+    case Kind::Domain: return "is not a domain such as example.com";
     case Kind::Isbn: return "is not an ISBN with a right checksum, such as 978-0-306-40615-7";
     case Kind::Email: return "is not an e-mail address such as ann@example.com";
     case Kind::Url: return "is not a URL such as https://example.com/page";

@@ -13,6 +13,7 @@
 #include "stator/model/isbn.h"
 #include "stator/model/text.h"
 #include "stator/model/type_rules.h"
+#include "stator/model/web_address.h"
 
 namespace stator::model {
 namespace {
@@ -96,9 +97,20 @@ class Check {
   void text(const Type& type, const std::string& name, AttributeValue& value) {
     std::string text = *value.as_string();
     if (!normalise(type, text)) return add(name, misfit(type));
+    if (type.lower) {
+      auto lower = lower_case(text);
+      if (!lower) return add(name, lower.error().message);
+      text = std::move(*lower);
+    }
     size(type, name, count_code_points(text), "character");
     if (type.pattern && !matches(*type.pattern, text)) add(name, "does not match the pattern " + *type.pattern);
     if (text != *value.as_string()) value = AttributeValue(std::move(text));
+  }
+
+  static std::optional<Moment> moment_of(const Type& type, std::string_view text) {
+    const auto day = type.date ? parse_date(text) : std::nullopt;
+    if (!day) return parse_timestamp(text);
+    return *type.date == DayEnd::Start ? *day : *day + std::chrono::days(1);
   }
 
   static bool normalise(const Type& type, std::string& text) {
@@ -107,12 +119,17 @@ class Check {
       case Kind::Ulid: return normalise_ulid(text);
       case Kind::Date: return parse_date(text).has_value();
       case Kind::Timestamp: {
-        const auto moment = parse_timestamp(text);
+        const auto moment = moment_of(type, text);
         if (moment) text = format_timestamp(*moment);
         return moment.has_value();
       }
       case Kind::Email: return normalise_email(text);
       case Kind::Url: return is_url(text);
+      case Kind::Domain: {
+        auto domain = normal_domain(text);
+        if (domain) text = std::move(*domain);
+        return domain.ok();
+      }
       case Kind::Isbn: {
         const auto isbn = normal_isbn(text);
         if (isbn) text = *isbn;

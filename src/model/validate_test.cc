@@ -106,6 +106,20 @@ TEST(CheckValue, BringsTextsIntoTheirOneSpelling) {
   EXPECT_EQ(checked(type_of(Kind::Timestamp), text("2026-01-15T11:00:00+01:00")), R"("2026-01-15T10:00:00.000Z")");
   EXPECT_EQ(checked(type_of(Kind::Email), text("Ann@Example.com")), R"("Ann@example.com")");
   EXPECT_EQ(checked(type_of(Kind::Url), text("https://example.com/x")), R"("https://example.com/x")");
+  EXPECT_EQ(checked(type_of(Kind::Domain), text("HTTPS://www.M\u00fcller.de/x")), R"("xn--mller-kva.de")");
+  Type lower = type_of(Kind::Email);
+  lower.lower = true;
+  EXPECT_EQ(checked(lower, text("Ann@Example.com")), R"("ann@example.com")");
+}
+
+TEST(CheckValue, TakesADateForAnEndOfItsDay) {
+  Type type = type_of(Kind::Timestamp);
+  type.date = DayEnd::Start;
+  EXPECT_EQ(checked(type, text("2026-01-31")), R"("2026-01-31T00:00:00.000Z")");
+  type.date = DayEnd::End;
+  EXPECT_EQ(checked(type, text("2026-01-31")), R"("2026-02-01T00:00:00.000Z")");
+  EXPECT_EQ(checked(type, text("2026-01-31T10:00:00Z")), R"("2026-01-31T10:00:00.000Z")");
+  EXPECT_EQ(checked(type, text("2026-02-31")), "x is not a timestamp such as 2026-01-15T10:00:00Z");
 }
 
 TEST(CheckValue, SaysWhatATextShouldLookLike) {

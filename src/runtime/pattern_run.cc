@@ -97,6 +97,7 @@ class PatternRun {
     if (!problems.empty()) return invalid(std::move(problems));
     values_ = parameters;
     if (caller_.subject) values_.set("me", AttributeValue::string(*caller_.subject));
+    values_.set("now", context_.generator.call("now"));
 
     lets_all_in_ = lets_in(pattern_.access, caller_);
     if (pattern_.within) return admit_within(parameters);

@@ -1,7 +1,158 @@
 #include "stator/systems/shops/extension.h"
 
-namespace stator::systems::shops {
+#include <memory>
 
-app::Natives extension(const app::ExtensionParts& /*parts*/) { return {}; }
+#include "stator/app/answer.h"
+#include "stator/runtime/problems.h"
+#include "stator/runtime/transaction.h"
+#include "stator/systems/shops/url_batch.h"
+#include "stator/systems/shops/url_store.h"
+#include "stator/systems/shops/work_queue.h"
+#include "stator/value/json.h"
+
+namespace stator::systems::shops {
+namespace {
+
+using app::NativeCall;
+using runtime::Done;
+using runtime::Outcome;
+using value::AttributeValue;
+using value::JsonWriter;
+
+http::Response json_answer(std::string body) {
+  return {.status = 200, .content_type = app::kJsonType, .headers = {}, .body = std::move(body), .close = false};
+}
+http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }
+
+const std::string& text_of(const value::Item& item, std::string_view name) { return *item.find(name)->as_string(); }
+
+// The native actions of the model, by their names there.
+class Shops {
+ public:
+  explicit Shops(const app::ExtensionParts& parts)
+      : repository_(parts.repository),
+        model_(repository_.model()),
+        url_(*model_.find_entity("URL")),
+        store_(model_, parts.client),
+        queue_(repository_, parts.clock) {
+    for (const auto& attribute : url_.attributes) {
+      const bool told = attribute.name == "type" || attribute.name == "hash" || attribute.name == "standards_used";
+      if (told) told_.push_back(attribute);
+    }
+  }
+
+  Outcome<http::Response> upsert_urls(const NativeCall& call) {
+    const auto& domain = text_of(call.within->attributes, "domain");
+    auto batch = read_url_batch(call.call.body, domain, told_);
+    if (!batch) return runtime::invalid(batch.error().message);
+    const auto report = ATTEMPT(store_.upsert(domain, std::move(batch->news)));
+    return json_answer(report_body(report, batch->refused));
+  }
+
+  Outcome<http::Response> get_url(const NativeCall& call) {
+    const auto url = ATTEMPT(repository_.get(url_, ATTEMPT(naming(call)), call.caller()));
+    std::string body;
+    app::append_object(body, model_.table, url);
+    auto answer = json_answer(std::move(body));
+    answer.headers = "ETag: " + app::etag_of(url) + "\r\n";
+    return answer;
+  }
+
+  Outcome<http::Response> delete_url(const NativeCall& call) {
+    ATTEMPT(repository_.remove(url_, ATTEMPT(naming(call)), call.caller()));
+    return no_content();
+  }
+
+  Outcome<http::Response> set_hash(const NativeCall& call) {
+    const auto name = ATTEMPT(naming(call));
+    const auto& hash = *call.inputs.find("hash");
+    std::optional<AttributeValue> before;
+    ATTEMPT(repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
+      auto* draft = ATTEMPT(transaction.load(url_, name));
+      if (draft == nullptr) return runtime::not_found(url_.name);
+      const auto* known = draft->after->find("hash");
+      before = known == nullptr ? std::nullopt : std::optional(*known);
+      model::PlainObject changes;
+      changes.values.set("hash", hash);
+      return transaction.change(*draft, changes, runtime::Source::Request);
+    }));
+    std::string body;
+    JsonWriter json(body);
+    json.begin_object().key("url").string(text_of(name, "url")).key("changed").boolean(before != hash);
+    json.key("hash").string(*hash.as_string());
+    if (before) json.key("previous").string(*before->as_string());
+    json.end_object();
+    return json_answer(std::move(body));
+  }
+
+  Outcome<http::Response> claim(const NativeCall& call) {
+    const ClaimRequest request{.op = text_of(call.inputs, "op"),
+                               .country = text_of(call.inputs, "country"),
+                               .seconds = *call.inputs.find("seconds")->as_number()->to_int64()};
+    const auto lease = ATTEMPT(queue_.claim(request, call.caller()));
+    if (!lease) return no_content();
+    std::string shop;
+    app::append_object(shop, model_.table, lease->shop);
+    std::string body;
+    JsonWriter json(body);
+    json.begin_object().key("op").string(request.op).key("domain").string(text_of(lease->shop.attributes, "domain"));
+    json.key("lease").string(lease->token);
+    json.key("until").string(lease->until).key("shop").raw(shop).end_object();
+    return json_answer(std::move(body));
+  }
+
+ private:
+  static Outcome<value::Item> naming(const NativeCall& call) {
+    const auto& domain = text_of(call.within->attributes, "domain");
+    const auto url = url_of_shop(text_of(call.inputs, "url"), domain);
+    if (!url) return runtime::invalid({{"url", url.error().message}});
+    return UrlStore::naming(domain, *url);
+  }
+
+  static std::string report_body(const UpsertReport& report, const std::vector<RefusedUrl>& refused) {
+    std::string body;
+    JsonWriter json(body);
+    json.begin_object().key("counts").begin_object();
+    json.key("created").integer(static_cast<std::int64_t>(report.created.size()));
+    json.key("changed").integer(static_cast<std::int64_t>(report.changed.size()));
+    json.key("unchanged").integer(static_cast<std::int64_t>(report.unchanged.size()));
+    json.key("refused").integer(static_cast<std::int64_t>(refused.size()));
+    json.end_object();
+    const auto list = [&](std::string_view name, const std::vector<std::string>& urls) {
+      json.key(name).begin_array();
+      for (const auto& url : urls) json.string(url);
+      json.end_array();
+    };
+    list("created", report.created);
+    list("changed", report.changed);
+    list("unchanged", report.unchanged);
+    json.key("refused").begin_array();
+    for (const auto& [url, problem] : refused) {
+      json.begin_object().key("url").string(url).key("problem").string(problem).end_object();
+    }
+    json.end_array().end_object();
+    return body;
+  }
+
+  runtime::Repository& repository_;
+  const model::Model& model_;
+  const model::Entity& url_;
+  std::vector<model::Attribute> told_;  // what crawlers say of a URL
+  UrlStore store_;
+  WorkQueue queue_;
+};
+
+}  // namespace
+
+app::Natives extension(const app::ExtensionParts& parts) {
+  const auto shops = std::make_shared<Shops>(parts);
+  return {
+      {"upsert_urls", [shops](const NativeCall& call) { return shops->upsert_urls(call); }},
+      {"get_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
+      {"delete_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
+      {"set_hash", [shops](const NativeCall& call) { return shops->set_hash(call); }},
+      {"claim", [shops](const NativeCall& call) { return shops->claim(call); }},
+  };
+}
 
 }  // namespace stator::systems::shops

@@ -1,7 +1,61 @@
 #include "stator/systems/worthwatch/extension.h"
 
-namespace stator::systems::worthwatch {
+#include <fmt/format.h>
 
-app::Natives extension(const app::ExtensionParts& /*parts*/) { return {}; }
+#include <memory>
+
+#include "stator/app/answer.h"
+#include "stator/runtime/problems.h"
+#include "stator/systems/worthwatch/item_order.h"
+#include "stator/systems/worthwatch/list_clone.h"
+
+namespace stator::systems::worthwatch {
+namespace {
+
+using app::NativeCall;
+using runtime::Outcome;
+
+// Objects as the model's own routes answer them.
+http::Response object_answer(int status, const model::Model& model, const runtime::Object& object) {
+  http::Response answer{.status = status, .content_type = app::kJsonType, .headers = {}, .body = {}, .close = false};
+  answer.headers = fmt::format("ETag: {}\r\n", app::etag_of(object));
+  if (status == 201) answer.headers += fmt::format("Location: /systems/{}/v1{}\r\n", model.name, app::path_of(object));
+  app::append_object(answer.body, model.table, object);
+  return answer;
+}
+
+Outcome<http::Response> clone(runtime::Repository& repository, const NativeCall& call) {
+  const auto& list = *call.within;
+  const auto* title = call.inputs.find("title");
+  if (title == nullptr) title = list.attributes.find("title");
+  const auto copy = ATTEMPT(
+      clone_list(repository, list,
+                 {.title = *title->as_string(), .is_public = *call.inputs.find("isPublic")->as_bool()}, call.caller()));
+  return object_answer(201, repository.model(), copy);
+}
+
+Outcome<http::Response> move(ItemOrder& order, const model::Model& model, const NativeCall& call) {
+  const auto* before = call.inputs.find("before");
+  const auto* behind = call.inputs.find("after");
+  if ((before == nullptr) == (behind == nullptr)) {
+    return runtime::invalid("say either before or after", {{"before", "or after is required, not both"}});
+  }
+  const Place place{.side = before != nullptr ? Place::Side::Before : Place::Side::Behind,
+                    .anchor = *(before != nullptr ? before : behind)->as_map()};
+  value::Item item;
+  for (const auto* name : {"watchlistId", "contentType", "contentId"}) item.set(name, *call.inputs.find(name));
+  return object_answer(200, model, ATTEMPT(order.move(item, place)));
+}
+
+}  // namespace
+
+app::Natives extension(const app::ExtensionParts& parts) {
+  auto& repository = parts.repository;
+  const auto order = std::make_shared<ItemOrder>(repository);
+  return {
+      {"clone", [&repository](const NativeCall& call) { return clone(repository, call); }},
+      {"move", [&repository, order](const NativeCall& call) { return move(*order, repository.model(), call); }},
+  };
+}
 
 }  // namespace stator::systems::worthwatch

@@ -236,6 +236,7 @@ constexpr std::size_t kNumberBytes = 40;
 constexpr std::size_t kEmailBytes = 254;  // check_value() takes no longer ones
 constexpr std::size_t kUrlBytes = 2048;
 constexpr std::size_t kIsbnBytes = 13;
+constexpr std::size_t kDomainBytes = 253;
 
 // How many characters a text has at most; nullopt when nothing says so.
 std::optional<std::size_t> most_characters(const Type& type) {
@@ -243,6 +244,7 @@ std::optional<std::size_t> most_characters(const Type& type) {
   if (type.kind == Kind::Email) return kEmailBytes;
   if (type.kind == Kind::Url) return kUrlBytes;
   if (type.kind == Kind::Isbn) return kIsbnBytes;
+  if (type.kind == Kind::Domain) return kDomainBytes;
   const auto texts = type.pattern ? regex_language(*type.pattern) : std::nullopt;
   return texts ? texts->longest() : std::nullopt;
 }

@@ -136,6 +136,7 @@ Language typed(const Field& field, const Type* type, Transform transform) {
       for (auto& value : values) value = transformed(value, transform);
       return Language::one_of(values);
     }
+    case Kind::Domain: return *regex_language("[a-z0-9.-]+");
     case Kind::Isbn: return *regex_language(lower ? "[0-9]{9}[0-9x]|[0-9]{13}" : "[0-9]{9}[0-9X]|[0-9]{13}");
     case Kind::Email: return around('@', transform);
     case Kind::Url: return around(':', transform);
@@ -273,6 +274,12 @@ const Type* type_of(const std::vector<Attribute>& attributes, std::string_view p
 const Type* type_of(const Entity& entity, std::string_view path) { return type_of(entity.attributes, path); }
 
 const Type* type_of(const Model& model, const Pattern& pattern, std::string_view path) {
+  static const Type moment = [] {
+    Type type;
+    type.kind = Kind::Timestamp;
+    return type;
+  }();
+  if (path == "now") return &moment;
   if (const auto* type = type_of(pattern.parameters, path)) return type;
   for (const auto& returned : pattern.returns) {
     const auto* entity = model.find_entity(returned.entity);

@@ -24,6 +24,7 @@ std::string_view kind_word(Kind kind) {
     case Kind::Timestamp: return "timestamp";
     case Kind::Email: return "email";
     case Kind::Url: return "url";
+    case Kind::Domain: return "domain";
     case Kind::Isbn: return "isbn";
     case Kind::Enum: return "enum";
     case Kind::List: return "list";
@@ -56,6 +57,7 @@ void add_bounds(std::vector<std::string>& words, const Type& type) {
   }
   if (type.step) words.push_back("in steps of " + type.step->to_string());
   if (type.pattern) words.push_back("matches " + *type.pattern);
+  if (type.lower) words.emplace_back("kept in lower case");
 }
 
 std::string children_words(const std::vector<Children>& children) {

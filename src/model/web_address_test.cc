@@ -1,8 +1,8 @@
-#include "stator/systems/shops/web_address.h"
+#include "stator/model/web_address.h"
 
 #include <gtest/gtest.h>
 
-namespace stator::systems::shops {
+namespace stator::model {
 namespace {
 
 struct Case {
@@ -58,4 +58,4 @@ TEST(BelongsTo, KnowsAShopsOwnNames) {
 }
 
 }  // namespace
-}  // namespace stator::systems::shops
+}  // namespace stator::model

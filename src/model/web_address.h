@@ -5,7 +5,7 @@
 
 #include "stator/base/result.h"
 
-namespace stator::systems::shops {
+namespace stator::model {
 
 // The domain of a shop in its one spelling: without scheme, user, `www.`, port and path, lower case, names beyond ASCII in
 // their xn-- form.  "HTTPS://www.Müller.de:443/x" is "xn--mller-kva.de".  Errors: Validation.
@@ -23,4 +23,4 @@ Result<CanonicalUrl> canonical_url(std::string_view text);
 // Whether a host is the shop's: the domain itself, or a name below it.
 bool belongs_to(std::string_view host, std::string_view domain);
 
-}  // namespace stator::systems::shops
+}  // namespace stator::model

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/model/model.h"
+#include "stator/runtime/dynamo.h"
+#include "stator/runtime/outcome.h"
+#include "stator/systems/shops/url_batch.h"
+
+namespace stator::systems::shops {
+
+// Which URLs an upsert created, changed, and found as they were.
+struct UpsertReport {
+  std::vector<std::string> created, changed, unchanged;
+};
+
+// Writes URLs in bulk: what the repository would do one by one, in chunks as large as DynamoDB's transactions.
+//
+// A chunk is read with one request and written with one, together with the shop's count of URLs; what did not change is not
+// written.  Each write is conditioned on what was read, so that a lost race is seen and the chunk is read again.
+// Blocking, thread-safe.
+class UrlStore {
+ public:
+  UrlStore(const model::Model& model, client::Client& client);  // both outlive the store
+
+  // What names a URL's row, for the repository.
+  static value::Item naming(std::string_view domain, const std::string& url);
+
+  // Chunk by chunk: when a problem ends it, what was done before stays, and doing it again is harmless.
+  // Problems: NotFound (the shop is gone), Contention, and what the database says.
+  runtime::Outcome<UpsertReport> upsert(const std::string& domain, std::vector<UrlNews> news);
+
+ private:
+  struct Plan;
+
+  runtime::Outcome<runtime::Done> upsert_chunk(const std::string& domain, std::span<UrlNews> chunk,
+                                               UpsertReport& report);
+  runtime::Outcome<Plan> plan(const std::string& domain, std::span<const UrlNews> chunk);
+  runtime::Outcome<runtime::Write> to_write(const value::Item& attributes, const value::Item* before) const;
+  runtime::Write count_write(const std::string& domain, std::size_t created) const;
+
+  const model::Model& model_;
+  const model::Entity& url_;
+  const model::Entity& shop_;
+  Random random_;
+  runtime::Dynamo dynamo_;
+};
+
+}  // namespace stator::systems::shops

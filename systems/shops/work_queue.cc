@@ -1,0 +1,76 @@
+#include "stator/systems/shops/work_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "stator/model/calendar.h"
+#include "stator/runtime/object.h"
+#include "stator/runtime/problems.h"
+#include "stator/runtime/transaction.h"
+
+namespace stator::systems::shops {
+namespace {
+
+using runtime::Done;
+using runtime::Object;
+using runtime::Outcome;
+using value::AttributeValue;
+
+constexpr unsigned kCandidates = 32;  // of the head of the queue that a claim looks at
+constexpr unsigned kRounds = 8;       // as often is the head read again, when others took all of it
+constexpr std::string_view kTaken = "Taken";
+
+std::string text_at(const value::Item& item, const std::string& name) {
+  const auto* found = item.find(name);
+  return found != nullptr && found->as_string() != nullptr ? *found->as_string() : std::string();
+}
+
+}  // namespace
+
+WorkQueue::WorkQueue(runtime::Repository& repository, const Clock& clock)
+    : repository_(repository), clock_(clock), random_(Random::from_system()) {}
+
+Outcome<std::optional<Lease>> WorkQueue::claim(const ClaimRequest& request, const runtime::Caller& caller) {
+  const auto& pattern = *repository_.model().find_pattern("due_to_" + request.op);
+  const value::Item parameters{{"shop_country", AttributeValue::string(request.country)}};
+  for (unsigned round = 0; round < kRounds; ++round) {
+    auto due =
+        ATTEMPT(repository_.run(pattern, parameters, caller, {.limit = kCandidates, .start = std::nullopt})).objects;
+    if (due.empty()) break;
+    // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the queue.
+    for (std::size_t i = 1; i < due.size(); ++i) std::swap(due[i], due[i + random_.below(due.size() - i)]);
+    for (const auto& shop : due) {
+      auto leased = ATTEMPT(lease(shop, request));
+      if (leased) return leased;
+    }
+  }
+  return std::optional<Lease>();
+}
+
+// Nothing when somebody else has taken it.
+Outcome<std::optional<Lease>> WorkQueue::lease(const Object& shop, const ClaimRequest& request) {
+  const auto& entity = *shop.entity;
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(clock_.now());
+  Lease lease{.shop = {},
+              .token = random_.uuid(),
+              .until = model::format_timestamp(now + std::chrono::seconds(request.seconds))};
+  const auto taken = repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
+    auto* draft = ATTEMPT(transaction.load(entity, shop.attributes));
+    const bool due = draft != nullptr && text_at(*draft->after, request.op + "_at") < model::format_timestamp(now);
+    if (!due) return runtime::conflict(std::string(kTaken), "another worker was first");
+    model::PlainObject changes;
+    changes.values.set(request.op + "_lease", AttributeValue::string(lease.token));
+    changes.values.set(request.op + "_lease_until", AttributeValue::string(lease.until));
+    ATTEMPT(transaction.change(*draft, changes, runtime::Source::Model));
+    lease.shop = runtime::to_object(repository_.model(), entity, *draft->after);
+    return Done{};
+  });
+  if (taken) return std::optional(std::move(lease));
+  const auto& problem = taken.problem();
+  if (problem.code == kTaken || problem.code == "Contention") return std::optional<Lease>();
+  return problem;
+}
+
+}  // namespace stator::systems::shops

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/runtime/repository.h"
+
+namespace stator::systems::shops {
+
+// What a worker gets: a shop that nobody else holds until then.
+struct Lease {
+  runtime::Object shop;
+  std::string token;  // shown to complete or fail
+  std::string until;
+};
+
+struct ClaimRequest {
+  std::string op;  // "crawl", "scrape"
+  std::string country;
+  std::int64_t seconds = 0;  // how long the lease lasts
+};
+
+// Hands out shops that are due, the most overdue first.
+//
+// A lease is a conditional write of the shop's row: of two workers who want the same shop one gets it.  While it lasts, its end is the
+// shop's place in the queue, so that leased shops are not in the way, and a dead worker's shop is due again by itself.
+// Blocking, thread-safe.
+class WorkQueue {
+ public:
+  WorkQueue(runtime::Repository& repository, const Clock& clock);  // both outlive the queue
+
+  // Nothing: no shop is due that another worker did not just take.
+  runtime::Outcome<std::optional<Lease>> claim(const ClaimRequest& request, const runtime::Caller& caller);
+
+ private:
+  runtime::Outcome<std::optional<Lease>> lease(const runtime::Object& shop, const ClaimRequest& request);
+
+  runtime::Repository& repository_;
+  const Clock& clock_;
+  Random random_;
+};
+
+}  // namespace stator::systems::shops

@@ -1,0 +1,122 @@
+#include "stator/systems/worthwatch/list_clone.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "stator/base/log.h"
+#include "stator/runtime/problems.h"
+#include "stator/runtime/transaction.h"
+#include "stator/systems/worthwatch/item_order.h"
+#include "stator/systems/worthwatch/list_items.h"
+
+namespace stator::systems::worthwatch {
+namespace {
+
+using runtime::Done;
+using runtime::Object;
+using runtime::Outcome;
+using runtime::Source;
+using runtime::Transaction;
+using value::AttributeValue;
+using value::Item;
+
+constexpr std::size_t kTogether =
+    45;  // each item and its movie or show, and the list and its owner, make less than 100 rows
+
+void copy_attribute(const Item& from, std::string_view name, Item& to) {
+  if (const auto* content = from.find(name)) to.set(name, *content);
+}
+
+// One copy being made.
+class Cloning {
+ public:
+  Cloning(runtime::Repository& repository, const Object& list, const runtime::Caller& caller,
+          const std::vector<Object>& items)
+      : repository_(repository),
+        list_(list),
+        item_(*repository.model().find_entity("WATCHLIST_ITEM")),
+        caller_(caller),
+        items_(items) {}
+
+  Outcome<Object> run(const CloneRequest& request) {
+    const auto first = std::min(kTogether, items_.size());
+    const bool at_once = first == items_.size();
+    ATTEMPT(repository_.transact([&](Transaction& transaction) -> Outcome<Done> {
+      const auto* copy =
+          ATTEMPT(transaction.create(*list_.entity, attributes_of_copy(request, at_once), Source::Model));
+      id_ = *copy->after->find("watchlistId");
+      return add(transaction, 0, first);
+    }));
+    if (!at_once) {
+      if (auto rest = add_rest(first, request); !rest) {
+        const auto removed = repository_.remove(*list_.entity, name(), caller_);
+        if (!removed) log::warning("incomplete_clone_not_removed", {{"error", removed.problem().message}});
+        return std::move(rest).problem();
+      }
+    }
+    return repository_.get(*list_.entity, name(), caller_);
+  }
+
+ private:
+  Item attributes_of_copy(const CloneRequest& request, bool at_once) const {
+    Item copy{{"curatorId", AttributeValue::string(*caller_.subject)},
+              {"title", AttributeValue::string(request.title)},
+              {"isPublic", AttributeValue::boolean(request.is_public && at_once)},
+              {"clonedFrom", *list_.attributes.find("watchlistId")}};
+    copy_attribute(list_.attributes, "description", copy);
+    copy_attribute(list_.attributes, "tags", copy);
+    return copy;
+  }
+
+  Outcome<Done> add_rest(std::size_t first, const CloneRequest& request) {
+    for (auto start = first; start < items_.size(); start += kTogether) {
+      ATTEMPT(repository_.transact([&](Transaction& transaction) {
+        return add(transaction, start, std::min(start + kTogether, items_.size()));
+      }));
+    }
+    if (!request.is_public) return Done{};
+    model::PlainObject changes;
+    changes.values.set("isPublic", AttributeValue::boolean(true));
+    ATTEMPT(repository_.update(*list_.entity, name(), changes, caller_));
+    return Done{};
+  }
+
+  Outcome<Done> add(Transaction& transaction, std::size_t start, std::size_t end) {
+    for (auto i = start; i < end; ++i) {
+      Item item{{"watchlistId", id_},
+                {"position", AttributeValue::number((static_cast<std::int64_t>(i) + 1) * kPositionStep)}};
+      for (const auto* name : {"contentType", "contentId", "curatorNote"}) {
+        copy_attribute(items_[i].attributes, name, item);
+      }
+      ATTEMPT(transaction.create(item_, std::move(item), Source::Model));
+    }
+    return Done{};
+  }
+
+  Item name() const { return Item{{"watchlistId", id_}}; }
+
+  runtime::Repository& repository_;
+  const Object& list_;
+  const model::Entity& item_;
+  const runtime::Caller& caller_;
+  const std::vector<Object>& items_;
+  AttributeValue id_;
+};
+
+}  // namespace
+
+Outcome<Object> clone_list(runtime::Repository& repository, const Object& list, const CloneRequest& request,
+                           const runtime::Caller& caller) {
+  const auto items = ATTEMPT(items_of(repository, *list.attributes.find("watchlistId"), caller, kMostClonedItems));
+  if (items.size() > kMostClonedItems) {
+    return runtime::Problem{.kind = runtime::ProblemKind::TooLarge,
+                            .code = "TooLarge",
+                            .message = fmt::format("a list of more than {} items cannot be cloned", kMostClonedItems),
+                            .details = {}};
+  }
+  return Cloning(repository, list, caller, items).run(request);
+}
+
+}  // namespace stator::systems::worthwatch

@@ -1,0 +1,107 @@
+"""Items: once on a list, counted exactly, ordered by positions with room between them."""
+
+import concurrent.futures
+
+import watch_rest
+
+
+class Items(watch_rest.WatchRest):
+    anywhere = True
+
+    def count(self, list_id):
+        return self.get(self.ann, f"/watchlists/{list_id}")["itemCount"]
+
+    def move(self, list_id, what, **where):
+        body = {side: {"contentType": "MOVIE", "contentId": anchor} for side, anchor in where.items()}
+        return self.ann("POST", f"/watchlists/{list_id}/items/MOVIE/{what}/move", body)
+
+    def test_an_item_is_added_once(self):
+        movie, show = self.movie(releaseYear=1979), self.show(startYear=1990)
+        listed = self.list_of(self.ann)
+        added = self.add(self.ann, listed, movie, curatorNote="Bring patience.")
+        self.assertEqual(added.json["position"], 1000000)
+        self.add(self.ann, listed, show, "SHOW")
+        self.expect(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": "MOVIE", "contentId": movie}), 409, "Exists")
+        self.assertEqual(self.count(listed), 2)
+        items = self.get(self.nobody, f"/watchlists/{listed}/items")["items"]
+        self.assertEqual([item["contentId"] for item in items], [movie, show])
+        self.assertEqual((items[0]["movie"]["releaseYear"], items[1]["show"]["startYear"]), (1979, 1990))
+
+    def test_content_must_exist_and_be_of_its_type(self):
+        movie, listed = self.movie(), self.list_of(self.ann)
+        for content_type, content in (("MOVIE", "nothing"), ("SHOW", movie)):
+            self.expect(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": content_type, "contentId": content}), 404, "NotFound")
+        for body in ({"contentType": "BOOK", "contentId": movie}, {"contentType": "MOVIE", "contentId": "a#b"}, {"contentType": "MOVIE"},
+                     {"contentType": "MOVIE", "contentId": movie, "curatorNote": "x" * 1001, "listOwner": "x"}):  # fmt: skip
+            self.expect(self.ann("POST", f"/watchlists/{listed}/items", body), 400)
+        self.assertEqual(self.count(listed), 0)
+
+    def test_what_is_not_there_cannot_be_removed(self):
+        movie = self.movie()
+        listed = self.list_of(self.ann, movie)
+        self.expect(self.ann("DELETE", f"/watchlists/{listed}/items/MOVIE/{movie}"), 204)
+        self.expect(self.ann("DELETE", f"/watchlists/{listed}/items/MOVIE/{movie}"), 404)
+        self.assertEqual(self.count(listed), 0)
+
+    def test_a_note_is_changed_and_cleared(self):
+        movie = self.movie()
+        listed = self.list_of(self.ann, movie)
+        path = f"/watchlists/{listed}/items/MOVIE/{movie}"
+        self.assertEqual(self.expect(self.ann("PATCH", path, {"curatorNote": "Yes"}), 200).json["curatorNote"], "Yes")
+        self.assertNotIn("curatorNote", self.expect(self.ann("PATCH", path, {"curatorNote": None}), 200).json)
+
+    def test_a_move_goes_right_before_or_behind_another(self):
+        a, b, c, d = (self.movie() for _ in range(4))
+        listed = self.list_of(self.ann, a, b, c, d)
+        self.expect(self.move(listed, d, before=a), 200)
+        self.assertEqual(self.order(self.ann, listed), [d, a, b, c])
+        self.expect(self.move(listed, d, after=b), 200)
+        self.assertEqual(self.order(self.ann, listed), [a, b, d, c])
+        self.expect(self.move(listed, a, after=c), 200)
+        self.assertEqual(self.order(self.ann, listed), [b, d, c, a])
+        self.expect(self.move(listed, d, before=c), 200)
+        self.assertEqual(self.order(self.ann, listed), [b, d, c, a])
+        self.assertEqual(self.count(listed), 4)
+
+    def test_a_move_makes_room_when_there_is_none(self):
+        movies = [self.movie() for _ in range(4)]
+        listed = self.list_of(self.ann)
+        for position, movie in enumerate(movies):
+            self.add(self.ann, listed, movie, position=position)
+        expected = movies
+        for turn in range(30):
+            moved, anchor = expected[-1], expected[0 if turn % 2 else 1]
+            self.expect(self.move(listed, moved, before=anchor), 200)
+            rest = expected[:-1]
+            place = rest.index(anchor)
+            expected = [*rest[:place], moved, *rest[place:]]
+            self.assertEqual(self.order(self.ann, listed), expected)
+
+    def test_bad_moves_are_refused(self):
+        a, b = self.movie(), self.movie()
+        listed = self.list_of(self.ann, a, b)
+        self.expect(self.move(listed, a), 400)
+        self.expect(self.move(listed, a, before=b, after=b), 400)
+        self.expect(self.move(listed, a, before=a), 400)
+        self.assertEqual(set(self.expect(self.move(listed, a, before="nothing"), 400).problems()), {"before"})
+        self.expect(self.move(listed, "nothing", before=a), 404)
+        self.expect(self.ann("POST", f"/watchlists/{listed}/items/MOVIE/{a}/move", {"before": {"contentId": b}}), 400)
+        body = {"before": {"contentType": "MOVIE", "contentId": b}}
+        self.expect(self.bob("POST", f"/watchlists/{listed}/items/MOVIE/{a}/move", body), 403)
+
+    def test_counts_are_exact_when_sixteen_add_and_remove(self):
+        movies = [self.movie() for _ in range(16)]
+        listed = self.list_of(self.ann)
+
+        def work(movie):
+            statuses = []
+            for _ in range(3):
+                statuses.append(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": "MOVIE", "contentId": movie}).status)
+                statuses.append(self.ann("DELETE", f"/watchlists/{listed}/items/MOVIE/{movie}").status)
+            statuses.append(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": "MOVIE", "contentId": movie}).status)
+            return [status for status in statuses if status not in (201, 204)]
+
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            lost = sum(pool.map(work, movies), [])
+        self.assertEqual([status for status in lost if status not in (404, 409)], [])
+        self.assertEqual(self.count(listed), len(self.order(self.ann, listed)))

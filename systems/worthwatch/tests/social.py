@@ -1,0 +1,102 @@
+"""What people do with lists and titles: save, follow, rate, comment."""
+
+import concurrent.futures
+
+import watch_rest
+
+
+class Social(watch_rest.WatchRest):
+    anywhere = True
+
+    def test_lists_are_saved_and_followed(self):
+        listed = self.list_of(self.ann, title="Worth it")
+        for relation, count in (("saved", "saves"), ("followed", "followers")):
+            self.expect(self.bob("POST", f"/me/{relation}", {"watchlistId": listed}), 201)
+            self.expect(self.bob("POST", f"/me/{relation}", {"watchlistId": listed}), 409, "Exists")
+            self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}")[count], 1)
+            kept = self.get(self.bob, f"/me/{relation}")["items"]
+            self.assertEqual([(one["watchlistId"], one["watchlist"]["title"]) for one in kept], [(listed, "Worth it")])
+            self.assertEqual(self.get(self.ann, f"/me/{relation}")["items"], [])
+            self.expect(self.ann("DELETE", f"/me/{relation}/{listed}"), 404)
+            self.expect(self.bob("DELETE", f"/me/{relation}/{listed}"), 204)
+            self.expect(self.bob("DELETE", f"/me/{relation}/{listed}"), 404)
+            self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}")[count], 0)
+
+    def test_what_became_private_shows_nothing_to_those_who_saved_it(self):
+        listed = self.list_of(self.ann, title="Secret")
+        self.expect(self.bob("POST", "/me/saved", {"watchlistId": listed}), 201)
+        self.expect(self.ann("PATCH", f"/watchlists/{listed}", {"isPublic": False, "title": "More secret"}), 200)
+        self.assertNotIn("secret", str(self.get(self.bob, "/me/saved")).lower())
+
+    def test_a_deleted_list_is_gone_from_everywhere(self):
+        listed = self.list_of(self.ann, self.movie())
+        self.expect(self.bob("POST", "/me/saved", {"watchlistId": listed}), 201)
+        self.expect(self.bob("POST", f"/watchlists/{listed}/comments", {"text": "!"}), 201)
+        self.expect(self.ann("DELETE", f"/watchlists/{listed}"), 204)
+        self.settle(lambda: self.get(self.bob, "/me/saved")["items"] == [])
+        self.settle(lambda: self.get(self.bob, "/me/comments")["items"] == [])
+
+    def test_ratings_have_an_exact_average_and_count(self):
+        movie = self.movie()
+        rate = lambda caller, rating: caller("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": rating})
+        rating = lambda: {name: self.get(self.nobody, f"/movies/{movie}").get(name) for name in ("averageRating", "ratingCount")}
+        self.assertEqual(rating(), {"averageRating": None, "ratingCount": 0})
+        self.expect(rate(self.ann, 9.5), 201)
+        self.expect(rate(self.bob, 10), 201)
+        self.assertEqual(rating(), {"averageRating": 9.75, "ratingCount": 2})
+        self.expect(rate(self.bob, 0.5), 200)
+        self.assertEqual(rating(), {"averageRating": 5, "ratingCount": 2})
+        self.assertEqual([one["rating"] for one in self.get(self.bob, "/me/ratings")["items"]], [0.5])
+        self.expect(self.bob("DELETE", f"/me/ratings/MOVIE/{movie}"), 204)
+        self.expect(self.bob("GET", f"/me/ratings/MOVIE/{movie}"), 404)
+        self.assertEqual(rating(), {"averageRating": 9.5, "ratingCount": 1})
+
+    def test_ratings_go_from_half_to_ten_in_half_steps(self):
+        movie = self.movie()
+        for rating in (0, 0.4, 10.5, 7.25, "8", None):
+            self.expect(self.ann("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": rating}), 400)
+        self.assertIn(self.ann("PUT", "/me/ratings/MOVIE/nothing", {"rating": 5}).status, (404, 409))
+        self.assertIn(self.ann("PUT", f"/me/ratings/BOOK/{movie}", {"rating": 5}).status, (400, 404))
+
+    def test_ratings_of_sixteen_users_add_up(self):
+        movie = self.movie()
+        people = [self.user(f"p{i}-{self.name}") for i in range(16)]
+
+        def work(pair):
+            self.expect(self.register(pair[1], f"p{pair[0]}-{self.name}"), 201)
+            for rating in (1, 2.5, (pair[0] + 1) / 2):
+                self.assertIn(pair[1]("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": rating}).status, (200, 201))
+
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            list(pool.map(work, enumerate(people)))
+        found = self.get(self.nobody, f"/movies/{movie}")
+        self.assertEqual((found["ratingCount"], found["averageRating"]), (16, sum((i + 1) / 2 for i in range(16)) / 16))
+
+    def test_comments_are_newest_first(self):
+        listed = self.list_of(self.ann)
+        for i in range(5):
+            self.expect((self.ann, self.bob)[i % 2]("POST", f"/watchlists/{listed}/comments", {"text": f"c{i}"}), 201)
+        self.assertEqual([one["text"] for one in self.all_pages(self.nobody, f"/watchlists/{listed}/comments", limit=2)], ["c4", "c3", "c2", "c1", "c0"])
+        self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}")["comments"], 5)
+        self.assertEqual([one["text"] for one in self.get(self.bob, "/me/comments")["items"]], ["c3", "c1"])
+        self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}/comments")["items"][0]["username"], self.username(self.ids[self.ann]))
+        for body in ({}, {"text": ""}, {"text": "x" * 2001}, {"text": "x", "userId": "other"}):
+            self.expect(self.bob("POST", f"/watchlists/{listed}/comments", body), 400)
+        self.expect(self.nobody("POST", f"/watchlists/{listed}/comments", {"text": "x"}), 401)
+
+    def test_authors_and_the_lists_owner_delete_comments(self):
+        listed, eve = self.list_of(self.ann), self.user(f"eve-{self.name}")
+        self.expect(self.register(eve, f"eve-{self.name}"), 201)
+        comment = lambda: self.expect(self.bob("POST", f"/watchlists/{listed}/comments", {"text": "!"}), 201).headers["Location"].removeprefix(self.prefix)
+        by_author, by_owner = comment(), comment()
+        self.get(self.nobody, by_author)
+        self.expect(eve("DELETE", by_author), 403)
+        self.expect(self.nobody("DELETE", by_author), 401)
+        self.expect(self.bob("PATCH", by_author, {"text": "x"}), 405)
+        self.expect(self.bob("DELETE", by_author), 204)
+        self.expect(self.ann("DELETE", by_owner), 204)
+        self.expect(self.ann("DELETE", by_owner), 404)
+        self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}")["comments"], 0)
+        last = comment()
+        self.expect(self.ann("PATCH", f"/watchlists/{listed}", {"isPublic": False}), 200)
+        self.expect(eve("DELETE", last), 404)

@@ -1,0 +1,102 @@
+"""Users: registered once, found by e-mail whatever its case, seen by others without it; curators apply and are approved."""
+
+import concurrent.futures
+
+import watch_rest
+
+
+class Users(watch_rest.WatchRest):
+    def test_a_user_sees_everything_and_others_see_the_public_part(self):
+        me = self.ids[self.ann]
+        self.expect(self.ann("PATCH", f"/users/{me}", {"displayName": "Ann", "bio": "I watch."}), 200)
+        self.assertEqual(self.get(self.ann, "/me")["email"], self.email(me))
+        for other in (self.bob, self.nobody):
+            seen = self.get(other, f"/users/{me}")
+            self.assertEqual((seen["username"], seen["displayName"], seen["isCurator"]), (self.username(me), "Ann", False))
+            self.assertNotIn("email", seen)
+            self.assertNotIn("curatorStatus", seen)
+
+    def test_a_user_is_found_by_email_whatever_its_case(self):
+        email = self.email(self.ids[self.ann])
+        for spelling in (email, email.upper()):
+            self.assertEqual(self.get(self.admin, f"/users?email={spelling}")["userId"], self.ids[self.ann])
+        self.assertEqual(self.get(self.ann, f"/users?email={email}")["userId"], self.ids[self.ann])
+        self.expect(self.bob("GET", f"/users?email={email}"), 404)
+        self.expect(self.nobody("GET", f"/users?email={email}"), 401)
+        self.expect(self.admin("GET", "/users?email=nobody@example.org"), 404)
+        self.expect(self.admin("GET", "/users?email=x"), 400)
+
+    def test_email_and_username_are_unique_without_regard_to_case(self):
+        eve = self.user(f"eve-{self.name}")
+        taken = {"email": self.email(self.ids[self.ann]).upper(), "username": self.username(self.ids[self.bob]).upper()}
+        answer = self.expect(eve("POST", "/users", taken), 409)
+        self.assertEqual(set(answer.problems()), {"email", "username"})
+        self.expect(self.register(eve, f"eve-{self.name}"), 201)
+        self.expect(self.register(eve, f"eve-{self.name}"), 409)
+        self.expect(eve("PATCH", f"/users/eve-{self.name}", {"email": taken["email"]}), 409)
+
+    def test_a_changed_email_frees_the_old_one(self):
+        old = self.email(self.ids[self.ann])
+        self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"email": f"new-{old}"}), 200)
+        self.expect(self.admin("GET", f"/users?email={old}"), 404)
+        self.expect(self.bob("PATCH", f"/users/{self.ids[self.bob]}", {"email": old}), 200)
+
+    def test_of_sixteen_who_want_a_name_one_gets_it(self):
+        people = [self.user(f"p{i}-{self.name}") for i in range(16)]
+        register = lambda pair: pair[1]("POST", "/users", {"email": self.email(f"p{pair[0]}-{self.name}"), "username": f"One-{self.name}"[:50]}).status
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            statuses = sorted(pool.map(register, enumerate(people)))
+        self.assertEqual(statuses, [201] + [409] * 15)
+
+    def test_nobody_changes_or_deletes_another(self):
+        me = self.ids[self.ann]
+        for method, body in (("PATCH", {"bio": "x"}), ("DELETE", None)):
+            self.expect(self.bob(method, f"/users/{me}", body), 404)
+            self.expect(self.nobody(method, f"/users/{me}", body), 401)
+        eve = self.user(f"eve-{self.name}")
+        self.expect(eve("POST", "/users", {"userId": "SOMEBODY", "email": "x@example.org", "username": "x"}), 400)
+        self.expect(eve("POST", "/users", {"email": "x@example.org", "username": "x", "curatorStatus": "APPROVED"}), 400)
+
+    def test_bad_values_are_told_all_at_once(self):
+        answer = self.user(f"eve-{self.name}")("POST", "/users", {"email": "x", "username": "", "bio": "é" * 1001, "isCurator": True})
+        self.assertEqual(set(self.expect(answer, 400, "Invalid").problems()), {"email", "username", "bio", "isCurator"})
+
+    def test_becoming_a_curator(self):
+        me = self.ids[self.ann]
+        self.expect(self.admin("POST", f"/users/{me}/curator/approve"), 409, "NotPending")
+        self.assertEqual(self.expect(self.ann("POST", "/me/curator/apply"), 200).json["curatorStatus"], "PENDING")
+        self.expect(self.ann("POST", "/me/curator/apply"), 409, "AlreadyAsked")
+        self.expect(self.bob("POST", f"/users/{me}/curator/approve"), 403)
+        approved = self.expect(self.admin("POST", f"/users/{me}/curator/approve"), 200).json
+        self.assertEqual((approved["curatorStatus"], approved["isCurator"]), ("APPROVED", True))
+        self.assertTrue(self.get(self.bob, f"/users/{me}")["isCurator"])
+        self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 200)
+        self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 409, "NotACurator")
+        self.assertFalse(self.get(self.bob, f"/users/{me}")["isCurator"])
+        self.expect(self.user(f"eve-{self.name}")("POST", "/me/curator/apply"), 404)
+
+    def test_an_extended_profile_is_private_until_it_is_public(self):
+        me = self.ids[self.ann]
+        created = self.expect(self.ann("PUT", f"/users/{me}/profile", {"location": "Berlin", "birthday": "1990-05-17", "favoriteGenres": ["noir"]}), 201).json
+        self.assertEqual((created["location"], created["isPublic"]), ("Berlin", False))
+        self.expect(self.bob("GET", f"/users/{me}/profile"), 404)
+        self.expect(self.bob("PUT", f"/users/{me}/profile", {"location": "x"}), 404)
+        self.expect(self.ann("PUT", f"/users/{me}/profile", {"isPublic": True}), 200)
+        self.assertEqual(self.get(self.bob, f"/users/{me}/profile")["location"], "Berlin")
+        self.expect(self.bob("PATCH", f"/users/{me}/profile", {"location": "x"}), 403)
+        self.expect(self.ann("PUT", f"/users/{me}/profile", {"birthday": "1990-02-30"}), 400)
+        self.expect(self.ann("DELETE", f"/users/{me}/profile"), 204)
+
+    def test_deleting_a_user_takes_all_that_was_theirs(self):
+        movie = self.movie()
+        mine, theirs = self.list_of(self.ann, movie), self.list_of(self.bob)
+        self.expect(self.ann("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": 8}), 201)
+        self.expect(self.ann("POST", f"/watchlists/{theirs}/comments", {"text": "Hm."}), 201)
+        self.expect(self.ann("POST", "/me/saved", {"watchlistId": theirs}), 201)
+        self.expect(self.ann("DELETE", f"/users/{self.ids[self.ann]}"), 204)
+        self.settle(lambda: self.bob("GET", f"/watchlists/{mine}").status == 404)
+        self.settle(lambda: self.get(self.bob, f"/watchlists/{theirs}/comments")["items"] == [])
+        self.settle(lambda: {name: self.get(self.nobody, f"/movies/{movie}")[name] for name in ("listed", "ratingCount")} == {"listed": 0, "ratingCount": 0})
+        self.settle(lambda: {name: self.get(self.bob, f"/watchlists/{theirs}")[name] for name in ("saves", "comments")} == {"saves": 0, "comments": 0})
+        self.expect(self.nobody("GET", f"/users/{self.ids[self.ann]}"), 404)
+        self.expect(self.register(self.ann, self.ids[self.ann]), 201)
