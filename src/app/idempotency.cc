@@ -21,6 +21,7 @@ using value::AttributeValue;
 constexpr std::string_view kId = "Id";
 constexpr std::string_view kRequest = "Request";  // a digest of method, target and body
 constexpr std::string_view kExpires = "Expires";  // seconds since 1970; the table's TTL
+constexpr std::string_view kClaimedUntil = "ClaimedUntil";  // seconds since 1970; behind that, the request is taken to be dead
 constexpr std::string_view kStatus = "Status";    // this and the following once it is answered
 constexpr std::string_view kHeaders = "Headers";
 constexpr std::string_view kBody = "Body";
@@ -54,6 +55,18 @@ std::int64_t number_at(const value::Item& item, std::string_view name) {
 
 Problem conflict(std::string_view code, std::string_view message) {
   return {.kind = ProblemKind::Conflict, .code = std::string(code), .message = std::string(message), .details = {}};
+}
+
+Problem still_running() {
+  return conflict("InProgress",
+                  "the first request with this Idempotency-Key is still running: send it again in a moment, with the "
+                  "same key");
+}
+
+Problem outcome_unknown() {
+  return conflict("OutcomeUnknown",
+                  "the first request with this Idempotency-Key ended without an answer, and may or may not have been "
+                  "carried out: look whether it was, and if not, send it with a new key");
 }
 
 std::int64_t seconds_of(WallTime time) {
@@ -111,6 +124,7 @@ Outcome<std::variant<IdempotencyStore::Claimed, http::Response>> IdempotencyStor
       .table = table_,
       .item = {{std::string(kId), AttributeValue::string(claimed.id)},
                {std::string(kRequest), AttributeValue::string(request_digest)},
+               {std::string(kClaimedUntil), AttributeValue::number(now + std::chrono::seconds(kClaim).count())},
                {std::string(kExpires), AttributeValue::number(now + std::chrono::seconds(kKeep).count())}},
       .update = {},
       .condition = "attribute_not_exists(#id) OR #expires <= :now",  // TTL may be late
@@ -119,14 +133,12 @@ Outcome<std::variant<IdempotencyStore::Claimed, http::Response>> IdempotencyStor
   const auto answer = ATTEMPT(dynamo_.write(write));
   if (answer.written()) return Claim(std::move(claimed));
   const auto& before = answer.refusals.front().item;
-  if (!before) return conflict("InProgress", "the first request with this Idempotency-Key is still running");
+  if (!before) return still_running();
   if (text_at(*before, kRequest) != request_digest) {
     return conflict("IdempotencyKeyReused", "this Idempotency-Key was used for another request");
   }
   if (before->find(kStatus) == nullptr) {
-    return conflict("InProgress",
-                    "the first request with this Idempotency-Key is still running, or it ended without an answer: look "
-                    "whether it was carried out before trying another key");
+    return now < number_at(*before, kClaimedUntil) ? still_running() : outcome_unknown();
   }
   return Claim(http::Response{.status = static_cast<int>(number_at(*before, kStatus)),
                               .content_type = kJsonType,

@@ -87,8 +87,11 @@ Result<void> TokenVerifier::load() {
 
 Result<std::shared_ptr<const Identity>> TokenVerifier::verify(std::string_view token) {
   if (token.size() > kMaxTokenBytes) return refused("is too long");
+  if (keys_.jwks) refresh(kRefreshEvery);  // also when every token is remembered
+  std::uint64_t checked_by = 0;
   {
     MutexLock lock(mutex_);
+    checked_by = sets_read_;
     for (const auto* cache : {&young_, &old_}) {
       const auto found = cache->find(token);
       if (found != cache->end() && clock_.now() < found->second.until) return found->second.identity;
@@ -96,6 +99,7 @@ Result<std::shared_ptr<const Identity>> TokenVerifier::verify(std::string_view t
   }
   auto checked = TRY(check(token));
   MutexLock lock(mutex_);
+  if (sets_read_ != checked_by) return std::move(checked.identity);
   if (young_.size() >= kCachedTokens) {
     old_ = std::move(young_);
     young_.clear();
@@ -189,7 +193,6 @@ Result<PublicKey> TokenVerifier::find_key(Algorithm algorithm, std::string_view 
     // A token that does not say which key leaves no choice only where there is one.
     return found.size() == 1 ? std::optional(*found.front()) : std::nullopt;
   };
-  refresh(kRefreshEvery);
   auto key = look();
   if (!key && refresh(kRefreshAtMostEvery)) key = look();
   if (!key) return refused("is signed with an unknown key");
@@ -213,6 +216,7 @@ bool TokenVerifier::refresh(std::chrono::seconds when_older_than) {
     return false;
   }
   key_set_ = std::make_shared<const std::vector<PublicKey>>(std::move(*keys));
+  ++sets_read_;
   // A key that has been withdrawn takes its tokens with it.
   young_.clear();
   old_.clear();

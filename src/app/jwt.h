@@ -42,8 +42,9 @@ struct TokenKeys {
 //
 // A token names its algorithm, but the keys decide: HS256 goes with the secret only, RS256 and ES256 with a key of that kind only,
 // and there is no other (`none` least of all).  `sub` and `exp` must be there.  What has been checked is remembered until it
-// expires, up to a bound.  The key set is read again every five minutes, and when a token names a key that it does not hold, but
-// not more often than every half minute; while it cannot be read, the keys stay as they are.  Thread-safe; may block to read
+// expires or the key set was read again, up to a bound.  The key set is read again every five minutes, and when a token names a
+// key that it does not hold, but not more often than every half minute; while it cannot be read, the keys stay as they are.
+// So a key that is withdrawn is accepted for at most five minutes more.  Thread-safe; may block to read
 // the key set.
 class TokenVerifier {
  public:
@@ -85,6 +86,7 @@ class TokenVerifier {
 
   mutable Mutex mutex_;
   KeySet key_set_ GUARDED_BY(mutex_);
+  std::uint64_t sets_read_ GUARDED_BY(mutex_) = 0;  // what was checked by an earlier set is not remembered
   WallTime refreshed_ GUARDED_BY(mutex_);
   bool refreshing_ GUARDED_BY(mutex_) = false;
   // Two generations: when the younger is full, it becomes the older, whose tokens are checked anew.

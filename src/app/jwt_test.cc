@@ -241,6 +241,55 @@ TEST_F(KeySetTest, KeepsItsKeysWhileTheSetCannotBeRead) {
   EXPECT_EQ(reads, 2);
 }
 
+TEST_F(KeySetTest, ForgetsTokensOfAWithdrawnKeyThoughTheyAreRemembered) {
+  const auto signer = Signer::p256("first");
+  const auto other = Signer::p256("second");
+  set = set_of({&signer, &other});
+  ASSERT_TRUE(by.load());
+  const auto token = signer.token(kClaims);
+  ASSERT_EQ(refusal(by, token), "accepted");
+  set = set_of({&other});
+  clock.advance(TokenVerifier::kRefreshEvery);
+  EXPECT_EQ(refusal(by, token), "the token is signed with an unknown key") << "nobody else has to ask first";
+}
+
+// A clock that lets something happen while somebody looks at it.
+class BusyClock final : public Clock {
+ public:
+  WallTime now() const override {
+    if (looks_ > 0 && --looks_ == 0) meanwhile_();
+    return time_.now();
+  }
+  void at_look(int number, std::function<void()> meanwhile) {
+    looks_ = number;
+    meanwhile_ = std::move(meanwhile);
+  }
+  void advance(std::chrono::seconds by) { time_.advance(by); }
+
+ private:
+  ManualClock time_;
+  mutable int looks_ = 0;
+  std::function<void()> meanwhile_;
+};
+
+TEST_F(KeySetTest, DoesNotRememberWhatAnEarlierSetHasVerified) {
+  const auto withdrawn = Signer::p256("first");
+  const auto kept = Signer::p256("second");
+  const auto token = withdrawn.token(kClaims);
+  BusyClock busy;
+  std::string keys = set_of({&withdrawn, &kept});
+  TokenVerifier racing({.jwks = [&]() -> Result<std::string> { return keys; }}, {}, busy);
+  ASSERT_TRUE(racing.load());
+  // Between the check of the signature and the check of the claims, another request reads the set, and the key is gone.
+  busy.at_look(2, [&] {
+    keys = set_of({&kept});
+    busy.advance(TokenVerifier::kRefreshEvery);
+    EXPECT_EQ(refusal(racing, kept.token(kClaims)), "accepted");
+  });
+  refusal(racing, token);
+  EXPECT_EQ(refusal(racing, token), "the token is signed with an unknown key");
+}
+
 TEST(Jwks, RefusesWhatIsNotASetOfUsableKeys) {
   const auto weak = Signer::rsa("weak", 1024).jwk();
   for (const auto& text : {std::string("nonsense"), std::string("[]"), std::string(R"({"keys":[]})"),

@@ -157,7 +157,7 @@ ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::
   };
   add_data("verify", model_verify_help(), add_model_verify_options, {"--repair"}, verify_model);
   add_data("parked", model_parked_help(), add_model_parked_options, {"--replay"}, show_parked);
-  add_data("migrate", model_migrate_help(), add_model_migrate_options, {"--yes"}, migrate_model);
+  add_data("migrate", model_migrate_help(), add_model_migrate_options, {"--yes", "--prepare"}, migrate_model);
   add("docs", kDocsHelp, {},
       [](const CLI::App& action) { return with_model(action, model::generate::design_document); });
   add("diagram", kDiagramHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::diagram); });

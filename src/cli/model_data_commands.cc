@@ -49,9 +49,14 @@ constexpr std::string_view kMigrateHelp =
     R"(Change a table from one model to another while it is being served: new indexes are built, rows get their new form,
 old indexes are dropped.  Shows the plan first.  When it is interrupted, the same command goes on where it was.
 
-Usage: stator model migrate OLD NEW [--yes] [--endpoint URL | --data FOLDER]
+What programs of the old model write meanwhile is rewritten, too.  Where they must go on until the end: run it with --prepare,
+switch them to the new model, and when none is left run it again without, for what they wrote last and for old indexes.
+
+Usage: stator model migrate OLD NEW [--yes] [--prepare] [--endpoint URL | --data FOLDER]
 
 Options:
+  --prepare
+      Drop no index: programs of the old model still read them.
   --yes
       Do it; without it, and without somebody at the terminal who says so, only the plan is shown.
 )";
@@ -166,6 +171,7 @@ void add_model_migrate_options(CLI::App& action) {
   action.add_option("OLD")->expected(1);
   action.add_option("NEW")->expected(1);
   action.add_flag("--yes");
+  action.add_flag("--prepare");
   add_where_options(action);
 }
 
@@ -180,7 +186,10 @@ int migrate_model(const CLI::App& action) {
   const auto to = load(*new_file);
   if (from == nullptr || to == nullptr) return kFailed;
 
-  const auto plan = runtime::plan_migration(*from, *to);
+  auto plan = runtime::plan_migration(*from, *to);
+  if (action.get_option("--prepare")->count() > 0) {
+    std::erase_if(plan.steps, [](const auto& step) { return step.kind == runtime::MigrationStep::Kind::DropIndex; });
+  }
   print_plan(plan);
   for (const auto& obstacle : plan.obstacles) fmt::print(stderr, "stator: not possible: {}\n", obstacle);
   if (!plan.obstacles.empty()) return kFailed;

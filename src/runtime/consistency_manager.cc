@@ -344,7 +344,7 @@ Outcome<bool> ConsistencyManager::advance(Shard& shard) {
       if (shard.lost || stopping_) return false;
     }
     ATTEMPT(carry_or_park(shard, change));
-    const bool checkpoint = done + 1 == count || (done + 1) % kCheckpointEvery == 0;
+    const bool checkpoint = !change.sequence_number.empty() && (done + 1 == count || (done + 1) % kCheckpointEvery == 0);
     // Never back: a verification has covered what happened before it, though those records are read as well.
     const auto read_to = std::max(shard.read_to_ms, to_ms(change.at));
     if (checkpoint && !ATTEMPT(table_.checkpoint(shard.id, owner_, change.sequence_number, read_to))) {
@@ -375,6 +375,7 @@ Outcome<bool> ConsistencyManager::advance(Shard& shard) {
 }
 
 Outcome<Done> ConsistencyManager::carry_or_park(Shard& shard, const Change& change) {
+  if (change.unreadable) return park(shard, change, *change.unreadable, 1);
   auto pause = options_.first_wait;
   for (unsigned attempt = 1;; ++attempt) {
     const auto carried = propagation_.carry(change, [this] { return stopping(); });
@@ -388,15 +389,23 @@ Outcome<Done> ConsistencyManager::carry_or_park(Shard& shard, const Change& chan
     }
     // A database that is busy will be less so.  One that cannot be reached will not take the parked record, either.
     if (problem.kind == ProblemKind::Busy) return problem;
-    ATTEMPT(table_.park(
-        shard.id, change.sequence_number,
-        {.id = {}, .record = change.text, .problem = problem.message, .attempts = attempt, .parked_at = {}}));
-    log::error("a change could not be carried and was parked",
-               {{"table", model_->table.name}, {"key", key_text(change.keys)}, {"problem", problem.message}});
-    MutexLock lock(mutex_);
-    ++status_.parked;
-    return Done{};
+    return park(shard, change, problem, attempt);
   }
+}
+
+Outcome<Done> ConsistencyManager::park(const Shard& shard, const Change& change, const Problem& problem,
+                                       unsigned attempts) {
+  const auto number = change.sequence_number.empty()
+                          ? fmt::format("unnumbered-{:016x}", std::hash<std::string>()(change.text))
+                          : change.sequence_number;
+  ATTEMPT(table_.park(
+      shard.id, number,
+      {.id = {}, .record = change.text, .problem = problem.message, .attempts = attempts, .parked_at = {}}));
+  log::error("a change could not be carried and was parked",
+             {{"table", model_->table.name}, {"key", key_text(change.keys)}, {"problem", problem.message}});
+  MutexLock lock(mutex_);
+  ++status_.parked;
+  return Done{};
 }
 
 // A migration has moved rows to other primary keys than ours.  Asked after a page was read: what it moves is announced before.

@@ -113,6 +113,7 @@ class ConsistencyManager {
   Outcome<bool> advance(Shard& shard);
   Outcome<ChangePage> next_page(Shard& shard);
   Outcome<Done> carry_or_park(Shard& shard, const Change& change);
+  Outcome<Done> park(const Shard& shard, const Change& change, const Problem& problem, unsigned attempts);
   Outcome<bool> held();
   bool is_missed(const ShardProgress& shard) const;
 

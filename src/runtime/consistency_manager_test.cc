@@ -230,6 +230,36 @@ TEST(ConsistencyManager, ParksWhatFailsAgainAndAgainAndGoesOn) {
   EXPECT_TRUE(manager->parked()->empty());
 }
 
+TEST(ConsistencyManager, ParksARecordThatIsLargerThanARow) {
+  Shelf shelf;
+  const auto classics = shelf.collection(shelf.library("Home"), "Classics");
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
+  auto row = shelf.row_of("COLLECTION");
+  std::string padding;
+  while (padding.size() < 390'000) padding += "\u00e9";  // two bytes: a cut can go through it
+  row.set("Padding", text(padding));
+  shelf.put(row);
+  shelf.settle();
+  row.set("Name", text("Poison"));
+  shelf.put(row);
+
+  FailingClient client(shelf.world.client(), [](std::string_view operation, std::string_view json) {
+    const bool poison = operation == "TransactWriteItems" && json.find("Poison") != std::string_view::npos;
+    return poison ? Fate::Refused : Fate::Done;
+  });
+  ASSERT_EQ(told(shelf.manager(client)->catch_up()), "ok");
+  const auto manager = shelf.manager();
+  const auto parked = manager->parked();
+  ASSERT_EQ(parked->size(), 1U);
+  EXPECT_GT(parked->front().record.size(), 780'000U);
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Classics\"");
+  EXPECT_EQ(told(manager->replay(parked->front().id)), "ok");
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Poison\"");
+  EXPECT_TRUE(manager->parked()->empty());
+  ConsistencyTable table(shelf.world.dynamo(), shelf.clock, shelf.world.model());
+  EXPECT_FALSE(table.row("part#" + parked->front().id + "#0000")->has_value()) << "nothing is left";
+}
+
 TEST(ConsistencyManager, RunsInTheBackground) {
   Shelf shelf;
   const auto home = shelf.library("Home");

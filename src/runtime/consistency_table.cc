@@ -14,6 +14,8 @@ using value::Item;
 constexpr std::string_view kStreamRow = "stream";
 constexpr std::string_view kShardPrefix = "shard#";
 constexpr std::string_view kParkedPrefix = "parked#";
+constexpr std::string_view kPartPrefix = "part#";
+constexpr std::size_t kPartBytes = 300'000;  // a record has two images, of up to 400 KB each; a row can have 400 KB
 constexpr std::string_view kVerifying = "verifying";
 constexpr std::string_view kReading = "reading";
 constexpr std::chrono::milliseconds kTableWait{50};
@@ -51,6 +53,8 @@ ShardProgress shard_from(const Item& row) {
   if (auto checkpoint = text_of(row, "Checkpoint"); !checkpoint.empty()) shard.checkpoint = std::move(checkpoint);
   return shard;
 }
+
+std::string part_row(std::string_view id, std::size_t part) { return fmt::format("{}{}#{:04}", kPartPrefix, id, part); }
 
 std::string shard_row(std::string_view id) { return fmt::format("{}{}", kShardPrefix, id); }
 
@@ -225,27 +229,63 @@ Outcome<bool> ConsistencyTable::release(std::string_view id, std::string_view ow
 
 Outcome<Done> ConsistencyTable::park(std::string_view shard, std::string_view sequence_number,
                                      const ParkedRecord& record) {
-  return put_row(fmt::format("{}{}#{}", kParkedPrefix, sequence_number, shard),
-                 {{"Record", text(record.record)},
-                  {"Problem", text(record.problem)},
-                  {"Attempts", number(record.attempts)},
-                  {"ParkedAt", text(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                                                std::chrono::floor<std::chrono::seconds>(clock_.now())))}});
+  const auto id = fmt::format("{}#{}", sequence_number, shard);
+  Item row = {{"Problem", text(record.problem)},
+              {"Attempts", number(record.attempts)},
+              {"ParkedAt", text(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                                            std::chrono::floor<std::chrono::seconds>(clock_.now())))}};
+  if (record.record.size() <= kPartBytes) {
+    row.set("Record", text(record.record));
+    return put_row(fmt::format("{}{}", kParkedPrefix, id), std::move(row));
+  }
+  // The parts first: a record that is listed is whole.  As bytes, because a cut may go through a character.
+  std::size_t parts = 0;
+  for (std::size_t begin = 0; begin < record.record.size(); begin += kPartBytes) {
+    ATTEMPT(put_row(part_row(id, parts++), {{"Bytes", AttributeValue::binary(record.record.substr(begin, kPartBytes))}}));
+  }
+  row.set("Parts", number(static_cast<std::int64_t>(parts)));
+  return put_row(fmt::format("{}{}", kParkedPrefix, id), std::move(row));
+}
+
+// nullopt when one is missing.
+Outcome<std::optional<std::string>> ConsistencyTable::parts_of(std::string_view id, std::int64_t count) {
+  std::string whole;
+  for (std::int64_t part = 0; part < count; ++part) {
+    const auto found = ATTEMPT(row(part_row(id, static_cast<std::size_t>(part))));
+    const auto* content = found ? found->find("Bytes") : nullptr;
+    const auto* bytes = content != nullptr ? content->as_binary() : nullptr;
+    if (bytes == nullptr) return std::optional<std::string>();
+    whole += bytes->bytes;
+  }
+  return std::optional(std::move(whole));
 }
 
 Outcome<std::vector<ParkedRecord>> ConsistencyTable::parked() {
   std::vector<ParkedRecord> records;
-  for (const auto& row : ATTEMPT(rows_with_prefix(kParkedPrefix))) {
-    records.push_back({.id = text_of(row, "Row").substr(kParkedPrefix.size()),
-                       .record = text_of(row, "Record"),
-                       .problem = text_of(row, "Problem"),
-                       .attempts = static_cast<unsigned>(integer_of(row, "Attempts")),
-                       .parked_at = text_of(row, "ParkedAt")});
+  for (const auto& found : ATTEMPT(rows_with_prefix(kParkedPrefix))) {
+    ParkedRecord record{.id = text_of(found, "Row").substr(kParkedPrefix.size()),
+                        .record = text_of(found, "Record"),
+                        .problem = text_of(found, "Problem"),
+                        .attempts = static_cast<unsigned>(integer_of(found, "Attempts")),
+                        .parked_at = text_of(found, "ParkedAt")};
+    if (const auto count = integer_of(found, "Parts"); count > 0) {
+      auto whole = ATTEMPT(parts_of(record.id, count));
+      if (!whole) {  // it was carried, and forgetting it was interrupted
+        ATTEMPT(unpark(record.id));
+        continue;
+      }
+      record.record = std::move(*whole);
+    }
+    records.push_back(std::move(record));
   }
   return records;
 }
 
+// The row that lists it last: what is left of an interruption is found again.
 Outcome<Done> ConsistencyTable::unpark(std::string_view id) {
+  for (const auto& part : ATTEMPT(rows_with_prefix(fmt::format("{}{}#", kPartPrefix, id)))) {
+    ATTEMPT(remove_row(text_of(part, "Row")));
+  }
   return remove_row(fmt::format("{}{}", kParkedPrefix, id));
 }
 

@@ -83,7 +83,7 @@ class ConsistencyTable {
   Outcome<bool> finish(std::string_view id, std::string_view owner, std::int64_t read_to_ms);
   Outcome<bool> release(std::string_view id, std::string_view owner, std::int64_t read_to_ms);
 
-  // -- records that failed
+  // -- records that failed; one that is larger than a row can be lies in several
   Outcome<Done> park(std::string_view shard, std::string_view sequence_number, const ParkedRecord& record);
   Outcome<std::vector<ParkedRecord>> parked();
   Outcome<Done> unpark(std::string_view id);
@@ -100,6 +100,7 @@ class ConsistencyTable {
   Outcome<bool> update(std::string_view row, std::string update, std::string condition, value::Item names,
                        value::Item values);
   Outcome<std::vector<value::Item>> rows_with_prefix(std::string_view prefix);
+  Outcome<std::optional<std::string>> parts_of(std::string_view id, std::int64_t count);
 
   Dynamo& dynamo_;
   const Clock& clock_;

@@ -4,13 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
+#include "stator/runtime/change_follower.h"
 #include "stator/runtime/consistency_manager.h"
 #include "stator/runtime/consistency_table.h"
 #include "stator/runtime/problems.h"
+#include "stator/runtime/propagation.h"
 #include "stator/runtime/verify.h"
 
 namespace stator::runtime {
@@ -23,6 +27,7 @@ using value::AttributeValue;
 using value::Item;
 
 constexpr std::chrono::milliseconds kIndexPoll{100};
+constexpr unsigned kMaxPasses = 10;  // over a table that has no stream to follow
 
 // ------------------------------------------------------------------------------------------------------------------ comparing
 
@@ -197,17 +202,33 @@ class Migration {
       : from_(from),
         to_(to),
         plan_(plan),
+        client_(client),
+        clock_(clock),
         dynamo_(client, random),
         table_(dynamo_, clock, to),
         settler_(to, dynamo_, random),
+        propagation_(settler_, SettleOptions::Parents::Copied),
         tell_progress_(progress) {
     for (const auto& step : plan.steps) plan_text_ += step.text + "\n";
     for (const auto& entity : from.entities) accept_old_types(entity);
+    find_new_counters();
   }
 
   Outcome<MigrationReport> run() {
+    auto report = run_steps();
+    if (report || report.problem().code != StreamReader::kTrimmed) return report;
+    ATTEMPT(table_.remove_row(kMigrationRow));
+    return Problem{.kind = ProblemKind::Unavailable,
+                   .code = "ChangesMissed",
+                   .message = "the stream has forgotten changes that were not read yet, so it begins anew",
+                   .details = {}};
+  }
+
+ private:
+  Outcome<MigrationReport> run_steps() {
     ATTEMPT(table_.open());
     auto start = ATTEMPT(resume());
+    ATTEMPT(follow(start.has_value() || progress_.step > 0));
     if (!plan_.moved.empty()) ATTEMPT(table_.put_row(kHoldRow, {{"Keys", AttributeValue(plan_.moved)}}));
     for (; progress_.step < plan_.steps.size(); ++progress_.step) {
       progress_.rows = 0;
@@ -220,7 +241,6 @@ class Migration {
     return report_;
   }
 
- private:
   // An entity of the same name is the same entity, whatever its rows are called.
   void accept_old_types(const Entity& old) {
     const auto* entity = to_.find_entity(old.name);
@@ -232,12 +252,34 @@ class Migration {
     }
   }
 
-  // Where the same migration was interrupted: its step, and the row behind which that goes on.
+  // Counters that a program of the old model does not keep.
+  void find_new_counters() {
+    for (const auto& entity : to_.entities) {
+      const auto* old = from_.find_entity(entity.name);
+      for (const auto& attribute : entity.attributes) {
+        if (!attribute.count && !attribute.sum) continue;
+        const auto* was = old != nullptr ? old->find_attribute(attribute.name) : nullptr;
+        if (was == nullptr || describe(*was) != describe(attribute)) new_counters_.insert(&attribute);
+      }
+    }
+  }
+
+  // Where the same migration was interrupted: its step, and the row behind which that goes on.  From the beginning when so much
+  // time has passed that the stream no longer tells all that was written meanwhile.
   Outcome<std::optional<Item>> resume() {
     const auto row = ATTEMPT(table_.row(kMigrationRow));
     const auto* plan = row ? row->find("Plan") : nullptr;
     if (plan == nullptr || *plan != AttributeValue::string(plan_text_)) return std::optional<Item>();
-    progress_.step = static_cast<std::size_t>(row->find("Step")->as_number()->to_int64().value_or(0));
+    const auto number = [&](std::string_view name) {
+      const auto* content = row->find(name);
+      const auto* found = content != nullptr ? content->as_number() : nullptr;
+      return found != nullptr ? found->to_int64().value_or(0) : 0;
+    };
+    since_ms_ = number("Since");
+    if (table_.now_ms() - since_ms_ > std::chrono::milliseconds(ConsistencyManager::kRetention).count()) {
+      return std::optional<Item>();
+    }
+    progress_.step = static_cast<std::size_t>(number("Step"));
     const auto* after = row->find("After");
     if (after == nullptr || after->as_map()->empty()) return std::optional<Item>();
     return std::optional(*after->as_map());
@@ -247,6 +289,7 @@ class Migration {
     return table_.put_row(kMigrationRow, {{"Plan", AttributeValue::string(plan_text_)},
                                           {"Step", AttributeValue::number(static_cast<std::int64_t>(progress_.step))},
                                           {"After", AttributeValue(after)},
+                                          {"Since", AttributeValue::number(since_ms_)},
                                           {"Rows", AttributeValue::number(static_cast<std::int64_t>(progress_.rows))}});
   }
 
@@ -257,9 +300,97 @@ class Migration {
       case MigrationStep::Kind::DropIndex: return drop_index(step.subject);
       case MigrationStep::Kind::EnableTtl: return enable_ttl(step.subject);
       case MigrationStep::Kind::RewriteRows: return walk(SettleOptions::Parents::Ignored, start);
-      case MigrationStep::Kind::CheckRows: return walk(SettleOptions::Parents::Copied, start);
+      case MigrationStep::Kind::CheckRows: return check_rows(start);
     }
     return Done{};
+  }
+
+  // -- what others write meanwhile
+
+  Outcome<Done> follow(bool again) {
+    const auto state = ATTEMPT(dynamo_.describe_table(to_.table.name));
+    const bool followed = state && state->stream_arn && state->table.stream == model::StreamView::NewAndOldImages;
+    if (!again) since_ms_ = table_.now_ms();
+    if (!followed) return Done{};
+    follower_.emplace(client_, *state->stream_arn);
+    if (!again) return follower_->begin(clock_.now());
+    follower_->begin_again(WallTime(std::chrono::milliseconds(since_ms_)));
+    return Done{};
+  }
+
+  Outcome<Done> catch_up(SettleOptions::Parents parents) {
+    if (!follower_) return Done{};
+    return follower_->drain([&](const std::vector<Change>& changes) { return rewrite_changed(changes, parents); });
+  }
+
+  // The same, and what others kept changing until nothing of it is left.
+  Outcome<Done> catch_up_wholly(SettleOptions::Parents parents) {
+    for (unsigned attempt = 1;; ++attempt) {
+      ATTEMPT(catch_up(parents));
+      if (postponed_.empty()) return Done{};
+      if (attempt == kMaxPasses) return contention();
+      for (const auto& [text, key] : std::exchange(postponed_, {})) {
+        ATTEMPT(verify_row(settler_, walk_options(parents), key));
+      }
+    }
+  }
+
+  // A change only tells where to look.  What it means to other rows is looked at once all rows are in their places.
+  Outcome<Done> rewrite_changed(const std::vector<Change>& changes, SettleOptions::Parents parents) {
+    std::map<std::string, Item> keys;  // each once: it is the row as it is now that matters
+    for (const auto& change : changes) {
+      if (change.unreadable) return Problem(*change.unreadable);
+      keys.emplace(key_text(change.keys), change.keys);
+      if (change.before) collect_former(*change.before, keys);
+      if (parents == SettleOptions::Parents::Ignored) continue;
+      for (const auto* image : {&change.before, &change.after}) {
+        if (*image) ATTEMPT(collect_counting(**image, keys));
+      }
+    }
+    const auto options = walk_options(parents);
+    for (const auto& [text, key] : keys) ATTEMPT(verify_row(settler_, options, key));
+    if (parents == SettleOptions::Parents::Ignored) return Done{};
+    for (const auto& change : changes) ATTEMPT(propagation_.carry_copies(change));
+    return Done{};
+  }
+
+  // A program of the old model does not know which rows and reservations the new one gave an entity that it changes or removes.
+  void collect_former(const Item& row, std::map<std::string, Item>& keys) const {
+    const auto former = settler_.entity_of(row);
+    if (!former) return;
+    // What cannot be computed was not there.
+    const auto rows = model::rows_of(to_, *former->entity, former->attributes);
+    const auto claims = model::reservations_of(to_, *former->entity, former->attributes);
+    if (rows) {
+      for (const auto& each : *rows) keys.emplace(key_text(each.key), each.key);
+    }
+    if (claims) {
+      for (const auto& each : *claims) keys.emplace(key_text(each.key), each.key);
+    }
+  }
+
+  // Parents whose counters a program of the old model does not keep.
+  Outcome<Done> collect_counting(const Item& row, std::map<std::string, Item>& keys) {
+    const auto child = settler_.entity_of(row);
+    if (!child) return Done{};
+    for (const auto& relation : settler_.rules().of(*child->entity).relations) {
+      const bool concerned = std::any_of(relation.counters.begin(), relation.counters.end(), [&](const auto& counter) {
+        return new_counters_.contains(counter.attribute);
+      });
+      if (!concerned) continue;
+      const auto key = ATTEMPT(checked(model::parent_key(to_, *child->entity, *relation.relation, child->attributes)));
+      if (key) keys.emplace(key_text(*key), *key);
+    }
+    return Done{};
+  }
+
+  Outcome<Done> check_rows(std::optional<Item> start) {
+    for (unsigned pass = 1;; ++pass) {
+      const auto before = report_.rewritten;
+      ATTEMPT(walk(SettleOptions::Parents::Copied, std::exchange(start, std::nullopt)));
+      // Without a stream, until a pass finds nothing.
+      if (follower_ || report_.rewritten == before || !report_.unresolved.empty() || pass == kMaxPasses) return Done{};
+    }
   }
 
   // nullopt: there is no such index.
@@ -295,21 +426,40 @@ class Migration {
     return dynamo_.enable_ttl(to_.table.name, attribute);
   }
 
-  Outcome<Done> walk(SettleOptions::Parents parents, const std::optional<Item>& start) {
+  VerifyOptions walk_options(SettleOptions::Parents parents) {
     VerifyOptions options;
     options.repair = true;
     options.parents = parents;
-    options.start = start;
     options.adapt = [this](const Entity& entity, Item& attributes) { fill_in(entity, attributes); };
     options.report = [this](const Finding& finding, bool repaired) {
       if (repaired) ++report_.rewritten;
-      if (!repaired) report_.unresolved.push_back(finding);
+      if (!repaired) note_unresolved(finding);
     };
+    options.busy = [this](const Item& key) { postponed_.emplace(key_text(key), key); };
+    return options;
+  }
+
+  // Once, however often the row is looked at.
+  void note_unresolved(const Finding& finding) {
+    const bool known = std::any_of(report_.unresolved.begin(), report_.unresolved.end(), [&](const Finding& other) {
+      return other.kind == finding.kind && other.key == finding.key && other.what == finding.what;
+    });
+    if (!known) report_.unresolved.push_back(finding);
+  }
+
+  Outcome<Done> walk(SettleOptions::Parents parents, const std::optional<Item>& start) {
+    auto options = walk_options(parents);
+    options.start = start;
     std::optional<Problem> problem;
+    const auto note = [&](const Item& last) -> Outcome<Done> {
+      if (last.empty()) return catch_up_wholly(parents);
+      ATTEMPT(catch_up(parents));
+      return remember(last);
+    };
     options.progress = [&](const Item& last, std::uint64_t rows) {
       progress_.rows = rows;
       if (tell_progress_) tell_progress_(progress_);
-      const auto noted = last.empty() ? Outcome<Done>(Done{}) : remember(last);
+      const auto noted = note(last);
       if (!noted) problem = noted.problem();
       return noted.ok();
     };
@@ -335,9 +485,16 @@ class Migration {
   const Model& to_;
   const MigrationPlan& plan_;
   std::string plan_text_;
+  client::Client& client_;
+  const Clock& clock_;
   Dynamo dynamo_;
   ConsistencyTable table_;
   Settler settler_;
+  Propagation propagation_;
+  std::set<const model::Attribute*> new_counters_;
+  std::int64_t since_ms_ = 0;  // changes from then on are followed
+  std::map<std::string, Item> postponed_;   // keys of rows that others kept changing
+  std::optional<ChangeFollower> follower_;  // absent when the table has no stream with both images
   const std::function<void(const MigrationProgress&)>& tell_progress_;
   MigrationProgress progress_;
   MigrationReport report_;

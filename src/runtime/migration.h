@@ -19,7 +19,7 @@ struct MigrationStep {
     CreateIndex,  // online: the table is served while the index is built
     EnableTtl,
     RewriteRows,  // rows, other records and reservations in their new form; rows whose primary key changes are moved
-    CheckRows,  // once more, with copies and counters, which need every row in its place; also what was written meanwhile
+    CheckRows,  // once more, with copies and counters, which need every row in its place
     DropIndex,
   };
   Kind kind = Kind::RewriteRows;
@@ -53,6 +53,9 @@ struct MigrationReport {
 // New indexes come first, then rows in their new form, then old indexes go, so a program of the old model works until rows are
 // rewritten, and one of the new model finds each row in its new form as soon as that row has been.  Every row is rewritten
 // conditionally, by the same rules as repair.  No row is deleted because its parent is missing.
+//
+// The table's stream is followed meanwhile: what a program of the old model had acknowledged before the last step on rows ended is in
+// its new form as well.  What it writes later needs another run, with the same plan, which does no harm however often.
 //
 // A row that cannot be put where it belongs, or whose unique value another row has, stays as it is and is in the report; then the
 // steps behind are not begun.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "stator/runtime/consistency_test_support.h"
 
 namespace stator::runtime {
@@ -146,6 +148,95 @@ TEST(Migration, TellsWhichRowsHaveTheSameUniqueValue) {
   EXPECT_EQ(migrated->unresolved.front().what, "Title");
 }
 
+Item only_library(Shelf& shelf) { return {{"LibraryId", *shelf.row_of("LIBRARY").find("LibraryId")}}; }
+
+// Creates, changes and removes books while a migration runs, at every so many of its calls.
+class OldProgram {
+ public:
+  explicit OldProgram(Shelf& shelf)
+      : shelf_(shelf), library_(only_library(shelf)), client_(shelf.world.client(), [this](std::string_view operation, auto) {
+          // What comes behind the last look at the stream comes too late.
+          const bool in_time = operation != "DeleteItem" && operation != "PutItem";
+          if (in_time && ++calls_ % 100 == 0) act();
+          return FailingClient::Fate::Done;
+        }) {}
+
+  client::Client& client() { return client_; }
+  std::size_t made() const { return titles_.size(); }
+  // What the books are called that it was told are there.
+  const std::map<std::string, std::string>& titles() const { return titles_; }
+
+ private:
+  void act() {
+    const auto number = ++actions_;
+    const auto title = "T" + std::to_string(number);
+    const auto made = shelf_.book(library_, {{"Title", text(title)}});
+    titles_[*made.find("ItemId")->as_string()] = title;
+    made_.push_back(made);
+    // Those that have been moved are not found, as every old program must expect.
+    auto changed = made_[number / 2];
+    if (shelf_.world.update("BOOK", changed, changes({{"Title", text(title + "b")}}), shelf_.alice).ok()) {
+      titles_[*changed.find("ItemId")->as_string()] = title + "b";
+    }
+    const auto& removed = made_[number / 3];
+    if (number % 4 == 0 && shelf_.world.remove("BOOK", removed, shelf_.alice).ok()) {
+      titles_.erase(*removed.find("ItemId")->as_string());
+    }
+  }
+
+  Shelf& shelf_;
+  const Item library_;
+  FailingClient client_;
+  unsigned calls_ = 0;
+  unsigned actions_ = 0;
+  std::vector<Item> made_;
+  std::map<std::string, std::string> titles_;
+};
+
+// Migrates while a program of the old model goes on, and tells what is wrong by the new model's rules afterwards.
+Strings migrate_beside_old_program(const std::string& yaml, const std::string& sort_prefix) {
+  Shelf shelf;
+  fill(shelf);
+  for (int i = 0; i < 250; ++i) shelf.book(only_library(shelf), {{"Title", text("Book " + std::to_string(i))}});
+  const auto to = model::load_or_fail(yaml);
+  OldProgram old(shelf);
+  const auto plan = plan_migration(shelf.world.model(), to);
+  const auto migrated = migrate(shelf.world.model(), to, plan, old.client(), shelf.clock, shelf.world.random());
+  EXPECT_EQ(told(migrated), "ok");
+  EXPECT_GT(old.made(), 10U);
+  Strings found;
+  for (const auto& row : shelf.world.rows()) {
+    if (*row.find("EntityType") != text("BOOK")) continue;
+    if (!row.find("SK")->as_string()->starts_with(sort_prefix)) found.push_back("a book in its old place");
+    const auto expected = old.titles().find(*row.find("ItemId")->as_string());
+    if (expected == old.titles().end()) continue;
+    EXPECT_EQ(*row.find("Title"), text(expected->second));
+  }
+  Settler settler(to, shelf.world.dynamo(), shelf.world.random());
+  VerifyOptions options;
+  options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
+  EXPECT_EQ(told(verify(settler, options)), "ok");
+  return found;
+}
+
+TEST(Migration, MovesWhatAProgramOfTheOldModelWritesMeanwhile) {
+  EXPECT_EQ(migrate_beside_old_program(
+                shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}), "book#"),
+            Strings());
+}
+
+TEST(Migration, CompletesWhatAProgramOfTheOldModelWritesMeanwhile) {
+  EXPECT_EQ(migrate_beside_old_program(
+                shelf_with({{"Title: { type: string, required: true, min: 1, max: 100 }",
+                             "Title: { type: string, required: true, min: 1, max: 100, unique_within: LibraryId }\n      "
+                             "Colour: { type: string, default: red }\n      LibraryName: { type: string, copy_of: "
+                             "library.Name }"},
+                            {"TotalItems: { count: BOOK.library }",
+                             "TotalItems: { count: BOOK.library }\n      Books: { count: BOOK.library }"}}),
+                "item#"),
+            Strings());
+}
+
 TEST(Migration, GoesOnWhereverItWasKilled) {
   const auto to =
       model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
@@ -158,8 +249,10 @@ TEST(Migration, GoesOnWhereverItWasKilled) {
     FailingClient mortal(shelf.world.client(), FailingClient::dies_at(k, FailingClient::Fate::Lost));
     const auto plan = plan_migration(shelf.world.model(), to);
     survived = migrate(shelf.world.model(), to, plan, mortal, shelf.clock, shelf.world.random()).ok();
+    // Meanwhile a program of the old model goes on.
+    shelf.book(only_library(shelf), {{"Title", text("Persuasion")}});
     ASSERT_EQ(migrate_to(shelf, to), Strings());
-    ASSERT_EQ(shelf.world.rows().size(), rows);
+    ASSERT_EQ(shelf.world.rows().size(), rows + 1);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "stator/base/result.h"
@@ -23,6 +24,9 @@ inline Problem not_found(const std::string& entity) {
 inline Problem conflict(std::string code, std::string message, std::vector<model::Problem> details = {}) {
   return {ProblemKind::Conflict, std::move(code), std::move(message), std::move(details)};
 }
+
+inline constexpr std::string_view kContention = "Contention";
+inline Problem contention() { return conflict(std::string(kContention), "others keep changing the same rows"); }
 
 // What a pure function of the model found wrong with somebody's values.
 template <typename T>

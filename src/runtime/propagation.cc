@@ -68,6 +68,13 @@ Outcome<Done> Propagation::carry(const Change& change, const std::function<bool(
   return Done{};
 }
 
+Outcome<Done> Propagation::carry_copies(const Change& change) {
+  const auto before = change.before ? settler_.entity_of(*change.before) : std::nullopt;
+  const auto after = change.after ? settler_.entity_of(*change.after) : std::nullopt;
+  if (!before || !after || before->entity != after->entity) return Done{};
+  return carry_modification(*before, *after, {});
+}
+
 Outcome<Done> Propagation::carry_modification(const StoredEntity& before, const StoredEntity& after,
                                               const std::function<bool()>& stopping) {
   return for_each_child(*after.entity, [&](const Entity& child, const RelationRules& relation) -> Outcome<Done> {
@@ -143,6 +150,7 @@ Outcome<Done> Propagation::settle_children(const StoredEntity& parent, const Ent
                                            const RelationRules& relation, bool removed,
                                            const std::function<bool()>& stopping) {
   SettleOptions options;
+  options.parents = parents_;
   if (removed) options.removed = relation.relation;
   std::optional<Item> start;
   do {

@@ -21,13 +21,17 @@ namespace stator::runtime {
 // One child after another, in small transactions: others' requests go between them.  Thread-safe.
 class Propagation {
  public:
-  explicit Propagation(Settler& settler) : settler_(settler) {}  // outlives it
+  // The settler outlives it.  `parents`: what children follow when they are settled.
+  explicit Propagation(Settler& settler, SettleOptions::Parents parents = SettleOptions::Parents::Enforced)
+      : settler_(settler), parents_(parents) {}
 
   // Whether a model has anything that needs this.
   static bool needed(const model::Model& model);
 
   // `stopping` is asked between transactions; a change that was left half way is carried again from the start.
   Outcome<Done> carry(const Change& change, const std::function<bool()>& stopping = {});
+  // Only what a change of an entity that stays means to copies of it.
+  Outcome<Done> carry_copies(const Change& change);
 
   // A change that was left half way ends with a problem of this code.
   static constexpr std::string_view kStopped = "Stopped";
@@ -47,6 +51,7 @@ class Propagation {
   Outcome<Done> for_each_child(const model::Entity& parent, Visit visit);
 
   Settler& settler_;
+  const SettleOptions::Parents parents_;
 };
 
 }  // namespace stator::runtime

@@ -78,8 +78,6 @@ const Row* find_row(const std::vector<Row>& rows, const Item& key) {
   return found != rows.end() ? &*found : nullptr;
 }
 
-Problem contention() { return conflict("Contention", "others keep changing the same rows"); }
-
 // Computes derived attributes anew.  What was derived from something that is not stored stays as it was made.
 Outcome<Done> derive_again(const Entity& entity, Item& attributes) {
   const auto stored = attributes;

@@ -38,7 +38,8 @@ Outcome<Change> change_from(const JsonObject& record) {
                 .before = {},
                 .after = {},
                 .expired = false,
-                .text = simdjson::minify(record)};
+                .text = simdjson::minify(record),
+                .unreadable = {}};
   change.keys = ATTEMPT(item_at(*body, "Keys", kGetRecords)).value_or(value::Item());
   change.before = ATTEMPT(item_at(*body, "OldImage", kGetRecords));
   change.after = ATTEMPT(item_at(*body, "NewImage", kGetRecords));
@@ -56,6 +57,21 @@ Outcome<Change> change_from(const JsonObject& record) {
                    .details = {}};
   }
   return change;
+}
+
+Change change_or_unreadable(const value::JsonElement& element) {
+  JsonObject record;
+  const bool is_object = element.get(record) == simdjson::SUCCESS;
+  auto change = is_object ? change_from(record) : Outcome<Change>(unreadable_answer(kGetRecords));
+  if (change) return std::move(*change);
+  Change unread;
+  unread.text = simdjson::minify(element);
+  unread.unreadable = change.problem();
+  if (const auto body = is_object ? object_at(record, "dynamodb") : std::nullopt) {
+    unread.sequence_number = text_at(*body, "SequenceNumber").value_or("");
+    unread.at = time_from(*body, "ApproximateCreationDateTime");
+  }
+  return unread;
 }
 
 // Parents before children, whatever the order in which the service lists them.
@@ -135,9 +151,7 @@ Outcome<ChangePage> StreamReader::read(std::string_view iterator) {
   const auto answer = ATTEMPT(ask(client_, kGetRecords, body));
   ChangePage page;
   for (const auto& element : array_at(answer.root(), "Records")) {
-    JsonObject record;
-    if (element.get(record) != simdjson::SUCCESS) return unreadable_answer(kGetRecords);
-    page.changes.push_back(ATTEMPT(change_from(record)));
+    page.changes.push_back(change_or_unreadable(element));
   }
   if (const auto next = text_at(answer.root(), "NextShardIterator")) page.next = std::string(*next);
   return page;

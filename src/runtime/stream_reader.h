@@ -23,6 +23,7 @@ struct Change {
   std::optional<value::Item> after;   // absent for a removal
   bool expired = false;               // removed by the table's time to live
   std::string text;                   // the record as it came: what is kept when it has to be parked
+  std::optional<Problem> unreadable;  // why the record could not be read; then only its number and its text are there
 };
 
 // Errors: Invalid, when it is no record of a stream with both images.
@@ -33,6 +34,7 @@ struct StreamShard {
   std::string parent;  // empty when it has none
 };
 
+// A record that cannot be read is among them, as such: those behind it need not wait for it.
 struct ChangePage {
   std::vector<Change> changes;
   std::optional<std::string> next;  // the iterator to go on with; nullopt: the shard is closed and was read to its end

@@ -36,8 +36,7 @@ class Verification {
     do {
       auto page = ATTEMPT(settler_.dynamo().scan(request));
       for (const auto& row : page.items) {
-        ++result_.rows;
-        ATTEMPT(look_at(row));
+        ATTEMPT(look_at_unless_busy(row));
       }
       request.start = std::move(page.last_key);
       const auto last = request.start ? *request.start : Item();
@@ -47,8 +46,24 @@ class Verification {
     return result_;
   }
 
+  Outcome<VerifyResult> run_at(const Item& key) {
+    if (const auto row = ATTEMPT(settler_.dynamo().get(model().table.name, key))) {
+      ATTEMPT(look_at_unless_busy(*row));
+    }
+    result_.complete = true;
+    return result_;
+  }
+
  private:
   const model::Model& model() const { return settler_.model(); }
+
+  Outcome<Done> look_at_unless_busy(const Item& row) {
+    ++result_.rows;
+    auto looked = look_at(row);
+    if (looked || !options_.busy || looked.problem().code != kContention) return looked;
+    options_.busy(model::primary_key_of(model().table, row));
+    return Done{};
+  }
 
   Outcome<Done> look_at(const Item& row) {
     const auto* content = row.find(model().table.type_attribute);
@@ -175,6 +190,10 @@ class Verification {
 
 Outcome<VerifyResult> verify(Settler& settler, const VerifyOptions& options) {
   return Verification(settler, options).run();
+}
+
+Outcome<VerifyResult> verify_row(Settler& settler, const VerifyOptions& options, const Item& key) {
+  return Verification(settler, options).run_at(key);
 }
 
 }  // namespace stator::runtime

@@ -18,6 +18,8 @@ struct VerifyOptions {
   std::function<void(const model::Entity&, value::Item&)> adapt;
   // Called for each finding: as it is made, or after it has been repaired.
   std::function<void(const Finding&, bool repaired)> report;
+  // Called for a row that others kept changing, to be looked at again later; empty: that ends the verification with a problem.
+  std::function<void(const value::Item& key)> busy;
   // Called after each page with the last row of it and how many rows have been looked at; false stops.
   std::function<bool(const value::Item& last, std::uint64_t rows)> progress;
 };
@@ -37,5 +39,7 @@ struct VerifyResult {
 // was seen twice, the second time in rows that were read consistently; a repair is conditioned on what it was computed from.
 // A copy whose source has just changed is a finding until the consistency manager has carried that change.
 Outcome<VerifyResult> verify(Settler& settler, const VerifyOptions& options);
+// The same for the row at one key, if there is one.
+Outcome<VerifyResult> verify_row(Settler& settler, const VerifyOptions& options, const value::Item& key);
 
 }  // namespace stator::runtime
