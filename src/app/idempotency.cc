@@ -21,8 +21,9 @@ using value::AttributeValue;
 constexpr std::string_view kId = "Id";
 constexpr std::string_view kRequest = "Request";  // a digest of method, target and body
 constexpr std::string_view kExpires = "Expires";  // seconds since 1970; the table's TTL
-constexpr std::string_view kClaimedUntil = "ClaimedUntil";  // seconds since 1970; behind that, the request is taken to be dead
-constexpr std::string_view kStatus = "Status";    // this and the following once it is answered
+constexpr std::string_view kClaimedUntil =
+    "ClaimedUntil";                             // seconds since 1970; behind that, the request is taken to be dead
+constexpr std::string_view kStatus = "Status";  // this and the following once it is answered
 constexpr std::string_view kHeaders = "Headers";
 constexpr std::string_view kBody = "Body";
 

@@ -33,7 +33,8 @@ struct IdempotencyTest : ::testing::Test {
 TEST_F(IdempotencyTest, GivesTheAnswerThatWasGiven) {
   const auto claimed = std::get<IdempotencyStore::Claimed>(*claim());
   EXPECT_EQ(said(), "InProgress");
-  ASSERT_TRUE(store.complete(claimed, {.status = 201, .content_type = {}, .headers = {}, .body = "made", .close = false}));
+  ASSERT_TRUE(
+      store.complete(claimed, {.status = 201, .content_type = {}, .headers = {}, .body = "made", .close = false}));
   EXPECT_EQ(said(), "made");
   EXPECT_EQ(said("{1}"), "IdempotencyKeyReused");
   clock.advance(23h);
@@ -56,7 +57,8 @@ TEST_F(IdempotencyTest, SaysThatNobodyKnowsWhatBecameOfARequestThatDied) {
 TEST_F(IdempotencyTest, KeepsTheAnswerOfARequestThatTookLong) {
   const auto claimed = std::get<IdempotencyStore::Claimed>(*claim());
   clock.advance(IdempotencyStore::kClaim + 1s);
-  ASSERT_TRUE(store.complete(claimed, {.status = 201, .content_type = {}, .headers = {}, .body = "made", .close = false}));
+  ASSERT_TRUE(
+      store.complete(claimed, {.status = 201, .content_type = {}, .headers = {}, .body = "made", .close = false}));
   EXPECT_EQ(said(), "made");
 }
 

@@ -24,8 +24,8 @@ const std::string_view kModelCheckHelp =
 what they should, text that forges keys, hot partitions, keys that grow too long, rules that cannot be kept.  Each finding has
 its place, its reason, an example and what to write instead.  Then print what each pattern and each create costs.
 
-Files whose models have one table are also compared with each other: they must describe it alike, and have types and keys of
-their own.
+Files whose models have one table are also compared with each other: they must describe it alike, and have types and
+keys of their own.
 
 A finding that is meant is accepted in the model, with its reason:
   accept:
@@ -72,10 +72,8 @@ void add(model::Diagnostics& diagnostics, const model::Diagnostics& more) {
 
 Checked check_file(const std::string& file, const model::CostOptions& options) {
   auto loaded = model::load_model_file(file);
-  Checked checked{.model = std::move(loaded.model),
-                  .diagnostics = std::move(loaded.diagnostics),
-                  .reads = {},
-                  .writes = {}};
+  Checked checked{
+      .model = std::move(loaded.model), .diagnostics = std::move(loaded.diagnostics), .reads = {}, .writes = {}};
   if (!checked.model) return checked;
   add(checked.diagnostics, model::check(*checked.model));
   checked.reads = model::costs(*checked.model, options);

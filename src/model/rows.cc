@@ -253,8 +253,9 @@ Result<std::vector<Reservation>> reservations_of(const Model& model, const Entit
     if (!owner) return missing_from_key(model, entity, attributes);
 
     const auto& table = model.table;
-    const std::string partition = fmt::format("{}{}@{}{}{}", reservation_prefix(model, entity), fmt::join(rule.attributes, ","),
-                                              fmt::join(rule.within, ","), *scope, *values);
+    const std::string partition =
+        fmt::format("{}{}@{}{}{}", reservation_prefix(model, entity), fmt::join(rule.attributes, ","),
+                    fmt::join(rule.within, ","), *scope, *values);
     TRY(check_key_size(table.partition.name, KeyPart::Partition, partition, rule.attributes));
     Reservation reservation{.rule = &rule, .key = {}, .item = {}};
     reservation.key.set(table.partition.name, AttributeValue(partition));

@@ -330,7 +330,8 @@ TEST(Reservations, ClaimFoldedNamesWithinTheirScope) {
                                     plain(R"({"OwnerId":"u#1","LibraryId":"l","CollectionId":"c","Name":"Crème"})"))
                         .value();
   ASSERT_EQ(made.size(), 1U);
-  EXPECT_EQ(json_of(made[0].key), R"({"PK":"unique#rows#COLLECTION.Name@OwnerId,LibraryId#u%231#l#creme","SK":"unique"})");
+  EXPECT_EQ(json_of(made[0].key),
+            R"({"PK":"unique#rows#COLLECTION.Name@OwnerId,LibraryId#u%231#l#creme","SK":"unique"})");
   EXPECT_EQ(*made[0].item.find("EntityType")->as_string(), "unique");
   EXPECT_EQ(*made[0].item.find("Of")->as_string(), R"({"PK":{"S":"owner#u%231"},"SK":{"S":"library#l#collection#c"}})");
 }

@@ -344,7 +344,8 @@ Outcome<bool> ConsistencyManager::advance(Shard& shard) {
       if (shard.lost || stopping_) return false;
     }
     ATTEMPT(carry_or_park(shard, change));
-    const bool checkpoint = !change.sequence_number.empty() && (done + 1 == count || (done + 1) % kCheckpointEvery == 0);
+    const bool checkpoint =
+        !change.sequence_number.empty() && (done + 1 == count || (done + 1) % kCheckpointEvery == 0);
     // Never back: a verification has covered what happened before it, though those records are read as well.
     const auto read_to = std::max(shard.read_to_ms, to_ms(change.at));
     if (checkpoint && !ATTEMPT(table_.checkpoint(shard.id, owner_, change.sequence_number, read_to))) {

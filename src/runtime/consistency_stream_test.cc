@@ -49,7 +49,8 @@ class ConsistencyStream : public testing::Test {
 TEST_F(ConsistencyStream, ParksARecordThatCannotBeReadAndCarriesTheOthers) {
   rename("Crime", a);
   a.records.insert(a.records.begin(), R"({"eventName":"EXPLODE","dynamodb":{"SequenceNumber":"1"}})");
-  a.records.insert(a.records.begin(), R"({"eventName":"INSERT","dynamodb":{"SequenceNumber":"2","NewImage":{"x":{"Q":1}}}})");
+  a.records.insert(a.records.begin(),
+                   R"({"eventName":"INSERT","dynamodb":{"SequenceNumber":"2","NewImage":{"x":{"Q":1}}}})");
   a.records.push_back(R"("no record at all")");
   const auto manager = shelf.manager(stream);
   EXPECT_EQ(repaired_by(*manager), 0U);

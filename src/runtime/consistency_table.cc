@@ -230,10 +230,10 @@ Outcome<bool> ConsistencyTable::release(std::string_view id, std::string_view ow
 Outcome<Done> ConsistencyTable::park(std::string_view shard, std::string_view sequence_number,
                                      const ParkedRecord& record) {
   const auto id = fmt::format("{}#{}", sequence_number, shard);
-  Item row = {{"Problem", text(record.problem)},
-              {"Attempts", number(record.attempts)},
-              {"ParkedAt", text(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                                            std::chrono::floor<std::chrono::seconds>(clock_.now())))}};
+  Item row = {
+      {"Problem", text(record.problem)},
+      {"Attempts", number(record.attempts)},
+      {"ParkedAt", text(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", std::chrono::floor<std::chrono::seconds>(clock_.now())))}};
   if (record.record.size() <= kPartBytes) {
     row.set("Record", text(record.record));
     return put_row(fmt::format("{}{}", kParkedPrefix, id), std::move(row));
@@ -241,7 +241,8 @@ Outcome<Done> ConsistencyTable::park(std::string_view shard, std::string_view se
   // The parts first: a record that is listed is whole.  As bytes, because a cut may go through a character.
   std::size_t parts = 0;
   for (std::size_t begin = 0; begin < record.record.size(); begin += kPartBytes) {
-    ATTEMPT(put_row(part_row(id, parts++), {{"Bytes", AttributeValue::binary(record.record.substr(begin, kPartBytes))}}));
+    ATTEMPT(
+        put_row(part_row(id, parts++), {{"Bytes", AttributeValue::binary(record.record.substr(begin, kPartBytes))}}));
   }
   row.set("Parts", number(static_cast<std::int64_t>(parts)));
   return put_row(fmt::format("{}{}", kParkedPrefix, id), std::move(row));

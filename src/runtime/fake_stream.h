@@ -35,7 +35,8 @@ class FakeStream final : public client::Client {
   explicit FakeStream(client::Client& client) : client_(client) {}
 
   Shard& add(std::string_view id, std::string_view parent = "") {
-    return shards_.emplace(id, Shard{.id = std::string(id), .parent = std::string(parent), .records = {}}).first->second;
+    return shards_.emplace(id, Shard{.id = std::string(id), .parent = std::string(parent), .records = {}})
+        .first->second;
   }
   // What has happened to the table since the last time becomes records of this shard.
   void take(Shard& shard, std::string_view table) {

@@ -492,7 +492,7 @@ class Migration {
   Settler settler_;
   Propagation propagation_;
   std::set<const model::Attribute*> new_counters_;
-  std::int64_t since_ms_ = 0;  // changes from then on are followed
+  std::int64_t since_ms_ = 0;               // changes from then on are followed
   std::map<std::string, Item> postponed_;   // keys of rows that others kept changing
   std::optional<ChangeFollower> follower_;  // absent when the table has no stream with both images
   const std::function<void(const MigrationProgress&)>& tell_progress_;

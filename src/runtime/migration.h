@@ -19,7 +19,7 @@ struct MigrationStep {
     CreateIndex,  // online: the table is served while the index is built
     EnableTtl,
     RewriteRows,  // rows, other records and reservations in their new form; rows whose primary key changes are moved
-    CheckRows,  // once more, with copies and counters, which need every row in its place
+    CheckRows,    // once more, with copies and counters, which need every row in its place
     DropIndex,
   };
   Kind kind = Kind::RewriteRows;

@@ -154,7 +154,9 @@ Item only_library(Shelf& shelf) { return {{"LibraryId", *shelf.row_of("LIBRARY")
 class OldProgram {
  public:
   explicit OldProgram(Shelf& shelf)
-      : shelf_(shelf), library_(only_library(shelf)), client_(shelf.world.client(), [this](std::string_view operation, auto) {
+      : shelf_(shelf),
+        library_(only_library(shelf)),
+        client_(shelf.world.client(), [this](std::string_view operation, auto) {
           // What comes behind the last look at the stream comes too late.
           const bool in_time = operation != "DeleteItem" && operation != "PutItem";
           if (in_time && ++calls_ % 100 == 0) act();
@@ -226,15 +228,16 @@ TEST(Migration, MovesWhatAProgramOfTheOldModelWritesMeanwhile) {
 }
 
 TEST(Migration, CompletesWhatAProgramOfTheOldModelWritesMeanwhile) {
-  EXPECT_EQ(migrate_beside_old_program(
-                shelf_with({{"Title: { type: string, required: true, min: 1, max: 100 }",
-                             "Title: { type: string, required: true, min: 1, max: 100, unique_within: LibraryId }\n      "
-                             "Colour: { type: string, default: red }\n      LibraryName: { type: string, copy_of: "
-                             "library.Name }"},
-                            {"TotalItems: { count: BOOK.library }",
-                             "TotalItems: { count: BOOK.library }\n      Books: { count: BOOK.library }"}}),
-                "item#"),
-            Strings());
+  EXPECT_EQ(
+      migrate_beside_old_program(
+          shelf_with({{"Title: { type: string, required: true, min: 1, max: 100 }",
+                       "Title: { type: string, required: true, min: 1, max: 100, unique_within: LibraryId }\n      "
+                       "Colour: { type: string, default: red }\n      LibraryName: { type: string, copy_of: "
+                       "library.Name }"},
+                      {"TotalItems: { count: BOOK.library }",
+                       "TotalItems: { count: BOOK.library }\n      Books: { count: BOOK.library }"}}),
+          "item#"),
+      Strings());
 }
 
 TEST(Migration, GoesOnWhereverItWasKilled) {

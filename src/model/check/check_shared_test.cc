@@ -60,8 +60,9 @@ TEST(SharedTable, HasOneDefinition) {
                    "which shares the table",
                    "shared-table Pets: index GSI1 is absent here and global [GSI1PK:S], [], projection all in cats, "
                    "which shares the table"}));
-  EXPECT_EQ(beside_cats(dogs({{"SK]", "SK:N]"}, {"SK: \"X\"", "SK: \"{n}\""}, {"id: uuid", "id: uuid, n: integer"}})).front(),
-            "shared-table Pets: the key is [PK:S, SK:N] here and [PK:S, SK:S] in cats, which shares the table");
+  EXPECT_EQ(
+      beside_cats(dogs({{"SK]", "SK:N]"}, {"SK: \"X\"", "SK: \"{n}\""}, {"id: uuid", "id: uuid, n: integer"}})).front(),
+      "shared-table Pets: the key is [PK:S, SK:N] here and [PK:S, SK:S] in cats, which shares the table");
 }
 
 TEST(SharedTable, HasEachTypeOnce) {
@@ -74,9 +75,10 @@ TEST(SharedTable, HasEachKeyOnce) {
   EXPECT_EQ(beside_cats(dogs({{"\"DOG#", "\"CAT#"}})),
             Lines{"key-collision DOG: DOG and CAT of cats, which shares the table, can have the same primary key, and "
                   "then one takes the place of the other"});
-  EXPECT_EQ(beside_cats(dogs({{"\"DOG#{id}", "\"unique#{id}"}, {"\"X\"", "\"unique\""}, {", unique_within: table", ""}})),
-            Lines{"key-collision DOG: DOG and a reservation of cats, which shares the table, can have the same primary "
-                  "key, and then one takes the place of the other"});
+  EXPECT_EQ(
+      beside_cats(dogs({{"\"DOG#{id}", "\"unique#{id}"}, {"\"X\"", "\"unique\""}, {", unique_within: table", ""}})),
+      Lines{"key-collision DOG: DOG and a reservation of cats, which shares the table, can have the same primary "
+            "key, and then one takes the place of the other"});
 }
 
 TEST(SharedTable, HasEachModelOnce) {

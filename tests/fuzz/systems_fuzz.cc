@@ -1,0 +1,66 @@
+// Feeds arbitrary text to the formats that the systems take from people: CSV, Twee, domains and web addresses.  Never a crash; what
+// was read as CSV can be written and read again, and a normal form is its own normal form.  The first byte chooses, the rest is
+// the text.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/systems/media-library/csv.h"
+#include "stator/systems/shops/web_address.h"
+#include "stator/systems/stories/twee.h"
+
+namespace {
+
+using namespace stator::systems;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+std::string written(const std::vector<media_library::CsvRow>& rows) {
+  std::string text;
+  for (const auto& row : rows) media_library::append_csv(text, row);
+  return text;
+}
+
+// Not the same rows: what a spreadsheet would take for a formula is written with an apostrophe in front.
+void check_csv(std::string_view text) {
+  const auto rows = media_library::read_csv(text);
+  if (!rows) return;
+  const auto once = written(*rows);
+  const auto again = media_library::read_csv(once);
+  require(again.ok() && again->size() == rows->size() && written(*again) == once);
+}
+
+void check_twee(std::string_view text) {
+  const auto story = stories::read_twee(text);
+  if (!story) return;
+  require(story->passages.size() <= 10'000);
+  stories::write_twee(*story);
+}
+
+void check_addresses(std::string_view text) {
+  if (const auto domain = shops::normal_domain(text)) {
+    require(shops::normal_domain(*domain).value() == *domain && shops::belongs_to(*domain, *domain));
+  }
+  if (const auto address = shops::canonical_url(text)) {
+    const auto again = shops::canonical_url(address->url);
+    require(again.ok() && again->url == address->url && again->host == address->host);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
+  switch (data[0] % 3) {
+    case 0: check_csv(text); break;
+    case 1: check_twee(text); break;
+    default: check_addresses(text);
+  }
+  return 0;
+}
