@@ -23,9 +23,10 @@ class Shops(shops_rest.ShopsRest):
         self.assertEqual(shop["domain"], "xn--mbel-5qa.example.de")
         self.expect(self.bot("GET", "/shops/XN--MBEL-5QA.example.de"), 200)
 
-    def test_what_is_no_domain_names_nothing(self):
+    def test_what_is_no_domain_is_refused(self):
         for domain in ("a_b.example.com", "-a.com", "a..b", "x" * 64 + ".com"):
-            self.expect(self.bot("PUT", f"/shops/{domain}", {"shop_country": "US"}), 404)
+            self.expect(self.bot("PUT", f"/shops/{domain}", {"shop_country": "US"}), 400)
+            self.expect(self.bot("GET", f"/shops/{domain}"), 404)
 
     def test_bad_values_are_told_all_at_once(self):
         answer = self.bot("PUT", f"/shops/{self.domain}", {"shop_country": "UK", "crawl_interval_hours": 0, "url_count": 5, "colour": "red"})
@@ -121,4 +122,4 @@ class Ranges(shops_rest.ShopsRest):
         for query in ("country=XX", "country=DE&by=crawled&from=yesterday", "country=DE&by=crawled&to=2026-02-30", "country=DE&since=2026-01-01",
                       "country=DE&limit=0", "country=DE&limit=101", "country=DE&nextToken=x"):  # fmt: skip
             self.expect(self.bot("GET", f"/shops?{query}"), 400)
-        self.expect(self.bot("GET", "/shops"), 404)
+        self.expect(self.bot("GET", "/shops"), 400)

@@ -65,7 +65,8 @@ class Social(watch_rest.WatchRest):
         def work(pair):
             self.expect(self.register(pair[1], f"p{pair[0]}-{self.name}"), 201)
             for rating in (1, 2.5, (pair[0] + 1) / 2):
-                self.assertIn(pair[1]("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": rating}).status, (200, 201))
+                # Who loses the race for the movie's row too often is told so, and tries again.
+                self.settle(lambda: pair[1]("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": rating}).status in (200, 201))
 
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             list(pool.map(work, enumerate(people)))

@@ -76,16 +76,18 @@ class Users(watch_rest.WatchRest):
         self.expect(self.user(f"eve-{self.name}")("POST", "/me/curator/apply"), 404)
 
     def test_an_extended_profile_is_private_until_it_is_public(self):
-        me = self.ids[self.ann]
-        created = self.expect(self.ann("PUT", f"/users/{me}/profile", {"location": "Berlin", "birthday": "1990-05-17", "favoriteGenres": ["noir"]}), 201).json
+        theirs = f"/users/{self.ids[self.ann]}/profile"
+        created = self.expect(self.ann("PUT", "/me/profile", {"location": "Berlin", "birthday": "1990-05-17", "favoriteGenres": ["noir"]}), 201).json
         self.assertEqual((created["location"], created["isPublic"]), ("Berlin", False))
-        self.expect(self.bob("GET", f"/users/{me}/profile"), 404)
-        self.expect(self.bob("PUT", f"/users/{me}/profile", {"location": "x"}), 404)
-        self.expect(self.ann("PUT", f"/users/{me}/profile", {"isPublic": True}), 200)
-        self.assertEqual(self.get(self.bob, f"/users/{me}/profile")["location"], "Berlin")
-        self.expect(self.bob("PATCH", f"/users/{me}/profile", {"location": "x"}), 403)
-        self.expect(self.ann("PUT", f"/users/{me}/profile", {"birthday": "1990-02-30"}), 400)
-        self.expect(self.ann("DELETE", f"/users/{me}/profile"), 204)
+        self.assertEqual(self.get(self.ann, theirs), created)
+        self.expect(self.bob("GET", theirs), 404)
+        self.expect(self.bob("GET", "/me/profile"), 404)
+        self.expect(self.ann("PUT", "/me/profile", {"isPublic": True}), 200)
+        self.assertEqual(self.get(self.bob, theirs)["location"], "Berlin")
+        self.expect(self.bob("PATCH", theirs, {"location": "x"}), 405)
+        self.expect(self.ann("PUT", "/me/profile", {"birthday": "1990-02-30"}), 400)
+        self.expect(self.ann("DELETE", "/me/profile"), 204)
+        self.expect(self.bob("GET", theirs), 404)
 
     def test_deleting_a_user_takes_all_that_was_theirs(self):
         movie = self.movie()
