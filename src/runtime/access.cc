@@ -44,7 +44,7 @@ Item with_default_owner(const Entity& entity, Item naming, const Caller& caller)
   return naming;
 }
 
-// The row of that name, unless it is soft-deleted and nobody asked for such.
+// The row of that name, unless it is soft-deleted, or what it belongs to is, and nobody asked for such.
 Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
                          bool include_deleted) {
   const auto named = normalised(entity, model, naming);
@@ -52,8 +52,8 @@ Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Ent
   auto loaded = transaction.load(entity, *named);
   if (!loaded && loaded.problem().kind == ProblemKind::Invalid) return nullptr;  // no key can be made from this
   auto* draft = ATTEMPT(std::move(loaded));
-  if (draft != nullptr && !include_deleted && !is_live(entity, *draft->after)) return nullptr;
-  return draft;
+  if (draft == nullptr || include_deleted) return draft;
+  return ATTEMPT(transaction.is_present(*draft)) ? draft : nullptr;
 }
 
 // Whether a row is what the pointer of a grant is about: it has what the pointer gives and what it was looked up by.
