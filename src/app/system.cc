@@ -140,10 +140,29 @@ void join_problems(std::vector<model::Problem>& problems, std::vector<model::Pro
   }
 }
 
+// Nobody makes something that is another's, unless a grant says so.
+std::vector<model::Problem> foreign_owner(const model::Entity& entity, const value::Item& attributes,
+                                          const runtime::Caller& caller) {
+  const auto* given = entity.owner ? attributes.find(*entity.owner) : nullptr;
+  const bool own = given == nullptr || !caller.subject || *given == value::AttributeValue::string(*caller.subject);
+  if (own || !entity.create.grants.empty()) return {};
+  return {{.attribute = *entity.owner, .problem = "cannot be set"}};
+}
+
 // What to answer to a request with problems: first whether the caller could do such a thing at all, then everything that is wrong.
 Problem refusal(std::vector<model::Problem> problems, const model::Access& access, const runtime::Caller& caller) {
   if (auto shut_out = runtime::shut_out(access, caller)) return std::move(*shut_out);
   return invalid(std::move(problems));
+}
+
+// An attribute that owners are in and whose type has one spelling of several; null when there is none.
+const model::Attribute* find_owner_id(const model::Model& model) {
+  for (const auto& entity : model.entities) {
+    const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+    if (owner != nullptr && (owner->type.kind == model::Kind::Uuid || owner->type.kind == model::Kind::Ulid))
+      return owner;
+  }
+  return nullptr;
 }
 
 std::optional<unsigned> read_limit(std::string_view text, unsigned most) {
@@ -168,6 +187,7 @@ const runtime::Caller& Call::caller() const {
 
 System::System(std::shared_ptr<const model::Model> model, const SystemParts& parts)
     : model_(std::move(model)),
+      owner_id_(find_owner_id(*model_)),
       prefix_(fmt::format("/systems/{}/v1", model_->name)),
       page_tokens_(parts.page_tokens),
       repository_(model_, parts.client, parts.clock, parts.random),
@@ -198,7 +218,25 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
   return system;
 }
 
+std::optional<Identity> System::respelled(const Identity* identity) const {
+  if (owner_id_ == nullptr || identity == nullptr || !identity->caller.subject) return std::nullopt;
+  auto subject = value::AttributeValue::string(*identity->caller.subject);
+  std::vector<model::Problem> problems;
+  model::check_value(owner_id_->type, owner_id_->name, subject, problems);
+  if (!problems.empty() || *subject.as_string() == *identity->caller.subject) return std::nullopt;
+  auto other = *identity;
+  other.caller.subject = *subject.as_string();
+  return other;
+}
+
 Outcome<http::Response> System::run(const RouteMatch& match, const Call& call) {
+  const auto other = respelled(call.identity);
+  if (!other) return run_as(match, call);
+  return run_as(
+      match, {.request = call.request, .path = call.path, .query = call.query, .body = call.body, .identity = &*other});
+}
+
+Outcome<http::Response> System::run_as(const RouteMatch& match, const Call& call) {
   const auto key = call.request.header("Idempotency-Key");
   if (call.request.method != "POST" || key.empty()) return run_once(match, call);
   auto claim = ATTEMPT(idempotency_.claim({.key = key,
@@ -281,11 +319,10 @@ Outcome<http::Response> System::create(const model::Entity& entity, const RouteM
   for (const auto& [name, value] : body.values) attributes.set(name, value);
   if (!problems.empty()) {
     join_problems(problems, runtime::check_new(entity, attributes, runtime::Source::Request));
+    join_problems(problems, foreign_owner(entity, attributes, call.caller()));
     std::vector<model::Problem> missing;
     runtime::check_complete(entity, attributes, missing);
-    std::erase_if(missing, [&](const model::Problem& one) {
-      return one.attribute == entity.owner || entity.find_attribute(one.attribute)->default_value;
-    });
+    std::erase_if(missing, [&](const model::Problem& one) { return one.attribute == entity.owner; });
     join_problems(problems, std::move(missing));
     return refusal(std::move(problems), entity.create, call.caller());
   }
@@ -306,6 +343,7 @@ Outcome<http::Response> System::put(const model::Entity& entity, const RouteMatc
   if (!problems.empty()) {
     auto values = given.values;
     join_problems(problems, runtime::check_new(entity, values, runtime::Source::Request));
+    join_problems(problems, foreign_owner(entity, given.values, call.caller()));
     return refusal(std::move(problems), entity.update, call.caller());
   }
   const auto done = ATTEMPT(repository_.put(entity, key, given, call.caller(), precondition_of(call.request)));

@@ -85,6 +85,9 @@ class System {
  private:
   System(std::shared_ptr<const model::Model> model, const SystemParts& parts);
 
+  // The caller as the model writes owners, when that is another spelling than the token's.
+  std::optional<Identity> respelled(const Identity* identity) const;
+  runtime::Outcome<http::Response> run_as(const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> run_once(const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> run_target(const EntityTarget& target, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> run_target(const model::Pattern* pattern, const RouteMatch& match, const Call& call);
@@ -95,6 +98,7 @@ class System {
   http::Response object_answer(int status, const runtime::Object& object, const Call& call) const;
 
   const std::shared_ptr<const model::Model> model_;
+  const model::Attribute* const owner_id_;  // of the model; null: a caller has only one spelling
   const std::string prefix_;
   const PageTokens& page_tokens_;
   runtime::Repository repository_;

@@ -25,6 +25,14 @@ entities:
       userId: string
       bedId: { type: string, required: true, min: 1, max: 10, pattern: "[a-z]+" }
       open: { type: boolean, default: false }
+  TOOL:
+    path: /tools/{toolId}
+    operations: [put, get]
+    owner: keeper
+    keys: { PK: "KEEPER#{keeper}", SK: "TOOL#{toolId}" }
+    attributes: { keeper: uuid, toolId: { type: string, min: 1, max: 10 } }
+patterns:
+  tools: { get: /tools, query: { PK: "KEEPER#{me}" }, returns: TOOL }
 actions:
   water:
     post: /beds/{bedId}/water
@@ -211,6 +219,19 @@ TEST_F(SystemTest, ARefusedRequestLeavesItsKeyFree) {
   EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 7), "Invalid");
   wrong.body = R"({"bedId":"lilies"})";
   EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 3), "201");
+}
+
+TEST_F(SystemTest, ACallerIsTheSameInEverySpellingOfAnId) {
+  const auto lower = somebody("0b2f6a3e-96e4-4f0a-9a5b-6f6c1f1a2b3c"),
+             upper = somebody("0B2F6A3E-96E4-4F0A-9A5B-6F6C1F1A2B3C");
+  EXPECT_EQ(garden.ask({"PUT", "/tools/hoe", "{}"}, &upper).substr(0, 3), "201");
+  EXPECT_EQ(garden.ask({"PUT", "/tools/hoe", "{}"}, &lower).substr(0, 3), "200");
+  EXPECT_EQ(garden.ask({"GET", "/tools/hoe"}, &upper), garden.ask({"GET", "/tools/hoe"}, &lower));
+  const auto list = garden.ask({"GET", "/tools"}, &upper);
+  EXPECT_NE(list.find("hoe"), std::string::npos) << list;
+  EXPECT_EQ(garden.ask({"PUT", "/tools/hoe", "{}"}, &ann),
+            "Invalid; keeper is not a uuid such as 123e4567-e89b-12d3-a456-426614174000")
+      << "who is none owns nothing";
 }
 
 TEST_F(SystemTest, TheDocumentDescribesNativeActions) {

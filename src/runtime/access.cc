@@ -44,21 +44,7 @@ Item with_default_owner(const Entity& entity, Item naming, const Caller& caller)
   return naming;
 }
 
-// Whether something that the row goes with is soft-deleted.  What is written depends on its not being so.
-Outcome<bool> is_below_deleted(Transaction& transaction, const Model& model, const Draft& draft) {
-  for (const auto& relation : draft.entity->parents) {
-    const auto& parent = *model.find_entity(relation.entity);
-    if (!parent.soft_delete || relation.on_delete != model::OnDelete::Cascade) continue;
-    const auto key = ATTEMPT(checked(model::parent_key(model, *draft.entity, relation, *draft.after)));
-    const auto* above = key ? ATTEMPT(transaction.load_key(parent, *key)) : nullptr;
-    if (above == nullptr) continue;
-    if (!is_live(parent, *above->after)) return true;
-    transaction.depend_on(*above, {parent.soft_delete->attribute});
-  }
-  return false;
-}
-
-// The row of that name, unless it is soft-deleted, or below something that is, and nobody asked for such.
+// The row of that name, unless it is soft-deleted, or what it belongs to is, and nobody asked for such.
 Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
                          bool include_deleted) {
   const auto named = normalised(entity, model, naming);
@@ -67,8 +53,7 @@ Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Ent
   if (!loaded && loaded.problem().kind == ProblemKind::Invalid) return nullptr;  // no key can be made from this
   auto* draft = ATTEMPT(std::move(loaded));
   if (draft == nullptr || include_deleted) return draft;
-  if (!is_live(entity, *draft->after) || ATTEMPT(is_below_deleted(transaction, model, *draft))) return nullptr;
-  return draft;
+  return ATTEMPT(transaction.is_present(*draft)) ? draft : nullptr;
 }
 
 // Whether a row is what the pointer of a grant is about: it has what the pointer gives and what it was looked up by.

@@ -170,7 +170,7 @@ class ActionRun {
     for (const auto& name : step.entities) {
       const auto& entity = *model_.find_entity(name);
       auto* draft = ATTEMPT(transaction_.load(entity, with_owner(entity, key)));
-      if (draft == nullptr || !is_live(entity, *draft->after)) continue;
+      if (draft == nullptr || !ATTEMPT(transaction_.is_present(*draft))) continue;
       if (!is_own(*draft) && !ATTEMPT(lets_in(entity.read, entity, *draft->after, caller_))) continue;
       remember(step.as, draft);
       return Done{};

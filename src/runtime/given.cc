@@ -73,7 +73,7 @@ std::vector<Problem> check_changes(const Entity& entity, const model::Table& tab
 
 void check_complete(const Entity& entity, const value::Item& attributes, std::vector<Problem>& problems) {
   for (const auto& attribute : entity.attributes) {
-    if (!attribute.required || attribute.next || attribute.computed()) continue;
+    if (!attribute.required || attribute.default_value || attribute.next || attribute.computed()) continue;
     if (attributes.find(attribute.name) != nullptr) continue;
     problems.push_back({attribute.name, "is required"});
   }
@@ -86,6 +86,12 @@ void check_whole(const Entity& entity, const value::Item* before, const value::I
     const auto* now = after.find(name);
     return (old == nullptr) != (now == nullptr) || (old != nullptr && *old != *now);
   };
+  for (const auto& attribute : entity.attributes) {
+    const auto* content = attribute.derived && !attribute.when_read ? after.find(attribute.name) : nullptr;
+    if (content == nullptr || (before != nullptr && !differs(attribute.name))) continue;
+    auto derived = *content;
+    model::check_value(attribute.type, attribute.name, derived, problems);
+  }
   for (const auto& check : entity.checks) {
     const auto names = check.that.paths();
     if (before != nullptr && std::none_of(names.begin(), names.end(), differs)) continue;

@@ -22,10 +22,11 @@ std::vector<model::Problem> check_new(const model::Entity& entity, value::Item& 
 std::vector<model::Problem> check_changes(const model::Entity& entity, const model::Table& table,
                                           model::PlainObject& changes, Source source);
 
-// Required attributes that are not there, as far as somebody has to give them: what has a `next` is filled.
+// Required attributes that are not there, as far as somebody has to give them: what has a default or a `next` is filled.
 void check_complete(const model::Entity& entity, const value::Item& attributes, std::vector<model::Problem>& problems);
 
-// What the entity's own checks object to.  A check is asked when something that it reads differs from `before`; null: always.
+// What the entity's own checks object to, and derived values that are not of their type: keys and patterns rely on it.  Both are
+// asked about what differs from `before`; null: about everything.
 void check_whole(const model::Entity& entity, const value::Item* before, const value::Item& after,
                  std::vector<model::Problem>& problems);
 

@@ -73,8 +73,15 @@ Outcome<Visible> find_at(Transaction& transaction, const Context& context, const
 
 Outcome<Draft*> create_for(Transaction& transaction, const Context& context, const Entity& entity,
                            const Item& attributes, const Caller& caller) {
-  auto owned = ATTEMPT(with_owner(transaction, *context.model, entity, attributes, caller));
-  Draft* draft = ATTEMPT(transaction.create(entity, std::move(owned), Source::Request));
+  auto owned = with_owner(transaction, *context.model, entity, attributes, caller);
+  if (!owned && owned.problem().kind == ProblemKind::Invalid) {  // told with all else that is wrong
+    auto problem = owned.problem();
+    auto values = attributes;
+    for (auto& more : check_new(entity, values, Source::Request)) problem.details.push_back(std::move(more));
+    check_complete(entity, values, problem.details);
+    return problem;
+  }
+  Draft* draft = ATTEMPT(transaction.create(entity, ATTEMPT(std::move(owned)), Source::Request));
   ATTEMPT(check_parents(transaction, context, *draft, caller));
   ATTEMPT(check_copied_owner(*draft, caller));
   return draft;
@@ -132,7 +139,7 @@ Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const 
     creating = !found;
     if (!creating) {
       auto& draft = *found->draft;
-      if (!is_live(entity, *draft.after)) return not_found(entity.name);
+      if (!ATTEMPT(transaction.is_present(draft))) return not_found(entity.name);
       ATTEMPT(check_version(model().table, draft, precondition));
       ATTEMPT(transaction.change(draft, without_repetitions(entity, *draft.after, given), Source::Request));
       ATTEMPT(check_parents(transaction, parts_->context, draft, caller));

@@ -17,10 +17,21 @@ bool names(const std::vector<Children>& of, const Entity& child, const Parent& r
   });
 }
 
+constexpr unsigned kMostGenerations = 16;
+
+bool can_vanish(const Model& model, const Parent& relation, unsigned depth = 0) {
+  if (relation.optional || !relation.must_exist || depth > kMostGenerations) return false;
+  const auto& parent = *model.find_entity(relation.entity);
+  return parent.soft_delete || std::any_of(parent.parents.begin(), parent.parents.end(), [&](const Parent& further) {
+           return can_vanish(model, further, depth + 1);
+         });
+}
+
 RelationRules relation_rules(const Model& model, const Entity& child, const Parent& relation) {
   RelationRules rules;
   rules.relation = &relation;
   rules.parent = model.find_entity(relation.entity);
+  rules.vanishes = can_vanish(model, relation);
   for (const auto& attribute : rules.parent->attributes) {
     if (attribute.count && names(attribute.count->of, child, relation)) {
       rules.counters.push_back({.attribute = &attribute, .summed = {}});

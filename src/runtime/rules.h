@@ -24,7 +24,9 @@ struct RelationRules {
   std::vector<Counter> counters;
   std::vector<const model::Attribute*> copies;  // of the child
   bool in_path = false;                         // the route of the child names the parent
-  std::vector<std::string> pointers;            // attributes of the child to blame when there is no such parent
+  bool vanishes =
+      false;  // the child is there only while the parent is, and that can be deleted softly, or with its own parent
+  std::vector<std::string> pointers;  // attributes of the child to blame when there is no such parent
 };
 
 // A parent that is not there, or not for the caller: 404 when the address of the request names it, else the request is at odds

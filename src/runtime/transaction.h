@@ -56,6 +56,9 @@ class Transaction {
   Outcome<Draft*> load(const model::Entity& entity, const value::Item& naming);
   Outcome<Draft*> load_key(const model::Entity& entity, const value::Item& key);
 
+  // Whether it is there for those who do not ask for deleted things: neither it nor what it belongs to is soft-deleted.
+  Outcome<bool> is_present(const Draft& draft, unsigned depth = 0);
+
   // Problems are told all at once: attributes that cannot be set, wrong values, missing ones.
   Outcome<Draft*> create(const model::Entity& entity, value::Item attributes, Source source);
   // Absent keeps, null clears.  A change that changes nothing leaves the version alone.

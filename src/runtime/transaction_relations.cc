@@ -17,6 +17,7 @@ using value::Item;
 using value::Number;
 
 constexpr unsigned kDeepestSum = 16;  // sums of sums of sums
+constexpr unsigned kMostAncestors = 16;
 
 Number number_at(const Item& attributes, const std::string& name) {
   const auto* found = attributes.find(name);
@@ -38,6 +39,21 @@ Problem missing_parent(const RelationRules& rules) {
           .code = rules.in_path ? "NotFound" : "NoSuchParent",
           .message = "there is no such " + rules.parent->name,
           .details = std::move(details)};
+}
+
+Outcome<bool> Transaction::is_present(const Draft& draft, unsigned depth) {
+  const auto& entity = *draft.entity;
+  if (!draft.after || !is_live(entity, *draft.after)) return false;
+  for (const auto& rules : context_.rules.of(entity).relations) {
+    if (!rules.vanishes || depth > kMostAncestors) continue;
+    const auto key = ATTEMPT(checked(model::parent_key(model_, entity, *rules.relation, *draft.after)));
+    const auto* parent = key ? ATTEMPT(load_key(*rules.parent, *key)) : nullptr;
+    if (parent == nullptr) continue;
+    if (!ATTEMPT(is_present(*parent, depth + 1))) return false;
+    // What is written next to it must not outlive a deletion at the same moment.
+    if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
+  }
+  return true;
 }
 
 Outcome<Done> Transaction::derive(const Entity& entity, const std::optional<Item>& from, Item& to) {
@@ -133,6 +149,11 @@ Outcome<Done> Transaction::shift_relation(const Entity& entity, const RelationRu
 
 Outcome<Done> Transaction::require_parent(const RelationRules& rules, const Item& key) {
   const auto problem = missing_parent(rules);
+  const auto& further = context_.rules.of(*rules.parent).relations;
+  if (std::any_of(further.begin(), further.end(), [](const RelationRules& one) { return one.vanishes; })) {
+    const auto* parent = ATTEMPT(load_key(*rules.parent, key));
+    if (parent != nullptr && !ATTEMPT(is_present(*parent))) return problem;
+  }
   const auto* known = find(key);
   if (known != nullptr) {
     const bool there = known->entity == rules.parent && known->after && is_live(*known->entity, *known->after);

@@ -69,6 +69,28 @@ void find_collisions(const Model& model, const KeySpace& table, const std::vecto
   }
 }
 
+// Two alternatives of one key attribute that can give the same key to two rows of one record.
+void find_own_collisions(const KeySpace& table, const Placed& placed, Findings& findings) {
+  const auto attributes = table.attributes();
+  for (std::size_t at = 0; at < placed.forms.size(); ++at) {
+    const auto& alternatives = placed.forms[at];
+    for (std::size_t b = 1; b < alternatives.size(); ++b) {
+      for (std::size_t a = 0; a < b; ++a) {
+        auto one = placed.ordinary;
+        auto other = placed.ordinary;
+        one[at] = form_language(*placed.row.entity, alternatives[a], kOrdinary);
+        other[at] = form_language(*placed.row.entity, alternatives[b], kOrdinary);
+        const auto key = common_key(one, other);
+        if (!key) continue;
+        findings.error({.code = "key-collision", .subject = placed.row.name(), .position = alternatives[b].position},
+                       fmt::format("two alternatives of {} can give two of {} the same primary key",
+                                   attributes[at].name, placed.row.name()),
+                       "begin one of them with a prefix of its own", spell_key(attributes, *key));
+      }
+    }
+  }
+}
+
 // The forms through which `attribute` gets into a key as it is, and the others as they are.
 KeyForms only_with_raw(const Entity& entity, const KeyForms& forms, const std::string& attribute) {
   KeyForms kept;
@@ -143,6 +165,42 @@ std::vector<KeyUse> key_uses(const Model& model) {
 
 std::string subject_of(const KeyUse& use, const Field& field) {
   return fmt::format("{}.{}", use.row.entity->name, field.attribute);
+}
+
+// Where a text ends and the next begins has to be told by what is between them: "a:b" and "c" give the key of "a" and "b:c".
+void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings) {
+  const auto& parts = use.form.parts;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    const auto* field = std::get_if<Field>(&parts[i]);
+    const bool last_hole = std::none_of(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end(),
+                                        [](const auto& part) { return !std::holds_alternative<Literal>(part); });
+    if (field == nullptr || last_hole) continue;
+    const auto* literal = std::get_if<Literal>(&parts[i + 1]);
+    const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kOrdinary);
+    const auto some = Language::byte(0, 255).extended();
+    const auto holder = common(texts, texts + (literal != nullptr ? Language::text(literal->text).extended() : some));
+    if (!holder) continue;
+    KeyForm behind;
+    behind.parts.assign(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end());
+    const auto rest = form_language(*use.row.entity, behind, kOrdinary);
+    if (!common(rest, some + rest)) continue;  // what is behind it begins in one place only
+    const Findings::About about{
+        .code = "forgeable-separator", .subject = subject_of(use, *field), .position = use.form.position};
+    const auto separator = literal != nullptr ? spell_text(literal->text) : std::string("nothing");
+    const auto message = fmt::format(
+        "{} of {} has {} behind {}, whose text can hold the same: two that differ can "
+        "have one key",
+        use.key.name, use.row.name(), separator, field->attribute);
+    const std::string fix = "separate them by #, which is escaped in every text";
+    const auto& table = model.table;
+    const bool is_primary = use.key.name == table.partition.name || (table.sort && use.key.name == table.sort->name);
+    // Behind an index's partition key, it only mixes rows that one caller may see.
+    if (is_primary || !use.sorts) {
+      findings.error(about, message, fix, spell_text(*holder));
+    } else {
+      findings.warning(about, message, fix, spell_text(*holder));
+    }
+  }
 }
 
 // 'a b' lies between 'a' and 'a#': what was meant to stand together does not.
@@ -432,12 +490,16 @@ void check_keys(const Model& model, Findings& findings) {
   const auto spaces = key_spaces(model.table);
   for (const auto& space : spaces) {
     const auto all = placed(model, space);
-    if (space.index == nullptr) find_collisions(model, space, all, findings);
+    if (space.index == nullptr) {
+      find_collisions(model, space, all, findings);
+      for (const auto& each : all) find_own_collisions(space, each, findings);
+    }
     find_forgeries(space, all, findings);
   }
   for (const auto& use : key_uses(model)) {
     find_flags(use, findings);
     find_text_order(use, findings);
+    find_ambiguities(model, use, findings);
     find_numbers(use, findings);
     find_length(use, findings);
   }

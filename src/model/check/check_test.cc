@@ -105,6 +105,51 @@ entities:
   EXPECT_EQ(with("x", "string", ""), 1);
 }
 
+TEST(CheckKeys, FindsSeparatorsThatATextCanHold) {
+  const auto with = [](std::string_view key, std::string_view type) {
+    return found("forgeable-separator", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "P", SK: "{}" }}
+    attributes: {{ a: {}, b: {{ type: string, max: 50 }} }}
+)yaml",
+                             key, type));
+  };
+  EXPECT_EQ(
+      with("{a}:{b}", "{ type: string, max: 50 }"),
+      Lines{"error PAGE.a: SK of PAGE has ':' behind a, whose text can hold the same: two that differ can have one "
+            "key (':')"});
+  for (const auto* key : {"{a}-{b}", "{a}/{b}", "{a}|{b}", "{a}{b}", "{a|sortable}::{b}", "{a}:x:{b}"}) {
+    EXPECT_EQ(with(key, "{ type: string, max: 50 }").size(), 1) << key;
+  }
+  for (const auto* key : {"{a}#{b}", "{a}!{b}", "X:{b}", "{a}#x:{b}"}) {
+    EXPECT_EQ(with(key, "{ type: string, max: 50 }"), Lines{}) << key;
+  }
+  for (const auto* type :
+       {"uuid", "timestamp", "date", "{ type: enum, values: [on, off] }", "{ type: string, pattern: '[a-z]+' }"}) {
+    EXPECT_EQ(with("{a}:{b}", type), Lines{}) << type;
+  }
+  EXPECT_EQ(with("{b}:{a}", "uuid"), Lines{}) << "what has one length ends where the key does";
+}
+
+TEST(CheckKeys, FindsAlternativesThatGiveOneKey) {
+  const auto with = [](std::string_view other) {
+    return found("key-collision", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "P", SK: [ {{ when: "long = false", key: "page#{{name}}" }}, "{}" ] }}
+    attributes: {{ name: {{ type: string, min: 1, max: 50 }}, hash: {{ type: string, min: 1, max: 64 }}, long: boolean }}
+)yaml",
+                             other));
+  };
+  EXPECT_EQ(with("page#{hash}"),
+            Lines{"error PAGE: two alternatives of SK can give two of PAGE the same primary key (PK 'P', SK "
+                  "'page#a')"});
+  EXPECT_EQ(with("hash#{hash}"), Lines{});
+}
+
 TEST(CheckKeys, KeepsReservationsApart) {
   const auto with_key = [](std::string_view key) {
     return fmt::format(R"yaml(

@@ -65,10 +65,17 @@ Language free_text(const Type* type, Transform transform) {
   return one.repeated(least.value_or(0), most);
 }
 
-// Something that is neither empty nor has blanks, around a character that must be there.
-Language around(char middle, Transform transform) {
-  const auto graphic = transform == Transform::Raw ? Language::byte('!', '~') | wide_character() : character(transform);
-  return graphic.repeated(1) + Language::text(std::string_view(&middle, 1)) + graphic.repeated(1);
+// What is neither empty nor has blanks.
+Language graphic(Transform transform) {
+  const auto one = transform == Transform::Raw ? Language::byte('!', '~') | wide_character() : character(transform);
+  return one.repeated(1);
+}
+
+Language email(Transform transform) { return graphic(transform) + Language::text("@") + graphic(transform); }
+
+Language url(Transform transform) {
+  const auto scheme = regex_language(transform == Transform::Sortable ? "https?://" : "[Hh][Tt][Tt][Pp][Ss]?://");
+  return *scheme + graphic(transform);
 }
 
 Language uuid() {
@@ -138,8 +145,8 @@ Language typed(const Field& field, const Type* type, Transform transform) {
     }
     case Kind::Domain: return *regex_language("[a-z0-9.-]+");
     case Kind::Isbn: return *regex_language(lower ? "[0-9]{9}[0-9x]|[0-9]{13}" : "[0-9]{9}[0-9X]|[0-9]{13}");
-    case Kind::Email: return around('@', transform);
-    case Kind::Url: return around(':', transform);
+    case Kind::Email: return email(transform);
+    case Kind::Url: return url(transform);
     case Kind::Binary:
     case Kind::List:
     case Kind::Set:

@@ -107,6 +107,25 @@ TEST(TypescriptTypes, TellWhatIsServedCreatedAndPatched) {
   EXPECT_EQ(text.find("secret: string"), std::string::npos) << "what is hidden is not served";
 }
 
+TEST(Types, HaveNamesOfTheirOwn) {
+  const auto model = load_or_fail(R"yaml(
+model: clash
+table: { name: Clash, key: [PK] }
+entities:
+  BOOK: { path: "/books/{id}", keys: { PK: "{id}" }, attributes: { id: string, Book: string, place: { type: map, shape: { x: string } } } }
+  BOOK_CREATE: { keys: { PK: "c{id}" }, attributes: { id: string } }
+  BOOK_PLACE: { keys: { PK: "d{id}" }, attributes: { id: string } }
+  PAGE: { keys: { PK: "p{id}" }, attributes: { id: string } }
+  PATCH: { keys: { PK: "q{id}" }, attributes: { id: string } }
+)yaml");
+  expect_parts(typescript_types(model),
+               {"export interface Book {", "export interface BookCreate {", "export interface BookCreate2 {",
+                "export interface Page2 {", "export interface Patch {", "export interface Page<T>"});
+  expect_parts(cpp_types(model),
+               {"struct Book {", "std::optional<std::string> Book_;", "struct BookCreate {", "struct BookCreate2 {",
+                "struct BookPlace {", "struct BookPlace2 {", "std::optional<BookPlace2> place;", "struct Patch2 {"});
+}
+
 TEST(CppTypes, AreStructs) {
   expect_parts(cpp_types(notebook()), {"namespace notebook {", "struct Notebook {", "  std::string title{};\n",
                                        "  std::optional<NotePlace> place;\n",

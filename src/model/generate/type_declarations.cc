@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -115,12 +119,35 @@ Members given(const std::vector<Attribute>& attributes) {
   return members;
 }
 
-// Every type of a model, in the order in which they are declared.
-void each_type(const Model& model,
-               const std::function<void(const std::string& name, std::string_view purpose, const Members&)>& declare) {
+// The names of the types in one file: each is given once.
+class TypeNames {
+ public:
+  // `taken` are names that the file itself has.
+  explicit TypeNames(std::initializer_list<std::string_view> taken) : taken_(taken.begin(), taken.end()) {}
+
+  // `wanted`, or that with the first number behind it that makes it another name.
+  std::string take(const std::string& wanted) {
+    std::string name = wanted;
+    for (int number = 2; !taken_.insert(name).second; ++number) name = wanted + std::to_string(number);
+    return name;
+  }
+
+ private:
+  std::set<std::string, std::less<>> taken_;
+};
+
+// Every type of a model, in the order in which they are declared.  Entities choose their names first.
+void each_type(
+    const Model& model, TypeNames& names,
+    const std::function<void(const std::string& name, std::string_view purpose, const Members&)>& declare_as) {
+  std::map<std::string_view, std::string> entity_names;
+  for (const auto& entity : model.entities) entity_names[entity.name] = names.take(pascal_case(entity.name));
+  const auto declare = [&](const std::string& wanted, std::string_view purpose, const Members& members) {
+    declare_as(names.take(wanted), purpose, members);
+  };
   for (const auto& entity : model.entities) {
-    const auto name = pascal_case(entity.name);
-    declare(name, entity.description, served(entity));
+    const auto& name = entity_names.at(entity.name);
+    declare_as(name, entity.description, served(entity));
     if (entity.has_operation("create")) declare(name + "Create", "What a create takes.", created(entity));
     if (entity.has_operation("put")) {
       declare(name + "Put", "What a put takes: absent keeps, null clears; a new one needs what is required.",
@@ -209,8 +236,15 @@ std::string cpp_name(std::string_view name) {
   return out;
 }
 
+// A member cannot be called like its struct, nor like what its types are spelled with.
+std::string cpp_member(std::string_view structure, std::string_view name) {
+  auto out = cpp_name(name);
+  if (out == structure || out == "Patch" || out == "std") out += '_';
+  return out;
+}
+
 // Maps with a shape become structs of their own, declared before the one that holds them.
-std::string cpp_type(const Type& type, const std::string& name, std::string& before) {
+std::string cpp_type(const Type& type, const std::string& name, TypeNames& names, std::string& before) {
   switch (type.kind) {
     case Kind::Integer: return "std::int64_t";
     case Kind::Number: return "std::string /* a decimal number, exact */";
@@ -218,18 +252,19 @@ std::string cpp_type(const Type& type, const std::string& name, std::string& bef
     case Kind::Any: return "std::string /* JSON */";
     case Kind::List:
     case Kind::Set:
-      return type.element ? fmt::format("std::vector<{}>", cpp_type(*type.element, name, before))
+      return type.element ? fmt::format("std::vector<{}>", cpp_type(*type.element, name, names, before))
                           : "std::string /* JSON */";
     case Kind::Map: {
       if (type.shape.empty()) return "std::string /* JSON */";
+      const auto own = names.take(name);
       std::string body;
       for (const auto& member : type.shape) {
-        const auto inner = cpp_type(member.type, name + pascal_case(member.name), before);
-        body += member.required ? fmt::format("  {} {}{{}};\n", inner, cpp_name(member.name))
-                                : fmt::format("  std::optional<{}> {};\n", inner, cpp_name(member.name));
+        const auto inner = cpp_type(member.type, own + pascal_case(member.name), names, before);
+        body += member.required ? fmt::format("  {} {}{{}};\n", inner, cpp_member(own, member.name))
+                                : fmt::format("  std::optional<{}> {};\n", inner, cpp_member(own, member.name));
       }
-      before += fmt::format("struct {} {{\n{}}};\n\n", name, body);
-      return name;
+      before += fmt::format("struct {} {{\n{}}};\n\n", own, body);
+      return own;
     }
     default: return "std::string";
   }
@@ -240,7 +275,8 @@ std::string cpp_type(const Type& type, const std::string& name, std::string& bef
 std::string typescript_types(const Model& model) {
   std::string out =
       fmt::format("// Types of the model {}.  Made by `stator model types --language typescript`.\n", model.name);
-  each_type(model, [&](const std::string& name, std::string_view purpose, const Members& members) {
+  TypeNames names{"Page"};
+  each_type(model, names, [&](const std::string& name, std::string_view purpose, const Members& members) {
     out += "\n";
     if (!purpose.empty()) out += fmt::format("/** {} */\n", one_line(purpose));
     out += fmt::format("export interface {} {{\n", name);
@@ -264,19 +300,21 @@ std::string cpp_types(const Model& model) {
       "// What a patch does with an attribute: absent keeps it, an empty Patch clears it.\n"
       "template <typename T>\nusing Patch = std::optional<std::optional<T>>;\n",
       model.name, cpp_name(model.name));
-  each_type(model, [&](const std::string& name, std::string_view purpose, const Members& members) {
+  TypeNames names{"Patch"};
+  each_type(model, names, [&](const std::string& name, std::string_view purpose, const Members& members) {
     std::string before;
     std::string body;
     for (const auto& member : members) {
       const auto& attribute = *member.attribute;
-      const auto type = cpp_type(attribute.type, name + pascal_case(attribute.name), before);
+      const auto type = cpp_type(attribute.type, name + pascal_case(attribute.name), names, before);
+      const auto own = cpp_member(name, attribute.name);
       if (!attribute.description.empty()) body += fmt::format("  // {}\n", one_line(attribute.description));
       if (member.nullable) {
-        body += fmt::format("  Patch<{}> {};\n", type, cpp_name(attribute.name));
+        body += fmt::format("  Patch<{}> {};\n", type, own);
       } else if (member.optional) {
-        body += fmt::format("  std::optional<{}> {};\n", type, cpp_name(attribute.name));
+        body += fmt::format("  std::optional<{}> {};\n", type, own);
       } else {
-        body += fmt::format("  {} {}{{}};\n", type, cpp_name(attribute.name));
+        body += fmt::format("  {} {}{{}};\n", type, own);
       }
     }
     out += "\n" + before;

@@ -73,6 +73,18 @@ entities:
   EXPECT_EQ(imported->notes.size(), 3U);
 }
 
+TEST(ImportOneTable, PutsTheNameOfAModelWhereItsTypeStands) {
+  const auto imported = import_onetable(R"({
+    "indexes": { "primary": { "hash": "pk", "sort": "sk" } },
+    "models": { "User": { "pk": { "type": "string", "value": "${_type}#${id}" }, "sk": { "type": "string", "value": "${_type}:" },
+                          "id": { "type": "string" } } }
+  })",
+                                        "users");
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_NE(imported->yaml.find(R"(pk: "User#{id}")"), std::string::npos) << imported->yaml;
+  EXPECT_NE(imported->yaml.find(R"(sk: "User:")"), std::string::npos) << imported->yaml;
+}
+
 TEST(ImportOneTable, SaysWhatIsMissing) {
   EXPECT_EQ(import_onetable("{}", "x").error().message,
             "the file has no `indexes` and `models`: is it a schema of OneTable?");

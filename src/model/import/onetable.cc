@@ -65,21 +65,32 @@ std::optional<std::string> plain_value(JsonElement json) {
   }
 }
 
-// account:${id} is account:{id}; ${order:5:0}, OneTable's padding, is {order:05}.
-std::string to_template(std::string_view text) {
+// A literal in a template.
+std::string spelled(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '{' || c == '}') out += c;
+    out += c;
+  }
+  return out;
+}
+
+// account:${id} is account:{id}; ${order:5:0}, OneTable's padding, is {order:05}; ${_type} is the model's own name.
+std::string to_template(std::string_view text, std::string_view type_field, std::string_view model) {
   std::string out;
   std::size_t at = 0;
   while (at < text.size()) {
     const bool hole = text.substr(at, 2) == "${";
     const auto end = hole ? text.find('}', at) : std::string_view::npos;
     if (end == std::string_view::npos) {
-      if (text[at] == '{' || text[at] == '}') out += text[at];
-      out += text[at++];
+      out += spelled(text.substr(at++, 1));
       continue;
     }
     const auto inside = text.substr(at + 2, end - at - 2);
     const auto colon = inside.find(':');
-    if (colon == std::string_view::npos) {
+    if (inside == type_field) {
+      out += spelled(model);
+    } else if (colon == std::string_view::npos) {
       out += fmt::format("{{{}}}", inside);
     } else {
       const auto width = inside.substr(colon + 1, inside.find(':', colon + 1) - colon - 1);
@@ -184,7 +195,8 @@ class Importer {
     yaml_.begin("keys");
     for (const auto& [attribute, field] : members(fields)) {
       const auto value = text_at(field, "value");
-      if (keys_.contains(attribute) && value) yaml_.line(attribute, yaml_string(to_template(*value)));
+      if (keys_.contains(attribute) && value)
+        yaml_.line(attribute, yaml_string(to_template(*value, param("typeField", "_type"), model)));
     }
     yaml_.end();
     yaml_.begin("attributes");
