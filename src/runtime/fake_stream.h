@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <stdexcept>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
