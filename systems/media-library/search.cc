@@ -54,7 +54,7 @@ Outcome<http::Response> Search::search(const app::NativeCall& call) {
   const auto limit = limit_of(call.inputs);
   SearchIndex::Query query{.text = text, .limit = limit + 1, .after = to_place(ATTEMPT(list.start(call.inputs)))};
   ATTEMPT(follower_.catch_up());
-  const auto shares = ATTEMPT(shares_of(user));
+  auto shares = ATTEMPT(shares_of(user));
   auto found = ATTEMPT(find(user, shares, query));
   const bool more = found.size() > limit;
   if (more) found.resize(limit);
@@ -96,14 +96,19 @@ Outcome<Search::Shares> Search::shares_of(const std::string& user) const {
   return shares;
 }
 
-Outcome<std::vector<Search::Found>> Search::find(const std::string& user, const Shares& shares,
+Outcome<std::vector<Search::Found>> Search::find(const std::string& user, Shares& shares,
                                                  const SearchIndex::Query& query) {
   std::vector<Found> found;
   for (auto& hit : ATTEMPT(indexes_.search(user, query))) found.push_back({.hit = std::move(hit), .owner = user});
   for (const auto& [owner, libraries] : shares.by_owner) {
     auto shared = query;
     shared.libraries = &libraries;
-    for (auto& hit : ATTEMPT(indexes_.search(owner, shared))) found.push_back({.hit = std::move(hit), .owner = owner});
+    auto hits = indexes_.search(owner, shared);
+    if (!hits && hits.problem().kind == runtime::ProblemKind::TooLarge) {
+      shares.all = false;
+      continue;
+    }
+    for (auto& hit : ATTEMPT(std::move(hits))) found.push_back({.hit = std::move(hit), .owner = owner});
   }
   std::ranges::sort(found, [](const Found& a, const Found& b) { return a.hit.place.comes_before(b.hit.place); });
   if (found.size() > query.limit) found.resize(query.limit);

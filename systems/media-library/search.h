@@ -22,7 +22,8 @@ class Search {
 
   runtime::Outcome<http::Response> search(const app::NativeCall& call);
 
-  // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more.
+  // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more, or when one of
+  // them has too much to be searched, which must not keep others from searching.
   static constexpr std::size_t kMostOwners = 100;
 
  private:
@@ -37,8 +38,7 @@ class Search {
   };
 
   runtime::Outcome<Shares> shares_of(const std::string& user) const;
-  runtime::Outcome<std::vector<Found>> find(const std::string& user, const Shares& shares,
-                                            const SearchIndex::Query& query);
+  runtime::Outcome<std::vector<Found>> find(const std::string& user, Shares& shares, const SearchIndex::Query& query);
   // The items as they are now, those that are still there, in the same order.
   runtime::Outcome<std::vector<runtime::Object>> fetch(const std::vector<Found>& found);
 

@@ -42,60 +42,66 @@ StreamFollower::~StreamFollower() {
 Outcome<Done> StreamFollower::catch_up() {
   MutexLock lock(mutex_);
   const auto ticket = ++asked_;
-  changed_.notify_all();
-  const auto deadline = steady_clock::now() + options_.patience;
-  while (done_ < ticket && steady_clock::now() < deadline) changed_.wait_for(mutex_, deadline - steady_clock::now());
-  if (done_ >= ticket && problem_) return *problem_;
+  last_asked_ = steady_clock::now();
+  const auto deadline = last_asked_ + options_.patience;
+  while (busy_ && done_ < ticket && steady_clock::now() < deadline) {
+    changed_.wait_for(mutex_, deadline - steady_clock::now());
+  }
+  if (done_ < ticket && !busy_) read_now();
   if (done_ < ticket && !begun_) return unavailable("the table's stream does not answer");
+  if (done_ >= ticket && problem_) return *problem_;
   return Done{};
 }
 
 void StreamFollower::run() {
-  auto last_asked = steady_clock::now();
-  while (true) {
-    std::uint64_t ticket = 0;
-    bool asked = false;
-    {
-      MutexLock lock(mutex_);
-      if (asked_ == done_ && !stopping_) wait_for_questions();
-      if (stopping_) return;
-      ticket = asked_;
-      asked = asked_ != done_;
-      if (!asked && !begun_) continue;
+  MutexLock lock(mutex_);
+  while (!stopping_) {
+    if (!begun_) {
+      changed_.wait(mutex_);
+    } else if (const auto now = steady_clock::now(); busy_ || now < next_poll_) {
+      changed_.wait_for(mutex_, options_.poll);
+    } else if (now - last_asked_ > options_.idle) {
+      stop_reading();
+    } else {
+      read_now();
     }
-    const auto now = steady_clock::now();
-    if (asked) last_asked = now;
-    if (now - last_asked > options_.idle) {
-      begin_anew();
-      continue;
-    }
-    auto problem = try_to_read(now + options_.patience / 2);
-    if (problem && problem->code == kMissed) {
-      begin_anew();
-      continue;  // whoever waits is answered by the new beginning
-    }
-    MutexLock lock(mutex_);
-    if (problem && !problem_) {
-      log::warning("the stream cannot be followed", {{"table", table_}, {"problem", problem->message}});
-    }
-    done_ = ticket;
-    begun_ = !stream_.empty();
-    problem_ = std::move(problem);
-    changed_.notify_all();
   }
 }
 
-void StreamFollower::wait_for_questions() {
-  if (begun_) {
-    changed_.wait_for(mutex_, options_.poll);
-  } else {
-    changed_.wait(mutex_);
+void StreamFollower::read_now() {
+  busy_ = true;
+  const auto ticket = asked_;
+  mutex_.unlock();
+  auto problem = try_to_read();
+  if (problem && problem->code == kMissed) {
+    forget();
+    problem = try_to_read();
   }
+  mutex_.lock();
+  busy_ = false;
+  if (problem && !problem_) {
+    log::warning("the stream cannot be followed", {{"table", table_}, {"problem", problem->message}});
+  }
+  done_ = ticket;
+  begun_ = !stream_.empty();
+  problem_ = std::move(problem);
+  next_poll_ = steady_clock::now() + options_.poll;
+  changed_.notify_all();
 }
 
-std::optional<Problem> StreamFollower::try_to_read(Time until) {
+void StreamFollower::stop_reading() {
+  busy_ = true;
+  mutex_.unlock();
+  forget();
+  mutex_.lock();
+  busy_ = false;
+  begun_ = false;
+  changed_.notify_all();
+}
+
+std::optional<Problem> StreamFollower::try_to_read() {
   try {
-    auto read = read_all(until);
+    auto read = read_all(steady_clock::now() + options_.patience / 2);
     if (!read) return std::move(read).problem();
     return std::nullopt;
   } catch (const std::exception& exception) {
@@ -103,14 +109,10 @@ std::optional<Problem> StreamFollower::try_to_read(Time until) {
   }
 }
 
-void StreamFollower::begin_anew() {
+void StreamFollower::forget() {
   stream_.clear();
   shards_.clear();
   seen_.clear();
-  {
-    MutexLock lock(mutex_);
-    begun_ = false;
-  }
   listener_.missed();
 }
 

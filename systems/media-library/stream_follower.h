@@ -22,8 +22,8 @@ namespace stator::systems::media_library {
 //
 // It begins with the first catch_up(), at what the stream then has last, and tells every change from there on, those of one row in
 // their order.  When it may have missed some (the stream has forgotten them, or nobody asked for so long that it stopped reading),
-// it says that instead, and begins anew with the next catch_up().  Thread-safe.  Owns one thread, on which it tells; joined by the
-// destructor.
+// it says that instead, and begins anew.  It tells one thing after the other, on the threads of those who catch up and on one of its
+// own, which reads while nobody does and is joined by the destructor.  Thread-safe.
 class StreamFollower {
  public:
   struct Listener {
@@ -51,8 +51,10 @@ class StreamFollower {
   using Time = std::chrono::steady_clock::time_point;
 
   void run();
-  void wait_for_questions() REQUIRES(mutex_);
-  std::optional<runtime::Problem> try_to_read(Time until);
+  // Reads, and answers everyone who has asked so far.  One at a time; the mutex is not held meanwhile.
+  void read_now() REQUIRES(mutex_);
+  void stop_reading() REQUIRES(mutex_);
+  std::optional<runtime::Problem> try_to_read();
   // What there is of every shard, for as long as `until`.
   runtime::Outcome<runtime::Done> read_all(Time until);
   runtime::Outcome<runtime::Done> begin();
@@ -60,14 +62,14 @@ class StreamFollower {
   runtime::Outcome<bool> read_shard(const std::string& id, Shard& shard, Time until);
   runtime::Outcome<runtime::ChangePage> next_page(const std::string& id, Shard& shard);
   runtime::Outcome<runtime::Done> find_new_shards();
-  void begin_anew();
+  void forget();
 
   // Constant after construction.
   const std::string table_;
   const Listener listener_;
   const Options options_;
 
-  // Of the thread alone.
+  // Of whoever made `busy_` true.
   Random random_ = Random::from_system();
   runtime::Dynamo dynamo_;
   runtime::StreamReader reader_;
@@ -79,10 +81,13 @@ class StreamFollower {
   Mutex mutex_;
   CondVar changed_;
   bool stopping_ GUARDED_BY(mutex_) = false;
+  bool busy_ GUARDED_BY(mutex_) = false;        // somebody reads
   std::uint64_t asked_ GUARDED_BY(mutex_) = 0;  // how often somebody asked
   std::uint64_t done_ GUARDED_BY(mutex_) = 0;   // the last of these that was answered
   bool begun_ GUARDED_BY(mutex_) = false;
   std::optional<runtime::Problem> problem_ GUARDED_BY(mutex_);  // of the last answer
+  Time last_asked_ GUARDED_BY(mutex_){};
+  Time next_poll_ GUARDED_BY(mutex_){};
 
   std::jthread thread_;  // last: joined before anything it reads is destroyed
 };

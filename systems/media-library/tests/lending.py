@@ -94,8 +94,6 @@ class Lending(Rest):
 
 
 class Overdue(Rest):
-    anywhere = True
-
     def lend(self, library, title, due=None):
         item = as_item(self.ann.book(library, title))
         self.ann.done("POST", f"{item}/lend", {"borrower": "Eve", **({"due": due} if due else {})})

@@ -4,8 +4,6 @@ from media import Rest, unknown
 
 
 class Libraries(Rest):
-    anywhere = True
-
     def names(self, user):
         return [one["LibraryName"] for one in user.items("/libraries?limit=2")]
 
