@@ -36,7 +36,7 @@ def fill(user, running, book, events):
     for begin in range(1, events, 25):
         batch = []
         for i in range(begin, min(begin + 25, events)):
-            id = f"00000000-0000-4000-8000-{i:012}"
+            id = f"{i:026}"
             batch.append({"PutRequest": {"Item": one | {"id": {"S": id}, "sk": {"S": f"EVENT#{book}#{at}#{id}"}, "gsi3sk": {"S": f"{at}#{id}"}}}})
         left = database.ok("BatchWriteItem", RequestItems={TABLE: batch}).get("UnprocessedItems")
         service.check(not left, "the database did not take all events")

@@ -24,10 +24,14 @@ std::int64_t Generator::seconds_from_now(std::chrono::seconds later) const {
 }
 
 std::string Generator::ulid() const {
-  const auto time = std::chrono::floor<std::chrono::milliseconds>(clock_.now()).time_since_epoch().count();
+  const auto now = clock_.now().time_since_epoch();
+  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(now);
+  const auto within = std::chrono::floor<std::chrono::microseconds>(now - milliseconds);
   std::string text;
-  append_base32(text, static_cast<std::uint64_t>(time), 10);
-  append_base32(text, random_.next(), 8);
+  append_base32(text, static_cast<std::uint64_t>(milliseconds.count()), 10);
+  // Of the random part the first two: what is made one after the other in a millisecond stays in its order.
+  append_base32(text, static_cast<std::uint64_t>(within.count()), 2);
+  append_base32(text, random_.next(), 6);
   append_base32(text, random_.next(), 8);
   return text;
 }

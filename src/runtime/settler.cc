@@ -20,7 +20,8 @@ using value::Item;
 constexpr unsigned kAttempts = 12;  // to settle something that others keep changing
 constexpr unsigned kMaxDepth = 8;   // of counters that are summed up by their parents' parents
 constexpr unsigned kChildrenPage = 100;
-constexpr std::size_t kPlannedRows = 90;  // of a transaction's hundred: where batches end
+// Where batches end, of the hundred rows that a transaction may have: others wait behind a large one, and small ones are hardly slower.
+constexpr std::size_t kPlannedRows = 25;
 constexpr std::string_view kOwner = "Of";
 
 std::string json_of(const AttributeValue* content) {

@@ -29,7 +29,8 @@ struct Move {
   std::int64_t position = 0;
 };
 
-// What a story's nodes are, and which reorder they were read after.
+// Where a story's nodes stand, and how many reorders there had been before they were read: twice that, and one more while one of
+// several transactions is under way.
 struct Standing {
   std::int64_t arrangement = 0;
   std::map<std::string, std::int64_t> positions;  // by node
@@ -92,27 +93,49 @@ class Reorder {
     return standing;
   }
 
-  Outcome<Done> carry_out(const std::vector<Move>& moves, const Standing& standing) {
-    if (moves.size() <= kNodesPerTransaction) return write(moves, standing.arrangement, true);
-    ATTEMPT(write({}, standing.arrangement, true));
-    for (std::size_t begin = 0; begin < moves.size(); begin += kNodesPerTransaction) {
-      const auto count = std::min(kNodesPerTransaction, moves.size() - begin);
-      ATTEMPT(write(std::span(moves).subspan(begin, count), standing.arrangement + 1, false));
+  // How many nodes moved.
+  Outcome<std::size_t> put_into(const std::vector<std::string>& ids) {
+    auto standing = ATTEMPT(read());
+    ATTEMPT(check_order(ids, standing));
+    auto moves = moves_to(ids, standing);
+    const auto seen = standing.arrangement;
+    if (is_at_rest(seen) && moves.size() <= kNodesPerTransaction) {
+      if (!moves.empty()) ATTEMPT(write(moves, seen, seen + 2));
+      return moves.size();
     }
-    return Done{};
+    const auto ours = is_at_rest(seen) ? seen + 1 : seen + 2;
+    ATTEMPT(write({}, seen, ours));
+    begun_ = true;
+    // From here on nobody else's reorder writes; what one before wrote while we looked has to be seen.
+    standing = ATTEMPT(read());
+    ATTEMPT(check_order(ids, standing));
+    moves = moves_to(ids, standing);
+    for (std::span<const Move> rest(moves); !rest.empty();) {
+      const auto some = rest.first(std::min(kNodesPerTransaction, rest.size()));
+      rest = rest.subspan(some.size());
+      ATTEMPT(write(some, ours, ours));
+    }
+    ATTEMPT(write({}, ours, ours + 1));
+    return moves.size();
   }
 
+  // Whether it has begun to write: then it cannot begin anew by itself.
+  bool begun() const { return begun_; }
+
  private:
-  Outcome<Done> write(std::span<const Move> moves, std::int64_t arrangement, bool begins) {
+  // An odd number: a reorder of several transactions is under way.
+  static bool is_at_rest(std::int64_t arrangement) { return arrangement % 2 == 0; }
+
+  Outcome<Done> write(std::span<const Move> moves, std::int64_t arrangement, std::int64_t next) {
     return stories_.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
       auto* story = ATTEMPT(stories_.load_story(transaction, story_id_, caller_));
       if (number_at(*story->after, "arrangement") != arrangement) {
         return runtime::conflict(std::string(kRearranged), "somebody else is reordering this story");
       }
-      if (begins) {
-        model::PlainObject next;
-        next.values.set("arrangement", AttributeValue::number(arrangement + 1));
-        ATTEMPT(transaction.change(*story, next, Source::Model));
+      if (next != arrangement) {
+        model::PlainObject counted;
+        counted.values.set("arrangement", AttributeValue::number(next));
+        ATTEMPT(transaction.change(*story, counted, Source::Model));
       } else {
         transaction.depend_on(*story, {"arrangement"});
       }
@@ -130,21 +153,19 @@ class Reorder {
   const StoryAccess& stories_;
   const runtime::Caller& caller_;
   const std::string story_id_;
+  bool begun_ = false;
 };
 
 }  // namespace
 
 Outcome<http::Response> reorder(const StoryAccess& stories, const app::NativeCall& call) {
   const auto ids = ATTEMPT(asked_order(call.inputs));
-  Reorder work(stories, call);
   for (unsigned attempt = 1;; ++attempt) {
-    const auto standing = ATTEMPT(work.read());
-    ATTEMPT(check_order(ids, standing));
-    const auto moves = moves_to(ids, standing);
-    const auto done = moves.empty() ? Outcome<Done>(Done{}) : work.carry_out(moves, standing);
-    if (done) return json_answer(200, fmt::format(R"({{"nodes":{},"moved":{}}})", ids.size(), moves.size()));
-    const bool lost = done.problem().code == kRearranged && moves.size() <= kNodesPerTransaction;
-    if (!lost || attempt == kAttempts) return done.problem();
+    Reorder work(stories, call);
+    const auto moved = work.put_into(ids);
+    if (moved) return json_answer(200, fmt::format(R"({{"nodes":{},"moved":{}}})", ids.size(), *moved));
+    const bool again = moved.problem().code == kRearranged && !work.begun();
+    if (!again || attempt == kAttempts) return moved.problem();
   }
 }
 
