@@ -45,7 +45,7 @@ class Rows(rest.AtStator, shops_rest.ShopsRest):
         self.shop(domain="example.com")
         url = "https://example.com/" + "x" * 2000
         self.upsert(url, domain="example.com")
-        self.assertEqual(self.row(f"URL#sha256:{hashlib.sha256(url.encode()).hexdigest()}")["url"], {"S": url})
+        self.assertEqual(self.row(f"URL:sha256:{hashlib.sha256(url.encode()).hexdigest()}")["url"], {"S": url})
 
     def test_the_documents_queries_find_them(self):
         self.shop("DE", "query.example", last_scraped="2023-02-28T12:00:00Z")
