@@ -160,7 +160,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "models",
      .member = &Config::models,
      .placeholder = "FILE,...",
-     .help = "Model files, or names of systems that come with Stator; each becomes a REST API below /systems/<name>/v1.",
+     .help =
+         "Model files, or names of systems that come with Stator; each becomes a REST API below /systems/<name>/v1.",
      .modes = kUpAndApp},
     {.name = "demo",
      .member = &Config::demo,

@@ -32,8 +32,10 @@ model::Loaded load_model(const std::string& name_or_file) {
 
 app::Extension extension_of(std::string_view model_name) {
   static const std::map<std::string_view, app::Extension> kExtensions = {
-      {"book-tracker", book_tracker::extension}, {"media-library", media_library::extension},
-      {"shops", shops::extension},               {"stories", stories::extension},
+      {"book-tracker", book_tracker::extension},
+      {"media-library", media_library::extension},
+      {"shops", shops::extension},
+      {"stories", stories::extension},
       {"worthwatch", worthwatch::extension},
   };
   const auto found = kExtensions.find(model_name);

@@ -72,8 +72,8 @@ class Replay {
 
  private:
   Result<void> send(const YAML::Node& step) {
-    const auto method = std::ranges::find_if(
-        kMethods, [&](std::string_view one) { return step[std::string(one)].IsDefined(); });
+    const auto method =
+        std::ranges::find_if(kMethods, [&](std::string_view one) { return step[std::string(one)].IsDefined(); });
     if (method == std::end(kMethods)) return usage("a step of a sample has no method");
     const auto path = TRY(filled(step[std::string(*method)].as<std::string>()));
     std::string body;
@@ -195,7 +195,8 @@ Result<TableState> table_state(const std::string& system, client::Client& client
     if (fault->name() == "ResourceNotFoundException") return TableState::Missing;
     return Error{ErrorCode::Storage, fmt::format("{}: {}", system, fault->message)};
   }
-  return std::get<std::string>(reply.outcome).find(R"("Count":0)") != std::string::npos ? TableState::Empty : TableState::Used;
+  return std::get<std::string>(reply.outcome).find(R"("Count":0)") != std::string::npos ? TableState::Empty
+                                                                                        : TableState::Used;
 }
 
 Result<void> load_demo(const std::string& system, client::Client& client, const DemoProgress& progress) {
