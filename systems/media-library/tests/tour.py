@@ -50,10 +50,10 @@ class Tour(Rest):
         self.assertIn("Dragons d'un crépuscule d'automne", answer("dragns"))
         self.assertIn("Effondrement", answer("/overdue"))
         self.assertIn('"Order":2', answer("/items  "))
-        self.assertIn("AlreadyLent", answer("409"))
+        self.assertIn("AlreadyLent", answer("# 409"))
         self.assertIn("RETURNED", answer("/events"))
         self.assertIn("Dune Messiah", answer("messiah"))
-        self.assertIn("Forbidden", answer("403"))
+        self.assertIn("Forbidden", answer("# 403"))
         self.assertIn("BOOK,Dune Messiah", answer("/export"))
         report = answer("/import")
         for part in ('"created":1', '"line":2', '"line":4'):
