@@ -18,8 +18,8 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import service  # noqa: E402
-import dynamo  # noqa: E402  (service knows where it is)
+import up  # noqa: E402  (knows where dynamo is)
+import dynamo  # noqa: E402
 
 TABLE = "BookTrackerTable"
 WRITERS = 16
@@ -30,7 +30,7 @@ def fill(user, running, book, events):
     with concurrent.futures.ThreadPoolExecutor(WRITERS) as pool:
         list(pool.map(lambda i: user.another_connection()("POST", f"/books/{book}/notes", {"content": f"note {i}"}), range(20)))
     user("POST", f"/books/{book}/page", {"page": 1})
-    database = dynamo.Connection(running.api)
+    database = dynamo.Connection(running.endpoint)
     (one,) = [row for row in database.items("Scan", TableName=TABLE) if row["sk"]["S"].startswith(f"EVENT#{book}#")]
     at = one["occurredAt"]["S"]
     for begin in range(1, events, 25):
@@ -39,13 +39,13 @@ def fill(user, running, book, events):
             id = f"{i:026}"
             batch.append({"PutRequest": {"Item": one | {"id": {"S": id}, "sk": {"S": f"EVENT#{book}#{at}#{id}"}, "gsi3sk": {"S": f"{at}#{id}"}}}})
         left = database.ok("BatchWriteItem", RequestItems={TABLE: batch}).get("UnprocessedItems")
-        service.check(not left, "the database did not take all events")
+        up.check(not left, "the database did not take all events")
     database.close()
 
 
 def rows_of(running, book):
     """How many rows there are with that book in their key, and how many others."""
-    database = dynamo.Connection(running.api)
+    database = dynamo.Connection(running.endpoint)
     keys = [row["sk"]["S"] for row in database.items("Scan", TableName=TABLE, ProjectionExpression="sk")]
     database.close()
     mine = sum(book in key for key in keys)
@@ -82,12 +82,12 @@ class Bystander:
 def wait_until_gone(running, book, patience=300):
     deadline = time.monotonic() + patience
     while rows_of(running, book)[0] > 0:
-        service.check(time.monotonic() < deadline, "rows of the book are left")
+        up.check(time.monotonic() < deadline, "rows of the book are left")
         time.sleep(0.5)
 
 
 def run(name, arguments, events):
-    with service.Service("book-tracker", arguments) as running:
+    with up.Up("book-tracker", arguments) as running:
         user, other = running.user("deleter"), running.user("bystander")
         book = user("POST", "/books", {"title": "Long"})["id"]
         kept = user("POST", "/books", {"title": "Kept"})["id"]
@@ -101,7 +101,7 @@ def run(name, arguments, events):
         began = time.perf_counter()
         user("DELETE", f"/books/{book}")
         answered = time.perf_counter() - began
-        database = dynamo.Connection(running.api)
+        database = dynamo.Connection(running.endpoint)
         query = {"TableName": TABLE, "Select": "COUNT", "Limit": 1, "KeyConditionExpression": "pk = :pk AND begins_with(sk, :sk)",
                  "ExpressionAttributeValues": {":pk": {"S": "USER#deleter"}, ":sk": {"S": f"EVENT#{book}#"}}}  # fmt: skip
         while database.ok("Query", **query)["Count"] > 0:
@@ -110,7 +110,7 @@ def run(name, arguments, events):
         meanwhile = busy.stop()
         database.close()
         wait_until_gone(running, book)
-        service.check(user("GET", f"/books/{kept}/events")["items"][0]["page"] == 7, "another book's events have changed")
+        up.check(user("GET", f"/books/{kept}/events")["items"][0]["page"] == 7, "another book's events have changed")
     for when, what in (("before", before), ("meanwhile", meanwhile)):
         print(f"{name:8} {when:10} {what['requests']:9} {what['p50']:9.2f} {what['p99']:9.2f}")
     ratio = meanwhile["p99"] / before["p99"]
@@ -120,7 +120,7 @@ def run(name, arguments, events):
 
 
 def run_with_kill(events):
-    with service.Service("book-tracker") as running:
+    with up.Up("book-tracker") as running:
         user = running.user("deleter")
         book = user("POST", "/books", {"title": "Long"})["id"]
         fill(user, running, book, events)
@@ -143,7 +143,7 @@ def main():
     print(f"deleting a book with {options.events} events\n\n{'store':8} {'reader':10} {'requests':>9} {'p50 ms':>9} {'p99 ms':>9}")
     ratios = [run(name, arguments, options.events) for name, arguments in (("memory", ["--in-memory"]), ("disk", []))]
     run_with_kill(options.events)
-    service.check(max(ratios) <= options.most, f"others waited {max(ratios):.1f} times as long")
+    up.check(max(ratios) <= options.most, f"others waited {max(ratios):.1f} times as long")
 
 
 main()

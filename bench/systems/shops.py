@@ -123,7 +123,7 @@ def main():
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--shops", type=int, default=2000, help="shops in the work queue (2000)")
     arguments, more = parser.parse_known_args()
-    with up.running("shops", more) as server:
+    with up.Up("shops", more) as server:
         token = server.token("crawler-1", "crawler")
         ratio = measure_urls(server, token, arguments)
         measure_claims(server, token, arguments)

@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import service  # noqa: E402
+import up  # noqa: E402
 
 PAGE = 250  # the largest that the route gives
 
@@ -47,7 +47,7 @@ def timed(work):
 
 
 def run(name, arguments, count, rounds):
-    with service.Service("stories", arguments) as running:
+    with up.Up("stories", arguments) as running:
         user = running.user("writer")
         body, ids = document(count)
         story, import_ms = timed(lambda: user("POST", "/stories/import", body)["id"])
@@ -56,14 +56,14 @@ def run(name, arguments, count, rounds):
             times, requests = [], 0
             for _ in range(rounds):
                 (found, requests), took = timed(lambda: whole(user, story, limit))
-                service.check(found == ids, f"{len(found)} nodes instead of {count}, or in another order")
+                up.check(found == ids, f"{len(found)} nodes instead of {count}, or in another order")
                 times.append(took)
             rows.append((f"get with nodes, {limit} a page", requests, statistics.median(times), max(times)))
         report, check_ms = timed(lambda: user("GET", f"/stories/{story}/check"))
-        service.check(report["sound"] and report["counts"]["nodes"] == count, f"not sound: {report['counts']}")
+        up.check(report["sound"] and report["counts"]["nodes"] == count, f"not sound: {report['counts']}")
         rows.append(("check", 1, check_ms, check_ms))
         _, reorder_ms = timed(lambda: user("POST", f"/stories/{story}/reorder", {"nodeIds": ids[::-1]}))
-        service.check(whole(user, story, PAGE)[0] == ids[::-1], "the order is not the opposite one")
+        up.check(whole(user, story, PAGE)[0] == ids[::-1], "the order is not the opposite one")
         rows.append(("reorder all", 1, reorder_ms, reorder_ms))
     for what, requests, median, worst in rows:
         print(f"{name:10}  {what:28} {requests:9} {median:10.1f} {worst:10.1f}")

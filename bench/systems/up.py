@@ -1,6 +1,6 @@
 """A `stator up` to measure: its ports, its callers, and connections that cost the client little."""
 
-import contextlib
+import http.client
 import json
 import pathlib
 import re
@@ -15,14 +15,22 @@ import dynamo  # noqa: E402
 import server as stator  # noqa: E402
 
 
+def check(holds, message):
+    if not holds:
+        sys.exit(f"wrong: {message}")
+
+
 class Up:
-    """One system in `stator up`, on a folder of its own."""
+    """One system in `stator up`, on a folder of its own.  A context manager."""
 
     def __init__(self, system, arguments=()):
-        self.system = system
+        self.system, self.arguments = system, list(arguments)
         self.folder = tempfile.TemporaryDirectory(prefix="stator-bench-")
+        self.start()
+
+    def start(self):
         self.process = subprocess.Popen([stator.binary(), "up", "--port", "0", "--console-port", "0", "--data", self.folder.name, "--models",
-                                         system, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # fmt: skip
+                                         self.system, *self.arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # fmt: skip
         welcome = ""
         while "Ctrl-C" not in welcome:
             line = self.process.stdout.readline()
@@ -30,18 +38,29 @@ class Up:
                 sys.exit("stator up did not start")
             welcome += line
         self.api, self.rest = (int(re.search(pattern, welcome)[1]) for pattern in (r"API +http://[^:]+:(\d+)", r"Console +http://[^:]+:(\d+)"))
-        self.database = dynamo.Connection(f"http://127.0.0.1:{self.api}", timeout=600)
+        self.endpoint = f"http://127.0.0.1:{self.api}"
+        self.database = dynamo.Connection(self.endpoint, timeout=600)
 
     def token(self, subject, *roles):
         words = [word for role in roles for word in ("--role", role)]
         return subprocess.run([stator.binary(), "token", "--subject", subject, *words, "--data", self.folder.name], check=True, text=True,
                               capture_output=True).stdout.strip()  # fmt: skip
 
+    def user(self, subject, *roles):
+        return User(self, self.token(subject, *roles))
+
     def cpu_seconds(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / 100
 
-    def stop(self):
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.process.terminate()
         self.process.wait()
         self.folder.cleanup()
@@ -61,13 +80,23 @@ class Up:
         return ("POST / HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items()) + "\r\n").encode() + text
 
 
-@contextlib.contextmanager
-def running(system, arguments=()):
-    up = Up(system, arguments)
-    try:
-        yield up
-    finally:
-        up.stop()
+class User:
+    """Somebody with a token, on one connection that is kept."""
+
+    def __init__(self, up, token):
+        self.up, self.token = up, token
+        self.connection = http.client.HTTPConnection("127.0.0.1", up.rest, timeout=600)
+
+    def another_connection(self):
+        return User(self.up, self.token)
+
+    def __call__(self, method, path, body=None):
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        self.connection.request(method, f"/systems/{self.up.system}/v1{path}", json.dumps(body) if body is not None else None, headers)
+        response = self.connection.getresponse()
+        text = response.read()
+        check(response.status < 300, f"{method} {path}: {response.status} {text[:300]}")
+        return json.loads(text) if text else None
 
 
 class Wire:

@@ -68,7 +68,7 @@ def main():
     parser.add_argument("--lists", type=int, default=100000)
     parser.add_argument("--limit", type=int, default=50, help="lists on a page (50)")
     arguments, more = parser.parse_known_args()
-    with up.running("worthwatch", more) as server:
+    with up.Up("worthwatch", more) as server:
         made, seconds = create(server, arguments.lists)
         print(f"{len(made):,} lists created by {CURATORS} curators: {len(made) / seconds:,.0f}/s\n")
         read_feed(server, arguments.limit)  # once without looking, so that every page is as warm as the next

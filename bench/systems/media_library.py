@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""bench/systems/media_library: what a search among 100,000 items takes, and what a page of a library costs.
+"""bench/systems/media_library.py: what a search among 100,000 items takes, and what a page of a library costs.
 
-  bench/systems/media_library
-  bench/systems/media_library --items 20000 --searches 500
+  bench/systems/media_library.py
+  bench/systems/media_library.py --items 20000 --searches 500
 
 Everything goes through REST.  Items are imported as CSV: titles and names of invented words, common and rare ones as in a language.
 Searches are of several kinds; the first, which reads the index, is told apart.  `server` is the server's processor time for one, which
