@@ -81,7 +81,16 @@ Outcome<Draft*> create_for(Transaction& transaction, const Context& context, con
     check_complete(entity, values, problem.details);
     return problem;
   }
-  Draft* draft = ATTEMPT(transaction.create(entity, ATTEMPT(std::move(owned)), Source::Request));
+  auto given = ATTEMPT(std::move(owned));
+  // A number that goes on from the last one tells of what is there, so whose it is comes first.
+  const bool numbered = std::any_of(entity.attributes.begin(), entity.attributes.end(),
+                                    [](const model::Attribute& attribute) { return attribute.next.has_value(); });
+  if (auto values = given; numbered && check_new(entity, values, Source::Request).empty()) {
+    const Draft probe{
+        .entity = &entity, .key = {}, .before = std::nullopt, .after = std::move(values), .by_user = true};
+    ATTEMPT(check_parents(transaction, context, probe, caller));
+  }
+  Draft* draft = ATTEMPT(transaction.create(entity, std::move(given), Source::Request));
   ATTEMPT(check_parents(transaction, context, *draft, caller));
   ATTEMPT(check_copied_owner(*draft, caller));
   return draft;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 #include <utility>
 
+#include "stator/runtime/child_query.h"
 #include "stator/runtime/problems.h"
 #include "stator/value/json.h"
 
@@ -22,6 +25,8 @@ constexpr unsigned kMaxDepth = 8;   // of counters that are summed up by their p
 constexpr unsigned kChildrenPage = 100;
 // Where batches end, of the hundred rows that a transaction may have: others wait behind a large one, and small ones are hardly slower.
 constexpr std::size_t kPlannedRows = 25;
+// After each batch there is a pause as long as the batch took, up to this: others get at least half of the database.
+constexpr std::chrono::milliseconds kLongestPause{20};
 constexpr std::string_view kOwner = "Of";
 
 std::string json_of(const AttributeValue* content) {
@@ -557,6 +562,7 @@ Outcome<std::vector<Finding>> Settler::settle(const StoredEntity& stored, const 
 
 Outcome<Done> Settler::settle_all(const std::vector<StoredEntity>& stored, const SettleOptions& options) {
   for (std::size_t begin = 0; begin < stored.size();) {
+    const auto began = std::chrono::steady_clock::now();
     Work work(model_.table);
     auto end = begin;
     // Always one; and as many more as certainly fit.
@@ -570,7 +576,12 @@ Outcome<Done> Settler::settle_all(const std::vector<StoredEntity>& stored, const
     if (!commit || *commit != WritePlan::Commit::Written) {
       for (auto one = begin; one < end; ++one) ATTEMPT(settle(stored[one], options));
     }
+    const bool was_batch = end - begin > 1;
     begin = end;
+    if (was_batch) {
+      std::this_thread::sleep_for(
+          std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began, kLongestPause));
+    }
   }
   return Done{};
 }
@@ -580,34 +591,8 @@ Outcome<Done> Settler::settle_all(const std::vector<StoredEntity>& stored, const
 Outcome<Settler::ChildPage> Settler::children(const StoredEntity& parent, const Entity& child,
                                               const model::Parent& relation, const std::optional<Item>& start) {
   const auto plan = ATTEMPT(checked(model::plan_children(model_, child, relation, parent.attributes)));
-  QueryRequest request;
-  request.table = model_.table.name;
-  if (plan.index != nullptr) request.index = plan.index->name;
-  request.consistent = plan.index == nullptr || plan.index->local;
-  request.limit = kChildrenPage;
-  request.start = start;
-  for (const auto& [name, content] : plan.partition) {
-    const auto number = request.condition.names.size();
-    if (number > 0) request.condition.text += " AND ";
-    request.condition.text += fmt::format("#k{0} = :k{0}", number);
-    request.condition.names.set(fmt::format("#k{}", number), AttributeValue::string(name));
-    request.condition.values.set(fmt::format(":k{}", number), content);
-  }
-  if (!plan.sort_prefix.empty()) {
-    const auto& sort = plan.index != nullptr ? plan.index->sort.front().name : model_.table.sort->name;
-    request.condition.text += " AND begins_with(#s, :s)";
-    request.condition.names.set("#s", AttributeValue::string(sort));
-    request.condition.values.set(":s", AttributeValue::string(plan.sort_prefix));
-  }
-
-  auto found = ATTEMPT(dynamo_.query(request));
+  auto found = ATTEMPT(query_children(dynamo_, model_.table, plan, kChildrenPage, start));
   ChildPage page{.children = {}, .next = std::move(found.last_key)};
-  if (plan.index != nullptr) {
-    // An index may lack attributes, and on other databases lags behind.
-    std::vector<Item> keys;
-    for (const auto& row : found.items) keys.push_back(model::primary_key_of(model_.table, row));
-    found.items = ATTEMPT(dynamo_.batch_get(model_.table.name, keys));
-  }
   for (const auto& row : found.items) {
     auto stored = entity_of(row);
     if (!stored || stored->entity != &child) continue;

@@ -138,6 +138,9 @@ Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Sourc
   const auto key = ATTEMPT(checked(model::key_of(model_, entity, attributes)));
   if (!key) return invalid("something that names the " + entity.name + " is missing");
   if (find(*key) != nullptr) return conflict("Exists", "this " + entity.name + " is there already");
+  if (ATTEMPT(has_heirs(entity, *key, attributes))) {
+    return conflict("StillGoing", "what belonged to the former " + entity.name + " is still being removed; try again");
+  }
   // Whoever was faster with this number takes nothing away: there is another.
   if (named_by_number) plan_.require(*key, {.kind = Requirement::Kind::Absent});
   auto& draft = drafts_.emplace_back();

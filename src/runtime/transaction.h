@@ -80,6 +80,9 @@ class Transaction {
  private:
   using Stored = std::pair<value::Item, std::optional<value::Item>>;  // key, row
 
+  // Whether something is still there that went with a former one of this name: a new one would adopt it.
+  Outcome<bool> has_heirs(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
+
   Draft* find(const value::Item& key);
   Outcome<const std::optional<value::Item>*> read(const value::Item& key);
 

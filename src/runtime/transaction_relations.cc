@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "stator/runtime/child_query.h"
 #include "stator/runtime/problems.h"
 #include "stator/runtime/transaction.h"
 
@@ -18,6 +19,7 @@ using value::Number;
 
 constexpr unsigned kDeepestSum = 16;  // sums of sums of sums
 constexpr unsigned kMostAncestors = 16;
+constexpr unsigned kHeirsPage = 25;  // rows that are read at once
 
 Number number_at(const Item& attributes, const std::string& name) {
   const auto* found = attributes.find(name);
@@ -54,6 +56,36 @@ Outcome<bool> Transaction::is_present(const Draft& draft, unsigned depth) {
     if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
   }
   return true;
+}
+
+// Children cannot come while their parent is not there, so what is found now is all there is.
+Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, const Item& attributes) {
+  const auto& identity = context_.rules.of(entity).identity;
+  const bool comes_once = std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
+    const auto* attribute = entity.find_attribute(name);
+    return attribute != nullptr && attribute->generated != model::Generated::No;
+  });
+  if (comes_once) return false;
+  for (const auto& child : model_.entities) {
+    for (const auto& rules : context_.rules.of(child).relations) {
+      const auto& relation = *rules.relation;
+      if (rules.parent != &entity || relation.on_delete != model::OnDelete::Cascade || !relation.must_exist) continue;
+      const auto plan = ATTEMPT(checked(model::plan_children(model_, child, relation, attributes)));
+      std::optional<Item> start;
+      do {
+        auto page = ATTEMPT(query_children(context_.dynamo, model_.table, plan, kHeirsPage, start));
+        for (const auto& row : page.items) {
+          const auto* type = row.find(model_.table.type_attribute);
+          if (type == nullptr || type->as_string() == nullptr || *type->as_string() != child.main().type) continue;
+          const auto found = model::attributes_of(model_, child, child.main(), row);
+          const auto of = ATTEMPT(checked(model::parent_key(model_, child, relation, found)));
+          if (of && *of == key) return true;
+        }
+        start = std::move(page.last_key);
+      } while (start);
+    }
+  }
+  return false;
 }
 
 Outcome<Done> Transaction::derive(const Entity& entity, const std::optional<Item>& from, Item& to) {
