@@ -15,6 +15,7 @@
 #include "stator/model/validate.h"
 #include "stator/runtime/access.h"
 #include "stator/runtime/given.h"
+#include "stator/value/json.h"
 
 namespace stator::app {
 namespace {
@@ -264,6 +265,10 @@ Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& ca
                                 : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
     answer.status = 415;
     return answer;
+  }
+  // JSON is checked where it is read; text that is taken as it is, here.
+  if (!accepts.empty() && !simdjson::validate_utf8(call.body.data(), call.body.size())) {
+    return problem(ProblemKind::Invalid, "InvalidText", "the body is not UTF-8");
   }
   return std::visit([&](const auto& target) { return run_target(target, match, call); }, match.route->target);
 }

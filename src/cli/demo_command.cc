@@ -57,6 +57,12 @@ int DemoCommand::run() const {
   if (!database) return fail(kFailed, database.error().message);
   const bool person_watches = isatty(STDERR_FILENO) == 1;
   for (const auto& system : *name == "all" ? known : std::vector<std::string>{*name}) {
+    const auto state = systems::demo_state(system, *database->client);
+    if (!state) return fail(kFailed, state.error().message);
+    if (*name == "all" && (*state == systems::DemoState::Loaded || *state == systems::DemoState::Used)) {
+      fmt::print("{}: left alone, its table holds data already\n", system);
+      continue;
+    }
     std::size_t requests = 0;
     const auto loaded = systems::load_demo(system, *database->client, [&](std::size_t done, std::size_t all) {
       requests = all;

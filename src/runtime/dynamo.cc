@@ -301,6 +301,7 @@ TableState read_table(const JsonObject& description) {
   if (const auto stream = object_at(description, "StreamSpecification")) {
     state.table.stream = view_of(text_at(*stream, "StreamViewType").value_or(""));
   }
+  if (const auto arn = text_at(description, "TableArn")) state.arn = *arn;
   if (const auto arn = text_at(description, "LatestStreamArn")) state.stream_arn = std::string(*arn);
   return state;
 }

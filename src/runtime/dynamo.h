@@ -73,6 +73,7 @@ struct ScanRequest {
 
 // A table as DescribeTable tells it, in the model's words: no types or rules, only what can be compared.
 struct TableState {
+  std::string arn;
   std::string status;  // "ACTIVE"
   model::Table table;  // name, keys, indexes, stream view
   std::vector<std::string> index_status;

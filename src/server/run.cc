@@ -93,6 +93,10 @@ class ConsolePort final : public http::Handler {
     const bool of_systems = systems_ != nullptr && request.path.starts_with("/systems");
     (of_systems ? *systems_ : console_).handle(request, std::move(responder));
   }
+  // What could not be read has no path; those who send large bodies are systems' callers.
+  http::Response refuse(int status, std::string_view reason) override {
+    return (systems_ != nullptr ? *systems_ : console_).refuse(status, reason);
+  }
 
  private:
   http::Handler& console_;

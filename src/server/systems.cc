@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "stator/app/jwks_source.h"
@@ -44,21 +43,32 @@ Result<std::unique_ptr<app::TokenVerifier>> make_verifier(const Config& config, 
   return verifier;
 }
 
-// The sample data of those systems whose table is not there yet: what was loaded once and deleted stays deleted.
+// The sample data of those systems that are new to the database: what was loaded once and deleted stays deleted.
 Result<void> load_demos(client::Client& client) {
   for (const auto& name : systems::names()) {
-    if (TRY(systems::table_state(name, client)) != systems::TableState::Missing) continue;
+    const auto state = TRY(systems::demo_state(name, client));
+    if (state != systems::DemoState::New && state != systems::DemoState::CutOff) continue;
     TRY(systems::load_demo(name, client));
     log::info("demo_loaded", {{"system", name}});
   }
   return {};
 }
 
-// The models to serve, those of the demo first.
-std::vector<std::string> models_of(const Config& config) {
-  auto models = config.demo ? systems::names() : std::vector<std::string>();
-  for (const auto& model : config.models) {
-    if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+using ModelPtr = std::shared_ptr<const model::Model>;
+
+// The models to serve: those of the settings, and those of the demo, unless one of that name is among them.
+Result<std::vector<ModelPtr>> load_models(const Config& config) {
+  std::vector<ModelPtr> models;
+  const auto is_there = [&](const std::string& name) {
+    return std::any_of(models.begin(), models.end(), [&](const ModelPtr& model) { return model->name == name; });
+  };
+  for (const auto& file : config.models) {
+    auto model = TRY(load(file));
+    if (is_there(model->name)) return usage(fmt::format("two models are called {}", model->name));
+    models.push_back(std::move(model));
+  }
+  for (const auto& name : config.demo ? systems::names() : std::vector<std::string>()) {
+    if (!is_there(name)) models.push_back(TRY(load(name)));
   }
   return models;
 }
@@ -85,13 +95,11 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
   if (config.demo) TRY(load_demos(client));
   const auto secrets = TRY(token_secrets(config));
   std::unique_ptr<Systems> systems(new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock))));
-  std::set<std::string> names;
   std::vector<app::System*> served;
-  for (const auto& file : models_of(config)) {
-    auto model = TRY(load(file));
-    if (!names.insert(model->name).second) return usage(fmt::format("two models are called {}", model->name));
+  auto models = TRY(load_models(config));
+  for (auto& model : models) {
     for (const auto* other : served) TRY(check_together(other->model(), *model));
-    const auto extension = systems::extension_of(model->name);
+    const auto extension = systems::extension_of(*model);
     systems->systems_.push_back(TRY(app::System::open(
         std::move(model),
         {.client = client, .clock = clock, .random = systems->random_, .page_tokens = systems->page_tokens_},

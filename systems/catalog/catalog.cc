@@ -30,7 +30,30 @@ model::Loaded load_model(const std::string& name_or_file) {
   return model::load_model(text->model, fmt::format("{}/model.yaml", text->name));
 }
 
-app::Extension extension_of(std::string_view model_name) {
+namespace {
+
+// Whether C++ that was written for one model finds what it looks for in the other.
+bool has_all_of(const model::Model& model, const model::Model& built_in) {
+  const auto has_attributes = [](const model::Entity& entity, const model::Entity& original) {
+    return std::ranges::all_of(original.attributes, [&](const model::Attribute& attribute) {
+      return entity.find_attribute(attribute.name) != nullptr;
+    });
+  };
+  return std::ranges::all_of(built_in.entities,
+                             [&](const model::Entity& original) {
+                               const auto* entity = model.find_entity(original.name);
+                               return entity != nullptr && has_attributes(*entity, original);
+                             }) &&
+         std::ranges::all_of(
+             built_in.patterns,
+             [&](const model::Pattern& pattern) { return model.find_pattern(pattern.name) != nullptr; }) &&
+         std::ranges::all_of(built_in.actions,
+                             [&](const model::Action& action) { return model.find_action(action.name) != nullptr; });
+}
+
+}  // namespace
+
+app::Extension extension_of(const model::Model& model) {
   static const std::map<std::string_view, app::Extension> kExtensions = {
       {"book-tracker", book_tracker::extension},
       {"media-library", media_library::extension},
@@ -38,8 +61,10 @@ app::Extension extension_of(std::string_view model_name) {
       {"stories", stories::extension},
       {"worthwatch", worthwatch::extension},
   };
-  const auto found = kExtensions.find(model_name);
-  return found != kExtensions.end() ? found->second : nullptr;
+  const auto found = kExtensions.find(model.name);
+  if (found == kExtensions.end()) return nullptr;
+  const auto built_in = load_model(model.name);
+  return built_in.model && has_all_of(model, *built_in.model) ? found->second : nullptr;
 }
 
 }  // namespace stator::systems

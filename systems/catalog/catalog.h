@@ -16,7 +16,8 @@ bool is_built_in(std::string_view name);
 // The model of a system of that name, or else of the file of that name.
 model::Loaded load_model(const std::string& name_or_file);
 
-// The C++ behind the native actions of a model of that name; null when it has none.
-app::Extension extension_of(std::string_view model_name);
+// The C++ behind a model's native actions: that of the system of its name, if the model has all that the system's own has (it may
+// have more).  Null when there is none.
+app::Extension extension_of(const model::Model& model);
 
 }  // namespace stator::systems

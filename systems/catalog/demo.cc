@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <thread>
 #include <variant>
 
 #include "stator/app/answer.h"
@@ -17,6 +18,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/client/call.h"
+#include "stator/runtime/dynamo.h"
 #include "stator/systems/catalog/catalog.h"
 #include "stator/systems/catalog/texts.h"
 #include "stator/value/json.h"
@@ -24,6 +26,8 @@
 namespace stator::systems {
 namespace {
 
+constexpr std::string_view kLoading = "loading";  // values of the table's tag
+constexpr std::string_view kLoaded = "loaded";
 constexpr std::string_view kMethods[] = {"post", "put", "patch", "delete"};
 
 Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
@@ -185,33 +189,69 @@ Result<std::shared_ptr<const model::Model>> model_of(const std::string& system) 
   return std::make_shared<const model::Model>(std::move(*loaded.model));
 }
 
+// The answer's text.  Errors: Storage.
+Result<std::string> ask(client::Client& client, std::string_view operation, const std::string& request) {
+  auto reply = client::call_and_wait(client, operation, request);
+  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
+    return Error{ErrorCode::Storage, fmt::format("{}: {}: {}", operation, fault->name(), fault->message)};
+  }
+  return std::get<std::string>(std::move(reply.outcome));
+}
+
+// Nothing when there is no such table.
+Result<std::optional<std::string>> table_arn(const model::Model& model, client::Client& client) {
+  auto random = Random::from_system();
+  runtime::Dynamo dynamo(client, random);
+  const auto state = dynamo.describe_table(model.table.name);
+  if (!state) return Error{ErrorCode::Storage, state.problem().message};
+  return *state ? std::optional((*state)->arn) : std::nullopt;
+}
+
+std::string tag(std::string_view value) { return fmt::format(R"({{"Key":"stator:demo","Value":"{}"}})", value); }
+
+Result<void> mark(const model::Model& model, client::Client& client, std::string_view value) {
+  const auto arn = TRY(table_arn(model, client));
+  if (!arn) return Error{ErrorCode::Storage, fmt::format("the table {} is gone", model.table.name)};
+  TRY(ask(client, "TagResource", fmt::format(R"({{"ResourceArn":"{}","Tags":[{}]}})", *arn, tag(value))));
+  return {};
+}
+
+Result<void> remove_table(const model::Model& model, client::Client& client) {
+  TRY(ask(client, "DeleteTable", fmt::format(R"({{"TableName":"{}"}})", model.table.name)));
+  while (TRY(table_arn(model, client))) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  return {};
+}
+
 }  // namespace
 
-Result<TableState> table_state(const std::string& system, client::Client& client) {
+Result<DemoState> demo_state(const std::string& system, client::Client& client) {
   const auto model = TRY(model_of(system));
-  const auto reply =
-      client::call_and_wait(client, "Scan", fmt::format(R"({{"TableName":"{}","Limit":1}})", model->table.name));
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
-    if (fault->name() == "ResourceNotFoundException") return TableState::Missing;
-    return Error{ErrorCode::Storage, fmt::format("{}: {}", system, fault->message)};
-  }
-  return std::get<std::string>(reply.outcome).find(R"("Count":0)") != std::string::npos ? TableState::Empty
-                                                                                        : TableState::Used;
+  const auto arn = TRY(table_arn(*model, client));
+  if (!arn) return DemoState::New;
+  const auto tags = TRY(ask(client, "ListTagsOfResource", fmt::format(R"({{"ResourceArn":"{}"}})", *arn)));
+  if (tags.find(tag(kLoading)) != std::string::npos) return DemoState::CutOff;
+  if (tags.find(tag(kLoaded)) != std::string::npos) return DemoState::Loaded;
+  const auto first = TRY(ask(client, "Scan", fmt::format(R"({{"TableName":"{}","Limit":1}})", model->table.name)));
+  return first.find(R"("Count":0)") != std::string::npos ? DemoState::New : DemoState::Used;
 }
 
 Result<void> load_demo(const std::string& system, client::Client& client, const DemoProgress& progress) {
   const auto model = TRY(model_of(system));
-  if (TRY(table_state(system, client)) == TableState::Used) {
+  const auto state = TRY(demo_state(system, client));
+  if (state == DemoState::Used || state == DemoState::Loaded) {
     return usage(fmt::format("the table {} of {} holds data already; nothing was loaded", model->table.name, system));
   }
+  if (state == DemoState::CutOff) TRY(remove_table(*model, client));
   PastClock clock;
   auto random = Random::from_system();
   const app::PageTokens page_tokens(random.uuid());
   const auto served = TRY(app::System::open(
-      model, {.client = client, .clock = clock, .random = random, .page_tokens = page_tokens}, extension_of(system)));
+      model, {.client = client, .clock = clock, .random = random, .page_tokens = page_tokens}, extension_of(*model)));
   const auto text = std::ranges::find(kSystemTexts, system, &SystemText::name);
+  TRY(mark(*model, client, kLoading));
   try {
-    return Replay(*served, clock).run(YAML::Load(std::string(text->sample)), progress);
+    TRY(Replay(*served, clock).run(YAML::Load(std::string(text->sample)), progress));
+    return mark(*model, client, kLoaded);
   } catch (const YAML::Exception& exception) {
     return usage(fmt::format("the sample of {} is not right: {}", system, exception.what()));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -21,12 +22,19 @@ namespace stator::systems {
 // Told after each request: how many are done, of how many.
 using DemoProgress = std::function<void(std::size_t done, std::size_t all)>;
 
-// Loads the sample data of a system that comes with Stator into the database behind the client, making its table when it is not
-// there.  Errors: Usage (no system of that name; its table holds something already; a request was refused), Storage.
-Result<void> load_demo(const std::string& system, client::Client& client, const DemoProgress& progress = nullptr);
+// How far the sample data of a system is.  The table's tag `stator:demo` says so, from before the first request until behind the
+// last one, so that a loading that was cut off is found.
+enum class DemoState : std::uint8_t {
+  New,     // no table, or one with nothing in it
+  CutOff,  // it was begun and not finished
+  Loaded,
+  Used,  // the table holds something else
+};
+Result<DemoState> demo_state(const std::string& system, client::Client& client);
 
-// Whether the system's table is there, and whether something is in it.
-enum class TableState { Missing, Empty, Used };
-Result<TableState> table_state(const std::string& system, client::Client& client);
+// Loads the sample data of a system that comes with Stator into the database behind the client, making its table when it is not
+// there; what a loading that was cut off has left is removed first.  Errors: Usage (no system of that name; its table holds
+// something already; a request was refused), Storage.
+Result<void> load_demo(const std::string& system, client::Client& client, const DemoProgress& progress = nullptr);
 
 }  // namespace stator::systems
