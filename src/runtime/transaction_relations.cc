@@ -70,10 +70,12 @@ Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, cons
     for (const auto& rules : context_.rules.of(child).relations) {
       const auto& relation = *rules.relation;
       if (rules.parent != &entity || relation.on_delete != model::OnDelete::Cascade || !relation.must_exist) continue;
-      const auto plan = ATTEMPT(checked(model::plan_children(model_, child, relation, attributes)));
+      const auto plan = model::plan_children(model_, child, relation, attributes);
+      if (!plan) continue;                                // nothing finds them, so nothing removes them either
+      if (ATTEMPT(read(key))->has_value()) return false;  // it is there, and they are its own
       std::optional<Item> start;
       do {
-        auto page = ATTEMPT(query_children(context_.dynamo, model_.table, plan, kHeirsPage, start));
+        auto page = ATTEMPT(query_children(context_.dynamo, model_.table, *plan, kHeirsPage, start));
         for (const auto& row : page.items) {
           const auto* type = row.find(model_.table.type_attribute);
           if (type == nullptr || type->as_string() == nullptr || *type->as_string() != child.main().type) continue;
