@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -93,6 +94,17 @@ class Caller:
             headers.setdefault("Content-Type", "application/json")
         return self.app.raw(method, path if path.startswith("/systems") else self.prefix + path, body, headers)
 
+    def items(self, path):
+        """All pages of a list."""
+        found, token, mark = [], "", "&" if "?" in path else "?"
+        while True:
+            answer = self("GET", path + (f"{mark}nextToken={token}" if token else ""))
+            assert answer.status == 200, answer.body
+            found += answer.json["items"]
+            token = answer.json.get("nextToken")
+            if not token:
+                return found
+
 
 class Rest(unittest.TestCase):
     """Tests of one system.  Subclasses say which: `model` is a file, or a system that comes with Stator."""
@@ -129,6 +141,24 @@ class Rest(unittest.TestCase):
             self.assertEqual(answer.json["code"], code)
             self.assertEqual(set(answer.json), {"code", "message", "details"})
         return answer
+
+    def kill_amid(self, work, clients=8):
+        """Lets clients call work(client, enough) until the server is killed, which it is once one of them has called enough()."""
+        enough = threading.Event()
+
+        def run(client):
+            try:
+                work(client, enough.set)
+            except (OSError, http.client.HTTPException):
+                pass  # the server is gone
+
+        running = [threading.Thread(target=run, args=(client,)) for client in range(clients)]
+        for one in running:
+            one.start()
+        enough.wait(PATIENCE)
+        self.app.kill()
+        for one in running:
+            one.join()
 
     def settle(self, condition):
         """What the consistency manager does arrives a little later."""

@@ -25,17 +25,6 @@ class Reader(rest.Caller):
         assert answer.status == 201, answer.body
         return answer.json
 
-    def items(self, path):
-        """All pages of a list."""
-        found, token = [], ""
-        while True:
-            answer = self("GET", path + token)
-            assert answer.status == 200, answer.body
-            found += answer.json["items"]
-            if "nextToken" not in answer.json:
-                return found
-            token = ("&" if "?" in path else "?") + f"nextToken={answer.json['nextToken']}"
-
 
 class Shelf(rest.Rest):
     model, prefix, caller = "book-tracker", "/systems/book-tracker/v1", Reader

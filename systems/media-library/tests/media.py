@@ -30,16 +30,6 @@ class Caller(rest.Caller):
     def video(self, library, title="Stalker", **more):
         return f"{library}/videos/{self.done('POST', f'{library}/videos', {'Title': title, **more})['ItemId']}"
 
-    def items(self, path):
-        """All pages of a list."""
-        found, token, mark = [], "", "&" if "?" in path else "?"
-        while True:
-            page = self.done("GET", path + (f"{mark}nextToken={token}" if token else ""))
-            found += page["items"]
-            token = page.get("nextToken")
-            if not token:
-                return found
-
 
 def as_item(path):
     """/libraries/L/books/I as /libraries/L/items/I, where both kinds are lent."""

@@ -1,7 +1,6 @@
 """The rows in the table: the keys and attributes of the design document, and nothing left half-done by a crash."""
 
 import hashlib
-import threading
 
 import dynamo
 import rest
@@ -85,25 +84,15 @@ class Crash(shops_rest.ShopsRest):
             self.skipTest("nothing outlives the process in memory")
         for i in range(4):
             self.shop(domain=f"crash{i}.example")
-        enough = threading.Event()
 
-        def crawl(worker):
-            try:
-                for batch in range(1000):
-                    domain = f"crash{(worker + batch) % 4}.example"
-                    self.bot("POST", f"/shops/{domain}/urls", {"urls": [f"https://{domain}/{batch}/{i}" for i in range(300)]})
-                    if batch > 2:
-                        enough.set()
-            except OSError:
-                pass  # the server is gone
+        def crawl(worker, enough):
+            for batch in range(1000):
+                domain = f"crash{(worker + batch) % 4}.example"
+                self.bot("POST", f"/shops/{domain}/urls", {"urls": [f"https://{domain}/{batch}/{i}" for i in range(300)]})
+                if batch > 2:
+                    enough()
 
-        workers = [threading.Thread(target=crawl, args=(worker,)) for worker in range(8)]
-        for worker in workers:
-            worker.start()
-        enough.wait(rest.PATIENCE)
-        self.app.kill()
-        for worker in workers:
-            worker.join()
+        self.kill_amid(crawl)
         self.assertIn(" 0 findings", self.app.run("model", "verify", "shops"))
         self.app.start()
         for i in range(4):

@@ -38,10 +38,4 @@ class ShopsRest(rest.Rest):
         return self.bot("GET", f"/shops/{domain}/url?url={full}")
 
     def all_pages(self, path, limit=100):
-        items, token, join = [], None, "&" if "?" in path else "?"
-        while True:
-            page = self.expect(self.bot("GET", f"{path}{join}limit={limit}" + (f"&nextToken={token}" if token else "")), 200).json
-            items += page["items"]
-            token = page.get("nextToken")
-            if not token:
-                return items
+        return self.bot.items(f"{path}{'&' if '?' in path else '?'}limit={limit}")

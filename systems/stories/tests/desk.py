@@ -20,17 +20,6 @@ class Writer(rest.Caller):
         assert answer.status == 201, answer.body
         return answer.json
 
-    def items(self, path):
-        """All pages of a list."""
-        found, token = [], ""
-        while True:
-            answer = self("GET", path + token)
-            assert answer.status == 200, answer.body
-            found += answer.json["items"]
-            if "nextToken" not in answer.json:
-                return found
-            token = ("&" if "?" in path else "?") + f"nextToken={answer.json['nextToken']}"
-
     def labels(self, story):
         return [node["label"] for node in self.items(f"/stories/{story['id']}/nodes")]
 

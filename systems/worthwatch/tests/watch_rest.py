@@ -55,10 +55,4 @@ class WatchRest(rest.Rest):
         return [item["contentId"] for item in self.all_pages(caller, f"/watchlists/{list_id}/items")]
 
     def all_pages(self, caller, path, limit=100):
-        items, token, join = [], None, "&" if "?" in path else "?"
-        while True:
-            page = self.get(caller, f"{path}{join}limit={limit}" + (f"&nextToken={token}" if token else ""))
-            items += page["items"]
-            token = page.get("nextToken")
-            if not token:
-                return items
+        return caller.items(f"{path}{'&' if '?' in path else '?'}limit={limit}")
