@@ -51,7 +51,7 @@ class Suite:
         return self.name if self.preset == "release" else f"{self.name}@{self.preset}"
 
     def selected_by(self, pattern):
-        return pattern in (self.full_name, self.name, self.name.split("/")[0], f"@{self.preset}")
+        return pattern in (self.name, f"{self.name}@{self.preset}", self.name.split("/")[0], f"@{self.preset}")
 
 
 @dataclasses.dataclass
