@@ -89,7 +89,9 @@ class PassageNames {
       const auto id = text_at(node, "id");
       const auto label = plain(text_at(node, "label"));
       auto name = label.empty() ? id : label;
-      for (int number = 2; !taken_.insert(name).second; ++number) name = fmt::format("{} ({})", label, number);
+      // Each label goes on from its last number, so that many equal ones cost no more than different ones.
+      for (auto& number = last_numbers_[label]; !taken_.insert(name).second;)
+        name = fmt::format("{} ({})", label, ++number + 1);
       names_.emplace(id, std::move(name));
     }
   }
@@ -116,6 +118,7 @@ class PassageNames {
 
   std::map<std::string, std::string> names_;
   std::set<std::string> taken_;
+  std::map<std::string, int> last_numbers_;
 };
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -128,11 +131,16 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+// A node's type as tags.  What is tagged as a script or a style is no passage to those who read Twee, ourselves included.
+std::vector<std::string> tags_of(const Item& node) {
+  auto tags = words_of(text_at(node, "type"));
+  std::erase_if(tags, [](const std::string& tag) { return tag == "script" || tag == "stylesheet"; });
+  return tags;
+}
+
 TweePassage to_passage(const Item& node, const PassageNames& names) {
-  TweePassage passage{.name = names.of(text_at(node, "id")),
-                      .tags = words_of(text_at(node, "type")),
-                      .text = text_at(node, "prompt"),
-                      .links = {}};
+  TweePassage passage{
+      .name = names.of(text_at(node, "id")), .tags = tags_of(node), .text = text_at(node, "prompt"), .links = {}};
   for (const auto& response : responses_of(node)) {
     const auto* map = response.as_map();
     if (map == nullptr) continue;

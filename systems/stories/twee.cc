@@ -42,8 +42,9 @@ std::string escape(std::string_view text) {
   return out;
 }
 
+// The last character of what was put in may begin the next one: "[[[" holds "[[" twice.  `to` ends without holding `from`.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size() - 1)) {
     text.replace(at, from.size(), to);
   }
 }

@@ -49,13 +49,14 @@ TEST(Twee, LetsNoTextLookLikeMarkup) {
                         .start = "a",
                         .passages = {{.name = "a",
                                       .tags = {},
-                                      .text = ":: not a passage\n:: nor this, [[nor a link]]",
-                                      .links = {{"a -> ]] b", "a"}, {"nowhere", ""}}}}};
+                                      .text = ":: not a passage\n:: nor this, [[nor a link]], [[[nor this]]",
+                                      .links = {{"a -> ]] b", "a"}, {"b ]]] c", "a"}, {"nowhere", ""}}}}};
   const auto again = read_twee(write_twee(story));
   ASSERT_TRUE(again) << again.error().message;
   ASSERT_EQ(again->passages.size(), 1U);
-  EXPECT_EQ(again->passages[0].text, ":: not a passage\n :: nor this, [ [nor a link]]");
-  EXPECT_EQ(again->passages[0].links, (std::vector<TweeLink>{{"a -> ] ] b", "a"}, {"nowhere", ""}}));
+  EXPECT_EQ(again->passages[0].text, ":: not a passage\n :: nor this, [ [nor a link]], [ [ [nor this]]");
+  EXPECT_EQ(again->passages[0].links,
+            (std::vector<TweeLink>{{"a -> ] ] b", "a"}, {"b ] ] ] c", "a"}, {"nowhere", ""}}));
 }
 
 TEST(Twee, SaysWhatIsWrongAndWhere) {

@@ -73,6 +73,17 @@ class Documents(Desk):
         self.assertIn(":: room\nfirst", text)
         self.assertIn(":: room (2)\nsecond\n[[back->room]]", text)
 
+    def test_a_node_whose_type_means_code_in_twee_is_still_a_passage(self):
+        story = self.ann.story("T")
+        for kind in ("script", "stylesheet", "passage script"):
+            self.ann.node(story, label=kind, type=kind, prompt=kind)
+        back = self.expect(self.ann("POST", "/stories/import", self.exported(story, "twee").body, Content_Type="text/twee"), 201).json
+        self.assertEqual(self.ann.labels(back), ["script", "stylesheet", "passage script"])
+
+    def test_a_body_that_is_no_text_is_refused(self):
+        for kind in ("text/twee", "application/json"):
+            self.expect(self.ann("POST", "/stories/import", b":: Start\nhi \xff", Content_Type=kind), 400)
+
     def test_what_cannot_be_a_story_leaves_nothing(self):
         node = {"id": NOWHERE, "label": "a"}
         for body, place in (({"nodes": []}, "title"), ({"title": "x"}, "nodes"), ({"title": "x", "nodes": [node, node]}, "nodes[1].id"),
