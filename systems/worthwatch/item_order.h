@@ -29,12 +29,18 @@ class ItemOrder {
   explicit ItemOrder(runtime::Repository& repository);  // outlives it
 
   // The item, moved.  `item` holds watchlistId, contentType and contentId.  Who asks may change the list: that has been checked.
-  // Problems: NotFound (it is not on the list), Invalid (the anchor is not), Full (positions are used up).
+  // Problems: NotFound (it is not on the list), Invalid (the anchor is not), Full (positions are used up), Contention.
   runtime::Outcome<runtime::Object> move(const value::Item& item, const Place& place);
 
  private:
-  // nullopt: no room.
-  runtime::Outcome<std::optional<std::int64_t>> position_at(const value::Item& item, const Place& place);
+  struct Target {
+    std::int64_t anchor = 0;               // where the anchor was when this was worked out
+    std::optional<std::int64_t> position;  // nullopt: no room
+  };
+
+  // All three have a problem of their own when somebody else rearranges the list meanwhile; then they are to be tried again.
+  runtime::Outcome<runtime::Object> try_to_move(const value::Item& item, const Place& place);
+  runtime::Outcome<Target> target_of(const value::Item& item, const Place& place, value::Item anchor_naming);
   runtime::Outcome<runtime::Done> spread_out(const value::AttributeValue& watchlist_id);
 
   runtime::Repository& repository_;

@@ -1,6 +1,7 @@
 """Items: once on a list, counted exactly, ordered by positions with room between them."""
 
 import concurrent.futures
+import threading
 
 import watch_rest
 
@@ -76,6 +77,36 @@ class Items(watch_rest.WatchRest):
             place = rest.index(anchor)
             expected = [*rest[:place], moved, *rest[place:]]
             self.assertEqual(self.order(self.ann, listed), expected)
+
+    def test_a_move_stays_while_others_make_room(self):
+        movies = [self.movie() for _ in range(8)]
+        listed = self.list_of(self.ann)
+        for position, movie in enumerate(movies):
+            self.add(self.ann, listed, movie, position=position)
+        done = threading.Event()
+
+        def crowd(moved, low, high, position):
+            while not done.is_set():  # there is no room between two that stand side by side
+                for movie, place in ((low, position), (high, position + 1)):
+                    self.ann("PATCH", f"/watchlists/{listed}/items/MOVIE/{movie}", {"position": place})
+                self.move(listed, moved, before=high)
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            crowds = [pool.submit(crowd, *movies[:3], 10), pool.submit(crowd, *movies[3:6], 20)]
+            try:
+                for turn in range(150):
+                    wanted = [movies[6], movies[7]] if turn % 2 else [movies[7], movies[6]]
+                    answer = self.move(listed, wanted[1], after=wanted[0])
+                    if answer.status != 200:
+                        self.expect(answer, 409, "Contention")
+                        continue
+                    order = [one["contentId"] for one in self.all_pages(self.ann, f"/watchlists/{listed}/items")]
+                    self.assertEqual([one for one in order if one in wanted], wanted)
+            finally:
+                done.set()
+            for one in crowds:
+                one.result()
+        self.assertEqual(len(self.all_pages(self.ann, f"/watchlists/{listed}/items")), 8)
 
     def test_bad_moves_are_refused(self):
         a, b = self.movie(), self.movie()
