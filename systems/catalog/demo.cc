@@ -26,6 +26,7 @@
 namespace stator::systems {
 namespace {
 
+constexpr std::chrono::minutes kDeletionTakes{2};
 constexpr std::string_view kLoading = "loading";  // values of the table's tag
 constexpr std::string_view kLoaded = "loaded";
 constexpr std::string_view kMethods[] = {"post", "put", "patch", "delete"};
@@ -218,7 +219,13 @@ Result<void> mark(const model::Model& model, client::Client& client, std::string
 
 Result<void> remove_table(const model::Model& model, client::Client& client) {
   TRY(ask(client, "DeleteTable", fmt::format(R"({{"TableName":"{}"}})", model.table.name)));
-  while (TRY(table_arn(model, client))) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const auto patience = std::chrono::steady_clock::now() + kDeletionTakes;
+  while (TRY(table_arn(model, client))) {
+    if (std::chrono::steady_clock::now() > patience) {
+      return Error{ErrorCode::Storage, fmt::format("the table {} does not go away; try again later", model.table.name)};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   return {};
 }
 
