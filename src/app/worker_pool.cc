@@ -1,39 +1,56 @@
 #include "stator/app/worker_pool.h"
 
-#include <cstddef>
 #include <utility>
 
 namespace stator::app {
 
-WorkerPool::WorkerPool(std::size_t threads, std::size_t queue) : queue_(queue) {
+WorkerPool::WorkerPool(std::size_t threads, std::size_t queue) : queue_(queue), workers_(threads) {
   threads_.reserve(threads);
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  for (auto& worker : workers_) {
+    threads_.emplace_back([this, &worker] { work(worker); });
+  }
 }
 
-WorkerPool::~WorkerPool() { arrived_.release(static_cast<std::ptrdiff_t>(threads_.size())); }
+WorkerPool::~WorkerPool() {
+  MutexLock lock(mutex_);
+  ending_ = true;
+  for (auto* worker : idle_) worker->woken.release();
+}
 
 bool WorkerPool::submit(Job& job) {
+  Worker* worker = nullptr;
   {
     MutexLock lock(mutex_);
-    if (waiting_.size() >= queue_) return false;
-    waiting_.push_back(std::move(job));
+    if (idle_.empty()) {
+      if (waiting_.size() >= queue_) return false;
+      waiting_.push_back(std::move(job));
+      return true;
+    }
+    worker = idle_.back();
+    idle_.pop_back();
+    worker->job = std::move(job);
   }
-  arrived_.release();
+  worker->woken.release();
   return true;
 }
 
-void WorkerPool::work() {
-  for (;;) {
-    Job job;
-    arrived_.acquire();
-    {
-      MutexLock lock(mutex_);
-      if (waiting_.empty()) return;
-      job = std::move(waiting_.front());
+void WorkerPool::work(Worker& self) {
+  while (auto job = next_job(self)) job();
+}
+
+WorkerPool::Job WorkerPool::next_job(Worker& self) {
+  {
+    MutexLock lock(mutex_);
+    if (!waiting_.empty()) {
+      auto job = std::move(waiting_.front());
       waiting_.pop_front();
+      return job;
     }
-    job();
+    if (ending_) return {};
+    idle_.push_back(&self);
   }
+  self.woken.acquire();
+  return std::move(self.job);
 }
 
 }  // namespace stator::app

@@ -2,16 +2,17 @@
 
 #include <cstddef>
 #include <deque>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
 #include "stator/base/mutex.h"
+#include "stator/base/semaphore.h"
 #include "stator/base/unique_function.h"
 
 namespace stator::app {
 
-// Threads for work that waits: event loops must not.  Bounded: beyond `queue` waiting jobs, further ones are not taken, so that
+// Threads for work that waits: event loops must not.  A job goes to the thread that ran out of work last, so that a few threads
+// with warm caches do what few threads can do.  Bounded: beyond `queue` waiting jobs, further ones are not taken, so that
 // whoever asked hears it at once.  Thread-safe; the destructor finishes what was taken.
 class WorkerPool {
  public:
@@ -24,12 +25,21 @@ class WorkerPool {
   bool submit(Job& job);
 
  private:
-  void work();
+  struct Worker {
+    Semaphore woken;
+    Job job;  // set before it is woken; none means the end
+  };
+
+  void work(Worker& self);
+  // What to do next; without a job, when there is no more.
+  Job next_job(Worker& self);
 
   const std::size_t queue_;
-  std::counting_semaphore<> arrived_{0};  // one for each waiting job, and at the end one for each thread
+  std::vector<Worker> workers_;
   Mutex mutex_;
-  std::deque<Job> waiting_ GUARDED_BY(mutex_);
+  std::deque<Job> waiting_ GUARDED_BY(mutex_);   // only while no worker is idle
+  std::vector<Worker*> idle_ GUARDED_BY(mutex_);  // the last to become idle is the first to work again
+  bool ending_ GUARDED_BY(mutex_) = false;
   std::vector<std::jthread> threads_;  // last: joined before anything they use is destroyed
 };
 

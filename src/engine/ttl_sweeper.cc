@@ -1,8 +1,8 @@
 #include "stator/engine/ttl_sweeper.h"
 
-#include <semaphore>
 
 #include "stator/base/log.h"
+#include "stator/base/semaphore.h"
 #include "stator/engine/ttl.h"
 
 namespace stator::engine {
@@ -126,7 +126,7 @@ Result<void> TtlSweeper::expire(const TablePtr& table, const std::stop_token& st
     }
     if (request.actions.empty()) continue;
 
-    std::binary_semaphore done(0);
+    Semaphore done;
     Result<WriteOutcome> outcome = WriteOutcome();
     engine_.write(std::move(request), [&](Result<WriteOutcome> result) {
       outcome = std::move(result);
@@ -163,7 +163,7 @@ Result<void> TtlSweeper::fill(const TablePtr& table, const std::stop_token& stop
     }
     TRY(cursor->status());
 
-    std::binary_semaphore done(0);
+    Semaphore done;
     Result<void> outcome;
     engine_.submit(std::make_unique<FillExpiries>(table, std::move(*progress), std::move(next_progress),
                                                   std::move(candidates), seen, engine_.catalog(),
