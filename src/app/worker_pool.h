@@ -37,7 +37,7 @@ class WorkerPool {
   const std::size_t queue_;
   std::vector<Worker> workers_;
   Mutex mutex_;
-  std::deque<Job> waiting_ GUARDED_BY(mutex_);   // only while no worker is idle
+  std::deque<Job> waiting_ GUARDED_BY(mutex_);    // only while no worker is idle
   std::vector<Worker*> idle_ GUARDED_BY(mutex_);  // the last to become idle is the first to work again
   bool ending_ GUARDED_BY(mutex_) = false;
   std::vector<std::jthread> threads_;  // last: joined before anything they use is destroyed

@@ -1,7 +1,5 @@
 #include "stator/base/random.h"
 
-#include <fmt/format.h>
-
 #include <random>
 
 namespace stator {
@@ -32,8 +30,15 @@ std::uint64_t Random::below(std::uint64_t bound) {
 std::string Random::uuid() {
   const std::uint64_t high = (next() & ~0xF000ULL) | 0x4000ULL;
   const std::uint64_t low = (next() & ~(3ULL << 62)) | (2ULL << 62);
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xFFFF, high & 0xFFFF, low >> 48,
-                     low & 0xFFFF'FFFF'FFFFULL);
+  std::string text(36, '-');
+  std::size_t at = 0;
+  for (const auto word : {high, low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) {
+      if (at == 8 || at == 13 || at == 18 || at == 23) ++at;
+      text[at++] = "0123456789abcdef"[(word >> shift) & 0xF];
+    }
+  }
+  return text;
 }
 
 }  // namespace stator

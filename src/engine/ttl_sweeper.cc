@@ -1,6 +1,5 @@
 #include "stator/engine/ttl_sweeper.h"
 
-
 #include "stator/base/log.h"
 #include "stator/base/semaphore.h"
 #include "stator/engine/ttl.h"

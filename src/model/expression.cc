@@ -11,6 +11,7 @@
 #include "stator/model/expression_tree.h"
 #include "stator/model/template.h"
 #include "stator/model/text.h"
+#include "stator/value/plain_text.h"
 
 namespace stator::model {
 namespace {
@@ -219,7 +220,7 @@ class Evaluation {
       case Function::Upper: return AttributeValue(TRY(upper_case(text)));
       case Function::Fold: return AttributeValue(TRY(fold(text)));
       case Function::Sortable: return AttributeValue(escape(TRY(fold(text))));
-      case Function::Length: return AttributeValue::number(static_cast<std::int64_t>(count_code_points(text)));
+      case Function::Length: return AttributeValue::number(static_cast<std::int64_t>(value::count_code_points(text)));
       default: break;
     }
     STATOR_ASSERT(node.function == Function::Date, "every other function is handled before");

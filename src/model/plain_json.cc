@@ -8,6 +8,7 @@
 #include "stator/model/type_rules.h"
 #include "stator/model/validate.h"
 #include "stator/value/json.h"
+#include "stator/value/plain_text.h"
 
 namespace stator::model {
 namespace {
@@ -143,8 +144,6 @@ class JsonReader {
   }
 
   // Stands for itself inside a string.
-  static bool is_plain(char c) { return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20; }
-
   Result<std::string> string() {
     const std::size_t begin = at_++;
     std::string result;
@@ -154,7 +153,7 @@ class JsonReader {
         return error("the closing quote is missing");
       }
       const std::size_t plain = at_;
-      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+      at_ += value::plain_length(text_.substr(at_));
       result += text_.substr(plain, at_ - plain);
       if (at_ == text_.size() || text_[at_] == '"') continue;
       if (text_[at_] != '\\') return error("a control character must be written as an escape");

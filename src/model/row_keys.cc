@@ -24,6 +24,14 @@ std::string_view bytes_of(const AttributeValue& value) {
   return {};
 }
 
+std::size_t most_bytes(KeyPart part) { return part == KeyPart::Partition ? kMaxPartitionBytes : kMaxSortBytes; }
+bool fits(KeyPart part, std::string_view text) { return text.size() <= most_bytes(part); }
+
+Error too_long(std::string_view key, KeyPart part, std::string_view text, const std::vector<std::string>& made_of) {
+  return validation_error(fmt::format("{} is too long: the key {} would have {} bytes, and can have {}",
+                                      fmt::join(made_of, " and "), key, text.size(), most_bytes(part)));
+}
+
 }  // namespace
 
 Result<std::optional<AttributeValue>> key_value(const Record& record, const KeyAttribute& key, KeyPart part,
@@ -33,14 +41,14 @@ Result<std::optional<AttributeValue>> key_value(const Record& record, const KeyA
   if (rule == nullptr) {
     const AttributeValue* own = attributes.find(key.name);
     if (own == nullptr || !can_be_key(key, *own)) return Found();
-    TRY(check_key_size(key.name, part, bytes_of(*own), {key.name}));
+    if (!fits(part, bytes_of(*own))) return too_long(key.name, part, bytes_of(*own), {key.name});
     return Found(*own);
   }
   for (const auto& alternative : rule->alternatives) {
     if (alternative.when && !TRY(alternative.when->holds(scope_of(attributes)))) continue;
     auto text = TRY(alternative.text.render(lookup_in(attributes), shard));
     if (!text || text->empty()) continue;
-    TRY(check_key_size(key.name, part, *text, alternative.text.attributes()));
+    if (!fits(part, *text)) return too_long(key.name, part, *text, alternative.text.attributes());
     return Found(TRY(as_key(key, std::move(*text))));
   }
   return Found();
@@ -56,10 +64,8 @@ Result<AttributeValue> as_key(const KeyAttribute& key, std::string text) {
 
 Result<void> check_key_size(std::string_view key, KeyPart part, std::string_view text,
                             const std::vector<std::string>& made_of) {
-  const std::size_t most = part == KeyPart::Partition ? kMaxPartitionBytes : kMaxSortBytes;
-  if (text.size() <= most) return {};
-  return validation_error(fmt::format("{} is too long: the key {} would have {} bytes, and can have {}",
-                                      fmt::join(made_of, " and "), key, text.size(), most));
+  if (fits(part, text)) return {};
+  return too_long(key, part, text, made_of);
 }
 
 }  // namespace stator::model

@@ -196,11 +196,17 @@ Result<void> derive_when_read(const Entity& entity, Item& attributes) {
 Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const Item& attributes) {
   const auto main_key = TRY(record_key(model.table, entity.main(), attributes, 0));
   if (!main_key) return missing_from_key(model, entity, attributes);
-  const unsigned shard = shard_of_key(model.table, *main_key);
+  return rows_of(model, entity, attributes, *main_key);
+}
+
+Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const Item& attributes,
+                                 const Item& main_key) {
+  const unsigned shard = shard_of_key(model.table, main_key);
   std::vector<Row> rows;
   for (const auto& record : entity.records) {
     if (record.when && !TRY(record.when->holds(scope_of(attributes)))) continue;
-    auto key = &record == &entity.main() ? main_key : TRY(record_key(model.table, record, attributes, shard));
+    auto key =
+        &record == &entity.main() ? std::optional(main_key) : TRY(record_key(model.table, record, attributes, shard));
     if (key) rows.push_back(TRY(make_row(model, entity, record, attributes, std::move(*key), shard)));
   }
   return rows;
@@ -243,15 +249,21 @@ std::string reservation_prefix(const Model& model, const Entity& entity) {
 }
 
 Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity, const Item& attributes) {
+  if (entity.uniques.empty()) return std::vector<Reservation>();
+  const auto main_key = TRY(key_of(model, entity, attributes));
+  auto reservations = TRY(reservations_of(model, entity, attributes, main_key.value_or(Item())));
+  if (!main_key && !reservations.empty()) return missing_from_key(model, entity, attributes);
+  return reservations;
+}
+
+Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity, const Item& attributes,
+                                                 const Item& main_key) {
   std::vector<Reservation> reservations;
   for (const auto& rule : entity.uniques) {
     const auto scope = TRY(reserved_values(rule.within, Transform::Escaped, attributes));
     const auto values =
         TRY(reserved_values(rule.attributes, rule.fold ? Transform::Sortable : Transform::Escaped, attributes));
     if (!scope || !values) continue;
-    const auto owner = TRY(key_of(model, entity, attributes));
-    if (!owner) return missing_from_key(model, entity, attributes);
-
     const auto& table = model.table;
     const std::string partition =
         fmt::format("{}{}@{}{}{}", reservation_prefix(model, entity), fmt::join(rule.attributes, ","),
@@ -263,7 +275,7 @@ Result<std::vector<Reservation>> reservations_of(const Model& model, const Entit
     reservation.item = reservation.key;
     reservation.item.set(table.type_attribute, AttributeValue::string(kUnique));
     std::string owner_json;
-    value::append_json(owner_json, *owner);
+    value::append_json(owner_json, main_key);
     reservation.item.set("Of", AttributeValue(std::move(owner_json)));
     reservations.push_back(std::move(reservation));
   }

@@ -31,6 +31,9 @@ Result<void> derive_when_read(const Entity& entity, value::Item& attributes);
 // has, is left out, because DynamoDB would refuse the row.
 // Errors: Validation: an attribute of the main key is missing, or a key would exceed 2048 or 1024 bytes.
 Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const value::Item& attributes);
+// The same where key_of(attributes) is known already.
+Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const value::Item& attributes,
+                                 const value::Item& main_key);
 
 // The primary key of the main record from the attributes that name it.  nullopt when one is missing.
 Result<std::optional<value::Item>> key_of(const Model& model, const Entity& entity, const value::Item& attributes);
@@ -56,6 +59,9 @@ struct Reservation {
 };
 Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity,
                                                  const value::Item& attributes);
+// The same where key_of(attributes) is known already.
+Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity,
+                                                 const value::Item& attributes, const value::Item& main_key);
 
 // What the partition keys of an entity's reservations begin with, and no others.
 std::string reservation_prefix(const Model& model, const Entity& entity);

@@ -239,11 +239,13 @@ Template::Lookup lookup_in(const value::Item& item) {
 
 std::string escape(std::string_view text) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
+  const auto stays = [](char c) { return static_cast<unsigned char>(c) > '%'; };
+  if (std::all_of(text.begin(), text.end(), stays)) return std::string(text);
   std::string escaped;
-  escaped.reserve(text.size());
+  escaped.reserve(text.size() + 2);
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte > '%') {
+    if (stays(c)) {
       escaped += c;
     } else {
       escaped += {'%', kHex[byte >> 4], kHex[byte & 15]};

@@ -86,11 +86,6 @@ std::string lower_ascii(std::string_view text) {
   return lower;
 }
 
-std::size_t count_code_points(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 bool normalise_uuid(std::string& text) {
   constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
   std::string lower = lower_ascii(text);

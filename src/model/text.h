@@ -15,8 +15,6 @@ std::string lower_ascii(std::string_view text);
 Result<std::string> lower_case(std::string_view text);
 Result<std::string> upper_case(std::string_view text);
 
-std::size_t count_code_points(std::string_view text);
-
 // Whether a text is of the kind that it is said to be.  Brings it into its one spelling, if it is.
 bool normalise_uuid(std::string& text);  // 8-4-4-4-12 hex, to lower case
 bool normalise_ulid(std::string& text);  // 26 of Crockford's base32, to upper case

@@ -55,10 +55,5 @@ TEST(TextKinds, Url) {
   EXPECT_FALSE(is_url("http://a/" + std::string(2040, 'x')));
 }
 
-TEST(Text, CountsCodePoints) {
-  EXPECT_EQ(count_code_points("naïve😀"), 6U);
-  EXPECT_EQ(count_code_points(""), 0U);
-}
-
 }  // namespace
 }  // namespace stator::model

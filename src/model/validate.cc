@@ -14,6 +14,7 @@
 #include "stator/model/text.h"
 #include "stator/model/type_rules.h"
 #include "stator/model/web_address.h"
+#include "stator/value/plain_text.h"
 
 namespace stator::model {
 namespace {
@@ -102,7 +103,7 @@ class Check {
       if (!lower) return add(name, lower.error().message);
       text = std::move(*lower);
     }
-    size(type, name, count_code_points(text), "character");
+    size(type, name, value::count_code_points(text), "character");
     if (type.pattern && !matches(*type.pattern, text)) add(name, "does not match the pattern " + *type.pattern);
     if (text != *value.as_string()) value = AttributeValue(std::move(text));
   }

@@ -159,18 +159,18 @@ Outcome<Done> check_parents(Transaction& transaction, const Context& context, co
   for (const auto& rules : context.rules.of(entity).relations) {
     const auto& parent = *rules.parent;
     if (lets_in(parent.read, caller) || (!rules.relation->must_exist && rules.copies.empty())) continue;
-    const auto key = ATTEMPT(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.after)));
-    if (!key) continue;
-    if (draft.before &&
-        key == ATTEMPT(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.before)))) {
-      continue;
-    }
     Item naming;
     for (const auto& [theirs, ours] : rules.relation->by) {
       if (const auto* content = draft.after->find(ours)) naming.set(theirs, *content);
     }
     const bool owned_by_name = parent.read.owner && owns(parent, naming, caller);
     if (owned_by_name) continue;  // what is under the caller's own key is the caller's, if it is there
+    const auto key = ATTEMPT(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.after)));
+    if (!key) continue;
+    if (draft.before &&
+        key == ATTEMPT(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.before)))) {
+      continue;
+    }
     const auto found = find_visible(transaction, *context.model, parent, naming, caller, false);
     if (found.ok()) continue;
     if (found.problem().kind != ProblemKind::NotFound) return found.problem();

@@ -149,9 +149,13 @@ Outcome<Done> Transaction::shift(Draft& draft, std::optional<Item> to, unsigned 
     return Problem{ProblemKind::Internal, "Internal", "the sums of " + entity.name + " go round in circles", {}};
   }
   const auto from = std::exchange(draft.after, std::move(to));
-  const auto now = draft.after;  // a copy: an entity can be its own parent
   for (const auto& rules : context_.rules.of(entity).relations) {
-    ATTEMPT(shift_relation(entity, rules, from, now, depth));
+    if (context_.rules.of(*rules.parent).relations.empty()) {
+      ATTEMPT(shift_relation(entity, rules, from, draft.after, depth));
+    } else {  // it may be its own ancestor, and change under our hands
+      const auto now = draft.after;
+      ATTEMPT(shift_relation(entity, rules, from, now, depth));
+    }
   }
   return Done{};
 }

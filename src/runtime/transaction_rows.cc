@@ -38,7 +38,7 @@ bool holds_attribute(const model::Record& record, const std::string& name) {
          std::find(record.attributes.begin(), record.attributes.end(), name) != record.attributes.end();
 }
 
-const Row* row_of(const std::vector<Row>& rows, const model::Record* record) {
+Row* row_of(std::vector<Row>& rows, const model::Record* record) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.record == record; });
   return found == rows.end() ? nullptr : &*found;
 }
@@ -62,7 +62,10 @@ Outcome<Done> Transaction::plan_rows(const Draft& draft) {
   const auto& entity = *draft.entity;
   std::vector<Row> old_rows, new_rows;
   if (draft.before) old_rows = ATTEMPT(checked(model::rows_of(model_, entity, *draft.before)));
-  if (draft.after) new_rows = ATTEMPT(checked(model::rows_of(model_, entity, *draft.after)));
+  if (draft.after) {
+    new_rows = ATTEMPT(checked(draft.before ? model::rows_of(model_, entity, *draft.after)  // its key may change
+                                            : model::rows_of(model_, entity, *draft.after, draft.key)));
+  }
   if (draft.before) require_unchanged(draft);
 
   const auto absent = [&](const Item& key) {
@@ -73,7 +76,7 @@ Outcome<Done> Transaction::plan_rows(const Draft& draft) {
   };
   for (const auto& record : entity.records) {
     const auto* from = row_of(old_rows, &record);
-    const auto* to = row_of(new_rows, &record);
+    auto* to = row_of(new_rows, &record);
     if (from != nullptr && to != nullptr && from->key == to->key) {
       plan_difference(entity, *from, *to);
       continue;
@@ -89,7 +92,7 @@ Outcome<Done> Transaction::plan_rows(const Draft& draft) {
       }
     }
     absent(to->key);
-    plan_.put(to->key, to->item);
+    plan_.put(to->key, std::move(to->item));
   }
   return Done{};
 }
@@ -152,21 +155,24 @@ Outcome<Done> Transaction::plan_reservations(const Draft& draft) {
   const auto& entity = *draft.entity;
   if (entity.uniques.empty()) return Done{};
   std::vector<model::Reservation> old_ones, new_ones;
-  if (draft.before) old_ones = ATTEMPT(checked(model::reservations_of(model_, entity, *draft.before)));
-  if (draft.after) new_ones = ATTEMPT(checked(model::reservations_of(model_, entity, *draft.after)));
+  if (draft.before) old_ones = ATTEMPT(checked(model::reservations_of(model_, entity, *draft.before, draft.key)));
+  if (draft.after) {
+    new_ones = ATTEMPT(checked(draft.before ? model::reservations_of(model_, entity, *draft.after)
+                                            : model::reservations_of(model_, entity, *draft.after, draft.key)));
+  }
   const auto has = [](const std::vector<model::Reservation>& list, const Item& key) {
     return std::any_of(list.begin(), list.end(), [&](const model::Reservation& one) { return one.key == key; });
   };
   for (const auto& freed : old_ones) {
     if (!has(new_ones, freed.key)) plan_.remove(freed.key);
   }
-  for (const auto& claimed : new_ones) {
+  for (auto& claimed : new_ones) {
     if (has(old_ones, claimed.key)) continue;
     plan_.require(claimed.key, {.kind = Requirement::Kind::Absent,
                                 .attribute = {},
                                 .value = {},
                                 .otherwise = duplicate(entity, *claimed.rule)});
-    plan_.put(claimed.key, claimed.item);
+    plan_.put(claimed.key, std::move(claimed.item));
   }
   return Done{};
 }

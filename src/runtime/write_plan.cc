@@ -14,29 +14,31 @@ class Placeholders {
   explicit Placeholders(Write& write) : write_(write) {}
 
   std::string name(const std::string& attribute) {
-    const auto [known, added] = names_.try_emplace(attribute, fmt::format("#{}", names_.size()));
-    if (added) write_.names.set(known->second, value::AttributeValue::string(attribute));
-    return known->second;
+    for (const auto& [placeholder, known] : write_.names) {
+      if (*known.as_string() == attribute) return placeholder;
+    }
+    auto placeholder = '#' + std::to_string(write_.names.size());
+    write_.names.set(placeholder, value::AttributeValue::string(attribute));
+    return placeholder;
   }
   std::string value(const value::AttributeValue& content) {
-    auto placeholder = fmt::format(":{}", write_.values.size());
+    auto placeholder = ':' + std::to_string(write_.values.size());
     write_.values.set(placeholder, content);
     return placeholder;
   }
 
  private:
   Write& write_;
-  std::map<std::string, std::string> names_;
 };
 
 std::string condition_text(const Requirement& requirement, const std::string& partition, Placeholders& placeholders) {
   switch (requirement.kind) {
-    case Requirement::Kind::Exists: return fmt::format("attribute_exists({})", placeholders.name(partition));
-    case Requirement::Kind::Absent: return fmt::format("attribute_not_exists({})", placeholders.name(partition));
+    case Requirement::Kind::Exists: return "attribute_exists(" + placeholders.name(partition) + ')';
+    case Requirement::Kind::Absent: return "attribute_not_exists(" + placeholders.name(partition) + ')';
     case Requirement::Kind::Is: {
       const auto name = placeholders.name(requirement.attribute);
-      if (!requirement.value) return fmt::format("attribute_not_exists({})", name);
-      return fmt::format("{} = {}", name, placeholders.value(*requirement.value));
+      if (!requirement.value) return "attribute_not_exists(" + name + ')';
+      return name + " = " + placeholders.value(*requirement.value);
     }
     case Requirement::Kind::IsNot: {
       const auto name = placeholders.name(requirement.attribute);
@@ -146,14 +148,13 @@ void WritePlan::add(const value::Item& key, const std::string& attribute, const 
   }
 }
 
-Write WritePlan::to_write(const Touch& touch) const {
+Write WritePlan::to_write(Touch& touch) const {
   Write write;
   write.table = table_.name;
-  write.item = touch.key;
   Placeholders placeholders(write);
   if (touch.state == Touch::State::Put) {
     write.kind = Write::Kind::Put;
-    write.item = touch.row;
+    write.item = std::move(touch.row);
   } else if (touch.state == Touch::State::Removed) {
     write.kind = Write::Kind::Delete;
   } else if (touch.writes()) {
@@ -177,21 +178,21 @@ Write WritePlan::to_write(const Touch& touch) const {
   } else {
     write.kind = Write::Kind::Check;
   }
-  std::vector<std::string> conditions;
+  if (write.kind != Write::Kind::Put) write.item = touch.key;
   for (const auto& requirement : touch.requirements) {
-    conditions.push_back(condition_text(requirement, table_.partition.name, placeholders));
+    if (!write.condition.empty()) write.condition += " AND ";
+    write.condition += condition_text(requirement, table_.partition.name, placeholders);
   }
-  write.condition = fmt::format("{}", fmt::join(conditions, " AND "));
   return write;
 }
 
-Outcome<WritePlan::Commit> WritePlan::commit(Dynamo& dynamo) const {
+Outcome<WritePlan::Commit> WritePlan::commit(Dynamo& dynamo) {
   if (failed_) return *failed_;
   if (std::none_of(touches_.begin(), touches_.end(), [](const Touch& touch) { return touch.writes(); })) {
     return Commit::Written;
   }
-  std::vector<const Touch*> touched;
-  for (const auto& touch : touches_) {
+  std::vector<Touch*> touched;
+  for (auto& touch : touches_) {
     if (touch.writes() || !touch.requirements.empty()) touched.push_back(&touch);
   }
   if (touched.size() > kMaxWrites) {
@@ -202,14 +203,14 @@ Outcome<WritePlan::Commit> WritePlan::commit(Dynamo& dynamo) const {
         .details = {}};
   }
   std::vector<Write> writes;
-  for (const auto* touch : touched) writes.push_back(to_write(*touch));
+  writes.reserve(touched.size());
+  for (auto* touch : touched) writes.push_back(to_write(*touch));
   const auto answer = ATTEMPT(writes.size() == 1 ? dynamo.write(writes.front()) : dynamo.transact(writes));
   if (answer.written()) return Commit::Written;
   return explain(answer, touched);
 }
 
-Outcome<WritePlan::Commit> WritePlan::explain(const WriteAnswer& answer,
-                                              const std::vector<const Touch*>& written) const {
+Outcome<WritePlan::Commit> WritePlan::explain(const WriteAnswer& answer, const std::vector<Touch*>& written) const {
   std::optional<Problem> problem;
   for (std::size_t i = 0; i < written.size(); ++i) {
     const auto& refusal = answer.refusals[i];

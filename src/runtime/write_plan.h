@@ -57,8 +57,9 @@ class WritePlan {
     Stale,  // nothing was written: a requirement without a problem of its own did not hold, or others were at the same rows
   };
   // Carries it out: not at all when it changes nothing, as one conditional write where that is all, else as a transaction.
-  // The problem is that of the requirements that do not hold; those of one code tell their details together.
-  Outcome<Commit> commit(Dynamo& dynamo) const;
+  // The problem is that of the requirements that do not hold; those of one code tell their details together.  Once: the rows are
+  // handed over.
+  Outcome<Commit> commit(Dynamo& dynamo);
 
  private:
   struct Touch {
@@ -74,8 +75,8 @@ class WritePlan {
   };
 
   Touch& touch(const value::Item& key);
-  Write to_write(const Touch& touch) const;
-  Outcome<Commit> explain(const WriteAnswer& answer, const std::vector<const Touch*>& written) const;
+  Write to_write(Touch& touch) const;
+  Outcome<Commit> explain(const WriteAnswer& answer, const std::vector<Touch*>& written) const;
 
   const model::Table& table_;
   std::vector<Touch> touches_;  // in the order of their first touch

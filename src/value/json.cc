@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stator/value/item_size.h"
+#include "stator/value/plain_text.h"
 
 namespace stator::value {
 namespace {
@@ -292,25 +293,6 @@ constexpr auto kEscapes = [] {
   return escapes;
 }();
 
-// How many bytes from `at` need no escape.  Eight at a time: subtracting borrows from the high bit of exactly those
-// bytes that are below the subtrahend (or of one behind such a byte, which the look at single bytes then sorts out).
-std::size_t plain_length(const char* at, std::size_t size) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHighBits = kOnes * 0x80;
-  std::size_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, at + i, sizeof word);
-    const std::uint64_t quotes = word ^ (kOnes * '"');
-    const std::uint64_t backslashes = word ^ (kOnes * '\\');
-    const std::uint64_t found =
-        ((word - kOnes * 0x20) & ~word) | ((quotes - kOnes) & ~quotes) | ((backslashes - kOnes) & ~backslashes);
-    if ((found & kHighBits) != 0) break;
-  }
-  while (i < size && kEscapes[static_cast<unsigned char>(at[i])] == 0) ++i;
-  return i;
-}
-
 template <typename Members, typename Append>
 void append_array(std::string& out, const Members& members, Append append) {
   bool first = true;
@@ -443,7 +425,7 @@ void append_json(std::string& out, JsonElement json) { out += simdjson::minify(j
 void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
   while (true) {
-    const std::size_t plain = plain_length(text.data(), text.size());
+    const std::size_t plain = plain_length(text);
     out.append(text.data(), plain);
     if (plain == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[plain]);

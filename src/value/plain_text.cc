@@ -1,0 +1,94 @@
+#include "stator/value/plain_text.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace stator::value {
+namespace {
+
+#if defined(__SSE2__)
+
+constexpr std::size_t kBlock = 16;
+
+__m128i load(const char* at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)); }
+
+// A bit for each of the bytes that is not plain.
+unsigned special_bytes(const char* at) {
+  const auto block = load(at);
+  const auto last_control = _mm_set1_epi8(0x1F);
+  const auto controls = _mm_cmpeq_epi8(_mm_max_epu8(block, last_control), last_control);
+  const auto quotes = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
+  const auto backslashes = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(controls, _mm_or_si128(quotes, backslashes))));
+}
+
+// A bit for each of the bytes that goes on with a code point; as signed numbers those are the lowest, up to 0xBF.
+unsigned continuing_bytes(const char* at) {
+  const auto first_other = _mm_set1_epi8(static_cast<char>(0xC0));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmplt_epi8(load(at), first_other)));
+}
+
+#else
+
+constexpr std::size_t kBlock = 8;
+constexpr std::uint64_t kOnes = 0x0101010101010101;
+constexpr std::uint64_t kHighBits = kOnes * 0x80;
+
+std::uint64_t load(const char* at) {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// The high bits of the bytes that are not plain, or of one behind such a byte: only the lowest counts.  Subtracting borrows from
+// the high bit of exactly those bytes that are below the subtrahend.
+std::uint64_t special_bytes(const char* at) {
+  const auto word = load(at);
+  const auto quotes = word ^ (kOnes * '"');
+  const auto backslashes = word ^ (kOnes * '\\');
+  return (((word - kOnes * 0x20) & ~word) | ((quotes - kOnes) & ~quotes) | ((backslashes - kOnes) & ~backslashes)) &
+         kHighBits;
+}
+
+std::uint64_t continuing_bytes(const char* at) {
+  const auto word = load(at);
+  return word & ~(word << 1) & kHighBits;
+}
+
+#endif
+
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t byte = 0x20; byte < plain.size(); ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+
+bool is_plain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+}  // namespace
+
+std::size_t plain_length(std::string_view text) {
+  std::size_t at = 0;
+  while (at + kBlock <= text.size() && special_bytes(text.data() + at) == 0) at += kBlock;
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
+}
+
+std::size_t count_code_points(std::string_view text) {
+  std::size_t count = text.size();
+  std::size_t at = 0;
+  for (; at + kBlock <= text.size(); at += kBlock) {
+    count -= static_cast<std::size_t>(std::popcount(continuing_bytes(text.data() + at)));
+  }
+  for (; at < text.size(); ++at) count -= continues(text[at]) ? 1U : 0U;
+  return count;
+}
+
+}  // namespace stator::value

@@ -1,0 +1,38 @@
+#include "stator/value/plain_text.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace stator::value {
+namespace {
+
+TEST(PlainText, EndsAtWhatJsonEscapesWhereverItIs) {
+  for (const char special : {'"', '\\', '\n', '\0', '\x1F'}) {
+    for (std::size_t at = 0; at < 70; ++at) {
+      std::string text(70, 'x');
+      text[at] = special;
+      EXPECT_EQ(plain_length(text), at) << "byte " << int{special};
+    }
+  }
+  for (int byte = 0x20; byte < 0x100; ++byte) {
+    if (byte == '"' || byte == '\\') continue;
+    for (const std::size_t size : {1U, 15U, 16U, 40U}) {
+      EXPECT_EQ(plain_length(std::string(size, static_cast<char>(byte))), size) << "byte " << byte;
+    }
+  }
+  EXPECT_EQ(plain_length(""), 0U);
+}
+
+TEST(PlainText, CountsCodePointsHoweverLongTheyAre) {
+  EXPECT_EQ(count_code_points("naïve😀"), 6U);
+  EXPECT_EQ(count_code_points(""), 0U);
+  for (const std::string one : {"x", "ï", "€", "😀"}) {
+    std::string text;
+    for (std::size_t count = 0; count < 50; ++count, text += one) EXPECT_EQ(count_code_points(text), count) << one;
+  }
+}
+
+}  // namespace
+}  // namespace stator::value
