@@ -221,6 +221,12 @@ TEST_F(SystemTest, ARefusedRequestLeavesItsKeyFree) {
   EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 3), "201");
 }
 
+TEST_F(SystemTest, AKeyedPostWithAnAnswerThatIsTooLargeToKeepIsCarriedOutOnce) {
+  const Sent large{"POST", "/seeds", std::string(500'000, 'x'), "text/csv", {{"Idempotency-Key", "k1"}}};
+  EXPECT_EQ(garden.ask(large, &gardener).substr(0, 3), "200");
+  EXPECT_EQ(garden.ask(large, &gardener), "AnswerNotKept");
+}
+
 TEST_F(SystemTest, ACallerIsTheSameInEverySpellingOfAnId) {
   const auto lower = somebody("0b2f6a3e-96e4-4f0a-9a5b-6f6c1f1a2b3c"),
              upper = somebody("0B2F6A3E-96E4-4F0A-9A5B-6F6C1F1A2B3C");
