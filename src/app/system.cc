@@ -15,6 +15,7 @@
 #include "stator/model/validate.h"
 #include "stator/runtime/access.h"
 #include "stator/runtime/given.h"
+#include "stator/runtime/problems.h"
 #include "stator/value/json.h"
 
 namespace stator::app {
@@ -463,7 +464,8 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
     if (!problems.empty()) return refusal(std::move(problems), action->access, call.caller());
   }
   if (action->native) return run_native(*action, inputs, call);
-  const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller()));
+  const auto result =
+      ATTEMPT(repository_.perform(*action, inputs, call.caller(), precondition_of(call.request)));
   if (!result) return no_content();
   return object_answer(creates_its_result(*action) ? 201 : 200, *result, call);
 }
@@ -479,6 +481,8 @@ Outcome<http::Response> System::run_native(const model::Action& action, const va
     }
     within = ATTEMPT(repository_.get(entity, naming, call.caller()));
     ATTEMPT(admit(action.access, entity, *within, call.caller()));
+    const bool expected = action.method == "GET" || precondition_of(call.request).holds(within->version);
+    if (!expected) return runtime::version_mismatch();
   }
   return natives_.find(action.name)->second({.call = call, .inputs = inputs, .within = within});
 }

@@ -210,6 +210,21 @@ TEST_F(SystemTest, ANativeActionIsForThoseWhomItsAccessLetsIn) {
   EXPECT_EQ(garden.ask({"POST", "/seeds", "a,b", "text/csv"}, &ann), "Forbidden");
 }
 
+TEST_F(SystemTest, ANativeActionIsCalledOnlyInTheVersionThatIsExpected) {
+  const auto water = [&](std::string_view name, std::string value) {
+    return garden.ask({"POST",
+                       "/beds/roses/water",
+                       R"({"litres":3})",
+                       "application/json",
+                       {{std::string(name), std::move(value)}}},
+                      &ann);
+  };
+  EXPECT_EQ(water("If-Match", "\"1\""), "200 3 softly on roses");
+  EXPECT_EQ(water("If-Match", "*"), "200 3 softly on roses");
+  EXPECT_EQ(water("If-Match", "\"2\""), "VersionMismatch");
+  EXPECT_EQ(water("If-None-Match", "\"1\""), "VersionMismatch");
+}
+
 TEST_F(SystemTest, ANativeGetTakesItsInputsFromTheQuery) {
   EXPECT_EQ(garden.ask({"GET", "/weather?day=2026-05-01"}, &ann), "200 sun on 2026-05-01");
   EXPECT_EQ(garden.ask({"GET", "/weather"}, &ann), "Invalid; day is required");
