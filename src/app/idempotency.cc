@@ -71,9 +71,10 @@ Problem outcome_unknown() {
 }
 
 Problem answer_not_kept() {
-  return conflict("AnswerNotKept",
-                  "the first request with this Idempotency-Key was carried out, and its answer was too large to be kept: "
-                  "look at what it did, and do not send it again");
+  return conflict(
+      "AnswerNotKept",
+      "the first request with this Idempotency-Key was carried out, and its answer was too large to be kept: "
+      "look at what it did, and do not send it again");
 }
 
 std::int64_t seconds_of(WallTime time) {
@@ -156,14 +157,13 @@ Outcome<std::variant<IdempotencyStore::Claimed, http::Response>> IdempotencyStor
 }
 
 Outcome<Done> IdempotencyStore::complete(const Claimed& claimed, const http::Response& response) {
-  runtime::Write write{
-      .kind = runtime::Write::Kind::Update,
-      .table = table_,
-      .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
-      .update = "SET #status = :status",
-      .condition = "attribute_exists(#id)",
-      .names = {{"#id", AttributeValue::string(kId)}, {"#status", AttributeValue::string(kStatus)}},
-      .values = {{":status", AttributeValue::number(response.status)}}};
+  runtime::Write write{.kind = runtime::Write::Kind::Update,
+                       .table = table_,
+                       .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
+                       .update = "SET #status = :status",
+                       .condition = "attribute_exists(#id)",
+                       .names = {{"#id", AttributeValue::string(kId)}, {"#status", AttributeValue::string(kStatus)}},
+                       .values = {{":status", AttributeValue::number(response.status)}}};
   if (response.headers.size() + response.body.size() <= kMaxAnswerBytes) {
     write.update += ", #headers = :headers, #body = :body";
     write.names.set("#headers", AttributeValue::string(kHeaders));

@@ -16,8 +16,8 @@ using value::JsonWriter;
 
 // Routes whose paths differ at most in the names of their captures: one path to OpenAPI.
 struct PathItem {
-  std::string path;                // of the first of them
-  std::vector<std::string> names;  // of its captures
+  std::string path;                             // of the first of them
+  std::vector<std::string> names;               // of its captures
   std::map<std::string, Operation> operations;  // by method, in lower case
 };
 

@@ -153,8 +153,8 @@ class Description {
       if (settable(entity, attribute)) return !(word == EntityOperation::Update && attribute.immutable);
       const auto capture = fmt::format("{{{}}}", attribute.name);
       // A name at the end of the path that nobody generates is given when it is created.
-      const bool at_the_end = entity.path.find(capture) != std::string::npos &&
-                              entity.collection_path().find(capture) == std::string::npos;
+      const bool at_the_end =
+          entity.path.find(capture) != std::string::npos && entity.collection_path().find(capture) == std::string::npos;
       return word == EntityOperation::Create && !attribute.computed() && at_the_end && attribute.name != entity.owner;
     };
     const bool needed = std::ranges::any_of(entity.attributes, [&](const model::Attribute& attribute) {
@@ -169,9 +169,7 @@ class Description {
       case EntityOperation::Create:
         answer("201", "Created; Location and ETag are in the head", it);
         return problems({"400", "401", "403", "404", "409"});
-      case EntityOperation::Get:
-        answer("200", "It; ETag is in the head", it);
-        return problems({"400", "401", "404"});
+      case EntityOperation::Get: answer("200", "It; ETag is in the head", it); return problems({"400", "401", "404"});
       case EntityOperation::Put: answer("201", "Created; Location and ETag are in the head", it); [[fallthrough]];
       case EntityOperation::Update:
       case EntityOperation::Restore:

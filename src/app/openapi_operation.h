@@ -37,7 +37,7 @@ struct Operation {
   };
 
   std::string id, summary, tag;
-  std::vector<Choice> choices;                 // one per route
+  std::vector<Choice> choices;                  // one per route
   bool all_public = false, any_public = false;  // of its routes
   std::vector<Parameter> parameters;
   std::optional<Body> body;

@@ -1,11 +1,11 @@
 #include "stator/app/openapi.h"
 
 #include <gtest/gtest.h>
-#include <simdjson.h>
 
 #include <string>
 
 #include "stator/model/testing/load_or_fail.h"
+#include "stator/value/json.h"
 
 namespace stator::app {
 namespace {

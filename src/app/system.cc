@@ -464,8 +464,7 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
     if (!problems.empty()) return refusal(std::move(problems), action->access, call.caller());
   }
   if (action->native) return run_native(*action, inputs, call);
-  const auto result =
-      ATTEMPT(repository_.perform(*action, inputs, call.caller(), precondition_of(call.request)));
+  const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller(), precondition_of(call.request)));
   if (!result) return no_content();
   return object_answer(creates_its_result(*action) ? 201 : 200, *result, call);
 }

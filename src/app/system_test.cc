@@ -212,12 +212,9 @@ TEST_F(SystemTest, ANativeActionIsForThoseWhomItsAccessLetsIn) {
 
 TEST_F(SystemTest, ANativeActionIsCalledOnlyInTheVersionThatIsExpected) {
   const auto water = [&](std::string_view name, std::string value) {
-    return garden.ask({"POST",
-                       "/beds/roses/water",
-                       R"({"litres":3})",
-                       "application/json",
-                       {{std::string(name), std::move(value)}}},
-                      &ann);
+    return garden.ask(
+        {"POST", "/beds/roses/water", R"({"litres":3})", "application/json", {{std::string(name), std::move(value)}}},
+        &ann);
   };
   EXPECT_EQ(water("If-Match", "\"1\""), "200 3 softly on roses");
   EXPECT_EQ(water("If-Match", "*"), "200 3 softly on roses");

@@ -55,7 +55,8 @@ Problem wrong_way_round(const KeyCondition& range, const model::Pattern& pattern
   for (const auto& parameter : pattern.parameters) {
     const auto& name = parameter.name;
     if (is_in(low, name) == is_in(high, name)) continue;  // of neither bound, or of both
-    details.push_back({name, is_in(low, name) ? "is behind the end of the range" : "is before the beginning of the range"});
+    details.push_back(
+        {name, is_in(low, name) ? "is behind the end of the range" : "is before the beginning of the range"});
   }
   return invalid("the range ends before it begins", std::move(details));
 }
@@ -64,7 +65,9 @@ Problem wrong_way_round(const KeyCondition& range, const model::Pattern& pattern
 class ConditionWriter {
  public:
   ConditionWriter(const model::Pattern& pattern, const Item& values, unsigned shard)
-      : pattern_(pattern), lookup_([&values](std::string_view name) { return model::find_path(values, name); }), shard_(shard) {}
+      : pattern_(pattern),
+        lookup_([&values](std::string_view name) { return model::find_path(values, name); }),
+        shard_(shard) {}
 
   Outcome<Done> add(const KeyCondition& condition, value::Type type) {
     type_ = type;
