@@ -25,7 +25,7 @@ constexpr std::string_view kClaimedUntil =
     "ClaimedUntil";                             // seconds since 1970; behind that, the request is taken to be dead
 constexpr std::string_view kStatus = "Status";  // this and the following once it is answered
 constexpr std::string_view kHeaders = "Headers";
-constexpr std::string_view kBody = "Body";
+constexpr std::string_view kBody = "Body";  // not there: the answer was too large
 
 constexpr std::chrono::milliseconds kTablePoll{100};
 constexpr int kTablePolls = 600;
@@ -68,6 +68,13 @@ Problem outcome_unknown() {
   return conflict("OutcomeUnknown",
                   "the first request with this Idempotency-Key ended without an answer, and may or may not have been "
                   "carried out: look whether it was, and if not, send it with a new key");
+}
+
+Problem answer_not_kept() {
+  return conflict(
+      "AnswerNotKept",
+      "the first request with this Idempotency-Key was carried out, and its answer was too large to be kept: "
+      "look at what it did, and do not send it again");
 }
 
 std::int64_t seconds_of(WallTime time) {
@@ -141,6 +148,7 @@ Outcome<std::variant<IdempotencyStore::Claimed, http::Response>> IdempotencyStor
   if (before->find(kStatus) == nullptr) {
     return now < number_at(*before, kClaimedUntil) ? still_running() : outcome_unknown();
   }
+  if (before->find(kBody) == nullptr) return answer_not_kept();
   return Claim(http::Response{.status = static_cast<int>(number_at(*before, kStatus)),
                               .content_type = kJsonType,
                               .headers = text_at(*before, kHeaders) + "Idempotency-Replayed: true\r\n",
@@ -149,18 +157,20 @@ Outcome<std::variant<IdempotencyStore::Claimed, http::Response>> IdempotencyStor
 }
 
 Outcome<Done> IdempotencyStore::complete(const Claimed& claimed, const http::Response& response) {
-  const runtime::Write write{.kind = runtime::Write::Kind::Update,
-                             .table = table_,
-                             .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
-                             .update = "SET #status = :status, #headers = :headers, #body = :body",
-                             .condition = "attribute_exists(#id)",
-                             .names = {{"#id", AttributeValue::string(kId)},
-                                       {"#status", AttributeValue::string(kStatus)},
-                                       {"#headers", AttributeValue::string(kHeaders)},
-                                       {"#body", AttributeValue::string(kBody)}},
-                             .values = {{":status", AttributeValue::number(response.status)},
-                                        {":headers", AttributeValue::string(response.headers)},
-                                        {":body", AttributeValue::string(response.body)}}};
+  runtime::Write write{.kind = runtime::Write::Kind::Update,
+                       .table = table_,
+                       .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
+                       .update = "SET #status = :status",
+                       .condition = "attribute_exists(#id)",
+                       .names = {{"#id", AttributeValue::string(kId)}, {"#status", AttributeValue::string(kStatus)}},
+                       .values = {{":status", AttributeValue::number(response.status)}}};
+  if (response.headers.size() + response.body.size() <= kMaxAnswerBytes) {
+    write.update += ", #headers = :headers, #body = :body";
+    write.names.set("#headers", AttributeValue::string(kHeaders));
+    write.names.set("#body", AttributeValue::string(kBody));
+    write.values.set(":headers", AttributeValue::string(response.headers));
+    write.values.set(":body", AttributeValue::string(response.body));
+  }
   ATTEMPT(dynamo_.write(write));
   return Done{};
 }

@@ -30,13 +30,17 @@ struct KeyedRequest {
 // and costs nothing to those who send no key.  A key is claimed before the work and completed after it; only answers that say that
 // the work was done are kept, anything else gives the key free.  If the process dies in between, nobody can tell whether the
 // work was done, and the key is refused rather than doing it a second time: first as one whose request is still running, and
-// when the claim has run out as one whose outcome is unknown, which its caller has to look up.  Thread-safe.
+// when the claim has run out as one whose outcome is unknown, which its caller has to look up.  Of an answer that is too large
+// for a row, it is remembered that the work was done.  Thread-safe.
 class IdempotencyStore {
  public:
   static constexpr std::size_t kMaxKeyBytes = 255;
   static constexpr std::chrono::hours kKeep{24};
   // How long a request may be under way before it is taken to have died.  One that ends later still has its answer kept.
   static constexpr std::chrono::minutes kClaim{5};
+
+  // What is kept of an answer, its head and body together; a row takes 400 KiB.
+  static constexpr std::size_t kMaxAnswerBytes = std::size_t{390} * 1024;
 
   // All outlive the store.
   IdempotencyStore(std::string table, client::Client& client, const Clock& clock, Random& random);
@@ -45,7 +49,8 @@ class IdempotencyStore {
     std::string id;  // for complete() and release()
   };
   // The claim, or the answer that was given before.  Problems: Invalid (a bad key), Conflict (it was used for another request:
-  // IdempotencyKeyReused; the first is still running: InProgress; it ended without an answer: OutcomeUnknown).
+  // IdempotencyKeyReused; the first is still running: InProgress; it ended without an answer: OutcomeUnknown; it was
+  // carried out, and its answer was too large: AnswerNotKept).
   runtime::Outcome<std::variant<Claimed, http::Response>> claim(const KeyedRequest& request);
   runtime::Outcome<runtime::Done> complete(const Claimed& claimed, const http::Response& response);
   runtime::Outcome<runtime::Done> release(const Claimed& claimed);

@@ -62,6 +62,23 @@ TEST_F(IdempotencyTest, KeepsTheAnswerOfARequestThatTookLong) {
   EXPECT_EQ(said(), "made");
 }
 
+TEST_F(IdempotencyTest, RemembersThatARequestWasCarriedOutWhoseAnswerIsTooLargeToKeep) {
+  const auto complete = [&](std::string body) {
+    const auto claimed = std::get<IdempotencyStore::Claimed>(*claim());
+    return store.complete(claimed,
+                          {.status = 200, .content_type = {}, .headers = {}, .body = std::move(body), .close = false});
+  };
+  const std::string largest(IdempotencyStore::kMaxAnswerBytes, 'x');
+  ASSERT_TRUE(complete(largest));
+  EXPECT_EQ(said(), largest);
+  clock.advance(25h);
+  ASSERT_TRUE(complete(largest + "x"));
+  EXPECT_EQ(said(), "AnswerNotKept");
+  EXPECT_EQ(said("{1}"), "IdempotencyKeyReused");
+  clock.advance(IdempotencyStore::kClaim + 1s);
+  EXPECT_EQ(said(), "AnswerNotKept") << "it is known what became of it";
+}
+
 TEST_F(IdempotencyTest, FreesTheKeyOfARequestThatWasRefused) {
   ASSERT_TRUE(store.release(std::get<IdempotencyStore::Claimed>(*claim())));
   EXPECT_EQ(said(), "claimed");

@@ -57,6 +57,8 @@ std::optional<AttributeValue> read_url_value(const model::Type& type, std::strin
   return problems.size() == before ? std::move(value) : std::nullopt;
 }
 
+bool takes_raw_body(const model::Action& action) { return !action.accepts.empty() && action.accepts.front() != "none"; }
+
 bool inputs_from_query(const model::Action& action) {
   return action.method == "GET" || action.method == "DELETE" || !action.accepts.empty();
 }

@@ -17,6 +17,9 @@ namespace stator::app {
 std::optional<value::AttributeValue> read_url_value(const model::Type& type, std::string_view name,
                                                     std::string_view text, std::vector<model::Problem>& problems);
 
+// Whether the body of an action is taken as it is, in one of the types that it accepts.  `none` is not one: there is no body then.
+bool takes_raw_body(const model::Action& action);
+
 // Whether the inputs of an action are query parameters: its body is something else, or it has none.
 bool inputs_from_query(const model::Action& action);
 

@@ -15,6 +15,7 @@
 #include "stator/model/validate.h"
 #include "stator/runtime/access.h"
 #include "stator/runtime/given.h"
+#include "stator/runtime/problems.h"
 #include "stator/value/json.h"
 
 namespace stator::app {
@@ -56,7 +57,12 @@ bool is_json(std::string_view type) {
           http::equal_ignoring_case(type.substr(type.size() - kSuffix.size()), kSuffix));
 }
 
-const std::vector<std::string> kNoTypes;
+// The types of the body that a route takes as it is; none: it takes JSON.
+const std::vector<std::string>& raw_types(const Route& route) {
+  static const std::vector<std::string> none;
+  const auto* const* action = std::get_if<const model::Action*>(&route.target);
+  return action != nullptr && takes_raw_body(**action) ? (*action)->accepts : none;
+}
 
 // Whether a body of that type is what an action takes; those that name no types take JSON.
 bool accepted(std::string_view content_type, const std::vector<std::string>& types) {
@@ -105,6 +111,21 @@ Outcome<model::PlainObject> body_values(const Call& call, const std::vector<mode
     if (repeated) problems.push_back({.attribute = name, .problem = "is given by the path"});
   }
   return std::move(*object);
+}
+
+// Nothing is taken from the body here, so what is in it is told to be unknown.
+Outcome<Done> refuse_body(const Call& call, std::vector<model::Problem>& problems) {
+  ATTEMPT(body_values(call, {}, {}, problems));
+  return Done{};
+}
+
+// Names parameters as the query string does: `?country={shop_country}` is country.
+std::vector<model::Problem> as_written(const Route& route, std::vector<model::Problem> problems) {
+  for (auto& problem : problems) {
+    const auto part = std::ranges::find(route.query, problem.attribute, &Route::Part::capture);
+    if (part != route.query.end()) problem.attribute = part->name;
+  }
+  return problems;
 }
 
 // What the query string says, for routes whose inputs come from there.
@@ -256,8 +277,7 @@ Outcome<http::Response> System::run_as(const RouteMatch& match, const Call& call
 }
 
 Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& call) {
-  const auto* const* action = std::get_if<const model::Action*>(&match.route->target);
-  const auto& accepts = action != nullptr ? (*action)->accepts : kNoTypes;
+  const auto& accepts = raw_types(*match.route);
   if (!call.body.empty() && !accepted(call.request.header("Content-Type"), accepts)) {
     auto answer = problem_answer(
         problem(ProblemKind::Invalid, "UnsupportedMediaType",
@@ -295,6 +315,8 @@ Outcome<http::Response> System::run_target(const EntityTarget& target, const Rou
   model::PlainObject changes;
   if (target.operation == Operation::Update) {
     changes = ATTEMPT(body_values(call, entity.attributes, key, problems));
+  } else if (target.operation != Operation::Get) {
+    ATTEMPT(refuse_body(call, problems));
   }
   if (!problems.empty()) {
     join_problems(problems, runtime::check_changes(entity, model_->table, changes, runtime::Source::Request));
@@ -404,8 +426,16 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
       problems.push_back({.attribute = "nextToken", .problem = start.error().message});
     }
   }
-  if (!problems.empty()) return refusal(std::move(problems), pattern->access, call.caller());
-  const auto found = ATTEMPT(repository_.run(*pattern, parameters, call.caller(), page));
+  if (!problems.empty()) {
+    return refusal(as_written(*match.route, std::move(problems)), pattern->access, call.caller());
+  }
+  const auto outcome = repository_.run(*pattern, parameters, call.caller(), page);
+  if (!outcome) {
+    auto why = outcome.problem();
+    why.details = as_written(*match.route, std::move(why.details));
+    return why;
+  }
+  const auto& found = *outcome;
   if (pattern->single) {
     if (found.objects.empty()) return not_found();
     return object_answer(200, found.objects.front(), call);
@@ -423,6 +453,7 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
   std::vector<model::Problem> problems;
   if (inputs_from_query(*action)) {
     query_values(call.query, action->inputs, inputs, problems);
+    if (action->method != "GET" && !takes_raw_body(*action)) ATTEMPT(refuse_body(call, problems));
   } else {
     refuse_others(call.query, {}, problems);
     const auto body = ATTEMPT(body_values(call, action->inputs, inputs, problems));
@@ -433,7 +464,7 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
     if (!problems.empty()) return refusal(std::move(problems), action->access, call.caller());
   }
   if (action->native) return run_native(*action, inputs, call);
-  const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller()));
+  const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller(), precondition_of(call.request)));
   if (!result) return no_content();
   return object_answer(creates_its_result(*action) ? 201 : 200, *result, call);
 }
@@ -449,6 +480,8 @@ Outcome<http::Response> System::run_native(const model::Action& action, const va
     }
     within = ATTEMPT(repository_.get(entity, naming, call.caller()));
     ATTEMPT(admit(action.access, entity, *within, call.caller()));
+    const bool expected = action.method == "GET" || precondition_of(call.request).holds(within->version);
+    if (!expected) return runtime::version_mismatch();
   }
   return natives_.find(action.name)->second({.call = call, .inputs = inputs, .within = within});
 }

@@ -33,6 +33,11 @@ entities:
     attributes: { keeper: uuid, toolId: { type: string, min: 1, max: 10 } }
 patterns:
   tools: { get: /tools, query: { PK: "KEEPER#{me}" }, returns: TOOL }
+  beds:
+    get: /beds?first={from}
+    query: { PK: "USER#{me}", SK: { between: ["BED#{from}", "BED#{to}"] } }
+    parameters: { from: { type: string, max: 10 }, to: { type: string, max: 10 } }
+    returns: BED
 actions:
   water:
     post: /beds/{bedId}/water
@@ -49,6 +54,16 @@ actions:
     accepts: [text/csv]
     access: "role:gardener"
     input: { dry: { type: boolean, default: false } }
+  rest:
+    post: /rest
+    native: true
+    accepts: none
+    input: { hours: { type: integer, default: 1 } }
+  clear:
+    delete: /beds/{bedId}/plants
+    native: true
+    within: BED
+    input: { kind: { type: string, max: 10 } }
 )yaml";
 
 Identity somebody(std::string subject, std::vector<std::string> roles = {}) {
@@ -144,6 +159,12 @@ Natives natives(const ExtensionParts&) {
   all["seed"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
     return said(std::string(call.call.body) + " dry=" + text_of(call.inputs, "dry"));
   };
+  all["rest"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
+    return said("rested " + text_of(call.inputs, "hours"));
+  };
+  all["clear"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
+    return said("cleared " + text_of(call.inputs, "kind"));
+  };
   return all;
 }
 
@@ -189,6 +210,18 @@ TEST_F(SystemTest, ANativeActionIsForThoseWhomItsAccessLetsIn) {
   EXPECT_EQ(garden.ask({"POST", "/seeds", "a,b", "text/csv"}, &ann), "Forbidden");
 }
 
+TEST_F(SystemTest, ANativeActionIsCalledOnlyInTheVersionThatIsExpected) {
+  const auto water = [&](std::string_view name, std::string value) {
+    return garden.ask(
+        {"POST", "/beds/roses/water", R"({"litres":3})", "application/json", {{std::string(name), std::move(value)}}},
+        &ann);
+  };
+  EXPECT_EQ(water("If-Match", "\"1\""), "200 3 softly on roses");
+  EXPECT_EQ(water("If-Match", "*"), "200 3 softly on roses");
+  EXPECT_EQ(water("If-Match", "\"2\""), "VersionMismatch");
+  EXPECT_EQ(water("If-None-Match", "\"1\""), "VersionMismatch");
+}
+
 TEST_F(SystemTest, ANativeGetTakesItsInputsFromTheQuery) {
   EXPECT_EQ(garden.ask({"GET", "/weather?day=2026-05-01"}, &ann), "200 sun on 2026-05-01");
   EXPECT_EQ(garden.ask({"GET", "/weather"}, &ann), "Invalid; day is required");
@@ -201,6 +234,33 @@ TEST_F(SystemTest, ANativeActionTakesTheBodiesThatItAccepts) {
   EXPECT_EQ(garden.ask({"POST", "/seeds", "a,b", "TEXT/CSV"}, &gardener), "200 a,b dry=false");
   EXPECT_EQ(garden.ask({"POST", "/seeds", "{}"}, &gardener).substr(0, 3), "415");
   EXPECT_EQ(garden.ask({"POST", "/beds/roses/water", "litres=3", "text/csv"}, &ann).substr(0, 3), "415");
+}
+
+TEST_F(SystemTest, AnActionThatTakesNoBodyHasItsInputsInTheQuery) {
+  EXPECT_EQ(garden.ask({"POST", "/rest"}, &ann), "200 rested 1");
+  EXPECT_EQ(garden.ask({"POST", "/rest?hours=3", "{}"}, &ann), "200 rested 3");
+  EXPECT_EQ(garden.ask({"POST", "/rest?hours=x", R"({"days":2})"}, &ann),
+            "Invalid; hours must be a number; days is not an attribute of this");
+  EXPECT_EQ(garden.ask({"POST", "/rest", "{"}, &ann).substr(0, 11), "InvalidJson");
+  EXPECT_EQ(garden.ask({"POST", "/rest", "a,b", "text/csv"}, &ann).substr(0, 3), "415");
+}
+
+TEST_F(SystemTest, ABodyWhereNoneIsTakenIsRefusedByName) {
+  EXPECT_EQ(garden.ask({"DELETE", "/beds/roses/plants?kind=weed", R"({"kind":"rose"})"}, &ann),
+            "Invalid; kind is not an attribute of this");
+  EXPECT_EQ(garden.ask({"DELETE", "/beds/roses", R"({"really":true})"}, &ann),
+            "Invalid; really is not an attribute of this");
+  EXPECT_EQ(garden.ask({"DELETE", "/beds/roses", "{}"}, &ann), "204 ");
+}
+
+TEST_F(SystemTest, AParameterIsNamedAsTheClientWroteIt) {
+  EXPECT_EQ(garden.ask({"GET", "/beds?first=marigolds-and-others"}, &ann).substr(0, 15), "Invalid; first ");
+}
+
+TEST_F(SystemTest, ARangeThatEndsBeforeItBeginsNamesBothParameters) {
+  EXPECT_EQ(garden.ask({"GET", "/beds?first=b&to=a"}, &ann),
+            "Invalid; first is behind the end of the range; to is before the beginning of the range");
+  EXPECT_EQ(garden.ask({"GET", "/beds?first=b&to=b"}, &ann), R"(200 {"items":[]})");
 }
 
 TEST_F(SystemTest, AKeyedPostIsCarriedOutOnce) {
@@ -219,6 +279,12 @@ TEST_F(SystemTest, ARefusedRequestLeavesItsKeyFree) {
   EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 7), "Invalid");
   wrong.body = R"({"bedId":"lilies"})";
   EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 3), "201");
+}
+
+TEST_F(SystemTest, AKeyedPostWithAnAnswerThatIsTooLargeToKeepIsCarriedOutOnce) {
+  const Sent large{"POST", "/seeds", std::string(500'000, 'x'), "text/csv", {{"Idempotency-Key", "k1"}}};
+  EXPECT_EQ(garden.ask(large, &gardener).substr(0, 3), "200");
+  EXPECT_EQ(garden.ask(large, &gardener), "AnswerNotKept");
 }
 
 TEST_F(SystemTest, ACallerIsTheSameInEverySpellingOfAnId) {

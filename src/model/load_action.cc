@@ -395,9 +395,11 @@ void load_accepts(Words& words, Action& action, Report& report) {
   if (accepts == nullptr) return;
   if (!action.native)
     report.error(accepts->key.position, "contradiction", "only a native action takes another body than JSON");
-  for (const auto& type : read_texts(*accepts, "a media type", report)) {
+  const auto types = read_texts(*accepts, "a media type", report);
+  for (const auto& type : types) {
     const auto slash = type.text.find('/');
-    if (slash == 0 || slash == std::string::npos || slash + 1 == type.text.size())
+    const bool no_body = type.text == "none" && types.size() == 1;
+    if (!no_body && (slash == 0 || slash == std::string::npos || slash + 1 == type.text.size()))
       report.error(type.position, "wrong-type", fmt::format("\"{}\" is no media type such as text/csv", type.text));
     action.accepts.push_back(type.text);
   }

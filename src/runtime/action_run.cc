@@ -4,6 +4,7 @@
 
 #include "stator/model/expression_tree.h"
 #include "stator/runtime/access.h"
+#include "stator/runtime/action_subject.h"
 #include "stator/runtime/given.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/parts.h"
@@ -65,13 +66,16 @@ ProblemKind kind_of(int status) {
 // Puts the transaction of one action together.  Confined to one attempt.
 class ActionRun {
  public:
-  ActionRun(Context& context, Transaction& transaction, const Action& action, const Item& inputs, const Caller& caller)
+  ActionRun(Context& context, Transaction& transaction, const Action& action, const Item& inputs, const Caller& caller,
+            const Precondition& precondition)
       : context_(context),
         model_(*context.model),
         transaction_(transaction),
         action_(action),
         inputs_(inputs),
-        caller_(caller) {}
+        caller_(caller),
+        precondition_(precondition),
+        subject_(subject_step(action)) {}
 
   Outcome<std::optional<Object>> run() {
     ATTEMPT(admit());
@@ -109,13 +113,21 @@ class ActionRun {
     if (!action_.within) return Done{};
     const auto& entity = *model_.find_entity(*action_.within);
     const auto seen = ATTEMPT(find_visible(transaction_, model_, entity, inputs_, caller_, false));
-    if (seen.grant == nullptr) return Done{};
-    const auto& grants = action_.access.grants;
-    const bool granted = std::find(grants.begin(), grants.end(), seen.grant->name) != grants.end();
-    if (!granted && !lets_all_in_) return forbidden();
-    if (entity.owner) {
-      if (const auto* owner = seen.draft->after->find(*entity.owner)) owner_ = *owner;
+    if (seen.grant != nullptr) {
+      const auto& grants = action_.access.grants;
+      const bool granted = std::find(grants.begin(), grants.end(), seen.grant->name) != grants.end();
+      if (!granted && !lets_all_in_) return forbidden();
+      if (const auto* owner = entity.owner ? seen.draft->after->find(*entity.owner) : nullptr) owner_ = *owner;
     }
+    return subject_ == nullptr ? expect(*seen.draft) : Outcome<Done>(Done{});
+  }
+
+  // That what the action is about is as the request expects it to be, and stays so until the commit.
+  Outcome<Done> expect(const Draft& subject) {
+    if (!precondition_.is_given()) return Done{};
+    const auto version = subject.before ? std::optional(version_of(model_.table, *subject.before)) : std::nullopt;
+    if (!precondition_.holds(version)) return version_mismatch();
+    transaction_.depend_on(subject, {});
     return Done{};
   }
 
@@ -173,9 +185,10 @@ class ActionRun {
       if (draft == nullptr || !ATTEMPT(transaction_.is_present(*draft))) continue;
       if (!is_own(*draft) && !ATTEMPT(lets_in(entity.read, entity, *draft->after, caller_))) continue;
       remember(step.as, draft);
-      return Done{};
+      return &step == subject_ ? expect(*draft) : Outcome<Done>(Done{});
     }
     if (!step.optional) return refusal(step, key);
+    if (&step == subject_ && !precondition_.holds(std::nullopt)) return version_mismatch("there is none yet");
     for (const auto& name : step.entities) {
       const auto& entity = *model_.find_entity(name);
       ATTEMPT(transaction_.depend_on_absence(entity, with_owner(entity, key)));
@@ -245,6 +258,8 @@ class ActionRun {
   const Action& action_;
   Item inputs_;
   const Caller& caller_;
+  const Precondition& precondition_;
+  const Step* const subject_;  // whose entity the precondition is of; null: what the action is within, if anything
   bool lets_all_in_ = false;
   std::optional<AttributeValue> owner_;  // of rows whose key does not say: the caller, or who granted
   std::map<std::string, Draft*> drafts_;
@@ -253,12 +268,13 @@ class ActionRun {
 
 }  // namespace
 
-Outcome<std::optional<Object>> Repository::perform(const Action& action, const Item& inputs, const Caller& caller) {
+Outcome<std::optional<Object>> Repository::perform(const Action& action, const Item& inputs, const Caller& caller,
+                                                   const Precondition& precondition) {
   auto given = inputs;
   auto problems = check_inputs(action.inputs, given);
   if (!problems.empty()) return invalid(std::move(problems));
   return runtime::transact(parts_->context, [&](Transaction& transaction) {
-    return ActionRun(parts_->context, transaction, action, given, caller).run();
+    return ActionRun(parts_->context, transaction, action, given, caller, precondition).run();
   });
 }
 

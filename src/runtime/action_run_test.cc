@@ -64,6 +64,20 @@ TEST_F(LendingTest, ARecipientOfASharedLibraryMayNotLend) {
   EXPECT_EQ(told(world.perform("lend", lend_to("eve"), user("bob"))), "403 Forbidden");
 }
 
+TEST_F(LendingTest, AnActionKeepsToThePreconditionOfWhatItsRouteNames) {
+  const auto attempt = [&](const Precondition& precondition) {
+    return told(world.perform("lend", lend_to("bob"), alice, precondition));
+  };
+  Precondition second, first;
+  second.versions = {2};
+  first.versions = {1};
+  EXPECT_EQ(attempt(second), "412 VersionMismatch");
+  EXPECT_EQ(shown(*world.get("BOOK", dune, alice), "LentTo"), "-");
+  EXPECT_EQ(attempt(first), "ok");
+  EXPECT_EQ(attempt(first), "412 VersionMismatch") << "and not that it is lent, which is another version's affair";
+  EXPECT_EQ(attempt(second), "409 AlreadyLent");
+}
+
 TEST_F(LendingTest, OfManyWhoLendOneWins) {
   std::atomic<int> won = 0, lost = 0;
   std::vector<std::thread> threads;

@@ -38,11 +38,36 @@ Outcome<AttributeValue> key_value(std::string text, value::Type type) {
   return AttributeValue(std::move(text));
 }
 
+// Of one type.
+bool is_greater(const AttributeValue& a, const AttributeValue& b) {
+  if (a.as_number() != nullptr) return *a.as_number() > *b.as_number();
+  if (a.as_string() != nullptr) return *a.as_string() > *b.as_string();
+  return *a.as_binary() > *b.as_binary();
+}
+
+// A range whose bounds are in the wrong order.  DynamoDB refuses it as well, in words that no caller has used.
+Problem wrong_way_round(const KeyCondition& range, const model::Pattern& pattern) {
+  const auto low = range.operands[0].attributes(), high = range.operands[1].attributes();
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<model::Problem> details;
+  for (const auto& parameter : pattern.parameters) {
+    const auto& name = parameter.name;
+    if (is_in(low, name) == is_in(high, name)) continue;  // of neither bound, or of both
+    details.push_back(
+        {name, is_in(low, name) ? "is behind the end of the range" : "is before the beginning of the range"});
+  }
+  return invalid("the range ends before it begins", std::move(details));
+}
+
 // Writes the key condition of one request.
 class ConditionWriter {
  public:
-  ConditionWriter(const Item& values, unsigned shard)
-      : lookup_([&values](std::string_view name) { return model::find_path(values, name); }), shard_(shard) {}
+  ConditionWriter(const model::Pattern& pattern, const Item& values, unsigned shard)
+      : pattern_(pattern),
+        lookup_([&values](std::string_view name) { return model::find_path(values, name); }),
+        shard_(shard) {}
 
   Outcome<Done> add(const KeyCondition& condition, value::Type type) {
     type_ = type;
@@ -51,6 +76,7 @@ class ConditionWriter {
       const auto low = ATTEMPT(value_of(operands[0]));
       const auto high = ATTEMPT(value_of(operands[1]));
       if (low && high) {
+        if (is_greater(*low, *high)) return wrong_way_round(condition, pattern_);
         term(condition, fmt::format("{{}} BETWEEN {} AND {}", placeholder(*low), placeholder(*high)));
         if (condition.half_open) excluded_ = *high;
       } else if (low) {
@@ -107,6 +133,7 @@ class ConditionWriter {
     terms_.push_back(fmt::format(fmt::runtime(with_hole), name));
   }
 
+  const model::Pattern& pattern_;
   model::Template::Lookup lookup_;
   unsigned shard_;
   value::Type type_ = value::Type::S;
@@ -142,7 +169,7 @@ Outcome<PatternQuery> query_of(const model::Model& model, const model::Pattern& 
     query.filtered = true;
   }
   for (unsigned shard = 0; shard < pattern.shards(); ++shard) {
-    ConditionWriter writer(values, shard);
+    ConditionWriter writer(pattern, values, shard);
     for (const auto& condition : pattern.partition) {
       const auto before = writer.terms();
       ATTEMPT(writer.add(condition, type_of(keys.partition, condition.attribute)));

@@ -25,6 +25,10 @@ inline Problem conflict(std::string code, std::string message, std::vector<model
   return {ProblemKind::Conflict, std::move(code), std::move(message), std::move(details)};
 }
 
+inline Problem version_mismatch(std::string message = "it is in another version than expected") {
+  return {ProblemKind::PreconditionFailed, "VersionMismatch", std::move(message), {}};
+}
+
 inline constexpr std::string_view kContention = "Contention";
 inline Problem contention() { return conflict(std::string(kContention), "others keep changing the same rows"); }
 

@@ -15,7 +15,7 @@ using value::Item;
 
 Outcome<Done> check_version(const model::Table& table, const Draft& draft, const Precondition& precondition) {
   if (precondition.holds(version_of(table, *draft.after))) return Done{};
-  return Problem{ProblemKind::PreconditionFailed, "VersionMismatch", "it is in another version than expected", {}};
+  return version_mismatch();
 }
 
 // That the row is where its path is, also where that says more than its name: /shelves/{shelfId}/stickers/{code} is on that
@@ -162,8 +162,7 @@ Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const 
     if (!created && created.problem().code == "Exists") return not_found(entity.name);
     auto* draft = ATTEMPT(created);
     ATTEMPT(transaction.retry_when_taken(*draft));
-    if (!precondition.holds(std::nullopt))
-      return Problem{ProblemKind::PreconditionFailed, "VersionMismatch", "there is no such " + entity.name, {}};
+    if (!precondition.holds(std::nullopt)) return version_mismatch("there is no such " + entity.name);
     ATTEMPT(parts_->follow(transaction, *draft));
     return PutResult{.object = to_object(model(), entity, *draft->after), .created = true};
   });

@@ -66,6 +66,7 @@ struct Precondition {
   std::optional<std::vector<std::uint64_t>> versions;  // If-Match: it is there, in one of these
   std::vector<std::uint64_t> other_than;               // If-None-Match: it is in none of these
 
+  bool is_given() const { return present || absent || versions || !other_than.empty(); }
   // nullopt: there is no such entity.
   bool holds(std::optional<std::uint64_t> version) const;
 };
@@ -122,8 +123,9 @@ class Repository {
 
   Outcome<Page> run(const model::Pattern& pattern, const value::Item& parameters, const Caller& caller,
                     const PageRequest& page = {});
-  // The entity of Action::result, if it names one.
-  Outcome<std::optional<Object>> perform(const model::Action& action, const value::Item& inputs, const Caller& caller);
+  // The entity of Action::result, if it names one.  The precondition is of what the action is about (action_subject.h).
+  Outcome<std::optional<Object>> perform(const model::Action& action, const value::Item& inputs, const Caller& caller,
+                                         const Precondition& precondition = {});
 
   // What a change of that entity by a request (create, put, update) entails, in the same transaction: it may look at the draft, refuse it,
   // change it further, and change other things.  Like `build` below, it is called again when a race is lost.  To be told before

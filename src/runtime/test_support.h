@@ -116,8 +116,9 @@ class World {
                     const PageRequest& page = {}) {
     return repository_.run(*model_->find_pattern(pattern), parameters, caller, page);
   }
-  Outcome<std::optional<Object>> perform(std::string_view action, const Item& inputs, const Caller& caller) {
-    return repository_.perform(*model_->find_action(action), inputs, caller);
+  Outcome<std::optional<Object>> perform(std::string_view action, const Item& inputs, const Caller& caller,
+                                         const Precondition& precondition = {}) {
+    return repository_.perform(*model_->find_action(action), inputs, caller, precondition);
   }
   // Everything in the table.
   std::vector<Item> rows() { return dynamo_.scan({.table = model_->table.name, .limit = {}, .start = {}})->items; }

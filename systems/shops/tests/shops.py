@@ -132,3 +132,15 @@ class Ranges(shops_rest.ShopsRest):
                       "country=DE&limit=0", "country=DE&limit=101", "country=DE&nextToken=x"):  # fmt: skip
             self.expect(self.bot("GET", f"/shops?{query}"), 400)
         self.expect(self.bot("GET", "/shops"), 400)
+
+    def test_a_parameter_is_refused_by_the_name_that_the_client_wrote(self):
+        for path in ("/shops?country=XX", "/shops?country=XX&by=crawled", "/due?op=crawl&country=XX"):
+            refused = self.expect(self.bot("GET", path), 400, "Invalid")
+            self.assertEqual(set(refused.problems()), {"country"})
+            self.assertNotIn("shop_country", refused.json["message"])
+
+    def test_a_range_that_ends_before_it_begins_is_refused_by_its_parameters(self):
+        for by in ("crawled", "scraped"):
+            refused = self.expect(self.bot("GET", f"/shops?country=DE&by={by}&from=2026-02-01&to=2026-01-01"), 400, "Invalid")
+            self.assertEqual(refused.json["message"], "the range ends before it begins")
+            self.assertEqual(set(refused.problems()), {"from", "to"})

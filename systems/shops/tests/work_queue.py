@@ -89,6 +89,12 @@ class WorkQueue(shops_rest.ShopsRest):
         for query in ("op=paint&country=DE", "op=crawl", "country=DE", "op=crawl&country=de", "op=crawl&country=DE&seconds=0", "op=crawl&country=DE&x=1"):
             self.expect(self.bot("POST", f"/claim?{query}"), 400)
 
+    def test_a_claim_takes_no_body(self):
+        target = f"/claim?op=crawl&country={self.country}"
+        refused = self.expect(self.bot("POST", target, {"seconds": 5, "x": 1}), 400, "Invalid")
+        self.assertEqual(set(refused.problems()), {"seconds", "x"})
+        self.expect(self.bot("POST", target, {}), 204)
+
     def test_sixteen_workers_never_hold_the_same_shop(self):
         self.add(*(f"s{i}" for i in range(60)))
 
