@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "stator/runtime/rules.h"
 #include "stator/value/json.h"
 
 namespace stator::app {
@@ -55,6 +56,24 @@ std::optional<AttributeValue> read_url_value(const model::Type& type, std::strin
   const auto before = problems.size();
   model::check_value(type, name, *value, problems);
   return problems.size() == before ? std::move(value) : std::nullopt;
+}
+
+namespace {
+
+const model::Entity* what_is_read(const model::Model& /*model*/, const EntityTarget& target) {
+  return target.operation == EntityOperation::Get ? target.entity : nullptr;
+}
+template <typename PatternOrAction>
+const model::Entity* what_is_read(const model::Model& model, const PatternOrAction* target) {
+  return target->within ? model.find_entity(*target->within) : nullptr;
+}
+
+}  // namespace
+
+bool takes_include_deleted(const model::Model& model, const Route& route) {
+  if (route.method != "GET") return false;
+  const auto* read = std::visit([&](const auto& target) { return what_is_read(model, target); }, route.target);
+  return read != nullptr && runtime::can_be_hidden(model, *read);
 }
 
 bool inputs_from_query(const model::Action& action) {

@@ -308,6 +308,13 @@ class Document {
     for (const auto status : statuses) write_answer(status, kMeanings.at(status), "Problem");
   }
 
+  void write_include_deleted(const Route& route) {
+    if (!takes_include_deleted(model_, route)) return;
+    model::Type boolean;
+    boolean.kind = Kind::Boolean;
+    write_parameter("query", kIncludeDeleted, false, boolean, "Also what is deleted and can be restored");
+  }
+
   template <typename Chosen>
   void write_body(const std::vector<model::Attribute>& attributes, Chosen chosen, bool nullable) {
     json_.key("requestBody").begin_object().key("required").boolean(true).key("content").begin_object();
@@ -333,11 +340,7 @@ class Document {
       write_header("If-Match", "The ETag of the version that is to be changed");
     }
     if (operation == Operation::Put) write_header("If-None-Match", "*: only create it, never change it");
-    if (operation == Operation::Get && entity.soft_delete) {
-      model::Type boolean;
-      boolean.kind = Kind::Boolean;
-      write_parameter("query", "includeDeleted", false, boolean);
-    }
+    write_include_deleted(route);
     json_.end_array();
     const auto chosen = [&](const model::Attribute& attribute) {
       return settable(entity, attribute) && !(operation == Operation::Update && attribute.immutable);
@@ -409,6 +412,7 @@ class Document {
       write_parameter("query", "limit", false, limit);
       write_parameter("query", "nextToken", false, model::Type{}, "From the page before");
     }
+    write_include_deleted(route);
     json_.end_array();
     json_.key("responses").begin_object();
     if (pattern->single) {
@@ -434,6 +438,7 @@ class Document {
           std::ranges::any_of(route.segments, [&](const Route::Part& part) { return part.capture == input.name; });
       if (in_query && !in_path) write_parameter("query", input.name, input.required, input.type, input.description);
     }
+    write_include_deleted(route);
     if (route.method == "POST") write_header("Idempotency-Key", "The same key gets the same answer, for a day");
     json_.end_array();
     const auto in_body = [&](const model::Attribute& input) {
