@@ -188,13 +188,14 @@ Item to_node(const TweePassage& passage, const std::map<std::string, std::string
   return node;
 }
 
-Outcome<std::string> importable(std::string text) {
-  if (text.size() <= kMostDocumentBytes) return text;
-  return runtime::Problem{runtime::ProblemKind::TooLarge,
-                          "TooLarge",
-                          fmt::format("the document would have {} bytes, and could not be imported: at most {} are",
-                                      text.size(), kMostDocumentBytes),
-                          {}};
+// The same bound for what comes and goes, so that what was exported can be imported, and what was imported exported.
+Outcome<runtime::Done> check_size(std::string_view document) {
+  if (document.size() <= kMostDocumentBytes) return runtime::Done{};
+  return runtime::Problem{
+      runtime::ProblemKind::TooLarge,
+      "TooLarge",
+      fmt::format("a document has at most {} bytes, and this one has {}", kMostDocumentBytes, document.size()),
+      {}};
 }
 
 std::size_t longest_label(const model::Model& model) {
@@ -205,6 +206,7 @@ std::size_t longest_label(const model::Model& model) {
 }  // namespace
 
 Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model& model) {
+  ATTEMPT(check_size(text));
   std::vector<model::Problem> problems;
   const auto attributes = document_attributes(model);
   auto object = model::read_plain_json(text, attributes, problems);
@@ -222,6 +224,7 @@ Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model
 }
 
 Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model& model, Random& random) {
+  ATTEMPT(check_size(text));
   const auto twee = read_twee(text);
   if (!twee) return runtime::invalid(twee.error().message);
   std::vector<model::Problem> problems;
@@ -265,7 +268,8 @@ Outcome<std::string> write_json_story(const StoryDocument& document) {
     json.end_object();
   }
   json.end_array().end_object();
-  return importable(std::move(body));
+  ATTEMPT(check_size(body));
+  return body;
 }
 
 Outcome<std::string> write_twee_story(const StoryDocument& document, const model::Model& model, std::string_view ifid,
@@ -276,7 +280,8 @@ Outcome<std::string> write_twee_story(const StoryDocument& document, const model
                   .start = names.of(text_at(document.story, "startNodeId")),
                   .passages = {}};
   for (const auto& node : document.nodes) story.passages.push_back(to_passage(node, names));
-  auto text = ATTEMPT(importable(write_twee(story)));
+  auto text = write_twee(story);
+  ATTEMPT(check_size(text));
   // Spaces that keep texts from looking like markup may make one too long.
   if (auto again = read_twee_story(text, model, random); !again) {
     auto problem = again.problem();

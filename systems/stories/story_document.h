@@ -30,7 +30,8 @@ struct StoryDocument {
   std::vector<value::Item> nodes;  // id, label, type, prompt, responses, media
 };
 
-// Bounds: 10,000 nodes, and what the model says of their attributes.  Problems: Invalid, with the first hundred places.
+// Bounds: 10,000 nodes, kMostDocumentBytes, and what the model says of attributes.  Problems: Invalid, with the first hundred places;
+// TooLarge.
 runtime::Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model& model);
 runtime::Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model& model, Random& random);
 

@@ -147,6 +147,8 @@ class Documents(Desk):
 
 
 class Large(Desk):
+    arguments = ("--max-body-bytes", str(32 << 20))
+
     def test_a_story_is_exported_as_long_as_the_document_could_be_imported(self):
         nodes = [{"id": f"00000000-0000-4000-8000-{i:012}", "prompt": "𝄞" * 10000} for i in range(415)]
         story = self.expect(self.ann("POST", "/stories/import", json.dumps({"title": "T", "nodes": nodes}, ensure_ascii=False).encode()), 201).json
@@ -157,6 +159,8 @@ class Large(Desk):
             self.ann.node(story, prompt="𝄞" * 10000)
         for format in ("json", "twee"):
             self.expect(self.ann("GET", f"{path}/export?format={format}"), 413, "TooLarge")
+        for body, kind in ((json.dumps({"title": "T" + " " * (16 << 20), "nodes": []}), "application/json"), (":: a\n" + "x\n" * (8 << 20), "text/twee")):
+            self.expect(self.ann("POST", "/stories/import", body, Content_Type=kind), 413, "TooLarge")
 
 
 class CutOff(DeskAndTable):
