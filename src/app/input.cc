@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "stator/runtime/rules.h"
 #include "stator/value/json.h"
 
 namespace stator::app {
@@ -25,6 +26,14 @@ std::optional<AttributeValue> read_binary(std::string_view text) {
 std::optional<AttributeValue> read_boolean(std::string_view text) {
   if (text != "true" && text != "false") return std::nullopt;
   return AttributeValue::boolean(text == "true");
+}
+
+const model::Entity* what_is_read(const model::Model& /*model*/, const EntityTarget& target) {
+  return target.operation == EntityOperation::Get ? target.entity : nullptr;
+}
+template <typename PatternOrAction>
+const model::Entity* what_is_read(const model::Model& model, const PatternOrAction* target) {
+  return target->within ? model.find_entity(*target->within) : nullptr;
 }
 
 }  // namespace
@@ -58,6 +67,12 @@ std::optional<AttributeValue> read_url_value(const model::Type& type, std::strin
 }
 
 bool takes_raw_body(const model::Action& action) { return !action.accepts.empty() && action.accepts.front() != "none"; }
+
+bool takes_include_deleted(const model::Model& model, const Route& route) {
+  if (route.method != "GET") return false;
+  const auto* read = std::visit([&](const auto& target) { return what_is_read(model, target); }, route.target);
+  return read != nullptr && runtime::can_be_hidden(model, *read);
+}
 
 bool inputs_from_query(const model::Action& action) {
   return action.method == "GET" || action.method == "DELETE" || !action.accepts.empty();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/app/router.h"
 #include "stator/model/model.h"
 #include "stator/model/validate.h"
 #include "stator/value/attribute_value.h"
@@ -22,5 +23,10 @@ bool takes_raw_body(const model::Action& action);
 
 // Whether the inputs of an action are query parameters: its body is something else, or it has none.
 bool inputs_from_query(const model::Action& action);
+
+inline constexpr std::string_view kIncludeDeleted = "includeDeleted";
+// Whether a route has that parameter: it reads something, or what is within it, that can be deleted softly, itself or with what it
+// belongs to.
+bool takes_include_deleted(const model::Model& model, const Route& route);
 
 }  // namespace stator::app

@@ -74,6 +74,13 @@ class Description {
     parameter("header", name, false, model::Type{}, description);
   }
 
+  void include_deleted() {
+    if (!takes_include_deleted(model_, route_)) return;
+    model::Type boolean;
+    boolean.kind = Kind::Boolean;
+    parameter("query", kIncludeDeleted, false, boolean, "Also what is deleted and can be restored");
+  }
+
   void path_parameters(const std::vector<model::Attribute>& attributes) {
     auto name = names_.begin();
     for (const auto& part : route_.segments) {
@@ -129,11 +136,7 @@ class Description {
           entity.name, word == Word::Get && entity.read.anyone);
     path_parameters(entity.attributes);
     entity_headers(entity, word);
-    if (word == Word::Get && entity.soft_delete) {
-      model::Type boolean;
-      boolean.kind = Kind::Boolean;
-      parameter("query", "includeDeleted", false, boolean);
-    }
+    include_deleted();
     if (word == Word::Create || word == Word::Update || word == Word::Put) entity_body(entity, word);
     entity_answers(entity, word);
   }
@@ -196,6 +199,7 @@ class Description {
     }
     if (pattern->order == model::Order::Asked) parameter("query", "order", false).words = {"asc", "desc"};
     if (!pattern->single) page_parameters(*pattern);
+    include_deleted();
     Operation::Schemas returned;
     for (const auto& one : pattern->returns) {
       auto reference = reference_to(one.entity);
@@ -242,6 +246,7 @@ class Description {
         parameter("query", input.name, must_be_given(input), input.type, input.description);
       }
     }
+    include_deleted();
     if (route_.method == "POST") header("Idempotency-Key", "The same key gets the same answer, for a day");
     const bool guarded = route_.method != "GET" && runtime::has_versioned_subject(model_, *action);
     if (guarded) header("If-Match", "The ETag of the version that is to be acted on");

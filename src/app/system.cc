@@ -128,10 +128,21 @@ std::vector<model::Problem> as_written(const Route& route, std::vector<model::Pr
   return problems;
 }
 
-// What the query string says, for routes whose inputs come from there.
-void query_values(const QueryParameters& query, const std::vector<model::Attribute>& attributes, value::Item& values,
-                  std::vector<model::Problem>& problems) {
+// Whether the query string asks for deleted things, too; on a route that has no such parameter, nothing.
+bool read_include_deleted(const QueryParameters& query, bool taken, std::vector<model::Problem>& problems) {
+  const auto* text = taken ? query.find(kIncludeDeleted) : nullptr;
+  if (text == nullptr) return false;
+  if (*text != "true" && *text != "false") {
+    problems.push_back({.attribute = std::string(kIncludeDeleted), .problem = "must be true or false"});
+  }
+  return *text == "true";
+}
+
+// What the query string says, for routes whose inputs come from there, and which may take includeDeleted beside them.
+void query_values(const QueryParameters& query, bool may_be_deleted, const std::vector<model::Attribute>& attributes,
+                  value::Item& values, std::vector<model::Problem>& problems) {
   for (const auto& [name, text] : query.all()) {
+    if (may_be_deleted && name == kIncludeDeleted) continue;
     const auto* attribute = find_in(attributes, name);
     if (attribute == nullptr || values.find(name) != nullptr) {
       problems.push_back({.attribute = name, .problem = "is not a parameter of this route"});
@@ -301,17 +312,13 @@ Outcome<http::Response> System::run_target(const EntityTarget& target, const Rou
   const auto key = ATTEMPT(path_values(match, entity.attributes));
   std::vector<model::Problem> problems;
   runtime::ReadOptions read;
-  if (target.operation == Operation::Get && entity.soft_delete) {
-    refuse_others(call.query, {"includeDeleted"}, problems);
-    if (const auto* text = call.query.find("includeDeleted")) {
-      if (*text != "true" && *text != "false") {
-        problems.push_back({.attribute = "includeDeleted", .problem = "must be true or false"});
-      }
-      read.include_deleted = *text == "true";
-    }
+  const bool may_be_deleted = takes_include_deleted(*model_, *match.route);
+  if (may_be_deleted) {
+    refuse_others(call.query, {kIncludeDeleted}, problems);
   } else {
     refuse_others(call.query, {}, problems);
   }
+  read.include_deleted = read_include_deleted(call.query, may_be_deleted, problems);
   model::PlainObject changes;
   if (target.operation == Operation::Update) {
     changes = ATTEMPT(body_values(call, entity.attributes, key, problems));
@@ -395,11 +402,13 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
     if (i < path_captures && problems.size() > before) return not_found();
   }
   runtime::PageRequest page;
+  const bool may_be_deleted = takes_include_deleted(*model_, *match.route);
+  page.include_deleted = read_include_deleted(call.query, may_be_deleted, problems);
   const std::string* token = nullptr;
   for (const auto& [name, text] : call.query.all()) {
     const bool in_route =
         std::ranges::any_of(match.route->query, [&](const Route::Part& part) { return part.name == name; });
-    if (in_route) continue;
+    if (in_route || (may_be_deleted && name == kIncludeDeleted)) continue;
     if (!pattern->single && name == "limit") {
       page.limit = read_limit(text, pattern->max_limit);
       if (!page.limit) {
@@ -451,8 +460,10 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
 Outcome<http::Response> System::run_target(const model::Action* action, const RouteMatch& match, const Call& call) {
   auto inputs = ATTEMPT(path_values(match, action->inputs));
   std::vector<model::Problem> problems;
+  const bool may_be_deleted = takes_include_deleted(*model_, *match.route);
+  const runtime::ReadOptions read{.include_deleted = read_include_deleted(call.query, may_be_deleted, problems)};
   if (inputs_from_query(*action)) {
-    query_values(call.query, action->inputs, inputs, problems);
+    query_values(call.query, may_be_deleted, action->inputs, inputs, problems);
     if (action->method != "GET" && !takes_raw_body(*action)) ATTEMPT(refuse_body(call, problems));
   } else {
     refuse_others(call.query, {}, problems);
@@ -463,13 +474,14 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
     join_problems(problems, runtime::check_inputs(action->inputs, inputs));
     if (!problems.empty()) return refusal(std::move(problems), action->access, call.caller());
   }
-  if (action->native) return run_native(*action, inputs, call);
+  if (action->native) return run_native(*action, inputs, read, call);
   const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller(), precondition_of(call.request)));
   if (!result) return no_content();
   return object_answer(creates_its_result(*action) ? 201 : 200, *result, call);
 }
 
-Outcome<http::Response> System::run_native(const model::Action& action, const value::Item& inputs, const Call& call) {
+Outcome<http::Response> System::run_native(const model::Action& action, const value::Item& inputs,
+                                           const runtime::ReadOptions& read, const Call& call) {
   if (auto shut_out = runtime::shut_out(action.access, call.caller())) return std::move(*shut_out);
   std::optional<Object> within;
   if (action.within) {
@@ -478,7 +490,7 @@ Outcome<http::Response> System::run_native(const model::Action& action, const va
     for (const auto& name : entity.identity(model_->table)) {
       if (const auto* value = inputs.find(name)) naming.set(name, *value);
     }
-    within = ATTEMPT(repository_.get(entity, naming, call.caller()));
+    within = ATTEMPT(repository_.get(entity, naming, call.caller(), read));
     ATTEMPT(admit(action.access, entity, *within, call.caller()));
     const bool expected = action.method == "GET" || precondition_of(call.request).holds(within->version);
     if (!expected) return runtime::version_mismatch();

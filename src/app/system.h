@@ -37,8 +37,9 @@ struct Call {
 // One call of a native action: its inputs are checked, and the caller is somebody whom its access lets in.
 struct NativeCall {
   const Call& call;
-  const value::Item& inputs;                     // defaults filled in
-  const std::optional<runtime::Object>& within;  // the entity that the action is within, which the caller may see
+  const value::Item& inputs;  // defaults filled in
+  // The entity that the action is within, which the caller may see.  Deleted, if a GET asks for that with `includeDeleted`.
+  const std::optional<runtime::Object>& within;
   const runtime::Caller& caller() const { return call.caller(); }
 };
 using Native = std::function<runtime::Outcome<http::Response>(const NativeCall& call)>;
@@ -92,7 +93,9 @@ class System {
   runtime::Outcome<http::Response> run_target(const EntityTarget& target, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> run_target(const model::Pattern* pattern, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> run_target(const model::Action* action, const RouteMatch& match, const Call& call);
-  runtime::Outcome<http::Response> run_native(const model::Action& action, const value::Item& inputs, const Call& call);
+  // `read`: how what the action is within is looked for.
+  runtime::Outcome<http::Response> run_native(const model::Action& action, const value::Item& inputs,
+                                              const runtime::ReadOptions& read, const Call& call);
   runtime::Outcome<http::Response> create(const model::Entity& entity, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> put(const model::Entity& entity, const RouteMatch& match, const Call& call);
   http::Response object_answer(int status, const runtime::Object& object, const Call& call) const;

@@ -1,34 +1,51 @@
 #include "stator/runtime/change_follower.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace stator::runtime {
 
+using std::chrono::steady_clock;
+
 Outcome<Done> ChangeFollower::begin(WallTime now) {
   since_ = now - kClockSlack;
-  for (const auto& shard : ATTEMPT(reader_.shards(stream_))) {
-    positions_[shard.id].iterator = ATTEMPT(reader_.latest(stream_, shard.id));
-  }
+  ATTEMPT(list());
+  for (const auto& shard : shards_) positions_[shard.id].iterator = ATTEMPT(reader_.latest(stream_, shard.id));
   return Done{};
 }
 
-Outcome<Done> ChangeFollower::drain(const Handler& handle) {
-  for (bool ended = true; ended;) {
-    ended = false;
-    for (const auto& shard : ATTEMPT(reader_.shards(stream_))) {
-      const auto parent = positions_.find(shard.parent);
-      if (parent != positions_.end() && !parent->second.done) continue;
+Outcome<Done> ChangeFollower::list() {
+  shards_ = ATTEMPT(reader_.shards(stream_));
+  next_listing_ = steady_clock::now() + list_every_;
+  std::erase_if(positions_, [this](const auto& known) {  // the stream has forgotten them
+    return known.second.done && std::ranges::find(shards_, known.first, &StreamShard::id) == shards_.end();
+  });
+  return Done{};
+}
+
+bool ChangeFollower::waits_for_its_parent(const StreamShard& shard) const {
+  const auto parent = positions_.find(shard.parent);
+  return parent != positions_.end() && !parent->second.done;
+}
+
+Outcome<Done> ChangeFollower::drain(const Handler& handle, Time until) {
+  do {
+    if (steady_clock::now() >= next_listing_) ATTEMPT(list());
+    bool ended = false;
+    for (const auto& shard : shards_) {
       auto& position = positions_[shard.id];
-      if (position.done) continue;
-      ATTEMPT(drain(shard.id, position, handle));
-      ended = ended || position.done;  // its children may be there
+      if (position.done || waits_for_its_parent(shard)) continue;
+      ATTEMPT(drain(shard.id, position, handle, until));
+      ended = ended || position.done;
     }
-  }
+    if (!ended) return Done{};
+    next_listing_ = {};  // its children may be there
+  } while (steady_clock::now() < until);
   return Done{};
 }
 
-Outcome<Done> ChangeFollower::drain(const std::string& shard, Position& position, const Handler& handle) {
-  while (!position.done) {
+Outcome<Done> ChangeFollower::drain(const std::string& shard, Position& position, const Handler& handle, Time until) {
+  do {
     auto page = ATTEMPT(next_page(shard, position));
     const bool empty = page.changes.empty();
     if (!empty && !page.changes.back().sequence_number.empty()) position.last = page.changes.back().sequence_number;
@@ -37,7 +54,7 @@ Outcome<Done> ChangeFollower::drain(const std::string& shard, Position& position
     position.iterator = std::move(page.next);
     position.done = !position.iterator;
     if (empty) break;
-  }
+  } while (!position.done && steady_clock::now() < until);
   return Done{};
 }
 

@@ -15,16 +15,19 @@
 
 namespace stator::runtime {
 
-// Tells what happens to a table from a moment on, for one who walks the table while others write to it.
+// Tells what happens to a table from a moment on, for one who reads the table while others write to it.
 //
-// When drain() returns, everything that was acknowledged after begin() and before that drain() was called has been handed out, in
-// the order of each shard.  It remembers nothing beyond its life: begun anew with the time of the first beginning, it tells
+// When drain() returns before its time is over, everything that was acknowledged after begin() and before that drain() was called has
+// been handed out, in the order of each shard.  It remembers nothing beyond its life: begun anew with the time of the first beginning, it tells
 // again what happened since.  The stream keeps a day; whoever drains less often gets a problem of the code StreamReader::kTrimmed.
 // Confined to one thread.
 class ChangeFollower {
  public:
-  // The client outlives it.
-  ChangeFollower(client::Client& client, std::string stream) : reader_(client), stream_(std::move(stream)) {}
+  using Time = std::chrono::steady_clock::time_point;
+
+  // The client outlives it.  `list_every`: how often new shards are looked for, beside when one ends.
+  ChangeFollower(client::Client& client, std::string stream, std::chrono::milliseconds list_every = {})
+      : reader_(client), stream_(std::move(stream)), list_every_(list_every) {}
 
   // From now on, which is `now`.
   Outcome<Done> begin(WallTime now);
@@ -32,7 +35,8 @@ class ChangeFollower {
   void begin_again(WallTime since) { since_ = since - kClockSlack; }
 
   using Handler = std::function<Outcome<Done>(const std::vector<Change>&)>;
-  Outcome<Done> drain(const Handler& handle);
+  // Stops at `until`, with what is left for the next time.
+  Outcome<Done> drain(const Handler& handle, Time until = Time::max());
 
  private:
   // The stream's times are to the second, and those of another machine.
@@ -44,13 +48,19 @@ class ChangeFollower {
     bool done = false;                // read to its end
   };
 
+  Outcome<Done> list();
+  // A shard begins where its parent ends.
+  bool waits_for_its_parent(const StreamShard& shard) const;
   // Reads what a shard has now.
-  Outcome<Done> drain(const std::string& shard, Position& position, const Handler& handle);
+  Outcome<Done> drain(const std::string& shard, Position& position, const Handler& handle, Time until);
   Outcome<ChangePage> next_page(const std::string& shard, Position& position);
 
   StreamReader reader_;
   const std::string stream_;
+  const std::chrono::milliseconds list_every_;
   WallTime since_;
+  std::vector<StreamShard> shards_;  // as they were listed last
+  Time next_listing_{};
   std::map<std::string, Position> positions_;
 };
 

@@ -37,6 +37,7 @@ class PatternRun {
       : context_(context), model_(*context.model), pattern_(pattern), caller_(caller), transaction_(context) {}
 
   Outcome<Page> run(Item parameters, const PageRequest& page) {
+    include_deleted_ = page.include_deleted;
     const auto limit = ATTEMPT(limit_of(page));
     const auto ascending = ATTEMPT(direction(parameters));
     ATTEMPT(admit(std::move(parameters)));
@@ -113,7 +114,7 @@ class PatternRun {
 
   Outcome<Done> admit_within(const Item& parameters) {
     const auto& entity = *model_.find_entity(*pattern_.within);
-    const auto seen = ATTEMPT(find_visible(transaction_, model_, entity, parameters, caller_, false));
+    const auto seen = ATTEMPT(find_visible(transaction_, model_, entity, parameters, caller_, include_deleted_));
     for (const auto& [name, content] : *seen.draft->after) {
       if (values_.find(name) == nullptr) values_.set(name, content);
     }
@@ -162,6 +163,10 @@ class PatternRun {
     });
   }
 
+  bool is_hidden(const Entity& entity, const Item& attributes) const {
+    return !include_deleted_ && !is_live(entity, attributes);
+  }
+
   Outcome<bool> accept(const Item& row) const {
     const auto [entity, record] = returned_type(row);
     if (entity == nullptr) return false;
@@ -170,7 +175,7 @@ class PatternRun {
       if (sort != nullptr && *sort == *excluded_) return false;
     }
     const auto attributes = model::attributes_of(model_, *entity, *record, row);
-    if (entity->soft_delete && !is_live(*entity, attributes) && !asks_for_deleted(*entity, *record)) return false;
+    if (is_hidden(*entity, attributes) && !asks_for_deleted(*entity, *record)) return false;
     if (filter_here_) {
       const model::Expression::Scope scope{.attribute = [&](std::string_view name) { return attributes.find(name); },
                                            .input = [&](std::string_view name) { return values_.find(name); },
@@ -221,7 +226,7 @@ class PatternRun {
     return key.ok() ? std::move(*key) : std::nullopt;
   }
 
-  // Entities by the keys of their main rows, those that are there and live.
+  // Entities by the keys of their main rows, those that are there and not hidden.
   Outcome<std::vector<Found>> fetch(const std::vector<Item>& keys) {
     std::vector<Found> found;
     for (const auto& row : ATTEMPT(context_.dynamo.batch_get(model_.table.name, keys, pattern_.consistent))) {
@@ -230,7 +235,7 @@ class PatternRun {
       const auto [entity, record] = model_.find_row_type(*type->as_string());
       if (entity == nullptr || record != &entity->main()) continue;
       auto attributes = model::attributes_of(model_, *entity, *record, row);
-      if (!is_live(*entity, attributes)) continue;
+      if (is_hidden(*entity, attributes)) continue;
       found.push_back({.object = to_object(model_, *entity, std::move(attributes)),
                        .key = model::primary_key_of(model_.table, row)});
     }
@@ -344,6 +349,7 @@ class PatternRun {
   Transaction transaction_;  // reads pointers and the entity that the pattern is within
   Item values_;
   std::optional<Item> granted_;  // what the grant gives through which the caller is let in
+  bool include_deleted_ = false;
   bool lets_all_in_ = false;
   std::optional<AttributeValue> excluded_;
   bool filter_here_ = false;

@@ -52,6 +52,7 @@ struct Page {
 struct PageRequest {
   std::optional<unsigned> limit;
   std::optional<PageEnd> start;
+  bool include_deleted = false;  // what the pattern is within may be soft-deleted, and so may what it returns
 };
 
 struct ReadOptions {

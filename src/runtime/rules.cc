@@ -168,6 +168,11 @@ Rules::Rules(const Model& model) {
   for (const auto& entity : model.entities) entities_.emplace(&entity, entity_rules(model, entity));
 }
 
+bool can_be_hidden(const Model& model, const Entity& entity) {
+  return entity.soft_delete || std::any_of(entity.parents.begin(), entity.parents.end(),
+                                           [&](const Parent& relation) { return can_vanish(model, relation); });
+}
+
 bool is_live(const Entity& entity, const value::Item& attributes) {
   if (!entity.soft_delete) return true;
   const auto* deleted = attributes.find(entity.soft_delete->attribute);

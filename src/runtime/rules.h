@@ -62,4 +62,7 @@ class Rules {
 // Whether an entity with these attributes is there for anybody: soft-deleted ones are not.  Only live ones count in their parents.
 bool is_live(const model::Entity& entity, const value::Item& attributes);
 
+// Whether an entity, or what it belongs to, can be deleted softly: then it may be hidden without being gone.
+bool can_be_hidden(const model::Model& model, const model::Entity& entity);
+
 }  // namespace stator::runtime

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "stator/runtime/call.h"
 
@@ -77,13 +78,11 @@ Change change_or_unreadable(const value::JsonElement& element) {
 // Parents before children, whatever the order in which the service lists them.
 void sort_by_descent(std::vector<StreamShard>& shards) {
   std::vector<StreamShard> sorted;
-  const auto listed = [](const std::vector<StreamShard>& list, std::string_view id) {
-    return std::any_of(list.begin(), list.end(), [&](const StreamShard& shard) { return shard.id == id; });
-  };
   while (!shards.empty()) {
-    const auto ready = std::stable_partition(shards.begin(), shards.end(), [&](const StreamShard& shard) {
-      return shard.parent.empty() || !listed(shards, shard.parent);
-    });
+    std::set<std::string> left;  // a copy: partitioning moves shards about while it asks
+    for (const auto& shard : shards) left.insert(shard.id);
+    const auto ready = std::stable_partition(shards.begin(), shards.end(),
+                                             [&](const StreamShard& shard) { return !left.contains(shard.parent); });
     if (ready == shards.begin()) break;  // no shard descends from itself
     std::move(shards.begin(), ready, std::back_inserter(sorted));
     shards.erase(shards.begin(), ready);

@@ -164,12 +164,13 @@ Outcome<Done> Transaction::change(Draft& draft, const model::PlainObject& change
     if (cleared && attribute.required && !attribute.next) problems.push_back({attribute.name, "is required"});
   }
   if (!problems.empty()) return invalid(std::move(problems));
-  return change_to(draft, std::move(to));
+  return change_to(draft, std::move(to), given.values);
 }
 
-Outcome<Done> Transaction::change_to(Draft& draft, Item to) {
+Outcome<Done> Transaction::change_to(Draft& draft, Item to, const Item& given) {
   const auto& entity = *draft.entity;
   ATTEMPT(compute(entity, draft.after, to));
+  ATTEMPT(leave_orders(entity, *draft.after, to, given));
   ATTEMPT(fill_next(entity, draft.after, to));
   std::vector<model::Problem> problems;
   check_whole(entity, &*draft.after, to, problems);

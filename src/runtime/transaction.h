@@ -97,8 +97,11 @@ class Transaction {
   Outcome<std::optional<value::Number>> last_number(const model::NextPlace& place, const model::NextRange& range);
   // The commit depends on the parent that counts those of this order: two that count on from the same number cannot both go through.
   Outcome<Done> hold_count(const model::Entity& entity, const model::NextPlace& place, const value::Item& attributes);
-  // `to` becomes what the draft is going to be, as a user's change.
-  Outcome<Done> change_to(Draft& draft, value::Item to);
+  // Takes numbers away that nobody gave and that belong to an order in which `to` is not any more.
+  Outcome<Done> leave_orders(const model::Entity& entity, const value::Item& from, value::Item& to,
+                             const value::Item& given);
+  // `to` becomes what the draft is going to be, as a user's change; of its attributes, the user gave some.
+  Outcome<Done> change_to(Draft& draft, value::Item to, const value::Item& given = {});
   // The same with its effects on parents, whoever changes it.
   Outcome<Done> shift(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
   Outcome<Done> shift_relation(const model::Entity& entity, const RelationRules& rules,
@@ -122,7 +125,7 @@ class Transaction {
   std::deque<Stored> stored_;
 };
 
-inline constexpr unsigned kCommitAttempts = 12;
+inline constexpr unsigned kCommitAttempts = 30;
 
 // Puts a transaction together with `build`, commits it, and does so again while races are lost.  `build` takes a Transaction& and
 // returns an Outcome; its last value is the result.

@@ -73,6 +73,19 @@ Outcome<Number> number_after(const std::optional<Number>& last, const NextPlace&
 
 }  // namespace
 
+Outcome<Done> Transaction::leave_orders(const Entity& entity, const Item& from, Item& to, const Item& given) {
+  for (const auto& attribute : entity.attributes) {
+    const bool kept = attribute.next && given.find(attribute.name) == nullptr && to.find(attribute.name) != nullptr;
+    if (!kept) continue;
+    const auto place = ATTEMPT(checked(model::next_place(model_, entity, attribute)));
+    const auto before = ATTEMPT(checked(model::next_range(place, attribute, from)));
+    const auto after = ATTEMPT(checked(model::next_range(place, attribute, to)));
+    const bool moved = before && (!after || before->partition != after->partition || before->front != after->front);
+    if (moved) to.erase(attribute.name);
+  }
+  return Done{};
+}
+
 Outcome<bool> Transaction::fill_next(const Entity& entity, const std::optional<Item>& from, Item& to) {
   bool names_it = false;
   bool filled = false;

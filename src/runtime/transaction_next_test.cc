@@ -95,6 +95,18 @@ TEST_F(NextTest, WithoutAnOrderThereIsNoNumberAndWithOneThereIs) {
   EXPECT_EQ(shown(*moved, "label"), "\"A!\"");
 }
 
+TEST_F(NextTest, WhoMovesToAnotherOrderGetsTheNextNumberThereUnlessOneIsGiven) {
+  place(song("a", "B"));
+  place(song("b"));
+  const auto moved = [&](const model::PlainObject& change) {
+    return shown(*world.update("SONG", {{"song", text("b")}}, change, nobody()), "place");
+  };
+  EXPECT_EQ(moved(changes({{"side", text("B")}})), "20");
+  EXPECT_EQ(moved(changes({{"side", text("B")}})), "20") << "it is there already";
+  EXPECT_EQ(moved(changes({{"side", text("A")}, {"place", number(20)}})), "20") << "as given";
+  EXPECT_EQ(moved(changes({}, {"side"})), "-") << "who is in no order has no number";
+}
+
 TEST_F(NextTest, ManyInOneTransactionFollowEachOther) {
   const auto done = world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
     for (const auto* name : {"a", "b", "c"})

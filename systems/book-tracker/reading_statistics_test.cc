@@ -39,6 +39,22 @@ TEST(CurrentStreak, EndsTodayOrYesterday) {
   EXPECT_EQ(streak_of({}), 0);
 }
 
+TEST(CurrentStreak, CrossesLeapDaysAndTheTurnOfTheYear) {
+  const auto days_up_to = [](Day today, int count) {
+    CurrentStreak streak(today);
+    for (int i = 0; i < count; ++i) EXPECT_TRUE(streak.add(today - std::chrono::days(i)));
+    return streak.days();
+  };
+  EXPECT_EQ(days_up_to(2024y / 3 / 1, 3), 3) << "28 and 29 February, 1 March";
+  EXPECT_EQ(days_up_to(2024y / 1 / 1, 2), 2);
+  CurrentStreak without_leap_day(2023y / 3 / 1);
+  EXPECT_TRUE(without_leap_day.add(2023y / 3 / 1));
+  EXPECT_TRUE(without_leap_day.add(2023y / 2 / 28)) << "the day before, in such a year";
+  CurrentStreak with_gap(2024y / 3 / 1);
+  EXPECT_TRUE(with_gap.add(2024y / 3 / 1));
+  EXPECT_FALSE(with_gap.add(2024y / 2 / 28)) << "29 February is missing";
+}
+
 TEST(CurrentStreak, CountsADayOnceAndStopsAtAGap) {
   EXPECT_EQ(streak_of({ago(0), ago(0), ago(1), ago(1), ago(3), ago(4)}), 2);
   CurrentStreak streak(kToday);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stator/app/answer.h"
 #include "stator/model/calendar.h"
 #include "stator/runtime/problems.h"
@@ -18,6 +20,9 @@ using value::Item;
 
 constexpr std::size_t kMostEvents = 100'000;
 constexpr std::size_t kMostBooks = 10'000;
+// What can be written as text, and so be found by it.
+constexpr Day kFirstDay = std::chrono::sys_days(std::chrono::year(0) / 1 / 1);
+constexpr Day kLastDay = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
 constexpr std::chrono::days kDefaultRange{365};
 constexpr std::chrono::days kLongestRange{3653};
 
@@ -68,7 +73,7 @@ StatisticsAction::StatisticsAction(const app::ExtensionParts& parts)
 Outcome<StatisticsAction::Range> StatisticsAction::range_of(const Item& inputs, Day today) const {
   Range range;
   range.to = day_at(inputs, "to").value_or(today);
-  range.from = day_at(inputs, "from").value_or(range.to - kDefaultRange + std::chrono::days(1));
+  range.from = day_at(inputs, "from").value_or(std::max(kFirstDay, range.to - kDefaultRange + std::chrono::days(1)));
   if (range.from > range.to) return runtime::invalid({{"from", "must not be after to"}});
   if (range.to - range.from >= kLongestRange)
     return runtime::invalid({{"from", "must be at most ten years before to"}});
@@ -101,7 +106,7 @@ Outcome<Done> StatisticsAction::visit_events(const Range& range, const runtime::
                                              const Visit& visit) const {
   Item parameters;
   parameters.set("from", begin_of(range.from));
-  parameters.set("before", begin_of(range.to + std::chrono::days(1)));
+  parameters.set("before", begin_of(std::min(kLastDay, range.to + std::chrono::days(1))));
   return visit_all(*reading_, parameters, caller, kMostEvents, visit);
 }
 

@@ -1,11 +1,14 @@
 #include "stator/systems/media-library/search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
 #include "stator/app/answer.h"
 #include "stator/model/rows.h"
 #include "stator/runtime/object.h"
+#include "stator/runtime/problems.h"
 #include "stator/systems/media-library/native_support.h"
 #include "stator/value/json.h"
 
@@ -40,20 +43,23 @@ std::optional<SearchIndex::Place> to_place(const std::optional<runtime::PageEnd>
 Search::Search(const app::ExtensionParts& parts)
     : parts_(parts),
       dynamo_(parts.client, random_),
-      indexes_(parts.repository, {}),
-      follower_(parts.client, parts.repository.model().table.name,
-                {.changed = [this](const runtime::Change& change) { indexes_.changed(change); },
-                 .missed = [this] { indexes_.missed(); }},
-                {}) {}
+      indexes_(parts.repository, parts.clock, {}),
+      feed_(parts.client, parts.clock, parts.repository.model().table.name,
+            {.changed = [this](const runtime::Change& change) { indexes_.changed(change); },
+             .missed = [this] { indexes_.missed(); }},
+            {}) {}
 
 Outcome<http::Response> Search::search(const app::NativeCall& call) {
   const auto& user = *call.caller().subject;
   const auto text = text_of(call.inputs, "q");
+  if (words_of(text, WordParts::Whole).size() > kMostTerms) {
+    return runtime::invalid({{"q", fmt::format("must have at most {} words", kMostTerms)}});
+  }
   const ListName list{
       .parts = parts_, .action = "search", .parameters = chosen(call.inputs, {"q"}), .caller = call.caller()};
   const auto limit = limit_of(call.inputs);
   SearchIndex::Query query{.text = text, .limit = limit + 1, .after = to_place(ATTEMPT(list.start(call.inputs)))};
-  ATTEMPT(follower_.catch_up());
+  ATTEMPT(feed_.catch_up());
   auto shares = ATTEMPT(shares_of(user));
   auto found = ATTEMPT(find(user, shares, query));
   const bool more = found.size() > limit;

@@ -9,8 +9,8 @@
 #include "stator/base/random.h"
 #include "stator/runtime/dynamo.h"
 #include "stator/runtime/outcome.h"
+#include "stator/systems/media-library/change_feed.h"
 #include "stator/systems/media-library/search_indexes.h"
-#include "stator/systems/media-library/stream_follower.h"
 
 namespace stator::systems::media_library {
 
@@ -25,6 +25,7 @@ class Search {
   // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more, or when one of
   // them has too much to be searched, which must not keep others from searching.
   static constexpr std::size_t kMostOwners = 100;
+  static constexpr std::size_t kMostTerms = 16;  // of a query
 
  private:
   struct Found {
@@ -46,7 +47,7 @@ class Search {
   Random random_ = Random::from_system();
   runtime::Dynamo dynamo_;
   SearchIndexes indexes_;
-  StreamFollower follower_;  // last: its thread tells the indexes
+  ChangeFeed feed_;  // last: its thread tells the indexes
 };
 
 }  // namespace stator::systems::media_library

@@ -15,20 +15,19 @@ constexpr std::int32_t kBeginningTyped = 24;  // of the last word, which may sti
 constexpr std::int32_t kBeginning = 20;
 constexpr std::int32_t kFuzzy = 10;
 constexpr std::int32_t kTitleFactor = 2;
-constexpr std::size_t kLongestTerm = 64;  // as words_of() cuts them
 
 std::size_t allowed_typos(std::size_t length) { return length >= 8 ? 2 : length >= 4 ? 1 : 0; }
 
-// One bit for each byte that occurs, some sharing one.
-std::uint64_t letters_of(std::string_view word) {
-  std::uint64_t letters = 0;
-  for (const char c : word) letters |= std::uint64_t{1} << (static_cast<unsigned char>(c) % 64U);
-  return letters;
+// One bit for each letter that occurs, some sharing one.
+std::uint64_t bits_of(std::u32string_view word) {
+  std::uint64_t bits = 0;
+  for (const auto letter : word) bits |= std::uint64_t{1} << (letter % 64U);
+  return bits;
 }
 
 // Whether `a` becomes `b` with at most `most` letters changed, added, left out, or two neighbours swapped.
-bool within_distance(std::string_view a, std::string_view b, std::size_t most) {
-  using Row = std::array<std::size_t, kLongestTerm + 1>;
+bool within_distance(std::u32string_view a, std::u32string_view b, std::size_t most) {
+  using Row = std::array<std::size_t, kLongestWord + 1>;
   std::array<Row, 3> rows;
   Row* before_last = rows.data();
   Row* last = rows.data() + 1;
@@ -97,9 +96,10 @@ SearchIndex::Slot SearchIndex::take_slot() {
 SearchIndex::Word& SearchIndex::word_for(const std::string& term) {
   const auto [word, added] = vocabulary_.try_emplace(term);
   if (added) {
-    if (by_length_.size() <= term.size()) by_length_.resize(term.size() + 1);
-    auto& same_length = by_length_[term.size()];
-    word->second.letters = letters_of(term);
+    const auto letters = letters_of(term);
+    if (by_length_.size() <= letters.size()) by_length_.resize(letters.size() + 1);
+    auto& same_length = by_length_[letters.size()];
+    word->second.letters = bits_of(letters);
     word->second.place = same_length.size();
     same_length.push_back({.letters = word->second.letters, .word = word});
   }
@@ -107,7 +107,7 @@ SearchIndex::Word& SearchIndex::word_for(const std::string& term) {
 }
 
 void SearchIndex::forget_word(Vocabulary::iterator word) {
-  auto& same_length = by_length_[word->first.size()];
+  auto& same_length = by_length_[letters_of(word->first).size()];
   const auto place = word->second.place;
   same_length[place] = same_length.back();
   same_length[place].word->second.place = place;
@@ -170,22 +170,23 @@ void SearchIndex::match(const std::string& term, bool last, Scores& found) const
     const bool exact = word->first.size() == term.size();
     add(word->second, exact ? kExact : last ? kBeginningTyped : kBeginning, found);
   }
-  const auto typos = allowed_typos(term.size());
-  if (typos == 0) return;
   const auto letters = letters_of(term);
-  const auto longest = std::min(term.size() + typos + 1, by_length_.size());
-  for (auto length = term.size() - typos; length < longest; ++length) {
+  const auto typos = allowed_typos(letters.size());
+  if (typos == 0) return;
+  const auto bits = bits_of(letters);
+  const auto longest = std::min(letters.size() + typos + 1, by_length_.size());
+  for (auto length = letters.size() - typos; length < longest; ++length) {
     for (const auto& candidate : by_length_[length]) {
       // A typo takes one letter away and brings another at most: nearly all words are ruled out here.
-      if (static_cast<std::size_t>(std::popcount(letters ^ candidate.letters)) > 2 * typos) continue;
-      if (within_distance(term, candidate.word->first, typos)) add(candidate.word->second, kFuzzy, found);
+      if (static_cast<std::size_t>(std::popcount(bits ^ candidate.letters)) > 2 * typos) continue;
+      if (!within_distance(letters, letters_of(candidate.word->first), typos)) continue;
+      add(candidate.word->second, kFuzzy, found);
     }
   }
 }
 
 std::vector<SearchIndex::Hit> SearchIndex::search(const Query& query) const {
-  auto terms = words_of(query.text, WordParts::Whole);
-  terms.resize(std::min(terms.size(), kMostQueryTerms));
+  const auto terms = words_of(query.text, WordParts::Whole);
   if (terms.empty()) return {};
   Scores total(entries_.size());
   Scores found(entries_.size());

@@ -53,7 +53,6 @@ class SearchIndex {
   std::size_t memory_bytes() const { return memory_bytes_; }  // about
 
   static constexpr std::size_t kMostTerms = 256;  // of one text; those behind them are not found
-  static constexpr std::size_t kMostQueryTerms = 16;
 
  private:
   using Slot = std::uint32_t;
@@ -90,7 +89,7 @@ class SearchIndex {
   static void add(const Word& word, std::int32_t score, Scores& found);
 
   Vocabulary vocabulary_;
-  std::vector<std::vector<Candidate>> by_length_;  // of the words, in bytes
+  std::vector<std::vector<Candidate>> by_length_;  // of the words, in letters
   std::vector<Entry> entries_;
   std::vector<TitleFront> title_fronts_;  // by slot
   std::vector<Slot> free_;
@@ -101,5 +100,10 @@ class SearchIndex {
 // The words of a text, folded.  `parts` also gives the pieces of words with apostrophes.
 enum class WordParts : bool { Whole, Pieces };
 std::vector<std::string> words_of(std::string_view text, WordParts parts);
+
+// A word is cut to this many letters, in documents and queries alike.
+inline constexpr std::size_t kLongestWord = 64;
+// The letters of a word.
+std::u32string letters_of(std::string_view word);
 
 }  // namespace stator::systems::media_library

@@ -40,6 +40,24 @@ TEST_F(Search, ForgivesTypos) {
   EXPECT_EQ(find("zelxxzy"), Ids{});
   EXPECT_EQ(find("eez"), Ids{});
 }
+TEST_F(Search, CountsTyposInLetters) {
+  put("war", "Война и мир", {"Толстой"});
+  EXPECT_EQ(find("войма"), Ids{"war"}) << "one wrong letter of five";
+  EXPECT_EQ(find("воцма"), Ids{}) << "two";
+  EXPECT_EQ(find("тилстай"), Ids{}) << "seven letters forgive one";
+  EXPECT_EQ(find("толстаи"), Ids{"war"}) << "of which й is и with a breve";
+  EXPECT_EQ(find("мип"), Ids{}) << "three letters forgive none, in whatever script";
+  put("clef", "𝄞𝄞𝄞𝄞");
+  EXPECT_EQ(find("𝄞𝄞𝄢𝄞"), Ids{"clef"});
+}
+TEST_F(Search, CutsLongWordsBetweenLetters) {
+  std::string letters;
+  for (int i = 0; i < 70; ++i) letters += "щ";
+  put("long", letters.c_str());
+  EXPECT_EQ(find(letters), Ids{"long"});
+  EXPECT_EQ(find(letters.substr(0, 2 * 64)), Ids{"long"});
+  EXPECT_EQ(letters_of(words_of(letters, WordParts::Whole).front()).size(), kLongestWord);
+}
 TEST_F(Search, WantsEveryTerm) {
   EXPECT_EQ(find("dragons weis nuit"), Ids{"winter"});
   EXPECT_EQ(find("dragons zelazny"), Ids{});

@@ -14,7 +14,8 @@ using runtime::Problem;
 using runtime::ProblemKind;
 using value::Item;
 
-constexpr unsigned kItemsAtOnce = 1000;
+// Of all memory, for what was told lately.
+constexpr std::size_t kShareOfRecent = 8;
 
 bool is_item(const model::Table& table, const Item& row) {
   const auto type = text_of(row, table.type_attribute);
@@ -36,39 +37,68 @@ SearchIndex::Document document_of(const Item& item) {
   return document;
 }
 
+std::size_t bytes_of(const SearchIndex::Document& document) {
+  std::size_t bytes = sizeof(document) + document.item.size() + document.library.size() + document.title.size();
+  for (const auto& other : document.others) bytes += sizeof(other) + other.size();
+  return bytes;
+}
+
+template <typename Edit>
+std::size_t cost_of(const Edit& edit) {
+  const auto* document = std::get_if<SearchIndex::Document>(&edit);
+  return sizeof(edit) + (document != nullptr ? bytes_of(*document) : 0);
+}
+
+Problem too_busy() {
+  return problem(ProblemKind::Busy, "Busy", "too much is being read for searches at this moment; try again");
+}
+
 }  // namespace
 
 Outcome<std::vector<SearchIndex::Hit>> SearchIndexes::search(const std::string& owner,
                                                              const SearchIndex::Query& query) {
   const auto [shelf, mine] = shelf_of(owner);
   if (mine) fill(owner, *shelf);
-  std::vector<SearchIndex::Hit> hits;
-  std::size_t bytes = 0;
-  {
-    MutexLock lock(shelf->mutex);
-    while (shelf->reading) shelf->finished.wait(shelf->mutex);
-    if (shelf->problem) return *shelf->problem;
-    hits = shelf->index.search(query);
-    bytes = shelf->index.memory_bytes();
-  }
-  make_room(owner, bytes);
-  return hits;
+  MutexLock lock(shelf->mutex);
+  while (shelf->reading) shelf->finished.wait(shelf->mutex);
+  if (shelf->problem) return *shelf->problem;
+  return shelf->index.search(query);
 }
 
+// ------------------------------------------------------------------------------------------------------------ reading an index
+
 std::pair<SearchIndexes::ShelfPtr, bool> SearchIndexes::shelf_of(const std::string& owner) {
+  ShelfPtr replaced;  // freed when nobody waits for the mutex
   MutexLock lock(mutex_);
   auto& shelf = shelves_[owner];
-  const bool made = shelf == nullptr;
-  if (made) shelf = std::make_shared<Shelf>();
+  const bool outdated = shelf != nullptr && shelf->can_go && shelf->good_until && clock_.now() >= *shelf->good_until;
+  const bool made = shelf == nullptr || outdated;
+  if (made) replaced = std::exchange(shelf, make_shelf(owner));
   shelf->used = ++uses_;
   return {shelf, made};
+}
+
+SearchIndexes::ShelfPtr SearchIndexes::make_shelf(const std::string& owner) {
+  const auto now = clock_.now();
+  forget_old_edits(now);
+  std::vector<Edit> lately;
+  std::size_t bytes = 0;
+  for (const auto& recent : recent_) {
+    if (recent.owner != owner) continue;
+    lately.push_back(recent.edit);
+    bytes += cost_of(recent.edit);
+  }
+  auto shelf = std::make_shared<Shelf>(used_bytes_, std::move(lately));
+  shelf->waiting_memory.set(bytes);
+  if (recent_since_ > now - options_.index_lag) shelf->good_until = now + options_.index_lag;
+  return shelf;
 }
 
 void SearchIndexes::fill(const std::string& owner, Shelf& shelf) {
   std::optional<Problem> problem;
   SearchIndex index;
   try {
-    auto result = read(owner);
+    auto result = read(owner, shelf);
     if (result) {
       index = std::move(*result);
     } else {
@@ -77,21 +107,31 @@ void SearchIndexes::fill(const std::string& owner, Shelf& shelf) {
   } catch (const std::exception& exception) {  // whoever waits for this index has to hear of it
     problem = Problem{.kind = ProblemKind::Internal, .code = "Internal", .message = exception.what(), .details = {}};
   }
-  if (problem) drop(owner, shelf);
-  MutexLock lock(shelf.mutex);
-  for (const auto& edit : shelf.waiting) apply(index, edit);
-  shelf.waiting = {};
-  if (!shelf.problem) shelf.problem = std::move(problem);
-  shelf.index = std::move(index);
-  shelf.reading = false;
-  shelf.finished.notify_all();
+  bool failed = false;
+  {
+    MutexLock lock(shelf.mutex);
+    for (const auto& edit : shelf.waiting) apply(index, edit);
+    shelf.waiting = {};
+    shelf.waiting_memory.set(0);
+    if (!shelf.problem) shelf.problem = std::move(problem);
+    failed = shelf.problem.has_value();
+    if (!failed) shelf.index = std::move(index);
+    shelf.index_memory.set(shelf.index.memory_bytes());
+    shelf.reading = false;
+    shelf.finished.notify_all();
+  }
+  {
+    MutexLock lock(mutex_);
+    shelf.can_go = true;
+  }
+  if (failed || !make_room(&shelf)) drop(owner, shelf);
 }
 
-Outcome<SearchIndex> SearchIndexes::read(const std::string& owner) const {
+Outcome<SearchIndex> SearchIndexes::read(const std::string& owner, Shelf& shelf) {
   SearchIndex index;
   Item parameters;
   parameters.set("OwnerId", value::AttributeValue::string(owner));
-  runtime::PageRequest request{.limit = kItemsAtOnce, .start = std::nullopt};
+  runtime::PageRequest request{.limit = options_.items_at_once, .start = std::nullopt};
   do {
     auto page =
         ATTEMPT(repository_.run(*repository_.model().find_pattern("all_titles"), parameters, the_service(), request));
@@ -99,6 +139,8 @@ Outcome<SearchIndex> SearchIndexes::read(const std::string& owner) const {
     if (index.memory_bytes() > options_.most_bytes) {
       return problem(ProblemKind::TooLarge, "TooLarge", "there are too many items to be searched");
     }
+    shelf.index_memory.set(index.memory_bytes());
+    if (!make_room(&shelf)) return too_busy();
     request.start = std::move(page.next);
   } while (request.start);
   return index;
@@ -110,18 +152,75 @@ void SearchIndexes::drop(const std::string& owner, const Shelf& shelf) {
   if (found != shelves_.end() && found->second.get() == &shelf) shelves_.erase(found);
 }
 
-// Forgets what was used least lately, and not what has just been used.
-void SearchIndexes::make_room(const std::string& owner, std::size_t bytes) {
+bool SearchIndexes::make_room(const Shelf* keep) {
+  std::size_t used = used_bytes_;
+  if (used <= options_.most_bytes) return true;
+  std::vector<ShelfPtr> gone;  // freed when nobody waits for the mutex
   MutexLock lock(mutex_);
-  if (const auto found = shelves_.find(owner); found != shelves_.end()) found->second->bytes = bytes;
-  std::size_t total = 0;
-  for (const auto& [name, shelf] : shelves_) total += shelf->bytes;
-  while (total > options_.most_bytes && shelves_.size() > 1) {
-    const auto oldest = std::ranges::min_element(
-        shelves_, {}, [&](const auto& one) { return one.first == owner ? UINT64_MAX : one.second->used; });
-    total -= oldest->second->bytes;
+  while (used > options_.most_bytes) {
+    const auto age = [&](const auto& one) {
+      return one.second->can_go && one.second.get() != keep ? one.second->used : UINT64_MAX;
+    };
+    const auto oldest = std::ranges::min_element(shelves_, {}, age);
+    if (oldest == shelves_.end() || age(*oldest) == UINT64_MAX) return false;
+    used -= std::min(used, oldest->second->index_memory.bytes());
+    gone.push_back(std::move(oldest->second));
     shelves_.erase(oldest);
   }
+  return true;
+}
+
+// -------------------------------------------------------------------------------------------------------------- what is told
+
+void SearchIndexes::changed(const runtime::Change& change) {
+  const auto& table = repository_.model().table;
+  const auto& row = change.after ? *change.after : *change.before;
+  if (!is_item(table, row)) return;
+  const auto owner = text_of(row, "OwnerId");
+  const auto edit = change.after ? Edit(document_of(row)) : Edit(Removal{text_of(row, "ItemId")});
+  const auto shelf = remember(owner, edit);
+  if (shelf == nullptr || apply(*shelf, edit)) return;
+  drop(owner, *shelf);
+}
+
+SearchIndexes::ShelfPtr SearchIndexes::remember(const std::string& owner, const Edit& edit) {
+  MutexLock lock(mutex_);
+  const auto now = clock_.now();
+  recent_.push_back({.told = now, .owner = owner, .edit = edit});
+  recent_memory_.add(cost_of(edit) + sizeof(RecentEdit));
+  forget_old_edits(now);
+  const auto found = shelves_.find(owner);
+  return found != shelves_.end() ? found->second : nullptr;
+}
+
+void SearchIndexes::forget_old_edits(WallTime now) {
+  while (!recent_.empty()) {
+    const auto& oldest = recent_.front();
+    const bool too_many = recent_memory_.bytes() > options_.most_bytes / kShareOfRecent;
+    if (oldest.told >= now - options_.index_lag && !too_many) return;
+    if (too_many) recent_since_ = std::max(recent_since_, oldest.told);
+    recent_memory_.set(recent_memory_.bytes() - cost_of(oldest.edit) - sizeof(RecentEdit));
+    recent_.pop_front();
+  }
+}
+
+bool SearchIndexes::apply(Shelf& shelf, const Edit& edit) {
+  {
+    MutexLock lock(shelf.mutex);
+    if (shelf.reading) {
+      shelf.waiting.push_back(edit);
+      shelf.waiting_memory.add(cost_of(edit));
+    } else {
+      apply(shelf.index, edit);
+      shelf.index_memory.set(shelf.index.memory_bytes());
+    }
+  }
+  if (make_room(&shelf)) return true;
+  MutexLock lock(shelf.mutex);
+  if (shelf.reading && !shelf.problem) shelf.problem = too_busy();
+  shelf.waiting = {};
+  shelf.waiting_memory.set(0);
+  return false;
 }
 
 void SearchIndexes::apply(SearchIndex& index, const Edit& edit) {
@@ -132,33 +231,13 @@ void SearchIndexes::apply(SearchIndex& index, const Edit& edit) {
   }
 }
 
-void SearchIndexes::changed(const runtime::Change& change) {
-  const auto& table = repository_.model().table;
-  const auto& row = change.after ? *change.after : *change.before;
-  if (!is_item(table, row)) return;
-  const auto owner = text_of(row, "OwnerId");
-  ShelfPtr shelf;
-  {
-    MutexLock lock(mutex_);
-    const auto found = shelves_.find(owner);
-    if (found == shelves_.end()) return;
-    shelf = found->second;
-  }
-  const auto edit = change.after ? Edit(document_of(row)) : Edit(Removal{text_of(row, "ItemId")});
-  MutexLock lock(shelf->mutex);
-  if (!shelf->reading) {
-    apply(shelf->index, edit);
-  } else if (shelf->waiting.size() < options_.most_changes) {
-    shelf->waiting.push_back(edit);
-  } else if (!shelf->problem) {
-    shelf->problem = problem(ProblemKind::Busy, "Busy", "too much changes while the items are being read; try again");
-    drop(owner, *shelf);
-  }
-}
-
 void SearchIndexes::missed() {
+  std::map<std::string, ShelfPtr> gone;  // freed when nobody waits for the mutex
   MutexLock lock(mutex_);
-  shelves_.clear();
+  shelves_.swap(gone);
+  recent_.clear();
+  recent_memory_.set(0);
+  recent_since_ = clock_.now();
 }
 
 }  // namespace stator::systems::media_library

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 #include "stator/runtime/outcome.h"
 #include "stator/runtime/repository.h"
@@ -20,58 +24,108 @@ namespace stator::systems::media_library {
 
 // The search indexes of those whose items were searched lately.
 //
-// An owner's is read from GSI2 when it is first needed, and then changed as the table changes: changed() has to be told everything
-// that happens from before the first search() on, or else missed() forgets all of them.  What happens while one is being read is
-// kept and applied when it has been.  Those used least lately go when all together take too much memory.  Thread-safe.
+// An owner's is read from GSI2 when it is first needed, and then changed as the table changes: changed() has to be told everything that
+// happens after missed(), which forgets all of them.  What is told while one is being read wins over what is read, and so does what was
+// told shortly before, because GSI2 may lag behind the table; where that is not known, the index is read again once GSI2 must have it.
+//
+// All together, those being read and what is kept for them included, take no more memory than they may: those used least lately go,
+// and when none is left to go, one that is being read gives up.  Thread-safe; changes are told one after the other.
 class SearchIndexes {
  public:
   struct Options {
     std::size_t most_bytes = std::size_t{512} << 20;  // of all, about
-    std::size_t most_changes = 100'000;               // that are kept while an index is being read
+    std::chrono::seconds index_lag{60};               // how far GSI2 is behind at most
+    unsigned items_at_once = 1000;
   };
 
-  SearchIndexes(runtime::Repository& repository, Options options)  // outlives them
-      : repository_(repository), options_(options) {}
+  SearchIndexes(runtime::Repository& repository, const Clock& clock, Options options)  // outlive them
+      : repository_(repository), clock_(clock), options_(options), recent_memory_(used_bytes_) {}
 
-  // What `query` finds among the items of one owner.  Problems: TooLarge (one index would be more than all may be), Busy (too much
-  // changed while it was read), and those of reading.
+  // What `query` finds among the items of one owner.  Problems: TooLarge (one index would be more than all may be), Busy (no room
+  // beside others that are being read), and those of reading.
   runtime::Outcome<std::vector<SearchIndex::Hit>> search(const std::string& owner, const SearchIndex::Query& query);
 
   void changed(const runtime::Change& change);
   void missed();
+
+  std::size_t memory_bytes() const { return used_bytes_; }
 
  private:
   struct Removal {
     std::string item;
   };
   using Edit = std::variant<SearchIndex::Document, Removal>;
+  struct RecentEdit {
+    WallTime told;
+    std::string owner;
+    Edit edit;
+  };
+
+  // A part of the memory that all take together, given back with its end.
+  class MemoryShare {
+   public:
+    explicit MemoryShare(std::atomic<std::size_t>& all) : all_(all) {}
+    ~MemoryShare() { set(0); }
+    MemoryShare(const MemoryShare&) = delete;
+    MemoryShare& operator=(const MemoryShare&) = delete;
+    MemoryShare(MemoryShare&&) = delete;
+    MemoryShare& operator=(MemoryShare&&) = delete;
+
+    void set(std::size_t bytes) { all_ += bytes - bytes_.exchange(bytes); }
+    void add(std::size_t bytes) { set(bytes_ + bytes); }
+    std::size_t bytes() const { return bytes_; }
+
+   private:
+    std::atomic<std::size_t>& all_;
+    std::atomic<std::size_t> bytes_ = 0;
+  };
+
   // One owner's.
   struct Shelf {
+    Shelf(std::atomic<std::size_t>& all, std::vector<Edit> told_lately)
+        : waiting(std::move(told_lately)), index_memory(all), waiting_memory(all) {}
+
     Mutex mutex;
     CondVar finished;
     bool reading GUARDED_BY(mutex) = true;
     SearchIndex index GUARDED_BY(mutex);
     std::vector<Edit> waiting GUARDED_BY(mutex);                // while it is being read
     std::optional<runtime::Problem> problem GUARDED_BY(mutex);  // why it could not be
-    std::size_t bytes = 0;                                      // guarded by the mutex of all
-    std::uint64_t used = 0;                                     // the same
+    MemoryShare index_memory, waiting_memory;
+    // Guarded by the mutex of all.
+    bool can_go = false;  // it is not being read
+    std::uint64_t used = 0;
+    std::optional<WallTime> good_until;  // then it has to be read again
   };
   using ShelfPtr = std::shared_ptr<Shelf>;
 
   // The owner's shelf, and whether it is the caller's to fill.
   std::pair<ShelfPtr, bool> shelf_of(const std::string& owner);
+  ShelfPtr make_shelf(const std::string& owner) REQUIRES(mutex_);
   void fill(const std::string& owner, Shelf& shelf);
-  runtime::Outcome<SearchIndex> read(const std::string& owner) const;
+  runtime::Outcome<SearchIndex> read(const std::string& owner, Shelf& shelf);
   void drop(const std::string& owner, const Shelf& shelf);
-  void make_room(const std::string& owner, std::size_t bytes);
+  // Lets others go until all together fit.  False: they still do not.
+  bool make_room(const Shelf* keep);
+  // Notes an edit, and whose index it is for, if that is here.
+  ShelfPtr remember(const std::string& owner, const Edit& edit);
+  void forget_old_edits(WallTime now) REQUIRES(mutex_);
+  // False: there is no room to keep it.
+  bool apply(Shelf& shelf, const Edit& edit);
   static void apply(SearchIndex& index, const Edit& edit);
 
   runtime::Repository& repository_;
+  const Clock& clock_;
   const Options options_;
+  std::atomic<std::size_t> used_bytes_ = 0;
 
   Mutex mutex_;
   std::map<std::string, ShelfPtr> shelves_ GUARDED_BY(mutex_);
   std::uint64_t uses_ GUARDED_BY(mutex_) = 0;
+  // What was told within index_lag, or since recent_since_ if that is later.
+  std::deque<RecentEdit> recent_ GUARDED_BY(mutex_);
+  MemoryShare recent_memory_;
+  WallTime recent_since_ GUARDED_BY(mutex_) = WallTime::max();
 };
 
 }  // namespace stator::systems::media_library

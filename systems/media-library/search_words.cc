@@ -5,7 +5,6 @@
 namespace stator::systems::media_library {
 namespace {
 
-constexpr std::size_t kLongestWord = 64;  // bytes; what is longer is cut, in documents and queries alike
 constexpr char32_t kTypographicApostrophe = 0x2019;
 
 // The code point at `at`, which moves behind it.  The text is UTF-8.
@@ -18,6 +17,13 @@ char32_t next_code_point(std::string_view text, std::size_t& at) {
     point = (point << 6) | (static_cast<unsigned char>(text[at++]) & 0x3FU);
   }
   return point;
+}
+
+// The first kLongestWord letters.
+std::string cut(const std::string& word) {
+  std::size_t at = 0;
+  for (std::size_t letters = 0; at < word.size() && letters < kLongestWord; ++letters) next_code_point(word, at);
+  return word.substr(0, at);
 }
 
 // Letters and digits; beyond ASCII everything but the blocks of punctuation.
@@ -58,7 +64,7 @@ class WordList {
     piece_.clear();
   }
   void keep(const std::string& word) {
-    if (!word.empty() && words_.size() < SearchIndex::kMostTerms) words_.push_back(word.substr(0, kLongestWord));
+    if (!word.empty() && words_.size() < SearchIndex::kMostTerms) words_.push_back(cut(word));
   }
 
   const WordParts parts_;
@@ -68,6 +74,12 @@ class WordList {
 };
 
 }  // namespace
+
+std::u32string letters_of(std::string_view word) {
+  std::u32string letters;
+  for (std::size_t at = 0; at < word.size();) letters += next_code_point(word, at);
+  return letters;
+}
 
 std::vector<std::string> words_of(std::string_view text, WordParts parts) {
   const auto folded = model::fold(text);

@@ -12,6 +12,7 @@
 #include "stator/model/isbn.h"
 #include "stator/model/template.h"
 #include "stator/runtime/given.h"
+#include "stator/runtime/transaction.h"
 #include "stator/systems/media-library/csv.h"
 #include "stator/systems/media-library/item_table.h"
 #include "stator/systems/media-library/native_support.h"
@@ -64,14 +65,14 @@ class Import {
   void check(ItemTable::Line& line, std::vector<model::Problem>& problems) const {
     auto more = runtime::check_new(*line.entity, line.attributes, runtime::Source::Request);
     runtime::check_complete(*line.entity, with_place(line.attributes), more);
+    if (!line.collection.empty()) check_collection(line.collection, more);
     for (auto& one : more) {
       const bool told = std::ranges::find(problems, one.attribute, &model::Problem::attribute) != problems.end();
       if (!told) problems.push_back(std::move(one));
     }
   }
 
-  // The id of the item that has this line's ISBN already, or nothing when the line was added.  The line has been checked, so that one
-  // which is wrong leaves no collection behind.
+  // The id of the item that has this line's ISBN already, or nothing when the line was added.
   Outcome<std::optional<std::string>> add(ItemTable::Line line) {
     const auto isbn = model::normal_isbn(text_of(line.attributes, "Isbn"));
     if (isbn) {
@@ -79,12 +80,8 @@ class Import {
       const auto known = by_isbn_->find(model::isbn13(*isbn));
       if (known != by_isbn_->end()) return std::optional(known->second);
     }
-    if (!line.collection.empty()) {
-      line.attributes.set("CollectionId", AttributeValue::string(ATTEMPT(collection(line.collection))));
-    }
-    line.attributes.set("LibraryId", *library_.find("LibraryId"));
-    const auto item = ATTEMPT(repository_.create(*line.entity, line.attributes, caller_));
-    if (isbn) by_isbn_->emplace(model::isbn13(*isbn), text_of(item.attributes, "ItemId"));
+    const auto id = ATTEMPT(create(line));
+    if (isbn) by_isbn_->emplace(model::isbn13(*isbn), id);
     return std::optional<std::string>();
   }
 
@@ -115,24 +112,50 @@ class Import {
     });
   }
 
-  Outcome<std::string> collection(const std::string& name) {
-    if (!collections_) ATTEMPT(read_collections());
-    const auto known = collections_->find(folded(name));
-    if (known != collections_->end()) return known->second;
-    auto attributes = chosen(library_, {"LibraryId"});
-    attributes.set("Name", AttributeValue::string(name));
-    auto made = repository_.create(*repository_.model().find_entity("COLLECTION"), attributes, caller_);
-    if (!made && made.problem().kind == ProblemKind::Invalid) {
-      return invalid("the name of the collection is not valid",
-                     {{.attribute = "Collection", .problem = "must have 1 to 100 characters"}});
+  void check_collection(const std::string& name, std::vector<model::Problem>& problems) const {
+    Item attributes = {{"Name", AttributeValue::string(name)}};
+    for (auto& problem : runtime::check_new(collection_entity(), attributes, runtime::Source::Request)) {
+      problems.push_back({.attribute = "Collection", .problem = std::move(problem.problem)});
     }
-    auto id = text_of(ATTEMPT(std::move(made)).attributes, "CollectionId");
-    collections_->emplace(folded(name), id);
-    return id;
   }
 
+  // The id of the new item.
+  Outcome<std::string> create(const ItemTable::Line& line) {
+    auto attributes = with_place(line.attributes);
+    if (line.collection.empty()) return created(*line.entity, attributes);
+    if (!collections_) ATTEMPT(read_collections());
+    const auto known = collections_->find(folded(line.collection));
+    if (known == collections_->end()) return create_in_new_collection(line, attributes);
+    attributes.set("CollectionId", AttributeValue::string(known->second));
+    return created(*line.entity, attributes);
+  }
+
+  Outcome<std::string> created(const model::Entity& entity, const Item& attributes) {
+    const auto item = ATTEMPT(repository_.create(entity, attributes, caller_));
+    return text_of(item.attributes, "ItemId");
+  }
+
+  // Both in one transaction, so that a line that is refused after all leaves no collection behind.
+  Outcome<std::string> create_in_new_collection(const ItemTable::Line& line, const Item& attributes) {
+    std::string collection, item;
+    ATTEMPT(repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
+      auto named = library_;
+      named.set("Name", AttributeValue::string(line.collection));
+      const auto* made = ATTEMPT(transaction.create(collection_entity(), named, runtime::Source::Request));
+      collection = text_of(*made->after, "CollectionId");
+      auto placed = attributes;
+      placed.set("CollectionId", AttributeValue::string(collection));
+      item = text_of(*ATTEMPT(transaction.create(*line.entity, placed, runtime::Source::Request))->after, "ItemId");
+      return Done{};
+    }));
+    collections_->emplace(folded(line.collection), collection);
+    return item;
+  }
+
+  const model::Entity& collection_entity() const { return *repository_.model().find_entity("COLLECTION"); }
+
   runtime::Repository& repository_;
-  const Item library_;  // what names it
+  const Item library_;  // what names it: the caller is its owner
   const runtime::Caller& caller_;
   // Read when a line first needs them.
   std::optional<std::map<std::string, std::string>> collections_;  // folded name -> id

@@ -1,9 +1,14 @@
 #include "stator/systems/stories/extension.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "stator/runtime/problems.h"
 #include "stator/systems/stories/node_actions.h"
 #include "stator/systems/stories/play.h"
 #include "stator/systems/stories/response_rules.h"
+#include "stator/systems/stories/story_document.h"
 #include "stator/systems/stories/transfer.h"
 
 namespace stator::systems::stories {
@@ -12,9 +17,27 @@ namespace {
 using runtime::Done;
 using runtime::Outcome;
 
-// Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense.
+std::size_t nesting_of(const value::AttributeValue& value) {
+  std::size_t deepest = 0;
+  if (const auto* list = value.as_list()) {
+    for (const auto& member : *list) deepest = std::max(deepest, nesting_of(member));
+    return deepest + 1;
+  }
+  if (const auto* map = value.as_map()) {
+    for (const auto& [name, member] : *map) deepest = std::max(deepest, nesting_of(member));
+    return deepest + 1;
+  }
+  return 0;
+}
+
+// Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense; and what nests too
+// deep for a document, so that every story can be exported.
 Outcome<Done> check_node(runtime::Transaction& /*transaction*/, runtime::Draft& node) {
   auto problems = check_responses(responses_of(*node.after), "responses");
+  for (const auto& [name, value] : *node.after) {
+    if (nesting_of(value) <= kDeepestValue) continue;
+    problems.push_back({.attribute = name, .problem = fmt::format("nests deeper than {} levels", kDeepestValue)});
+  }
   if (!problems.empty()) return runtime::invalid(std::move(problems));
   return Done{};
 }
@@ -31,7 +54,8 @@ app::Natives extension(const app::ExtensionParts& parts) {
   return {{"reorder", native(reorder)},
           {"delete_node", native(delete_node)},
           {"check", native(check_story)},
-          {"export", native(export_story)},
+          {"export", [stories, &random = parts.random](
+                         const app::NativeCall& call) { return export_story(stories, random, call); }},
           {"import", [stories, &clock = parts.clock, &random = parts.random](
                          const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
           {"start_session", native(start_session)},

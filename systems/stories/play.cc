@@ -182,7 +182,7 @@ Outcome<http::Response> show_session(const StoryAccess& stories, const app::Nati
   const auto node = stories.repository().get(stories.node(),
                                              {{"storyId", AttributeValue(text_at(session.attributes, "storyId"))},
                                               {"id", AttributeValue(text_at(session.attributes, "currentNodeId"))}},
-                                             call.caller());
+                                             call.caller(), {.include_deleted = true});  // as the session was asked for
   if (!node && node.problem().kind != runtime::ProblemKind::NotFound) return node.problem();
   return session_answer(200, stories, session, node ? std::optional(*node) : std::nullopt);
 }

@@ -81,17 +81,27 @@ void check_nodes(const StoryDocument& document, std::vector<model::Problem>& pro
 
 // ----------------------------------------------------------------------------------------------------------------------- Twee
 
-// Names that links can hold, each once.
+// The first `count` characters.
+std::string_view front_of(std::string_view text, std::size_t count) {
+  std::size_t end = 0;
+  for (std::size_t seen = 0; end < text.size(); ++end) {
+    const bool begins_character = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+    if (begins_character && seen++ == count) break;
+  }
+  return text.substr(0, end);
+}
+
+// Names that links can hold and labels can be, each once.
 class PassageNames {
  public:
-  explicit PassageNames(const std::vector<Item>& nodes) {
+  PassageNames(const std::vector<Item>& nodes, std::size_t longest) : longest_(longest) {
     for (const auto& node : nodes) {
       const auto id = text_at(node, "id");
       const auto label = plain(text_at(node, "label"));
-      auto name = label.empty() ? id : label;
-      // Each label goes on from its last number, so that many equal ones cost no more than different ones.
-      for (auto& number = last_numbers_[label]; !taken_.insert(name).second;)
-        name = fmt::format("{} ({})", label, ++number + 1);
+      const auto& wanted = label.empty() ? id : label;
+      auto name = wanted;
+      // Each goes on from its last number, so that many equal ones cost no more than different ones.
+      for (auto& number = last_numbers_[wanted]; !taken_.insert(name).second;) name = numbered(wanted, ++number + 1);
       names_.emplace(id, std::move(name));
     }
   }
@@ -103,6 +113,11 @@ class PassageNames {
   }
 
  private:
+  std::string numbered(std::string_view name, int number) const {
+    const auto suffix = fmt::format(" ({})", number);
+    return fmt::format("{}{}", front_of(name, longest_ - suffix.size()), suffix);
+  }
+
   static std::string plain(const std::string& label) {
     std::string name;
     for (const char c : label) {
@@ -116,6 +131,7 @@ class PassageNames {
     return reserved ? name + " (passage)" : name;
   }
 
+  const std::size_t longest_;
   std::map<std::string, std::string> names_;
   std::set<std::string> taken_;
   std::map<std::string, int> last_numbers_;
@@ -172,9 +188,25 @@ Item to_node(const TweePassage& passage, const std::map<std::string, std::string
   return node;
 }
 
+// The same bound for what comes and goes, so that what was exported can be imported, and what was imported exported.
+Outcome<runtime::Done> check_size(std::string_view document) {
+  if (document.size() <= kMostDocumentBytes) return runtime::Done{};
+  return runtime::Problem{
+      runtime::ProblemKind::TooLarge,
+      "TooLarge",
+      fmt::format("a document has at most {} bytes, and this one has {}", kMostDocumentBytes, document.size()),
+      {}};
+}
+
+std::size_t longest_label(const model::Model& model) {
+  const auto& most = model.find_entity("NODE")->find_attribute("label")->type.max;
+  return static_cast<std::size_t>(most->to_int64().value());
+}
+
 }  // namespace
 
 Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model& model) {
+  ATTEMPT(check_size(text));
   std::vector<model::Problem> problems;
   const auto attributes = document_attributes(model);
   auto object = model::read_plain_json(text, attributes, problems);
@@ -192,6 +224,7 @@ Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model
 }
 
 Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model& model, Random& random) {
+  ATTEMPT(check_size(text));
   const auto twee = read_twee(text);
   if (!twee) return runtime::invalid(twee.error().message);
   std::vector<model::Problem> problems;
@@ -215,7 +248,7 @@ Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model
   return document;
 }
 
-std::string write_json_story(const StoryDocument& document) {
+Outcome<std::string> write_json_story(const StoryDocument& document) {
   std::string body;
   value::JsonWriter json(body);
   const auto append = [&](const Item& attributes, std::string_view name) {
@@ -235,17 +268,27 @@ std::string write_json_story(const StoryDocument& document) {
     json.end_object();
   }
   json.end_array().end_object();
+  ATTEMPT(check_size(body));
   return body;
 }
 
-std::string write_twee_story(const StoryDocument& document, std::string_view ifid) {
-  const PassageNames names(document.nodes);
+Outcome<std::string> write_twee_story(const StoryDocument& document, const model::Model& model, std::string_view ifid,
+                                      Random& random) {
+  const PassageNames names(document.nodes, longest_label(model));
   TweeStory story{.title = text_at(document.story, "title"),
                   .ifid = std::string(ifid),
                   .start = names.of(text_at(document.story, "startNodeId")),
                   .passages = {}};
   for (const auto& node : document.nodes) story.passages.push_back(to_passage(node, names));
-  return write_twee(story);
+  auto text = write_twee(story);
+  ATTEMPT(check_size(text));
+  // Spaces that keep texts from looking like markup may make one too long.
+  if (auto again = read_twee_story(text, model, random); !again) {
+    auto problem = again.problem();
+    return runtime::conflict("NotForTwee", "something in the story does not fit into Twee; JSON can hold it",
+                             std::move(problem.details));
+  }
+  return text;
 }
 
 }  // namespace stator::systems::stories

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,17 +20,25 @@
 // different where two are the same, and the type becomes tags.
 namespace stator::systems::stories {
 
+// As much as the body of a request holds, unless the server was told otherwise.
+inline constexpr std::size_t kMostDocumentBytes = std::size_t{16} << 20;
+// How deep lists and maps of a node nest: JSON nests 32 levels, and a document has three around them.
+inline constexpr std::size_t kDeepestValue = 29;
+
 struct StoryDocument {
   value::Item story;               // title, startNodeId
   std::vector<value::Item> nodes;  // id, label, type, prompt, responses, media
 };
 
-// Bounds: 10,000 nodes, and what the model says of their attributes.  Problems: Invalid, with the first hundred places.
+// Bounds: 10,000 nodes, kMostDocumentBytes, and what the model says of attributes.  Problems: Invalid, with the first hundred places;
+// TooLarge.
 runtime::Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model& model);
 runtime::Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model& model, Random& random);
 
-std::string write_json_story(const StoryDocument& document);
-// `ifid`: the story's identity elsewhere.
-std::string write_twee_story(const StoryDocument& document, std::string_view ifid);
+// What is written can be read again.  Problems: TooLarge, beyond kMostDocumentBytes.
+runtime::Outcome<std::string> write_json_story(const StoryDocument& document);
+// `ifid`: the story's identity elsewhere.  Problems: Conflict, too, when something in it does not survive in Twee.
+runtime::Outcome<std::string> write_twee_story(const StoryDocument& document, const model::Model& model,
+                                               std::string_view ifid, Random& random);
 
 }  // namespace stator::systems::stories

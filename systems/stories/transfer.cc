@@ -26,7 +26,8 @@ using value::Item;
 
 constexpr std::chrono::hours kUnfinishedImport{1};  // until what was cut off goes away
 constexpr std::size_t kBytesPerTransaction = std::size_t{2}
-                                             << 20;  // half of DynamoDB's bound, which counts more than text
+                                             << 20;          // half of DynamoDB's bound, which counts more than text
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors put one in front
 constexpr std::string_view kTweeType = "text/twee; charset=utf-8";
 
 std::string upper_case(std::string text) {
@@ -135,14 +136,15 @@ bool is_json(const http::Request& request) { return request.header("Content-Type
 
 }  // namespace
 
-Outcome<http::Response> export_story(const StoryAccess& stories, const app::NativeCall& call) {
+Outcome<http::Response> export_story(const StoryAccess& stories, Random& random, const app::NativeCall& call) {
   StoryDocument document{.story = call.within->attributes, .nodes = {}};
   const auto id = text_at(document.story, "id");
   for (auto& node : ATTEMPT(stories.nodes_in_order(id, call.caller()))) {
     document.nodes.push_back(std::move(node.attributes));
   }
   const bool as_twee = text_at(call.inputs, "format") == "twee";
-  auto answer = json_answer(200, as_twee ? write_twee_story(document, upper_case(id)) : write_json_story(document));
+  auto answer = json_answer(200, ATTEMPT(as_twee ? write_twee_story(document, stories.model(), upper_case(id), random)
+                                                 : write_json_story(document)));
   if (as_twee) answer.content_type = kTweeType;
   answer.headers =
       fmt::format("Content-Disposition: attachment; filename=\"{}.{}\"\r\n", id, as_twee ? "twee" : "json");
@@ -151,9 +153,11 @@ Outcome<http::Response> export_story(const StoryAccess& stories, const app::Nati
 
 Outcome<http::Response> import_story(const StoryAccess& stories, const Clock& clock, Random& random,
                                      const app::NativeCall& call) {
-  if (call.call.body.empty()) return runtime::invalid("there is no story in the body");
-  const auto document = ATTEMPT(is_json(call.call.request) ? read_json_story(call.call.body, stories.model())
-                                                           : read_twee_story(call.call.body, stories.model(), random));
+  auto text = call.call.body;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.empty()) return runtime::invalid("there is no story in the body");
+  const auto document = ATTEMPT(is_json(call.call.request) ? read_json_story(text, stories.model())
+                                                           : read_twee_story(text, stories.model(), random));
   const auto story = ATTEMPT(Import(stories, clock, *call.caller().subject).run(document));
   std::string body;
   app::append_object(body, stories.model().table, story);

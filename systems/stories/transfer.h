@@ -6,7 +6,7 @@
 namespace stator::systems::stories {
 
 // GET /stories/{id}/export
-runtime::Outcome<http::Response> export_story(const StoryAccess& stories, const app::NativeCall& call);
+runtime::Outcome<http::Response> export_story(const StoryAccess& stories, Random& random, const app::NativeCall& call);
 
 // POST /stories/import.  All or nothing: the story is in no list and has a time to expire while its nodes are being written, and both end
 // with the last transaction.  An import that fails removes it at once; of one that is cut off, expiry removes it, and its nodes with it.

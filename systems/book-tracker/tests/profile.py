@@ -34,7 +34,10 @@ class Statistics(ShelfAndTable):
 
     def read_ago(self, book, ago, from_page, page):
         """An event of an earlier day, as the service would have written it then."""
-        at, id = f"{self.day(ago)}T10:00:00.000Z", f"{next(NUMBERS):026}"
+        self.read_at(book, f"{self.day(ago)}T10:00:00.000Z", from_page, page)
+
+    def read_at(self, book, at, from_page, page):
+        id = f"{next(NUMBERS):026}"
         row = {"pk": f"USER#{self.subject}", "sk": f"EVENT#{book['id']}#{at}#{id}", "gsi3pk": f"USER#{self.subject}#EVENTS",
                "gsi3sk": f"{at}#{id}", "entityType": "EVENT", "userId": self.subject, "bookId": book["id"], "id": id, "occurredAt": at}  # fmt: skip
         item = {name: {"S": text} for name, text in row.items()} | {"page": {"N": str(page)}, "fromPage": {"N": str(from_page)}}
@@ -77,6 +80,66 @@ class Statistics(ShelfAndTable):
         for page in range(1, 1203):
             self.read_ago(book, page % 300, page - 1, page)
         self.assertEqual(self.statistics()["pages"], 1202)
+
+    def test_days_are_those_of_utc_to_the_millisecond(self):
+        book = self.ann.book()
+        for page, at in enumerate(("2023-12-31T23:59:59.999Z", "2024-01-01T00:00:00.000Z", "2024-01-01T23:59:59.999Z", "2024-01-02T00:00:00.000Z")):
+            self.read_at(book, at, page, page + 1)
+        days = lambda query: [(entry["day"], entry["pages"]) for entry in self.statistics(query)["pagesPerDay"]]  # noqa: E731
+        self.assertEqual(days("?from=2023-12-31&to=2024-01-02"), [("2023-12-31", 1), ("2024-01-01", 2), ("2024-01-02", 1)])
+        self.assertEqual(days("?from=2024-01-01&to=2024-01-01"), [("2024-01-01", 2)])
+
+    def test_leap_days_and_the_turn_of_the_year_do_not_end_a_streak(self):
+        book = self.ann.book()
+        for day in ("2023-02-28", "2023-03-01", "2023-12-30", "2023-12-31", "2024-01-01", "2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"):
+            self.read_at(book, f"{day}T12:00:00.000Z", 0, 1)
+        streak = lambda query: self.statistics(query)["longestStreak"]  # noqa: E731
+        self.assertEqual(streak("?from=2023-02-01&to=2023-03-31"), 2, "2023 has no 29 February")
+        self.assertEqual(streak("?from=2023-12-01&to=2024-01-31"), 3)
+        self.assertEqual(streak("?from=2024-02-01&to=2024-03-31"), 4)
+        self.assertEqual(streak("?to=2024-02-29"), 3)
+        self.assertEqual(self.statistics("?to=2024-02-29")["from"], "2023-03-02", "365 days, both ends included")
+        self.expect(self.ann("GET", "/statistics?from=2023-02-29&to=2023-03-01"), 400)
+
+    def test_a_streak_that_ended_yesterday_goes_on_until_today_is_over(self):
+        book = self.ann.book()
+        self.read_ago(book, 2, 0, 5)
+        self.assertEqual(self.statistics()["currentStreak"], 0, "yesterday is over")
+        self.read_ago(book, 1, 5, 6)
+        self.assertEqual(self.statistics()["currentStreak"], 2)
+        self.read_ago(book, 0, 6, 3)
+        self.assertEqual(self.statistics()["currentStreak"], 2, "a correction is no reading")
+        self.read_ago(book, 0, 3, 4)
+        self.assertEqual(self.statistics()["currentStreak"], 3)
+
+    def test_a_page_that_is_corrected_downwards_takes_nothing_away(self):
+        book = self.ann.book(totalPages=300)
+        for page in (200, 20, 30):
+            self.ann.read(book, page)
+        self.expect(self.ann("PATCH", f"/books/{book['id']}", {"currentPage": 5}), 200)
+        self.assertEqual(self.statistics()["pages"], 210)
+        self.assertEqual(self.statistics()["pagesPerDay"], [{"day": self.day(0), "pages": 210}])
+        other = self.ann.book("Other", currentPage=50)
+        self.ann.read(other, 10)
+        self.assertEqual(self.statistics()["pages"], 210)
+
+    def test_a_book_counts_in_the_year_in_which_it_was_finished(self):
+        for at in ("2023-12-31T23:59:59.999Z", "2024-01-01T00:00:00.000Z", "2024-02-29T12:00:00.000Z"):
+            book = self.ann.book(status="READ")
+            key = {"pk": {"S": f"USER#{self.subject}"}, "sk": {"S": f"BOOK#{book['id']}"}}
+            self.database.ok("UpdateItem", TableName=TABLE, Key=key, UpdateExpression="SET finishedAt = :at, gsi3sk = :key",
+                             ExpressionAttributeValues={":at": {"S": at}, ":key": {"S": f"{at}#{book['id']}"}})  # fmt: skip
+        self.assertEqual(self.statistics()["finishedPerYear"], [{"year": 2023, "books": 1}, {"year": 2024, "books": 2}])
+
+    def test_ranges_go_to_the_ends_of_the_calendar(self):
+        self.ann.read(self.ann.book(), 7)
+        future = self.statistics("?to=9999-12-31")
+        self.assertEqual((future["from"], future["to"], future["pages"]), ("9999-01-01", "9999-12-31", 0))
+        past = self.statistics("?to=0000-02-29")
+        self.assertEqual((past["from"], past["to"], past["pages"]), ("0000-01-01", "0000-02-29", 0))
+        self.assertEqual(self.statistics(f"?from={self.day(0)}&to={self.today.year + 9}-12-31")["pages"], 7)
+        self.assertEqual(self.statistics("?from=2016-01-01&to=2025-12-31")["from"], "2016-01-01", "ten years with three leap days")
+        self.expect(self.ann("GET", "/statistics?from=2016-01-01&to=2026-01-01"), 400)
 
     def test_finished_books_count_towards_the_goal(self):
         self.expect(self.ann("PUT", "/profile", {"yearlyGoal": 4}), 201)

@@ -61,7 +61,7 @@ class Collections(Rest):
 
         self.assertEqual(counts(), [4, 0])
         self.ann.done("PATCH", books[0], {"CollectionId": bar})
-        self.ann.done("PATCH", books[1], {"CollectionId": None, "Order": None})
+        self.ann.done("PATCH", books[1], {"CollectionId": None})
         self.ann.done("DELETE", video)
         self.assertEqual(counts(), [1, 1])
 
@@ -110,6 +110,20 @@ class Order(Rest):
         book = self.ann.book(library)
         self.assertEqual(self.expect(self.ann("PATCH", book, {"CollectionId": foo}), 200).json["Order"], 4)
 
+    def test_who_moves_on_goes_to_the_end_there_unless_told_where(self):
+        library = self.ann.library()
+        foo, bar = self.ann.collection(library, "Foo"), self.ann.collection(library, "Bar")
+        self.ann.book(library, CollectionId=bar, Order=7)
+        book, video = self.ann.book(library, CollectionId=foo, Order=3), self.ann.video(library, CollectionId=foo, Order=3)
+        move = lambda path, **change: self.expect(self.ann("PATCH", path, change), 200).json["Order"]  # noqa: E731
+        self.assertEqual(move(book, CollectionId=bar), 8)
+        self.assertEqual(move(book, CollectionId=bar, Title="again"), 8, "it is there already")
+        self.assertEqual(move(video, CollectionId=bar, Order=3), 3)
+        self.assertEqual(self.orders(library, bar), [3, 7, 8])
+        self.ann.book(library, CollectionId=foo, Order=1000)
+        self.expect(self.ann("PATCH", book, {"CollectionId": foo}), 409, "Full")
+        self.assertEqual(self.orders(library, bar), [3, 7, 8])
+
     def test_behind_the_last_place_is_409(self):
         library = self.ann.library()
         foo = self.ann.collection(library)
@@ -122,4 +136,8 @@ class Order(Rest):
         self.assertIn("Order", self.expect(self.ann("POST", f"{library}/books", {"Title": "x", "Order": 1}), 400).problems())
         foo = self.ann.collection(library)
         book = self.ann.book(library, CollectionId=foo, Order=1)
+        alone = self.expect(self.ann("PATCH", book, {"CollectionId": None}), 200).json
+        self.assertFalse({"CollectionId", "CollectionName", "Order"} & set(alone))
+        self.expect(self.ann("PATCH", book, {"CollectionId": foo, "Order": 5}), 200)
+        self.assertIn("Order", self.expect(self.ann("PATCH", book, {"CollectionId": None, "Order": 5}), 400).problems())
         self.assertNotIn("Order", self.expect(self.ann("PATCH", book, {"CollectionId": None, "Order": None}), 200).json)

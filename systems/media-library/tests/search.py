@@ -75,6 +75,18 @@ class Search(Rest):
             self.expect(self.ann("GET", path), 400)
         self.assertEqual(self.find("- ' …"), [])
 
+    def test_up_to_sixteen_words_are_looked_for_and_more_are_refused(self):
+        words = [f"w{n}" for n in range(17)]
+        self.ann.book(self.ann.library("Words"), " ".join(words[:16]))
+        self.eventually([" ".join(words[:16])], " ".join(words[:16]))
+        answer = self.expect(self.ann("GET", f"/search?q={urllib.parse.quote(' '.join(words))}"), 400, "Invalid")
+        self.assertEqual(answer.problems(), {"q": "must have at most 16 words"})
+
+    def test_typos_are_counted_in_letters(self):
+        self.ann.book(self.ann.library("Books"), "Война и мир")
+        self.eventually(["Война и мир"], "войма")
+        self.assertEqual(self.find("воцма"), [])
+
     def test_shared_libraries_are_searched_as_long_as_they_are_shared(self):
         bob = self.joined("bob")
         self.ann.book(self.ann.library("Secret"), "Dragons of my own")

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import unittest
 
+import server as stator
 from media import Rest
 
 HEADER = "Type,Title,Authors,Isbn,Directors,Cast,ReleaseYear,Duration,TmdbId,Collection,Order,PictureUrl,Summary"
@@ -74,6 +76,18 @@ class Transfer(Rest):
         self.assertEqual({one["Title"] for one in self.ann.items("/items")}, {"good 1", "good 2", "two\nlines"})
         self.assertEqual(self.ann.items(f"{self.library}/collections"), [])
 
+    def test_a_line_that_is_refused_leaves_no_collection(self):
+        full = self.ann.collection(self.library, "Full")
+        self.ann.book(self.library, CollectionId=full, Order=1000)
+        report = self.load(f"Title,Collection,Order\nx,FULL,\nx,New,1001\nx,{'c' * 101},\n{'t' * 101},Other,1\n")
+        self.assertEqual((report["created"], [one["line"] for one in report["errors"]]), (0, [2, 3, 4, 5]))
+        self.assertEqual([one["Name"] for one in self.ann.items(f"{self.library}/collections")], ["Full"])
+
+    def test_a_file_that_is_not_utf_8_is_refused_as_a_whole(self):
+        answer = self.ann("POST", f"{self.library}/import", b"Title,Collection\ngood,New\nbad \xff,Other\n", Content_Type="text/csv")
+        self.expect(answer, 400, "InvalidText")
+        self.assertEqual((self.ann.items(f"{self.library}/items"), self.ann.items(f"{self.library}/collections")), ([], []))
+
     def test_the_first_line_must_name_the_columns(self):
         for text in ("", "\n\n", "Authors\nx\n", "Title,Title\nx,y\n", "Title,Colour\nx,y\n", "Title,LentTo\nx,y\n", '"Title\nx\n'):
             self.expect(self.send(text), 400, "Invalid")
@@ -108,3 +122,24 @@ class Transfer(Rest):
         self.assertEqual([line.split(",")[1] for line in lines], [f"t{n}" for n in range(5)])
         self.expect(self.ann("GET", f"{self.library}/export?limit=10001"), 400)
         self.expect(self.ann("GET", f"{self.library}/export?nextToken=x"), 400)
+
+
+class CutOff(Rest):
+    @unittest.skipIf(stator.in_memory_only(), "what is in memory does not survive")
+    def test_an_import_that_is_cut_off_leaves_no_collection_without_an_item(self):
+        libraries = [self.ann.library(f"Library {n}") for n in range(8)]
+
+        def work(client, enough):
+            for turn in range(1000):
+                lines = "".join(f"x,Collection {turn} {line}\n" for line in range(50))
+                self.ann("POST", f"{libraries[client]}/import", f"Title,Collection\n{lines}", Content_Type="text/csv")
+                if turn > 0:
+                    enough()
+
+        self.kill_amid(work)
+        self.assertIn(" 0 findings", self.app.run("model", "verify", "media-library"))
+        self.app.start()
+        for library in libraries:
+            collections = self.ann.items(f"{library}/collections")
+            self.assertGreater(len(collections), 0)
+            self.assertEqual({one["ItemCount"] for one in collections}, {1})

@@ -72,6 +72,40 @@ class Stories(Desk):
             with self.subTest(method=method, target=target):
                 self.expect(self.ann(method, path + target, body), 404, "NotFound")
 
+    def test_a_deleted_story_can_be_looked_through_by_its_owner(self):
+        story, ids = self.ann.imported(3)
+        path = f"/stories/{story['id']}"
+        session = self.expect(self.ann("POST", f"{path}/sessions", {}), 201).json["sessionId"]
+        reads = ("/full", "/nodes", f"/nodes/{ids[0]}", "/export", "/export?format=twee", "/check", "/sessions", f"/sessions/{session}")
+        before = [self.expect(self.ann("GET", path + target), 200).body for target in reads]
+        self.expect(self.ann("DELETE", path), 204)
+        for target, body in zip(reads, before):
+            with self.subTest(target=target):
+                asked = f"{path}{target}{'&' if '?' in target else '?'}includeDeleted="
+                answer = self.expect(self.ann("GET", f"{asked}true"), 200)
+                if target == "/full":
+                    (part,) = answer.json["items"]
+                    self.assertEqual((part["deleted"], [node["id"] for node in part["nodes"]]), (True, ids))
+                else:
+                    self.assertEqual(answer.body, body)
+                self.expect(self.ann("GET", f"{asked}false"), 404)
+                self.expect(self.ann("GET", f"{asked}maybe"), 400)
+                self.expect(self.bob("GET", f"{asked}true"), 404)
+                self.expect(self.nobody("GET", f"{asked}true"), 401)
+        pages = self.expect(self.ann("GET", f"{path}/full?includeDeleted=true&limit=2"), 200).json
+        rest = self.expect(self.ann("GET", f"{path}/full?includeDeleted=true&limit=2&nextToken={pages['nextToken']}"), 200).json
+        self.assertEqual((rest["items"][0]["continued"], [node["id"] for node in rest["items"][0]["nodes"]]), (True, ids[1:]))
+
+    def test_nothing_is_written_below_a_deleted_story_however_it_is_asked_for(self):
+        story, (first, *_) = self.ann.imported(1)
+        path = f"/stories/{story['id']}"
+        self.expect(self.ann("DELETE", path), 204)
+        for method, target, body in (("PATCH", f"/nodes/{first}", {"label": "x"}), ("DELETE", f"/nodes/{first}", None), ("POST", "/nodes", {}),
+                                     ("POST", "/reorder", {"nodeIds": [first]}), ("POST", "/sessions", {}), ("PATCH", "", {"title": "x"})):  # fmt: skip
+            with self.subTest(method=method, target=target):
+                self.expect(self.ann(method, f"{path}{target}?includeDeleted=true", body), 400)
+                self.expect(self.ann(method, path + target, body), 404)
+
     def test_lists_are_paginated(self):
         for i in range(5):
             self.ann.story(f"Story {i}")

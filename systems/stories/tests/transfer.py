@@ -73,6 +73,42 @@ class Documents(Desk):
         self.assertIn(":: room\nfirst", text)
         self.assertIn(":: room (2)\nsecond\n[[back->room]]", text)
 
+    def test_equal_labels_as_long_as_labels_may_be_come_back(self):
+        story = self.ann.story("T")
+        for label in ["é" * 100] * 12 + ["é" * 96 + " (2)"]:
+            self.ann.node(story, label=label)
+        back = self.expect(self.ann("POST", "/stories/import", self.exported(story, "twee").body, Content_Type="text/twee"), 201).json
+        labels = self.ann.labels(back)
+        self.assertEqual((labels[:2], labels[10]), (["é" * 100, "é" * 96 + " (2)"], "é" * 95 + " (11)"))
+        self.assertEqual((len(set(labels)), max(map(len, labels))), (13, 100))
+
+    def test_a_label_that_is_the_id_of_a_nameless_node_is_told_apart(self):
+        nodes = [{"id": NOWHERE, "label": NOWHERE[:-1] + "1"}, {"id": NOWHERE[:-1] + "1"}]
+        story = self.expect(self.ann("POST", "/stories/import", {"title": "T", "nodes": nodes}), 201).json
+        self.assertIn(f":: {NOWHERE[:-1]}1 (2)\n", self.exported(story, "twee").body.decode())
+
+    def test_a_byte_order_mark_is_skipped(self):
+        for body, kind in ((TWEE, "text/twee"), (json.dumps({"title": "The cave", "nodes": []}), "application/json")):
+            imported = self.expect(self.ann("POST", "/stories/import", b"\xef\xbb\xbf" + body.encode(), Content_Type=kind), 201).json
+            self.assertEqual(imported["title"], "The cave")
+
+    def test_what_does_not_fit_into_twee_is_said_and_fits_into_json(self):
+        story = self.ann.story("T")
+        self.ann.node(story, label="a", prompt="[[" * 5000)
+        answer = self.expect(self.ann("GET", f"/stories/{story['id']}/export?format=twee"), 409, "NotForTwee")
+        self.assertEqual(list(answer.problems()), ["a.prompt"])
+        self.expect(self.ann("POST", "/stories/import", self.exported(story).body), 201)
+
+    def test_whatever_nests_in_a_node_can_be_exported_and_imported(self):
+        def nested(levels):
+            return {"a": nested(levels - 1)} if levels > 0 else 1
+
+        story = self.ann.story("T")
+        self.ann.node(story, media=nested(29), responses=[{"label": "on", "set": {"x": nested(26)}}])
+        for media, more in ((nested(30), {}), (1, {"responses": [{"set": {"x": nested(27)}}]})):
+            self.expect(self.ann("POST", f"/stories/{story['id']}/nodes", {"media": media, **more}), 400, "Invalid")
+        self.expect(self.ann("POST", "/stories/import", self.exported(story).body), 201)
+
     def test_a_node_whose_type_means_code_in_twee_is_still_a_passage(self):
         story = self.ann.story("T")
         for kind in ("script", "stylesheet", "passage script"):
@@ -108,6 +144,23 @@ class Documents(Desk):
         story, ids = self.ann.imported(1000)
         self.assertEqual(story["nodeCount"], 1000)
         self.assertEqual([node["id"] for node in self.exported(story).json["nodes"]], ids)
+
+
+class Large(Desk):
+    arguments = ("--max-body-bytes", str(32 << 20))
+
+    def test_a_story_is_exported_as_long_as_the_document_could_be_imported(self):
+        nodes = [{"id": f"00000000-0000-4000-8000-{i:012}", "prompt": "𝄞" * 10000} for i in range(415)]
+        story = self.expect(self.ann("POST", "/stories/import", json.dumps({"title": "T", "nodes": nodes}, ensure_ascii=False).encode()), 201).json
+        path = f"/stories/{story['id']}"
+        for format in ("json", "twee"):
+            self.expect(self.ann("GET", f"{path}/export?format={format}"), 200)
+        for _ in range(5):
+            self.ann.node(story, prompt="𝄞" * 10000)
+        for format in ("json", "twee"):
+            self.expect(self.ann("GET", f"{path}/export?format={format}"), 413, "TooLarge")
+        for body, kind in ((json.dumps({"title": "T" + " " * (16 << 20), "nodes": []}), "application/json"), (":: a\n" + "x\n" * (8 << 20), "text/twee")):
+            self.expect(self.ann("POST", "/stories/import", body, Content_Type=kind), 413, "TooLarge")
 
 
 class CutOff(DeskAndTable):

@@ -3,15 +3,15 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 
+#include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 #include "stator/base/random.h"
 #include "stator/client/client.h"
+#include "stator/runtime/change_follower.h"
 #include "stator/runtime/dynamo.h"
 #include "stator/runtime/outcome.h"
 #include "stator/runtime/stream_reader.h"
@@ -20,11 +20,12 @@ namespace stator::systems::media_library {
 
 // Tells somebody who keeps a picture of a table in memory what changes in it.
 //
-// It begins with the first catch_up(), at what the stream then has last, and tells every change from there on, those of one row in
-// their order.  When it may have missed some (the stream has forgotten them, or nobody asked for so long that it stopped reading),
-// it says that instead, and begins anew.  It tells one thing after the other, on the threads of those who catch up and on one of its
-// own, which reads while nobody does and is joined by the destructor.  Thread-safe.
-class StreamFollower {
+// It begins with the first catch_up(), at what the stream then has last, says `missed`, and tells every change from there on, those of
+// one row in their order.  When it may have missed some (the stream has forgotten them, or nobody asked for so long that it stopped
+// reading), it begins anew: whatever was read from the table after the last `missed` lacks nothing that is not told.  It tells one
+// thing after the other, on the threads of those who catch up and on one of its own, which reads while nobody does and is joined by the
+// destructor.  Thread-safe.
+class ChangeFeed {
  public:
   struct Listener {
     std::function<void(const runtime::Change& change)> changed;
@@ -36,18 +37,15 @@ class StreamFollower {
     std::chrono::minutes idle{10};  // without a question: it stops reading, so that an unused service costs nothing
   };
 
-  StreamFollower(client::Client& client, std::string table, Listener listener, Options options);  // client: outlives it
-  ~StreamFollower();
+  // The client and the clock outlive it.
+  ChangeFeed(client::Client& client, const Clock& clock, std::string table, Listener listener, Options options);
+  ~ChangeFeed();
 
   // Returns when everything that the stream had when this was called has been told, or, as long as others write faster than that,
   // when `patience` is over.  What changes after it has returned will be told.  Problems: Unavailable and what the stream answers.
   runtime::Outcome<runtime::Done> catch_up();
 
  private:
-  struct Shard {
-    std::string iterator;
-    std::optional<std::string> last;  // the number of the record read last
-  };
   using Time = std::chrono::steady_clock::time_point;
 
   void run();
@@ -55,16 +53,13 @@ class StreamFollower {
   void read_now() REQUIRES(mutex_);
   void stop_reading() REQUIRES(mutex_);
   std::optional<runtime::Problem> try_to_read();
-  // What there is of every shard, for as long as `until`.
-  runtime::Outcome<runtime::Done> read_all(Time until);
+  // What there is, for as long as `until`.
+  runtime::Outcome<runtime::Done> read(Time until);
   runtime::Outcome<runtime::Done> begin();
-  // True when the shard has ended.
-  runtime::Outcome<bool> read_shard(const std::string& id, Shard& shard, Time until);
-  runtime::Outcome<runtime::ChangePage> next_page(const std::string& id, Shard& shard);
-  runtime::Outcome<runtime::Done> find_new_shards();
-  void forget();
 
   // Constant after construction.
+  client::Client& client_;
+  const Clock& clock_;
   const std::string table_;
   const Listener listener_;
   const Options options_;
@@ -72,11 +67,7 @@ class StreamFollower {
   // Of whoever made `busy_` true.
   Random random_ = Random::from_system();
   runtime::Dynamo dynamo_;
-  runtime::StreamReader reader_;
-  std::string stream_;  // empty: it has not begun
-  std::map<std::string, Shard> shards_;
-  std::set<std::string> seen_;  // shards, ended ones included
-  Time next_listing_{};
+  std::optional<runtime::ChangeFollower> follower_;  // absent: it has not begun
 
   Mutex mutex_;
   CondVar changed_;

@@ -1,0 +1,136 @@
+#include "stator/systems/media-library/change_feed.h"
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "stator/base/log.h"
+
+namespace stator::systems::media_library {
+namespace {
+
+using runtime::ChangeFollower;
+using runtime::Done;
+using runtime::Outcome;
+using runtime::Problem;
+using runtime::ProblemKind;
+using runtime::StreamReader;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kListEvery{5};  // shards, beside when one ends
+
+Problem unavailable(std::string message) {
+  return {.kind = ProblemKind::Unavailable, .code = "Unavailable", .message = std::move(message), .details = {}};
+}
+
+}  // namespace
+
+ChangeFeed::ChangeFeed(client::Client& client, const Clock& clock, std::string table, Listener listener,
+                       Options options)
+    : client_(client),
+      clock_(clock),
+      table_(std::move(table)),
+      listener_(std::move(listener)),
+      options_(options),
+      dynamo_(client, random_),
+      thread_([this] { run(); }) {}
+
+ChangeFeed::~ChangeFeed() {
+  MutexLock lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+}
+
+Outcome<Done> ChangeFeed::catch_up() {
+  MutexLock lock(mutex_);
+  const auto ticket = ++asked_;
+  last_asked_ = steady_clock::now();
+  const auto deadline = last_asked_ + options_.patience;
+  while (busy_ && done_ < ticket && steady_clock::now() < deadline) {
+    changed_.wait_for(mutex_, deadline - steady_clock::now());
+  }
+  if (done_ < ticket && !busy_) read_now();
+  if (done_ < ticket && !begun_) return unavailable("the table's stream does not answer");
+  if (done_ >= ticket && problem_) return *problem_;
+  return Done{};
+}
+
+void ChangeFeed::run() {
+  MutexLock lock(mutex_);
+  while (!stopping_) {
+    if (!begun_) {
+      changed_.wait(mutex_);
+    } else if (const auto now = steady_clock::now(); busy_ || now < next_poll_) {
+      changed_.wait_for(mutex_, options_.poll);
+    } else if (now - last_asked_ > options_.idle) {
+      stop_reading();
+    } else {
+      read_now();
+    }
+  }
+}
+
+void ChangeFeed::read_now() {
+  busy_ = true;
+  const auto ticket = asked_;
+  mutex_.unlock();
+  auto problem = try_to_read();
+  const bool missed = problem && (problem->code == StreamReader::kTrimmed || problem->code == StreamReader::kExpired);
+  if (missed) {
+    follower_.reset();
+    problem = try_to_read();
+  }
+  mutex_.lock();
+  busy_ = false;
+  if (problem && !problem_) {
+    log::warning("the stream cannot be followed", {{"table", table_}, {"problem", problem->message}});
+  }
+  done_ = ticket;
+  begun_ = follower_.has_value();
+  problem_ = std::move(problem);
+  next_poll_ = steady_clock::now() + options_.poll;
+  changed_.notify_all();
+}
+
+void ChangeFeed::stop_reading() {
+  busy_ = true;
+  mutex_.unlock();
+  follower_.reset();
+  listener_.missed();
+  mutex_.lock();
+  busy_ = false;
+  begun_ = false;
+  changed_.notify_all();
+}
+
+std::optional<Problem> ChangeFeed::try_to_read() {
+  try {
+    auto done = read(steady_clock::now() + options_.patience / 2);
+    if (!done) return std::move(done).problem();
+    return std::nullopt;
+  } catch (const std::exception& exception) {
+    return unavailable(exception.what());
+  }
+}
+
+Outcome<Done> ChangeFeed::read(Time until) {
+  if (!follower_) return begin();
+  const auto tell = [this](const std::vector<runtime::Change>& changes) -> Outcome<Done> {
+    for (const auto& change : changes) listener_.changed(change);
+    return Done{};
+  };
+  return follower_->drain(tell, until);
+}
+
+// Only from here on is everything told, so whatever was read before is not to be trusted.
+Outcome<Done> ChangeFeed::begin() {
+  const auto state = ATTEMPT(dynamo_.describe_table(table_));
+  if (!state || !state->stream_arn) return unavailable("the table has no stream");
+  ChangeFollower follower(client_, *state->stream_arn, kListEvery);
+  ATTEMPT(follower.begin(clock_.now()));
+  follower_.emplace(std::move(follower));
+  listener_.missed();
+  return Done{};
+}
+
+}  // namespace stator::systems::media_library
