@@ -25,6 +25,7 @@ inline Problem conflict(std::string code, std::string message, std::vector<model
   return {ProblemKind::Conflict, std::move(code), std::move(message), std::move(details)};
 }
 
+inline constexpr std::string_view kFull = "Full";  // of numbers that go on from the last one
 inline constexpr std::string_view kContention = "Contention";
 inline Problem contention() { return conflict(std::string(kContention), "others keep changing the same rows"); }
 
