@@ -97,8 +97,8 @@ class Transaction {
   Outcome<std::optional<value::Number>> last_number(const model::NextPlace& place, const model::NextRange& range);
   // The commit depends on the parent that counts those of this order: two that count on from the same number cannot both go through.
   Outcome<Done> hold_count(const model::Entity& entity, const model::NextPlace& place, const value::Item& attributes);
-  // `to` becomes what the draft is going to be, as a user's change.
-  Outcome<Done> change_to(Draft& draft, value::Item to);
+  // `to` becomes what the draft is going to be, as a user's change, unless it is the model that changes what drifts.
+  Outcome<Done> change_to(Draft& draft, value::Item to, Source source = Source::Request);
   // The same with its effects on parents, whoever changes it.
   Outcome<Done> shift(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
   Outcome<Done> shift_relation(const model::Entity& entity, const RelationRules& rules,
