@@ -134,8 +134,7 @@ Outcome<Object> Repository::create(const Entity& entity, const Item& attributes,
     ATTEMPT(parts_->follow(transaction, *draft));
     return to_object(model(), entity, *draft->after);
   };
-  auto created =
-      parts_->with_room(entity, attributes, [&] { return runtime::transact(parts_->context, build); });
+  auto created = parts_->with_room(entity, attributes, [&] { return runtime::transact(parts_->context, build); });
   if (created.ok()) return created;
   return refused_create(parts_->context, entity, attributes, caller, created.problem());
 }
@@ -169,8 +168,7 @@ Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const 
     ATTEMPT(parts_->follow(transaction, *draft));
     return PutResult{.object = to_object(model(), entity, *draft->after), .created = true};
   };
-  auto result =
-      parts_->with_room(entity, attributes, [&] { return runtime::transact(parts_->context, build); });
+  auto result = parts_->with_room(entity, attributes, [&] { return runtime::transact(parts_->context, build); });
   if (result.ok() || !creating) return result;
   return refused_create(parts_->context, entity, attributes, caller, result.problem());
 }

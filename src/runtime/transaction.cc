@@ -187,7 +187,8 @@ Outcome<Done> Transaction::change_to(Draft& draft, Item to, Source source) {
   auto kept = to;
   strip_transient(entity, kept);
   if (kept == *draft.after) return Done{};
-  if (source == Source::Model && differs_by_drift_alone(entity, *draft.after, kept)) return shift(draft, std::move(kept));
+  if (source == Source::Model && differs_by_drift_alone(entity, *draft.after, kept))
+    return shift(draft, std::move(kept));
   for (const auto& attribute : entity.attributes) {
     if (attribute.updated) to.set(attribute.name, context_.generator.make(model::Generated::Now));
   }

@@ -75,7 +75,8 @@ Outcome<std::optional<Lease>> WorkQueue::lease(const Object& shop, const ClaimRe
     const bool due = draft != nullptr && is_past("_at") && is_past("_lease_until");
     if (!due) return runtime::conflict(std::string(kTaken), "another worker was first");
     // It may have been leased and released since.
-    transaction.depend_on(*draft, {request.op + "_lease_until", request.op + "_failed_at", "last_crawled", "last_scraped"});
+    transaction.depend_on(*draft,
+                          {request.op + "_lease_until", request.op + "_failed_at", "last_crawled", "last_scraped"});
     model::PlainObject changes;
     changes.values.set(request.op + "_lease", AttributeValue::string(lease.token));
     changes.values.set(request.op + "_lease_until", AttributeValue::string(lease.until));

@@ -68,13 +68,11 @@ app::Natives extension(const app::ExtensionParts& parts) {
   auto& repository = parts.repository;
   const auto& model = repository.model();
   const auto order = std::make_shared<ItemOrder>(repository);
-  repository.follow(*model.find_entity("USER"),
-                    [&model](runtime::Transaction& transaction, runtime::Draft& draft) {
-                      return keep_suspended(model, transaction, draft);
-                    });
-  repository.make_room(*model.find_entity("WATCHLIST_ITEM"), [order](const value::Item& naming) {
-    return order->make_room(*naming.find("watchlistId"));
+  repository.follow(*model.find_entity("USER"), [&model](runtime::Transaction& transaction, runtime::Draft& draft) {
+    return keep_suspended(model, transaction, draft);
   });
+  repository.make_room(*model.find_entity("WATCHLIST_ITEM"),
+                       [order](const value::Item& naming) { return order->make_room(*naming.find("watchlistId")); });
   return {
       {"clone", [&repository](const NativeCall& call) { return clone(repository, call); }},
       {"move", [&repository, order](const NativeCall& call) { return move(*order, repository.model(), call); }},
