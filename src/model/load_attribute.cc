@@ -518,6 +518,10 @@ void load_stored_words(Words& words, Attribute& attribute, Entity& entity, Loadi
   attribute.hidden = load_flag(words, "hidden", report);
   attribute.internal = load_flag(words, "internal", report);
   attribute.transient = load_flag(words, "transient", report);
+  attribute.drifts = load_flag(words, "drifts", report);
+  if (attribute.drifts && (computed != nullptr || attribute.transient))
+    report.error(attribute.position, "contradiction",
+                 fmt::format("{} drifts: actions set it; nothing else can decide it", attribute.name));
   if (attribute.transient && (computed != nullptr || attribute.internal))
     report.error(attribute.position, "contradiction",
                  fmt::format("{} is transient: taken from a request and not stored; nothing else can decide it",

@@ -32,7 +32,7 @@ const Record* Entity::find_record(std::string_view record) const { return by_nam
 
 bool Entity::drifts() const {
   return std::any_of(attributes.begin(), attributes.end(),
-                     [](const Attribute& one) { return one.count || one.sum || one.copy_of; }) ||
+                     [](const Attribute& one) { return one.count || one.sum || one.copy_of || one.drifts; }) ||
          std::any_of(parents.begin(), parents.end(),
                      [](const Parent& parent) { return parent.on_delete == OnDelete::Clear; });
 }

@@ -142,6 +142,7 @@ struct Attribute {
   bool hidden = false;     // stored, never served
   bool transient = false;  // taken and used by expressions, never stored
   bool internal = false;   // no request can set it; the model's own expressions and actions do
+  bool drifts = false;     // what actions change in it is not counted by the version
   Generated generated = Generated::No;
   bool updated = false;  // set to now by every change that a user makes
   std::optional<value::AttributeValue> default_value;
@@ -271,7 +272,8 @@ struct Entity {
   const Parent* find_parent(std::string_view relation) const;
   const Record* find_record(std::string_view name) const;
   const Record& main() const { return records.front(); }
-  // Whether it can change without its version: counters, sums, copies, and what the deletion of a parent clears.
+  // Whether it can change without its version: counters, sums, copies, what the deletion of a parent clears, and what is declared to
+  // drift.
   bool drifts() const;
   // Where new ones are made: the path without the names at its end.  "/lists/{id}/items/{type}/{contentId}" is "/lists/{id}/items".
   std::string collection_path() const;

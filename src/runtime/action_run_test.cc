@@ -106,6 +106,8 @@ entities:
     attributes:
       taskId: { type: string, required: true }
       tries: { type: integer, default: 0 }
+      looks: { type: integer, default: 0, drifts: true }
+      known: { type: boolean, derived: "looks > 2" }
       notes: { count: NOTE.task }
       done: { type: boolean, internal: true }
   NOTE:
@@ -140,6 +142,16 @@ actions:
         set: { taskId: ":taskId", last: "'first'" }
       - update: log
         set: { last: "'again'" }
+    result: task
+  look:
+    post: /tasks/{taskId}/look
+    access: public
+    steps:
+      - read: TASK
+        as: task
+        key: { taskId: ":taskId" }
+      - update: task
+        set: { looks: "looks + 1" }
     result: task
   note_if_quiet:
     post: /tasks/{taskId}/note
@@ -199,6 +211,25 @@ TEST_F(QueueTest, ConcurrentComputationsAreNotLost) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(shown(*world.get("TASK", task, nobody()), "tries"), std::to_string(done));
+}
+
+TEST_F(QueueTest, WhatDriftsIsCountedByNoVersionAndYetNotLost) {
+  world.made("TASK", task, nobody());
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 5; ++n) done += world.perform("look", task, nobody()).ok() ? 1 : 0;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  const auto looked = world.get("TASK", task, nobody());
+  EXPECT_EQ(shown(*looked, "looks"), std::to_string(done));
+  EXPECT_EQ(shown(*looked, "known"), "true");
+  EXPECT_EQ(looked->version, 1U);
+
+  EXPECT_EQ(world.update("TASK", task, changes({{"looks", number(0)}}), nobody())->version, 2U) << "a request counts";
+  EXPECT_EQ((**world.perform("try", task, nobody())).version, 3U) << "so does what does not drift";
 }
 
 TEST_F(QueueTest, AnActionDependsOnTheCountersThatItReads) {

@@ -383,7 +383,8 @@ Outcome<Done> ConsistencyManager::carry_or_park(Shard& shard, const Change& chan
     if (carried) return Done{};
     const auto& problem = carried.problem();
     if (stopping()) return problem;
-    if (attempt < options_.attempts) {
+    const bool hopeless = problem.kind == ProblemKind::Invalid;  // what the rules give cannot be stored
+    if (!hopeless && attempt < options_.attempts) {
       wait(pause);
       pause = std::min(pause * 2, kLongestWait);
       continue;

@@ -230,6 +230,36 @@ TEST(ConsistencyManager, ParksWhatFailsAgainAndAgainAndGoesOn) {
   EXPECT_TRUE(manager->parked()->empty());
 }
 
+TEST(ConsistencyManager, CarriesARenameToAllOthersWhenOneKeyWouldBeTooLong) {
+  Shelf shelf;
+  std::string long_text;  // of notes (U+1D160) that are three characters each when they are sorted
+  for (unsigned i = 0; i < 45; ++i) long_text += "\xF0\x9D\x85\xA0";
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto wordy = shelf.book(classics, {{"Title", text(long_text)}, {"Order", number(1)}});
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}, {"Order", number(2)}});
+  shelf.settle();
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text(long_text)}}), shelf.alice).ok());
+
+  const auto manager = shelf.manager();
+  ASSERT_TRUE(manager->catch_up().ok());
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"" + long_text + "\"");
+  EXPECT_EQ(shelf.now("BOOK", wordy, "CollectionName"), "\"Classics\"");
+  const auto parked = manager->parked();
+  ASSERT_EQ(parked->size(), 1U);
+  EXPECT_EQ(parked->front().attempts, 1U) << "there is no point in trying again";
+
+  for (const bool repair : {false, true}) {
+    const auto findings = shelf.findings(repair);
+    ASSERT_EQ(findings.size(), 1U) << "the verification goes on to the end";
+    EXPECT_TRUE(findings.front().starts_with("key BOOK.")) << findings.front();
+  }
+
+  ASSERT_TRUE(shelf.world.update("BOOK", wordy, changes({{"Title", text("Brief")}}), shelf.alice).ok());
+  EXPECT_EQ(told(manager->replay(parked->front().id)), "ok");
+  EXPECT_EQ(shelf.findings(), Strings());
+}
+
 TEST(ConsistencyManager, ParksARecordThatIsLargerThanARow) {
   Shelf shelf;
   const auto classics = shelf.collection(shelf.library("Home"), "Classics");

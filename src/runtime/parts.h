@@ -3,6 +3,7 @@
 #include <map>
 
 #include "stator/runtime/access.h"
+#include "stator/runtime/problems.h"
 #include "stator/runtime/repository.h"
 #include "stator/runtime/transaction.h"
 
@@ -11,11 +12,21 @@ namespace stator::runtime {
 struct Repository::Parts {
   Context context;
   std::map<const model::Entity*, Follow> follows = {};
+  std::map<const model::Entity*, MakeRoom> room_makers = {};
 
   const model::Model& model() const { return *context.model; }
   Outcome<Done> follow(Transaction& transaction, Draft& draft) const {
     const auto found = follows.find(draft.entity);
     return found != follows.end() ? found->second(transaction, draft) : Outcome<Done>(Done{});
+  }
+  // What `attempt` answers; when there is no room, what it answers once there is.
+  template <typename Attempt>
+  auto with_room(const model::Entity& entity, const value::Item& naming, Attempt attempt) -> decltype(attempt()) {
+    auto answer = attempt();
+    const auto maker = room_makers.find(&entity);
+    if (answer.ok() || answer.problem().code != kFull || maker == room_makers.end()) return answer;
+    ATTEMPT(maker->second(naming));
+    return attempt();
   }
 };
 

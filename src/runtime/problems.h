@@ -29,6 +29,7 @@ inline Problem version_mismatch(std::string message = "it is in another version 
   return {ProblemKind::PreconditionFailed, "VersionMismatch", std::move(message), {}};
 }
 
+inline constexpr std::string_view kFull = "Full";  // of numbers that go on from the last one
 inline constexpr std::string_view kContention = "Contention";
 inline Problem contention() { return conflict(std::string(kContention), "others keep changing the same rows"); }
 

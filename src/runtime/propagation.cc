@@ -26,6 +26,13 @@ bool has_counters(const Entity& entity) {
                      [](const model::Attribute& attribute) { return attribute.count || attribute.sum; });
 }
 
+// Notes the first problem of something that cannot be made right; every other problem is handed on.
+Outcome<Done> unless_impossible(Outcome<Done> outcome, std::optional<Problem>& impossible) {
+  if (outcome || outcome.problem().kind != ProblemKind::Invalid) return outcome;
+  if (!impossible) impossible = outcome.problem();
+  return Done{};
+}
+
 bool stopped(const std::function<bool()>& stopping) { return stopping && stopping(); }
 
 Problem interrupted() {
@@ -48,13 +55,16 @@ bool Propagation::needed(const model::Model& model) {
   });
 }
 
+// A child that cannot be made right keeps no other from it: that is told when all others are done.
 template <typename Visit>
 Outcome<Done> Propagation::for_each_child(const Entity& parent, Visit visit) {
+  std::optional<Problem> impossible;
   for (const auto& child : settler_.model().entities) {
     for (const auto& relation : settler_.rules().of(child).relations) {
-      if (relation.parent == &parent) ATTEMPT(visit(child, relation));
+      if (relation.parent == &parent) ATTEMPT(unless_impossible(visit(child, relation), impossible));
     }
   }
+  if (impossible) return std::move(*impossible);
   return Done{};
 }
 
@@ -153,12 +163,14 @@ Outcome<Done> Propagation::settle_children(const StoredEntity& parent, const Ent
   options.parents = parents_;
   if (removed) options.removed = relation.relation;
   std::optional<Item> start;
+  std::optional<Problem> impossible;
   do {
     if (stopped(stopping)) return interrupted();
     auto page = ATTEMPT(settler_.children(parent, child, *relation.relation, start));
-    ATTEMPT(settler_.settle_all(page.children, options));
+    ATTEMPT(unless_impossible(settler_.settle_all(page.children, options), impossible));
     start = std::move(page.next);
   } while (start);
+  if (impossible) return std::move(*impossible);
   return Done{};
 }
 

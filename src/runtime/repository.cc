@@ -129,11 +129,12 @@ bool Precondition::holds(std::optional<std::uint64_t> version) const {
 }
 
 Outcome<Object> Repository::create(const Entity& entity, const Item& attributes, const Caller& caller) {
-  auto created = runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
+  const auto build = [&](Transaction& transaction) -> Outcome<Object> {
     auto* draft = ATTEMPT(create_for(transaction, parts_->context, entity, attributes, caller));
     ATTEMPT(parts_->follow(transaction, *draft));
     return to_object(model(), entity, *draft->after);
-  });
+  };
+  auto created = parts_->with_room(entity, attributes, [&] { return runtime::transact(parts_->context, build); });
   if (created.ok()) return created;
   return refused_create(parts_->context, entity, attributes, caller, created.problem());
 }
@@ -143,7 +144,7 @@ Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const 
   auto attributes = key;
   for (const auto& [name, content] : given.values) attributes.set(name, content);
   bool creating = false;
-  auto result = runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<PutResult> {
+  const auto build = [&](Transaction& transaction) -> Outcome<PutResult> {
     auto found = find_at(transaction, parts_->context, entity, key, entity.update, caller, true);
     creating = !found;
     if (!creating) {
@@ -165,7 +166,8 @@ Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const 
     if (!precondition.holds(std::nullopt)) return version_mismatch("there is no such " + entity.name);
     ATTEMPT(parts_->follow(transaction, *draft));
     return PutResult{.object = to_object(model(), entity, *draft->after), .created = true};
-  });
+  };
+  auto result = parts_->with_room(entity, attributes, [&] { return runtime::transact(parts_->context, build); });
   if (result.ok() || !creating) return result;
   return refused_create(parts_->context, entity, attributes, caller, result.problem());
 }
@@ -180,7 +182,7 @@ Outcome<Object> Repository::get(const Entity& entity, const Item& key, const Cal
 
 Outcome<Object> Repository::update(const Entity& entity, const Item& key, const model::PlainObject& changes,
                                    const Caller& caller, const WriteOptions& options) {
-  return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
+  const auto build = [&](Transaction& transaction) -> Outcome<Object> {
     const auto found =
         ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.update, caller, options.include_deleted));
     ATTEMPT(check_version(model().table, *found.draft, options.precondition));
@@ -188,7 +190,8 @@ Outcome<Object> Repository::update(const Entity& entity, const Item& key, const 
     ATTEMPT(check_parents(transaction, parts_->context, *found.draft, caller));
     ATTEMPT(parts_->follow(transaction, *found.draft));
     return to_object(model(), entity, *found.draft->after);
-  });
+  };
+  return parts_->with_room(entity, key, [&] { return runtime::transact(parts_->context, build); });
 }
 
 Outcome<Done> Repository::remove(const Entity& entity, const Item& key, const Caller& caller,
@@ -225,6 +228,10 @@ Outcome<Done> Repository::purge(const Entity& entity, const Item& key, const Cal
 }
 
 void Repository::follow(const Entity& entity, Follow follow) { parts_->follows[&entity] = std::move(follow); }
+
+void Repository::make_room(const Entity& entity, MakeRoom make_room) {
+  parts_->room_makers[&entity] = std::move(make_room);
+}
 
 Outcome<Done> Repository::transact(const std::function<Outcome<Done>(Transaction&)>& build) {
   return runtime::transact(parts_->context, build);

@@ -134,6 +134,11 @@ class Repository {
   using Follow = std::function<Outcome<Done>(Transaction& transaction, Draft& draft)>;
   void follow(const model::Entity& entity, Follow follow);
 
+  // What makes room when a new number is asked for and there is none behind the last one (`Full`), in transactions of its own; the
+  // create, put or update is then tried once more.  `naming` is what that was given.  To be told before anybody asks for anything.
+  using MakeRoom = std::function<Outcome<Done>(const value::Item& naming)>;
+  void make_room(const model::Entity& entity, MakeRoom make_room);
+
   // For what a model cannot say: a transaction put together by C++ (transaction.h), under all rules but those of access.  `build` is
   // called again when a race is lost, so it should do nothing but read and change drafts.
   Outcome<Done> transact(const std::function<Outcome<Done>(Transaction&)>& build);

@@ -146,7 +146,7 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
   }
   for (const auto& attribute : entity.attributes) {
     const bool counter = attribute.count || attribute.sum;
-    if (counter || attribute.copy_of) rules.drifting.insert(attribute.name);
+    if (counter || attribute.copy_of || attribute.drifts) rules.drifting.insert(attribute.name);
     if (counter && !used.contains(attribute.name) && !in_several_rows(entity, attribute.name)) {
       rules.plain_counters.insert(attribute.name);
     }
@@ -171,6 +171,12 @@ Rules::Rules(const Model& model) {
 bool can_be_hidden(const Model& model, const Entity& entity) {
   return entity.soft_delete || std::any_of(entity.parents.begin(), entity.parents.end(),
                                            [&](const Parent& relation) { return can_vanish(model, relation); });
+}
+
+bool has_had_parent(const RelationRules& rules, const value::Item& attributes) {
+  return rules.relation->must_exist ||
+         std::any_of(rules.copies.begin(), rules.copies.end(),
+                     [&](const Attribute* copy) { return attributes.find(copy->name) != nullptr; });
 }
 
 bool is_live(const Entity& entity, const value::Item& attributes) {

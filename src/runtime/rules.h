@@ -37,7 +37,8 @@ struct EntityRules {
   const model::Entity* entity = nullptr;
   std::vector<RelationRules> relations;
   std::set<std::string> identity;
-  // Attributes that change without the version: counters, sums, copies, and what the deletion of a parent clears.
+  // Attributes that change without the version: counters, sums, copies, what the deletion of a parent clears, and what is declared
+  // to drift.
   std::set<std::string> drifting;
   // For each thing that is computed from attributes (a derived attribute, a key, whether a record exists, a unique value, a
   // relation and what it sums up): those attributes.  Whoever changes one of them computes the thing anew from all of them.
@@ -58,6 +59,9 @@ class Rules {
  private:
   std::map<const model::Entity*, EntityRules> entities_;
 };
+
+// Whether a child with these attributes has had such a parent: always where it must, else when it has a copy of something of the parent's.
+bool has_had_parent(const RelationRules& rules, const value::Item& attributes);
 
 // Whether an entity with these attributes is there for anybody: soft-deleted ones are not.  Only live ones count in their parents.
 bool is_live(const model::Entity& entity, const value::Item& attributes);

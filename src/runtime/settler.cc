@@ -195,8 +195,10 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
       const auto& relation = *rules.relation;
       const bool follows =
           relation.on_delete == model::OnDelete::Cascade || relation.on_delete == model::OnDelete::Clear;
+      // Where parents need not exist, a child without a copy may have come after its parent went.
+      const bool removed = &relation == options.removed && rules.copies.empty();
       const bool enforced = follows && options.parents == SettleOptions::Parents::Enforced &&
-                            (relation.must_exist || &relation == options.removed);
+                            (removed || has_had_parent(rules, stored.attributes));
       if (rules.copies.empty() && !enforced) continue;
       const auto key = ATTEMPT(checked(model::parent_key(model_, entity, relation, attributes)));
       if (!key) {
@@ -561,20 +563,27 @@ Outcome<std::vector<Finding>> Settler::settle(const StoredEntity& stored, const 
 }
 
 Outcome<Done> Settler::settle_all(const std::vector<StoredEntity>& stored, const SettleOptions& options) {
+  std::optional<Problem> impossible;
   for (std::size_t begin = 0; begin < stored.size();) {
     const auto began = std::chrono::steady_clock::now();
     Work work(model_.table);
     auto end = begin;
     // Always one; and as many more as certainly fit.
     std::size_t widest = 0;
-    while (end < stored.size() && work.plan.size() + widest <= kPlannedRows) {
+    bool planned = true;
+    while (planned && end < stored.size() && work.plan.size() + widest <= kPlannedRows) {
       const auto before = work.plan.size();
-      ATTEMPT(plan(work, stored[end++], options));
+      planned = plan(work, stored[end++], options).ok();
       widest = std::max(widest, work.plan.size() - before);
     }
-    const auto commit = end - begin > 1 ? work.plan.commit(dynamo_) : WritePlan::Commit::Stale;
+    const auto commit = planned && end - begin > 1 ? work.plan.commit(dynamo_) : WritePlan::Commit::Stale;
     if (!commit || *commit != WritePlan::Commit::Written) {
-      for (auto one = begin; one < end; ++one) ATTEMPT(settle(stored[one], options));
+      for (auto one = begin; one < end; ++one) {
+        const auto settled = settle(stored[one], options);
+        if (settled) continue;
+        if (settled.problem().kind != ProblemKind::Invalid) return settled.problem();
+        if (!impossible) impossible = invalid(key_text(stored[one].key) + ": " + settled.problem().message);
+      }
     }
     const bool was_batch = end - begin > 1;
     begin = end;
@@ -583,6 +592,7 @@ Outcome<Done> Settler::settle_all(const std::vector<StoredEntity>& stored, const
           std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began, kLongestPause));
     }
   }
+  if (impossible) return std::move(*impossible);
   return Done{};
 }
 

@@ -56,8 +56,8 @@ struct SettleOptions {
     Ignored,   // nothing follows the parents, which may not be where they are going to be
   };
   Parents parents = Parents::Enforced;
-  const model::Parent* removed =
-      nullptr;            // its parent was removed: this relation is enforced even where parents need not exist
+  // Its parent was removed: this relation is enforced even where parents need not exist and nothing in the child is copied from them.
+  const model::Parent* removed = nullptr;
   bool purge = false;     // the entity is to go, whatever its parents are
   bool thorough = false;  // also reads what no change could have touched: every reservation
   // What becomes of the attributes before anything is computed from them; empty: nothing.
@@ -96,7 +96,8 @@ class Settler {
 
   // Makes it right, and tells what was wrong and could be repaired.  `stored` is where to begin; what has changed is read again.
   Outcome<std::vector<Finding>> settle(const StoredEntity& stored, const SettleOptions& options = {});
-  // The same for many of one entity, several in one transaction where that goes.
+  // The same for many of one entity, several in one transaction where that goes.  One that cannot be made right, because a key would
+  // be too long, say, does not keep the others from it; the first such is the problem (Invalid) in the end.
   Outcome<Done> settle_all(const std::vector<StoredEntity>& stored, const SettleOptions& options = {});
 
   // The children of one parent through one relation, page by page, each read consistently.  `start` is where the last page

@@ -19,6 +19,16 @@ void strip_transient(const Entity& entity, Item& attributes) {
   }
 }
 
+// Whether nothing differs but what drifts, and what is derived from it.
+bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) {
+  return std::all_of(entity.attributes.begin(), entity.attributes.end(), [&](const model::Attribute& attribute) {
+    const auto* left = a.find(attribute.name);
+    const auto* right = b.find(attribute.name);
+    const bool same = left == nullptr || right == nullptr ? left == right : *left == *right;
+    return same || attribute.drifts || attribute.derived;
+  });
+}
+
 }  // namespace
 
 std::uint64_t version_of(const model::Table& table, const Item& attributes) {
@@ -164,10 +174,10 @@ Outcome<Done> Transaction::change(Draft& draft, const model::PlainObject& change
     if (cleared && attribute.required && !attribute.next) problems.push_back({attribute.name, "is required"});
   }
   if (!problems.empty()) return invalid(std::move(problems));
-  return change_to(draft, std::move(to), given.values);
+  return change_to(draft, std::move(to), source, given.values);
 }
 
-Outcome<Done> Transaction::change_to(Draft& draft, Item to, const Item& given) {
+Outcome<Done> Transaction::change_to(Draft& draft, Item to, Source source, const Item& given) {
   const auto& entity = *draft.entity;
   ATTEMPT(compute(entity, draft.after, to));
   ATTEMPT(leave_orders(entity, *draft.after, to, given));
@@ -178,6 +188,8 @@ Outcome<Done> Transaction::change_to(Draft& draft, Item to, const Item& given) {
   auto kept = to;
   strip_transient(entity, kept);
   if (kept == *draft.after) return Done{};
+  if (source == Source::Model && differs_by_drift_alone(entity, *draft.after, kept))
+    return shift(draft, std::move(kept));
   for (const auto& attribute : entity.attributes) {
     if (attribute.updated) to.set(attribute.name, context_.generator.make(model::Generated::Now));
   }

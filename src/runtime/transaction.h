@@ -100,8 +100,9 @@ class Transaction {
   // Takes numbers away that nobody gave and that belong to an order in which `to` is not any more.
   Outcome<Done> leave_orders(const model::Entity& entity, const value::Item& from, value::Item& to,
                              const value::Item& given);
-  // `to` becomes what the draft is going to be, as a user's change; of its attributes, the user gave some.
-  Outcome<Done> change_to(Draft& draft, value::Item to, const value::Item& given = {});
+  // `to` becomes what the draft is going to be, as a user's change, unless it is the model that changes what drifts.  `given` are
+  // the values that were given for it.
+  Outcome<Done> change_to(Draft& draft, value::Item to, Source source = Source::Request, const value::Item& given = {});
   // The same with its effects on parents, whoever changes it.
   Outcome<Done> shift(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
   Outcome<Done> shift_relation(const model::Entity& entity, const RelationRules& rules,

@@ -68,7 +68,7 @@ Outcome<Number> number_after(const std::optional<Number>& last, const NextPlace&
   if (type.min && next < *type.min) next = *type.min;
   const bool too_wide = place.width != 0 && next.to_string().size() > place.width;
   if (!too_wide && (!type.max || next <= *type.max)) return next;
-  return conflict("Full", "there is no room behind the last one", {{attribute.name, "has no next value"}});
+  return conflict(std::string(kFull), "there is no room behind the last one", {{attribute.name, "has no next value"}});
 }
 
 }  // namespace

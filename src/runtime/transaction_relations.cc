@@ -58,7 +58,8 @@ Outcome<bool> Transaction::is_present(const Draft& draft, unsigned depth) {
   return true;
 }
 
-// Children cannot come while their parent is not there, so what is found now is all there is.
+// Children cannot come while their parent is not there, and those that can do not have anything of it, so what is found now is all
+// there is.
 Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, const Item& attributes) {
   const auto& identity = context_.rules.of(entity).identity;
   const bool comes_once = std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
@@ -69,7 +70,8 @@ Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, cons
   for (const auto& child : model_.entities) {
     for (const auto& rules : context_.rules.of(child).relations) {
       const auto& relation = *rules.relation;
-      if (rules.parent != &entity || relation.on_delete != model::OnDelete::Cascade || !relation.must_exist) continue;
+      const bool tells = relation.must_exist || !rules.copies.empty();
+      if (rules.parent != &entity || relation.on_delete != model::OnDelete::Cascade || !tells) continue;
       const auto plan = model::plan_children(model_, child, relation, attributes);
       if (!plan) continue;                                // nothing finds them, so nothing removes them either
       if (ATTEMPT(read(key))->has_value()) return false;  // it is there, and they are its own
@@ -81,7 +83,7 @@ Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, cons
           if (type == nullptr || type->as_string() == nullptr || *type->as_string() != child.main().type) continue;
           const auto found = model::attributes_of(model_, child, child.main(), row);
           const auto of = ATTEMPT(checked(model::parent_key(model_, child, relation, found)));
-          if (of && *of == key) return true;
+          if (of && *of == key && has_had_parent(rules, found)) return true;
         }
         start = std::move(page.last_key);
       } while (start);

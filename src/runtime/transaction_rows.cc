@@ -139,6 +139,11 @@ void Transaction::require_unchanged(const Draft& draft) {
       require(name, value_at(*draft.before, name));
     }
   }
+  // What drifts is guarded by no version.
+  for (const auto& name : changed) {
+    const auto* attribute = entity.find_attribute(name);
+    if (attribute != nullptr && attribute->drifts) require(name, value_at(*draft.before, name));
+  }
   // A row that children hold on to stays.
   const bool goes = !draft.after || (is_live(entity, *draft.before) && !is_live(entity, *draft.after));
   if (!goes) return;

@@ -60,9 +60,27 @@ class Verification {
   Outcome<Done> look_at_unless_busy(const Item& row) {
     ++result_.rows;
     auto looked = look_at(row);
-    if (looked || !options_.busy || looked.problem().code != kContention) return looked;
-    options_.busy(model::primary_key_of(model().table, row));
+    if (looked) return looked;
+    const auto key = model::primary_key_of(model().table, row);
+    if (looked.problem().kind == ProblemKind::Invalid) {
+      tell_impossible(row, key, looked.problem().message);
+      return Done{};
+    }
+    if (!options_.busy || looked.problem().code != kContention) return looked;
+    options_.busy(key);
     return Done{};
+  }
+
+  // What the rules give cannot be stored: a key that is too long, a sum of too many digits.
+  void tell_impossible(const Item& row, const Item& key, const std::string& problem) {
+    const auto [entity, record] = settler_.type_of(row);
+    tell({{.kind = Finding::Kind::Key,
+           .entity = entity != nullptr ? entity->name : std::string(),
+           .key = key,
+           .what = problem,
+           .expected = {},
+           .found = key_text(row),
+           .repairable = false}});
   }
 
   Outcome<Done> look_at(const Item& row) {

@@ -36,8 +36,7 @@ Outcome<std::optional<Lease>> WorkQueue::claim(const ClaimRequest& request, cons
   const auto& pattern = *repository_.model().find_pattern("due_to_" + request.op);
   const value::Item parameters{{"shop_country", AttributeValue::string(request.country)}};
   for (unsigned round = 0; round < kRounds; ++round) {
-    auto due =
-        ATTEMPT(repository_.run(pattern, parameters, caller, {.limit = kCandidates, .start = std::nullopt})).objects;
+    auto due = ATTEMPT(head_of(pattern, parameters, caller));
     if (due.empty()) break;
     // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the queue.
     for (std::size_t i = 1; i < due.size(); ++i) std::swap(due[i], due[i + random_.below(due.size() - i)]);
@@ -49,6 +48,18 @@ Outcome<std::optional<Lease>> WorkQueue::claim(const ClaimRequest& request, cons
   return std::optional<Lease>();
 }
 
+// The first that are due.  A page can be empty although there is more: it was full of shops that are leased.
+Outcome<std::vector<Object>> WorkQueue::head_of(const model::Pattern& pattern, const value::Item& parameters,
+                                                const runtime::Caller& caller) {
+  runtime::PageRequest request{.limit = kCandidates, .start = std::nullopt};
+  do {
+    auto page = ATTEMPT(repository_.run(pattern, parameters, caller, request));
+    if (!page.objects.empty()) return std::move(page.objects);
+    request.start = std::move(page.next);
+  } while (request.start);
+  return std::vector<Object>();
+}
+
 // Nothing when somebody else has taken it.
 Outcome<std::optional<Lease>> WorkQueue::lease(const Object& shop, const ClaimRequest& request) {
   const auto& entity = *shop.entity;
@@ -58,8 +69,14 @@ Outcome<std::optional<Lease>> WorkQueue::lease(const Object& shop, const ClaimRe
               .until = model::format_timestamp(now + std::chrono::seconds(request.seconds))};
   const auto taken = repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
     auto* draft = ATTEMPT(transaction.load(entity, shop.attributes));
-    const bool due = draft != nullptr && text_at(*draft->after, request.op + "_at") < model::format_timestamp(now);
+    const auto is_past = [&](const std::string& name) {
+      return text_at(*draft->after, request.op + name) < model::format_timestamp(now);  // so is what is absent
+    };
+    const bool due = draft != nullptr && is_past("_at") && is_past("_lease_until");
     if (!due) return runtime::conflict(std::string(kTaken), "another worker was first");
+    // It may have been leased and released since.
+    transaction.depend_on(*draft,
+                          {request.op + "_lease_until", request.op + "_failed_at", "last_crawled", "last_scraped"});
     model::PlainObject changes;
     changes.values.set(request.op + "_lease", AttributeValue::string(lease.token));
     changes.values.set(request.op + "_lease_until", AttributeValue::string(lease.until));

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
@@ -25,8 +26,9 @@ struct ClaimRequest {
 
 // Hands out shops that are due, the most overdue first.
 //
-// A lease is a conditional write of the shop's row: of two workers who want the same shop one gets it.  While it lasts, its end is the
-// shop's place in the queue, so that leased shops are not in the way, and a dead worker's shop is due again by itself.
+// A lease is a conditional write of the shop's row: of two workers who want the same shop one gets it.  Its end is all that tells a
+// leased shop from others: the shop keeps its place in the queue and is passed over until then, so a dead worker's shop is due
+// again by itself, where it was.  A claim reads past the leases that are held in front of what it gets.
 // Blocking, thread-safe.
 class WorkQueue {
  public:
@@ -36,6 +38,8 @@ class WorkQueue {
   runtime::Outcome<std::optional<Lease>> claim(const ClaimRequest& request, const runtime::Caller& caller);
 
  private:
+  runtime::Outcome<std::vector<runtime::Object>> head_of(const model::Pattern& pattern, const value::Item& parameters,
+                                                         const runtime::Caller& caller);
   runtime::Outcome<std::optional<Lease>> lease(const runtime::Object& shop, const ClaimRequest& request);
 
   runtime::Repository& repository_;

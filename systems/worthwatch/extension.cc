@@ -6,6 +6,7 @@
 
 #include "stator/app/answer.h"
 #include "stator/runtime/problems.h"
+#include "stator/runtime/transaction.h"
 #include "stator/systems/worthwatch/item_order.h"
 #include "stator/systems/worthwatch/list_clone.h"
 
@@ -47,11 +48,31 @@ Outcome<http::Response> move(ItemOrder& order, const model::Model& model, const 
   return object_answer(200, model, ATTEMPT(order.move(item, place)));
 }
 
+// Who was suspended and left is suspended when they register again.
+Outcome<runtime::Done> keep_suspended(const model::Model& model, runtime::Transaction& transaction,
+                                      runtime::Draft& user) {
+  if (user.before) return runtime::Done{};
+  const auto& entity = *model.find_entity("SUSPENSION");
+  const value::Item naming{{"userId", *user.after->find("userId")}};
+  const auto* suspension = ATTEMPT(transaction.load(entity, naming));
+  if (suspension == nullptr) return transaction.depend_on_absence(entity, naming);
+  transaction.depend_on(*suspension, {});
+  model::PlainObject changes;
+  changes.values.set("curatorStatus", value::AttributeValue::string("SUSPENDED"));
+  return transaction.change(user, changes, runtime::Source::Model);
+}
+
 }  // namespace
 
 app::Natives extension(const app::ExtensionParts& parts) {
   auto& repository = parts.repository;
+  const auto& model = repository.model();
   const auto order = std::make_shared<ItemOrder>(repository);
+  repository.follow(*model.find_entity("USER"), [&model](runtime::Transaction& transaction, runtime::Draft& draft) {
+    return keep_suspended(model, transaction, draft);
+  });
+  repository.make_room(*model.find_entity("WATCHLIST_ITEM"),
+                       [order](const value::Item& naming) { return order->make_room(*naming.find("watchlistId")); });
   return {
       {"clone", [&repository](const NativeCall& call) { return clone(repository, call); }},
       {"move", [&repository, order](const NativeCall& call) { return move(*order, repository.model(), call); }},

@@ -23,6 +23,10 @@ constexpr unsigned kAttempts = 12;     // others may fill the room that was made
 constexpr std::string_view kRearranged = "Rearranged";
 runtime::Problem rearranged() { return runtime::conflict(std::string(kRearranged), "the list has changed meanwhile"); }
 
+runtime::Problem contention() {
+  return runtime::conflict("Contention", "others are rearranging the same list; try again");
+}
+
 const runtime::Caller& the_system() {
   static const runtime::Caller system{.subject = std::nullopt, .roles = {}, .system = true};
   return system;
@@ -52,6 +56,18 @@ std::optional<std::int64_t> position_between(std::optional<std::int64_t> low, st
   return under + (*high - under) / 2;
 }
 
+std::vector<Shifted> next_to_spread(const std::vector<std::int64_t>& positions, std::size_t most) {
+  const auto target = [](std::size_t index) { return (static_cast<std::int64_t>(index) + 1) * kPositionStep; };
+  std::vector<Shifted> moves;
+  for (std::size_t i = 0; i < positions.size() && moves.size() < most; ++i) {
+    if (target(i) < positions[i]) moves.push_back({.index = i, .position = target(i)});
+  }
+  for (auto i = positions.size(); i-- > 0 && moves.size() < most;) {
+    if (target(i) > positions[i]) moves.push_back({.index = i, .position = target(i)});
+  }
+  return moves;
+}
+
 ItemOrder::ItemOrder(runtime::Repository& repository)
     : repository_(repository), entity_(*repository.model().find_entity("WATCHLIST_ITEM")) {}
 
@@ -62,7 +78,7 @@ Outcome<Object> ItemOrder::move(const Item& item, const Place& place) {
     auto moved = try_to_move(item, place);
     if (moved || moved.problem().code != kRearranged) return moved;
   }
-  return runtime::conflict("Contention", "others are rearranging the same list; try again");
+  return contention();
 }
 
 Outcome<Object> ItemOrder::try_to_move(const Item& item, const Place& place) {
@@ -108,36 +124,55 @@ Outcome<ItemOrder::Target> ItemOrder::target_of(const Item& item, const Place& p
   return Target{.anchor = here, .position = before ? position_between(beside, here) : position_between(here, beside)};
 }
 
-// From the last item to the first, each far behind the old end and before the ones that went ahead: at no moment does the order
-// differ from the old one.  Nobody may add, remove or move items meanwhile: a new one would get a place among those that went ahead.
-Outcome<Done> ItemOrder::spread_out(const AttributeValue& watchlist_id) {
-  auto items = ATTEMPT(items_of(repository_, watchlist_id, the_system()));
-  if (items.empty()) return Done{};
-  const auto end = position_of(items.back());
-  const auto count = static_cast<std::int64_t>(items.size());
-  if (end > kLastPosition - (count + 1) * kPositionStep)
-    return runtime::conflict("Full", "the positions of this list are used up");
-  Item list_naming;
-  list_naming.set("watchlistId", watchlist_id);
-  for (auto left = items.size(); left > 0;) {
-    const auto first = left - std::min(left, kTogether);
-    ATTEMPT(repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
-      const auto* list = ATTEMPT(transaction.load(*repository_.model().find_entity("WATCHLIST"), list_naming));
-      if (list == nullptr || *list->after->find("itemCount") != AttributeValue::number(count)) return rearranged();
-      transaction.depend_on(*list, {"itemCount"});
-      for (auto i = first; i < left; ++i) {
-        auto* draft = ATTEMPT(transaction.load(entity_, items[i].attributes));
-        if (draft == nullptr || position_in(*draft->after) != position_of(items[i])) return rearranged();
-        model::PlainObject changes;
-        changes.values.set("position",
-                           AttributeValue::number(end + (static_cast<std::int64_t>(i) + 1) * kPositionStep));
-        ATTEMPT(transaction.change(*draft, changes, runtime::Source::Model));
-      }
-      return Done{};
-    }));
-    left = first;
+Outcome<Done> ItemOrder::make_room(const AttributeValue& watchlist_id) {
+  for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
+    auto made = spread_out(watchlist_id);
+    if (made || made.problem().code != kRearranged) return made;
   }
-  return Done{};
+  return contention();
+}
+
+// A short list in one transaction, a longer one in several, each planned from the list as it is then.
+Outcome<Done> ItemOrder::spread_out(const AttributeValue& watchlist_id) {
+  for (std::size_t round = 0;; ++round) {
+    const auto items = ATTEMPT(items_of(repository_, watchlist_id, the_system()));
+    if (static_cast<std::int64_t>(items.size()) >= kLastPosition / kPositionStep)
+      return runtime::conflict("Full", "the positions of this list are used up");
+    if (round > items.size() / kTogether + 1) return rearranged();
+    std::vector<std::int64_t> positions;
+    for (const auto& item : items) positions.push_back(position_of(item));
+    const auto moves = next_to_spread(positions, kTogether);
+    if (moves.empty()) return Done{};
+    ATTEMPT(shift(watchlist_id, items, moves));
+  }
+}
+
+// Nobody may have added or removed an item meanwhile, or moved one of these, or any if they are few enough to be looked at.
+Outcome<Done> ItemOrder::shift(const AttributeValue& watchlist_id, const std::vector<Object>& items,
+                               const std::vector<Shifted>& moves) {
+  const Item list_naming{{"watchlistId", watchlist_id}};
+  const auto count = AttributeValue::number(static_cast<std::int64_t>(items.size()));
+  return repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
+    const auto* list = ATTEMPT(transaction.load(*repository_.model().find_entity("WATCHLIST"), list_naming));
+    if (list == nullptr || *list->after->find("itemCount") != count) return rearranged();
+    transaction.depend_on(*list, {"itemCount"});
+    const auto unmoved = [&](const Object& item) -> Outcome<runtime::Draft*> {
+      auto* draft = ATTEMPT(transaction.load(entity_, item.attributes));
+      if (draft == nullptr || position_in(*draft->after) != position_of(item)) return rearranged();
+      transaction.depend_on(*draft, {"position"});
+      return draft;
+    };
+    if (items.size() <= kTogether) {
+      for (const auto& item : items) ATTEMPT(unmoved(item));
+    }
+    for (const auto& [index, position] : moves) {
+      auto* draft = ATTEMPT(unmoved(items[index]));
+      model::PlainObject changes;
+      changes.values.set("position", AttributeValue::number(position));
+      ATTEMPT(transaction.change(*draft, changes, runtime::Source::Model));
+    }
+    return Done{};
+  });
 }
 
 }  // namespace stator::systems::worthwatch

@@ -22,6 +22,17 @@ inline constexpr std::int64_t kLastPosition = 999'999'999'999'999;
 // A position between two others, of which one may be missing; nullopt when there is no room.
 std::optional<std::int64_t> position_between(std::optional<std::int64_t> low, std::optional<std::int64_t> high);
 
+// An item of a list, by its place in the order, and where it goes.
+struct Shifted {
+  std::size_t index = 0;
+  std::int64_t position = 0;
+};
+// What to move first so that the items, now at these ascending positions, come to stand one step apart from the first step on: at most
+// `most`, nothing when they do already.  Whether these have moved or not, and one after another in this order, the items' order is the
+// same.  What moves down goes from the first to the last, then what moves up from the last to the first; so nothing
+// ever passes its neighbour.
+std::vector<Shifted> next_to_spread(const std::vector<std::int64_t>& positions, std::size_t most);
+
 // The order of a list's items.  A move is one write, because positions have room between them; when there is none left, all items
 // of the list are spread out first.  Blocking, thread-safe.
 class ItemOrder {
@@ -31,6 +42,9 @@ class ItemOrder {
   // The item, moved.  `item` holds watchlistId, contentType and contentId.  Who asks may change the list: that has been checked.
   // Problems: NotFound (it is not on the list), Invalid (the anchor is not), Full (positions are used up), Contention.
   runtime::Outcome<runtime::Object> move(const value::Item& item, const Place& place);
+
+  // Spreads out the items of a list.  Problems: Full (there are too many), Contention.
+  runtime::Outcome<runtime::Done> make_room(const value::AttributeValue& watchlist_id);
 
  private:
   struct Target {
@@ -42,6 +56,8 @@ class ItemOrder {
   runtime::Outcome<runtime::Object> try_to_move(const value::Item& item, const Place& place);
   runtime::Outcome<Target> target_of(const value::Item& item, const Place& place, value::Item anchor_naming);
   runtime::Outcome<runtime::Done> spread_out(const value::AttributeValue& watchlist_id);
+  runtime::Outcome<runtime::Done> shift(const value::AttributeValue& watchlist_id,
+                                        const std::vector<runtime::Object>& items, const std::vector<Shifted>& moves);
 
   runtime::Repository& repository_;
   const model::Entity& entity_;

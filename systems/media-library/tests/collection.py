@@ -2,6 +2,8 @@
 
 from media import Rest, unknown
 
+NOTE = "\U0001d160"  # three characters of four bytes each, when it is sorted
+
 
 class Collections(Rest):
     def test_are_created_described_and_deleted(self):
@@ -21,6 +23,16 @@ class Collections(Rest):
         problems = self.expect(self.ann("POST", f"{library}/collections", {"Name": "x" * 101, "Description": "x" * 501, "ItemCount": 1}), 400).problems()
         self.assertEqual(set(problems), {"Name", "Description", "ItemCount"})
         self.expect(self.ann("POST", f"{library}/collections", {"Name": ""}), 400)
+
+    def test_a_name_or_title_that_folding_makes_too_long_is_refused(self):
+        library = self.ann.library()
+        for name in ("漢" * 100, "😀" * 100, "x " * 49 + "xx", "#" * 100, NOTE * 40):
+            path = f"{library}/collections/{self.ann.collection(library, name)}"
+            self.ann.book(library, name, CollectionId=path.rsplit("/", 1)[1])
+        for method, where, body in (("POST", f"{library}/collections", {}), ("PATCH", path, {})):
+            self.assertEqual(set(self.expect(self.ann(method, where, {**body, "Name": NOTE * 45}), 400).problems()), {"Name"})
+        for kind in ("books", "videos"):
+            self.assertEqual(set(self.expect(self.ann("POST", f"{library}/{kind}", {"Title": NOTE * 45}), 400).problems()), {"Title"})
 
     def test_a_name_is_unique_in_its_library_without_regard_to_case(self):
         library = self.ann.library()
@@ -102,6 +114,19 @@ class Order(Rest):
         self.ann.book(library, CollectionId=foo, Order=7)
         self.ann.video(library, CollectionId=foo)
         self.assertEqual(self.orders(library, foo), [1, 7, 8])
+
+    def test_goes_on_from_the_last_while_a_rename_travels(self):
+        library = self.ann.library()
+        foo = self.ann.collection(library, "Foo")
+        lines = "".join(f"Item {i},Foo\n" for i in range(300))
+        self.expect(self.ann("POST", f"{library}/import", "Title,Collection\n" + lines, Content_Type="text/csv"), 200)
+        for turn in range(3):
+            self.expect(self.ann("PATCH", f"{library}/collections/{foo}", {"Name": f"Bar {turn}"}), 200)
+            self.ann.book(library, CollectionId=foo)
+            self.assertEqual(self.orders(library, foo), list(range(1, 302 + turn)))
+        self.settle(lambda: {one["CollectionName"] for one in self.ann.items(f"{library}/collections/{foo}/items")} == {"Bar 2"})
+        nested = [one for one in self.ann.items(f"{library}/items?limit=100")]
+        self.assertEqual([one["Order"] for collection in nested for one in collection["items"]], list(range(1, 304)))
 
     def test_who_moves_in_goes_to_the_end(self):
         library = self.ann.library()

@@ -36,3 +36,49 @@ class Directory(Rest):
         self.settle(lambda: self.ann("GET", library).status == 404 and self.ann("GET", book).status == 404)
         self.assertEqual(self.ann.items("/libraries"), [])
         self.bob.register("Bob", self.address("ann"))
+
+    def comes_back(self, user, who):
+        """What went with the former user goes first."""
+        body = {"Name": who.capitalize(), "Email": self.address(who)}
+        self.settle(lambda: self.expect_one_of(user("PUT", "/me", body), 201, 409).status == 201)
+
+    def expect_one_of(self, answer, *statuses):
+        self.assertIn(answer.status, statuses, answer.body)
+        return answer
+
+    def test_who_leaves_and_comes_back_finds_nothing_of_what_they_left(self):
+        ann, bob = self.joined("ann"), self.joined("bob")
+        library = ann.library()
+        book = ann.book(library, CollectionId=ann.collection(library))
+        ann.done("POST", f"{library}/share", {"email": self.address("bob")})
+        self.expect(ann("DELETE", "/me"), 204)
+        self.comes_back(ann, "ann")
+        self.assertEqual(ann.items("/libraries"), [])
+        self.settle(lambda: ann("GET", book).status == 404 and ann.items("/items") == [])
+        self.settle(lambda: bob.items("/libraries") == [])
+
+    def test_who_leaves_and_comes_back_is_not_shared_with_any_more(self):
+        ann, bob = self.joined("ann"), self.joined("bob")
+        ann.done("POST", f"{ann.library()}/share", {"email": self.address("bob")})
+        self.expect(bob("DELETE", "/me"), 204)
+        self.comes_back(bob, "bob")
+        self.assertEqual(bob.items("/libraries"), [])
+
+    def test_a_library_may_come_before_its_owner_signs_in_and_goes_with_them(self):
+        library = self.ann.library()
+        book = self.ann.book(library)
+        self.ann.register("Ann", self.address("ann"))
+        self.settle(lambda: self.ann("GET", library).json.get("OwnerName") == "Ann")
+        self.expect(self.ann("DELETE", "/me"), 204)
+        self.comes_back(self.ann, "ann")
+        self.assertEqual(self.ann.items("/libraries"), [])
+        self.settle(lambda: self.ann("GET", book).status == 404)
+
+    def test_a_library_that_is_made_after_leaving_stays(self):
+        self.ann.register("Ann", self.address("ann"))
+        old = self.ann.library("Old")
+        self.expect(self.ann("DELETE", "/me"), 204)
+        new = self.ann.library("New")
+        self.settle(lambda: self.ann("GET", old).status == 404)
+        self.comes_back(self.ann, "ann")
+        self.settle(lambda: self.ann("GET", new).json.get("OwnerName") == "Ann")

@@ -45,7 +45,8 @@ class Keys(Rest):
                           "GSI1SK": "item#foo"})  # fmt: skip
         self.assertEqual(self.keys(EntityType="BOOK", ItemId=B),
                          {"PK": f"owner#{me}", "SK": f"library#{L}#item#{B}", "GSI1PK": f"owner#{me}#library#{L}",
-                          "GSI1SK": "item#foo#00012#title", "GSI2PK": f"owner#{me}", "GSI2SK": "item#title"})  # fmt: skip
+                          "GSI1SK": "item#foo#00012#title", "GSI2PK": f"owner#{me}", "GSI2SK": "item#title",
+                          "GSI4PK": f"owner#{me}#library#{L}#collection#{collection}", "GSI4SK": "00012#title"})  # fmt: skip
         self.assertEqual(self.keys(EntityType="VIDEO", ItemId=V),
                          {"PK": f"owner#{me}", "SK": f"library#{L}#item#{V}", "GSI1PK": f"owner#{me}#library#{L}", "GSI1SK": "item#alone",
                           "GSI2PK": f"owner#{me}", "GSI2SK": "item#alone"})  # fmt: skip

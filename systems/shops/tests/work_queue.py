@@ -78,6 +78,47 @@ class WorkQueue(shops_rest.ShopsRest):
         self.assertNotIn("last_crawled", shop)
         self.assertIsNone(self.claimed())
 
+    def test_a_newer_crawl_that_is_reported_makes_an_older_failure_forgotten(self):
+        self.add("a", crawl_interval_hours=1)
+        failed = self.expect(self.release("fail", self.claim().json), 200).json
+        crawled = self.shop(self.country, f"a.{self.domain}", last_crawled="2099-01-01T00:00:00.000Z")
+        self.assertEqual(crawled["crawl_at"], "2099-01-01T01:00:00.000Z")
+        older = self.shop(self.country, f"a.{self.domain}", last_crawled="2026-01-01T00:00:00.000Z")
+        self.assertEqual(older["crawl_at"], failed["crawl_retry_at"], "a crawl before the failure does not count")
+
+    def test_a_shop_that_was_never_crawled_comes_first_again_once_its_lease_is_over(self):
+        self.add("late", last_crawled="2026-01-02T00:00:00Z")
+        self.add("never")
+        self.assertEqual(self.claimed(seconds=1), "never")
+        due = lambda: [shop["domain"].split(".")[0] for shop in self.bot("GET", f"/due?op=crawl&country={self.country}").json["items"]]
+        self.assertEqual(due(), ["late"])
+        self.settle(lambda: due() == ["never", "late"])
+        self.assertEqual(self.claimed(), "never")
+
+    def test_a_lease_that_moves_does_not_break_somebodys_edit(self):
+        self.add("a")
+        path = f"/shops/a.{self.domain}"
+        etag = self.bot("GET", path).headers["ETag"]
+        self.release("fail", self.claim(op="scrape").json)
+        lease = self.claim().json
+        self.expect(self.bot("PATCH", path, {"standards_used": ["json-ld"]}, If_Match=etag), 200)
+        etag = self.bot("GET", path).headers["ETag"]
+        self.expect(self.release("complete", lease), 200)
+        self.expect(self.bot("PATCH", path, {"crawl_interval_hours": 1}, If_Match=etag), 200)
+
+    def test_what_a_request_says_of_the_last_crawl_counts_as_a_change(self):
+        self.add("a")
+        path = f"/shops/a.{self.domain}"
+        etag = self.bot("GET", path).headers["ETag"]
+        self.expect(self.bot("PATCH", path, {"last_crawled": "2026-01-01T00:00:00Z"}), 200)
+        self.expect(self.bot("PATCH", path, {"last_crawled": "2026-01-02T00:00:00Z"}, If_Match=etag), 412)
+
+    def test_leased_shops_at_the_head_of_the_queue_hide_nothing_behind_them(self):
+        self.add(*(f"s{i:03}" for i in range(200)))
+        taken = {self.claimed() for _ in range(199)}
+        last = self.bot("GET", f"/due?op=crawl&country={self.country}").json["items"]
+        self.assertEqual([shop["domain"].split(".")[0] for shop in last], sorted({f"s{i:03}" for i in range(200)} - taken))
+
     def test_a_dead_workers_lease_expires(self):
         self.add("a")
         dead = self.claim(seconds=1).json

@@ -78,6 +78,20 @@ class Items(watch_rest.WatchRest):
             expected = [*rest[:place], moved, *rest[place:]]
             self.assertEqual(self.order(self.ann, listed), expected)
 
+    def test_an_item_at_the_last_position_leaves_room_for_moves_and_new_ones(self):
+        last = 999999999999999
+        for crowded in (3, 60):  # spread out in one transaction, and in two
+            movies = [self.movie() for _ in range(crowded)]
+            listed = self.list_of(self.ann)
+            for place, movie in enumerate(movies):
+                self.add(self.ann, listed, movie, position=last - crowded + 1 + place)
+            added = self.movie()
+            self.assertEqual(self.add(self.ann, listed, added).json["position"], (crowded + 1) * 1000000)
+            self.assertEqual(self.order(self.ann, listed), [*movies, added])
+            self.expect(self.ann("PATCH", f"/watchlists/{listed}/items/MOVIE/{added}", {"position": last}), 200)
+            self.expect(self.move(listed, movies[0], after=added), 200)
+            self.assertEqual(self.order(self.ann, listed), [*movies[1:], added, movies[0]])
+
     def test_a_move_stays_while_others_make_room(self):
         movies = [self.movie() for _ in range(8)]
         listed = self.list_of(self.ann)

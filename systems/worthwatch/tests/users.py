@@ -71,9 +71,37 @@ class Users(watch_rest.WatchRest):
         self.assertEqual((approved["curatorStatus"], approved["isCurator"]), ("APPROVED", True))
         self.assertTrue(self.get(self.bob, f"/users/{me}")["isCurator"])
         self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 200)
-        self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 409, "NotACurator")
+        self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 409, "AlreadySuspended")
         self.assertFalse(self.get(self.bob, f"/users/{me}")["isCurator"])
         self.expect(self.user(f"eve-{self.name}")("POST", "/me/curator/apply"), 404)
+
+    def status(self, who):
+        return self.get(who, "/me")["curatorStatus"]
+
+    def test_who_is_suspended_cannot_get_out_of_it_by_registering_again(self):
+        me = self.ids[self.ann]
+        self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 200)
+        self.expect(self.ann("DELETE", f"/users/{me}"), 204)
+        self.assertEqual(self.expect(self.register(self.ann, me), 201).json["curatorStatus"], "SUSPENDED")
+        self.expect(self.ann("POST", "/me/curator/apply"), 409, "AlreadyAsked")
+        hidden = self.list_of(self.ann)
+        self.assertNotIn(hidden, [one["watchlistId"] for one in self.all_pages(self.nobody, "/watchlists")])
+        self.expect(self.admin("POST", f"/users/{me}/curator/reinstate"), 200)
+        self.settle(lambda: hidden in [one["watchlistId"] for one in self.all_pages(self.nobody, "/watchlists")])
+        self.expect(self.ann("DELETE", f"/users/{me}"), 204)
+        self.settle(lambda: self.register(self.ann, me).status == 201)
+        self.assertEqual(self.status(self.ann), "NONE")
+
+    def test_who_is_reinstated_is_what_they_were_before(self):
+        for who, before in ((self.ann, "APPROVED"), (self.bob, "NONE")):
+            if before == "APPROVED":
+                self.expect(who("POST", "/me/curator/apply"), 200)
+                self.expect(self.admin("POST", f"/users/{self.ids[who]}/curator/approve"), 200)
+            self.expect(self.admin("POST", f"/users/{self.ids[who]}/curator/reinstate"), 409, "NotSuspended")
+            self.expect(self.admin("POST", f"/users/{self.ids[who]}/curator/suspend"), 200)
+            self.expect(who("POST", f"/users/{self.ids[who]}/curator/reinstate"), 403)
+            self.expect(self.admin("POST", f"/users/{self.ids[who]}/curator/reinstate"), 200)
+            self.assertEqual(self.status(who), before)
 
     def test_an_extended_profile_is_private_until_it_is_public(self):
         theirs = f"/users/{self.ids[self.ann]}/profile"

@@ -89,6 +89,14 @@ class Watchlists(watch_rest.WatchRest):
         self.expect(self.admin("POST", f"/users/{me}/curator/approve"), 200)
         self.settle(in_feed)
 
+    def test_lists_of_somebody_who_is_no_curator_can_be_taken_out_of_discovery(self):
+        listed, me = self.list_of(self.ann), self.ids[self.ann]
+        public = lambda: [one["watchlistId"] for one in self.all_pages(self.nobody, "/watchlists")]
+        self.assertIn(listed, public())
+        self.expect(self.admin("POST", f"/users/{me}/curator/suspend"), 200)
+        self.settle(lambda: listed not in public())
+        self.assertEqual(self.get(self.nobody, f"/users/{me}/watchlists")["items"], [])
+
     def test_a_renamed_curator_is_renamed_on_their_lists(self):
         listed = self.list_of(self.ann)
         self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"username": f"New {self.name}"[:50]}), 200)
