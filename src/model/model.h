@@ -389,7 +389,7 @@ struct Action {
   std::vector<Step> steps;
   bool native = false;  // carried out by C++ that the app is given; it has no steps
   std::vector<std::string>
-      accepts;  // native: media types of a body that is taken as it is; inputs then come from the query
+      accepts;  // native: media types of a body that is taken as it is, or `none`; inputs then come from the query
   std::optional<std::string> result;  // the step whose entity is served; none: 204
   std::optional<std::string> within;
   Access access;
