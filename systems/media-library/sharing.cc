@@ -22,11 +22,6 @@ using runtime::Transaction;
 using value::AttributeValue;
 using value::Item;
 
-std::string folded(std::string_view email) {
-  auto fold = model::fold(email);
-  return fold ? std::move(*fold) : std::string(email);
-}
-
 // The people of a library: SharedTo and SharedToIds, side by side.
 class Recipients {
  public:
@@ -36,7 +31,7 @@ class Recipients {
 
   std::size_t size() const { return emails_.size(); }
   std::optional<std::size_t> find_email(std::string_view email) const {
-    const auto found = std::ranges::find(emails_, folded(email), folded);
+    const auto found = std::ranges::find(emails_, email);
     return found != emails_.end() ? std::optional(static_cast<std::size_t>(found - emails_.begin())) : std::nullopt;
   }
   std::optional<std::size_t> find_id(const std::string& id) const {
@@ -135,7 +130,7 @@ Outcome<http::Response> Sharing::share(const app::NativeCall& call) const {
     user_naming.set("UserId", AttributeValue::string(*recipient));
     const auto* user = ATTEMPT(transaction.load(*model.find_entity("USER"), user_naming));
     // The directory's index may be behind; the user's own row is not.
-    if (user == nullptr || folded(text_of(*user->after, "Email")) != folded(email)) return unknown_user();
+    if (user == nullptr || text_of(*user->after, "Email") != email) return unknown_user();
     transaction.depend_on(*user, {"Email"});
     auto* library = ATTEMPT(load_library(transaction, model, seen));
     if (ATTEMPT(find_pointer(transaction, model, *recipient, seen)) != nullptr) {

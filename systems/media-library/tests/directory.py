@@ -27,6 +27,18 @@ class Directory(Rest):
         self.ann.register("Ann", self.address("anna"))
         self.bob.register("Bob", self.address("ann"))
 
+    def test_an_accent_makes_another_address(self):
+        self.ann.register("Ann", self.address("jose"))
+        self.bob.register("Bob", self.address("josé"))
+        eve = self.user(f"eve-{self.name}")
+        eve.register("Eve", self.address("eve"))
+        library = eve.library()
+        self.expect(eve("POST", f"{library}/share", {"email": self.address("JOSÉ")}), 200)
+        self.expect(self.bob("GET", library), 200)
+        self.expect(self.ann("GET", library), 404)
+        self.expect(eve("POST", f"{library}/unshare", {"email": self.address("José")}), 200)
+        self.expect(self.bob("GET", library), 404)
+
     def test_who_leaves_leaves_nothing_behind(self):
         self.ann.register("Ann", self.address("ann"))
         library = self.ann.library()

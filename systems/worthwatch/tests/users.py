@@ -35,6 +35,11 @@ class Users(watch_rest.WatchRest):
         self.expect(self.register(eve, f"eve-{self.name}"), 409)
         self.expect(eve("PATCH", f"/users/eve-{self.name}", {"email": taken["email"]}), 409)
 
+    def test_an_accent_makes_another_email(self):
+        for who, email in (("jose", "jose"), ("josé", "josé")):
+            body = {"email": f"{email}-{self.name}@example.org", "username": f"{who.encode().hex()}-{self.name}"[:50]}
+            self.expect(self.user(f"{who.encode().hex()}-{self.name}")("POST", "/users", body), 201)
+
     def test_a_changed_email_frees_the_old_one(self):
         old = self.email(self.ids[self.ann])
         self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"email": f"new-{old}"}), 200)
