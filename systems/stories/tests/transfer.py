@@ -163,6 +163,16 @@ class Large(Desk):
             self.expect(self.ann("POST", "/stories/import", body, Content_Type=kind), 413, "TooLarge")
 
 
+    def test_a_story_has_as_many_nodes_as_can_be_looked_at(self):
+        nodes = [{"id": f"00000000-0000-4000-8000-{i:012}"} for i in range(10000)]
+        story = self.expect(self.ann("POST", "/stories/import", {"title": "T", "nodes": nodes}), 201).json
+        path = f"/stories/{story['id']}/nodes"
+        for body in ({}, {"nodeOrder": 7}):
+            self.expect(self.ann("POST", path, body), 409, "Full")
+        self.expect(self.ann("DELETE", f"{path}/{self.ann('GET', f'{path}?limit=1').json['items'][0]['id']}"), 200)
+        self.expect(self.ann("POST", path, {"nodeOrder": 7}), 201)
+
+
 class CutOff(DeskAndTable):
     @unittest.skipIf(stator.in_memory_only(), "what is in memory does not survive")
     def test_of_an_import_that_is_cut_off_nothing_stays(self):
