@@ -17,10 +17,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kMethods{
     {"delete", "DELETE"},
 }};
 
+// `append` is the create of something append_only.
+constexpr std::string_view kAppend = "append";
 constexpr std::array kStepKinds{
     Choice<Step::Kind>("read", Step::Kind::Read),     Choice<Step::Kind>("check", Step::Kind::Check),
-    Choice<Step::Kind>("create", Step::Kind::Create), Choice<Step::Kind>("update", Step::Kind::Update),
-    Choice<Step::Kind>("delete", Step::Kind::Delete),
+    Choice<Step::Kind>("create", Step::Kind::Create), Choice<Step::Kind>(kAppend, Step::Kind::Create),
+    Choice<Step::Kind>("update", Step::Kind::Update), Choice<Step::Kind>("delete", Step::Kind::Delete),
 };
 
 struct WrittenAssignment {
@@ -36,6 +38,7 @@ struct WrittenStep {
   std::vector<WrittenAssignment> key;
   std::vector<WrittenAssignment> set;
   std::vector<Written<Expression>> conditions;  // `that` and `when`
+  bool appends = false;                         // Create, written as `append`
 };
 
 // ----------------------------------------------------------------------------------------------------------------- reading
@@ -73,7 +76,7 @@ Failure load_failure(const YamlNode& node, Report& report) {
   return failure;
 }
 
-// The kind of a step is the one word among the five that it has.
+// The kind of a step is the one word among these that it has.
 std::optional<std::pair<Step::Kind, const YamlNode*>> load_step_kind(const YamlNode& node, Words& words,
                                                                      Report& report) {
   std::optional<std::pair<Step::Kind, const YamlNode*>> found;
@@ -88,7 +91,7 @@ std::optional<std::pair<Step::Kind, const YamlNode*>> load_step_kind(const YamlN
     found.emplace(kind, value);
   }
   if (!found && node.is_map())
-    report.error(node.position, "missing-word", "a step is a read, check, create, update or delete");
+    report.error(node.position, "missing-word", "a step is a read, check, create, append, update or delete");
   return found;
 }
 
@@ -125,6 +128,7 @@ std::optional<WrittenStep> load_step(const YamlNode& node, Report& report) {
       break;
     case Step::Kind::Create:
       if (auto entity = read_text(*value, "what is created", report)) written.entities.push_back(std::move(*entity));
+      written.appends = value->key.text == kAppend;
       take_name("as");
       take_set(words.need("set"));
       break;
@@ -221,6 +225,7 @@ class ActionResolver {
     if (step.kind == Step::Kind::Read) each(written.entities, [&](const Entity& e) { check_key(written, e); });
     if (step.kind == Step::Kind::Create) {
       each(written.entities, [&](const Entity& e) {
+        if (written.appends && !e.append_only) refuse_append(written, e);
         check_set(written, e);
         check_complete(written, e);
       });
@@ -238,6 +243,11 @@ class ActionResolver {
     }
     if (!changes && written.as && !names_.emplace(step.as, &written).second)
       report_.error(written.as->position, "repeated-word", fmt::format("a step before is called {} already", step.as));
+  }
+
+  void refuse_append(const WrittenStep& written, const Entity& entity) {
+    report_.error(written.entities.front().position, "append-only",
+                  fmt::format("{} is not append_only, so nothing is appended: write create", entity.name));
   }
 
   void refuse_append_only(const WrittenStep& written, const Entity& entity) {
