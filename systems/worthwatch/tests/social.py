@@ -48,6 +48,10 @@ class Social(watch_rest.WatchRest):
         self.expect(rate(self.bob, 0.5), 200)
         self.assertEqual(rating(), {"averageRating": 5, "ratingCount": 2})
         self.assertEqual([one["rating"] for one in self.get(self.bob, "/me/ratings")["items"]], [0.5])
+        reviewed = {"rating": 0.5, "review": "Not again."}
+        self.expect(self.bob("PUT", f"/me/ratings/MOVIE/{movie}", reviewed), 200)
+        self.assertEqual(self.get(self.bob, f"/me/ratings/MOVIE/{movie}")["review"], "Not again.")
+        self.expect(self.bob("PUT", f"/me/ratings/MOVIE/{movie}", {"rating": 1, "review": "x" * 4001}), 400)
         self.expect(self.bob("DELETE", f"/me/ratings/MOVIE/{movie}"), 204)
         self.expect(self.bob("GET", f"/me/ratings/MOVIE/{movie}"), 404)
         self.assertEqual(rating(), {"averageRating": 9.5, "ratingCount": 1})
