@@ -47,11 +47,15 @@ class Description {
   }
 
  private:
-  void about(std::string summary, const std::string& description, std::string tag, bool anyone) {
+  // Something that everybody may do, within something that not everybody may see, is done without a token or with one.
+  void about(std::string summary, const std::string& description, std::string tag, const model::Access& access,
+             const std::optional<std::string>& within = {}) {
     operation_.summary = std::move(summary);
     operation_.tag = std::move(tag);
     operation_.choices.push_back({.query = query_of(route_), .label = route_.label, .description = description});
-    operation_.all_public = operation_.any_public = anyone;
+    const bool all = !within || model_.find_entity(*within)->read.anyone;
+    operation_.all_public = access.anyone && all;
+    operation_.any_public = access.anyone || access.anyone_when;
   }
 
   // ------------------------------------------------------------------------------------------------------------- parameters
@@ -133,7 +137,7 @@ class Description {
     const auto& entity = *target.entity;
     const auto word = target.operation;
     about(fmt::format("{} {}", route_.label.substr(route_.label.rfind('.') + 1), entity.name), entity.description,
-          entity.name, word == Word::Get && entity.read.anyone);
+          entity.name, word == Word::Get ? entity.read : model::Access{});
     path_parameters(entity.attributes);
     entity_headers(entity, word);
     include_deleted();
@@ -188,7 +192,7 @@ class Description {
   // ---------------------------------------------------------------------------------------------------------------- patterns
 
   void add_target(const model::Pattern* pattern) {
-    about(pattern->name, pattern->description, "patterns", pattern->access.anyone);
+    about(pattern->name, pattern->description, "patterns", pattern->access, pattern->within);
     path_parameters(pattern->parameters);
     query_words();
     for (const auto& one : pattern->parameters) {
@@ -237,7 +241,7 @@ class Description {
   // ----------------------------------------------------------------------------------------------------------------- actions
 
   void add_target(const model::Action* action) {
-    about(action->name, action->description, "actions", action->access.anyone);
+    about(action->name, action->description, "actions", action->access, action->within);
     path_parameters(action->inputs);
     const auto elsewhere = [&](const model::Attribute& input) { return !is_in_path(route_, input.name); };
     const bool in_query = inputs_from_query(*action);
