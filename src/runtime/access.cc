@@ -56,6 +56,30 @@ Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Ent
   return ATTEMPT(transaction.is_present(*draft)) ? draft : nullptr;
 }
 
+// Whether the caller may read it.  What the condition of a public row says of copies goes by what they are copies of: a list that was
+// just made private shows none of its items, although they do not know it yet.
+Outcome<bool> may_read(Transaction& transaction, const Model& model, const Entity& entity, const Item& attributes,
+                       const Caller& caller) {
+  const auto& access = entity.read;
+  if (!ATTEMPT(lets_in(access, entity, attributes, caller))) return false;
+  const bool by_condition = access.anyone_when && !lets_in(access, caller) && !owns(entity, attributes, caller);
+  if (!by_condition) return true;
+  auto now = attributes;
+  for (const auto& name : access.anyone_when->paths()) {
+    const auto* attribute = entity.find_attribute(name);
+    if (attribute == nullptr || !attribute->copy_of) continue;
+    const auto& parent = *entity.find_parent(attribute->copy_of->relation);
+    const auto key = ATTEMPT(checked(model::parent_key(model, entity, parent, attributes)));
+    const auto* source = key ? ATTEMPT(transaction.load_key(*model.find_entity(parent.entity), *key)) : nullptr;
+    const auto* content = source == nullptr ? nullptr : source->after->find(attribute->copy_of->attribute);
+    if (content != nullptr)
+      now.set(name, *content);
+    else
+      now.erase(name);
+  }
+  return lets_in(access, entity, now, caller);
+}
+
 // Whether a row is what the pointer of a grant is about: it has what the pointer gives and what it was looked up by.
 bool is_meant(const Grant& grant, const Item& gives, const Item& asked, const Item& row) {
   const auto same = [&](const std::string& name, const AttributeValue* content) {
@@ -117,7 +141,14 @@ Outcome<Visible> find_visible(Transaction& transaction, const Model& model, cons
                               const Caller& caller, bool include_deleted) {
   const auto own = with_default_owner(entity, naming, caller);
   auto* draft = ATTEMPT(find_row(transaction, model, entity, own, include_deleted));
-  if (draft != nullptr && ATTEMPT(lets_in(entity.read, entity, *draft->after, caller))) {
+  // What is deleted is there only for those who may delete it, and so restore it.
+  const auto shows = [&](const Draft& found, const Grant* grant) -> Outcome<bool> {
+    if (!include_deleted || ATTEMPT(transaction.is_present(found))) return true;
+    if (grant != nullptr && contains(entity.remove.grants, grant->name)) return true;
+    return lets_in(entity.remove, entity, *found.after, caller);
+  };
+  if (draft != nullptr && ATTEMPT(may_read(transaction, model, entity, *draft->after, caller)) &&
+      ATTEMPT(shows(*draft, nullptr))) {
     return Visible{.draft = draft, .grant = nullptr};
   }
   for (const auto& name : entity.read.grants) {
@@ -127,8 +158,8 @@ Outcome<Visible> find_visible(Transaction& transaction, const Model& model, cons
     auto theirs = naming;
     for (const auto& [attribute, content] : *gives) theirs.set(attribute, content);
     auto* shared = ATTEMPT(find_row(transaction, model, entity, theirs, include_deleted));
-    if (shared != nullptr && is_meant(grant, *gives, naming, *shared->after))
-      return Visible{.draft = shared, .grant = &grant};
+    const bool meant = shared != nullptr && is_meant(grant, *gives, naming, *shared->after);
+    if (meant && ATTEMPT(shows(*shared, &grant))) return Visible{.draft = shared, .grant = &grant};
   }
   const bool would_help = !entity.read.anyone && !caller.subject && !caller.system && !entity.read.anyone_when;
   if (would_help) return unauthenticated();

@@ -106,6 +106,83 @@ patterns:
     returns: LIST
 )yaml";
 
+constexpr std::string_view kPosts = R"yaml(
+model: posts
+table: { name: Posts, key: [PK, SK] }
+entities:
+  POST:
+    path: /posts/{postId}
+    owner: authorId
+    access: { read: [owner, { public: "isPublic = true" }], write: owner }
+    soft_delete: { attribute: isDeleted }
+    keys: { PK: "post#{postId}", SK: "post" }
+    attributes:
+      authorId: string
+      postId: { type: string, required: true }
+      isPublic: { type: boolean, default: true }
+      isDeleted: { type: boolean, internal: true }
+  REMARK:
+    path: /posts/{postId}/remarks/{remarkId}
+    owner: authorId
+    access: { read: [owner, { public: "isPublic = true" }], write: owner }
+    parents: { post: { entity: POST, on_delete: cascade } }
+    keys: { PK: "post#{postId}", SK: "remark#{remarkId}" }
+    attributes:
+      postId: string
+      remarkId: { type: string, required: true }
+      authorId: { type: string, copy_of: post.authorId }
+      isPublic: { type: boolean, copy_of: post.isPublic }
+actions:
+  remark:
+    post: /posts/{postId}/remark
+    within: POST
+    input: { remarkId: { type: string, required: true } }
+    steps:
+      - create: REMARK
+        as: remark
+        set: { postId: ":postId", remarkId: ":remarkId" }
+    result: remark
+)yaml";
+
+class PostsTest : public testing::Test {
+ protected:
+  PostsTest() {
+    world.made("POST", post, alice);
+    world.made("REMARK", remark, alice);
+  }
+
+  World world{kPosts};
+  const Caller alice = user("alice"), bob = user("bob");
+  const Item post{{"postId", text("p")}}, remark{{"postId", text("p")}, {"remarkId", text("r")}};
+};
+
+TEST_F(PostsTest, WhatIsDeletedIsShownOnlyToThoseWhoMayRestoreIt) {
+  ASSERT_EQ(told(world.get("POST", post, bob)), "ok");
+  ASSERT_TRUE(world.remove("POST", post, alice).ok());
+  for (const auto& [name, key] : {std::pair("POST", post), std::pair("REMARK", remark)}) {
+    EXPECT_EQ(told(world.get(name, key, alice, true)), "ok") << name;
+    EXPECT_EQ(told(world.get(name, key, bob, true)), "404 NotFound") << name;
+    EXPECT_EQ(told(world.get(name, key, nobody(), true)), "404 NotFound") << name;
+  }
+}
+
+TEST_F(PostsTest, ACopyThatIsBehindShowsNothing) {
+  ASSERT_EQ(told(world.get("REMARK", remark, bob)), "ok");
+  ASSERT_TRUE(world.update("POST", post, changes({{"isPublic", boolean(false)}}), alice).ok());
+  EXPECT_EQ(told(world.get("REMARK", remark, bob)), "404 NotFound");
+  EXPECT_EQ(told(world.get("REMARK", remark, alice)), "ok");
+}
+
+TEST_F(PostsTest, AnActionCreatesWhatTheParentSaysTheOwnerOf) {
+  auto inputs = post;
+  inputs.set("remarkId", text("s"));
+  const auto made = world.perform("remark", inputs, alice);
+  ASSERT_EQ(told(made), "ok");
+  EXPECT_EQ(shown(**made, "authorId"), "\"alice\"");
+  inputs.set("remarkId", text("t"));
+  EXPECT_EQ(told(world.perform("remark", inputs, bob)), "403 Forbidden");
+}
+
 TEST(PublicByAttributes, RowsArePublicWhileTheirConditionHolds) {
   World world(kLists);
   const auto alice = user("alice"), bob = user("bob");

@@ -166,7 +166,11 @@ class ActionRun {
   }
 
   Item with_owner(const Entity& entity, Item attributes) const {
-    if (entity.owner && owner_ && attributes.find(*entity.owner) == nullptr) attributes.set(*entity.owner, *owner_);
+    const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+    const bool copied = owner != nullptr && owner->copy_of;  // the parent says whose it is
+    if (entity.owner && owner_ && !copied && attributes.find(*entity.owner) == nullptr) {
+      attributes.set(*entity.owner, *owner_);
+    }
     return attributes;
   }
 
@@ -222,6 +226,7 @@ class ActionRun {
     auto given = ATTEMPT(evaluate(step.set)).values;
     auto* draft = ATTEMPT(transaction_.create(entity, with_owner(entity, std::move(given)), Source::Model));
     ATTEMPT(check_its_parents(*draft));
+    if (!lets_all_in_) ATTEMPT(check_copied_owner(*draft, caller_));
     remember(step.as, draft);
     return Done{};
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include <atomic>
 #include <thread>
 
@@ -86,7 +88,65 @@ entities:
             "400 Invalid; isbn is not an ISBN with a right checksum, such as 978-0-306-40615-7");
 }
 
+TEST(Checks, HoldAlsoOfWhatOthersChangeMeanwhile) {
+  World world(R"yaml(
+model: queue
+table: { name: Queue, key: [PK] }
+entities:
+  JOB:
+    access: { read: public, write: public }
+    keys: { PK: "job#{job}" }
+    checks: [{ that: "lease <= limit", attribute: lease, problem: "must not be beyond limit" }]
+    attributes:
+      job: { type: string, required: true }
+      lease: { type: integer, default: 0, drifts: true }
+      limit: { type: integer, default: 9 }
+actions:
+  lease:
+    post: /jobs/{job}/lease
+    access: public
+    steps:
+      - { read: JOB, as: job, key: { job: ":job" } }
+      - { update: job, set: { lease: "5" } }
+)yaml");
+  const Item key = {{"job", text("j")}};
+  world.made("JOB", key, nobody());
+  bool leased = false;
+  const auto lowered = world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+    auto* job = ATTEMPT(transaction.load(world.entity("JOB"), key));
+    ATTEMPT(transaction.change(*job, changes({{"limit", number(3)}}), Source::Request));
+    if (!std::exchange(leased, true)) ATTEMPT(world.perform("lease", key, nobody()));
+    return Done{};
+  });
+  EXPECT_EQ(told(lowered), "400 Invalid; lease must not be beyond limit");
+}
+
 // -------------------------------------------------------------------------------------------------------------------- create
+
+TEST_F(RepositoryTest, WhatIsClearedHasItsDefaultAgain) {
+  const Item library{
+      {"LibraryId", *world.made("LIBRARY", {{"Name", text("Home")}}, alice).attributes.find("LibraryId")}};
+  auto book = library;
+  book.set("Title", text("Dune"));
+  book.set("Pages", number(412));
+  auto key = library;
+  key.set("ItemId", *world.made("BOOK", book, alice).attributes.find("ItemId"));
+  EXPECT_EQ(shown(*world.update("BOOK", key, changes({}, {"Pages"}), alice), "Pages"), "0");
+  EXPECT_EQ(told(world.update("BOOK", key, changes({}, {"Title"}), alice)), "400 Invalid; Title is required");
+}
+
+TEST(Names, AreAskedForWithAllElseThatIsMissing) {
+  World world(R"yaml(
+model: boxes
+table: { name: Boxes, key: [PK] }
+entities:
+  BOX:
+    access: { read: public, write: public }
+    keys: { PK: "box#{box}" }
+    attributes: { box: string, title: { type: string, required: true } }
+)yaml");
+  EXPECT_EQ(told(world.create("BOX", {}, nobody())), "400 Invalid; title is required; box is required");
+}
 
 TEST_F(RepositoryTest, CreateFillsInWhatNobodyGives) {
   const auto made = world.made("LIBRARY", {{"Name", text("Home")}}, alice);

@@ -112,6 +112,10 @@ std::vector<std::set<std::string>> computed_things(const Entity& entity, const s
     Inputs inputs(entity);
     add(inputs.add(unique.attributes).add(unique.within));
   }
+  for (const auto& check : entity.checks) {
+    Inputs inputs(entity);
+    add(inputs.add(check.that.paths()));
+  }
   for (const auto& rules : relations) {
     Inputs inputs(entity);
     for (const auto& [theirs, ours] : rules.relation->by) inputs.add(std::vector{ours});

@@ -137,6 +137,7 @@ Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Sourc
     }
   }
   check_complete(entity, attributes, problems);
+  check_named(entity, attributes, problems);
   if (!problems.empty()) return invalid(std::move(problems));
   if (entity.versioned) attributes.set(model_.table.version_attribute, AttributeValue::number(1));
 
@@ -161,13 +162,35 @@ Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Sourc
   return &draft;
 }
 
+// A key with alternatives may do without some of the names.
+void Transaction::check_named(const Entity& entity, const Item& attributes,
+                              std::vector<model::Problem>& problems) const {
+  std::vector<model::Problem> missing;
+  for (const auto& name : context_.rules.of(entity).identity) {
+    const auto* attribute = entity.find_attribute(name);
+    if (attribute == nullptr || attributes.find(name) != nullptr) continue;
+    if (attribute->computed() || attribute->next) return;  // it comes later
+    if (!attribute->required) missing.push_back({name, "is required"});
+  }
+  if (missing.empty()) return;
+  const auto key = model::key_of(model_, entity, attributes);
+  if (key && !*key) problems.insert(problems.end(), missing.begin(), missing.end());
+}
+
 Outcome<Done> Transaction::change(Draft& draft, const model::PlainObject& changes, Source source) {
   const auto& entity = *draft.entity;
   if (entity.append_only) return conflict("AppendOnly", entity.name + " is never changed");
   auto given = changes;
   auto problems = check_changes(entity, model_.table, given, source);
   auto to = *draft.after;
-  for (const auto& name : given.nulls) to.erase(name);
+  for (const auto& name : given.nulls) {
+    const auto* attribute = entity.find_attribute(name);
+    if (attribute != nullptr && attribute->default_value) {
+      to.set(name, *attribute->default_value);
+    } else {
+      to.erase(name);
+    }
+  }
   for (const auto& [name, content] : given.values) to.set(name, content);
   for (const auto& attribute : entity.attributes) {  // what lacked it before was let in then
     const bool cleared = draft.after->find(attribute.name) != nullptr && to.find(attribute.name) == nullptr;
@@ -203,6 +226,11 @@ Outcome<Done> Transaction::change_to(Draft& draft, Item to, Source source, const
   return shift(draft, std::move(to));
 }
 
+Outcome<Done> Transaction::change_with_numbers(Draft& draft, Item to) {
+  const auto all = to;
+  return change_to(draft, std::move(to), Source::Request, all);
+}
+
 Outcome<Done> Transaction::remove(Draft& draft) {
   draft.by_user = true;
   return shift(draft, std::nullopt);
@@ -216,7 +244,7 @@ Outcome<Done> Transaction::soft_delete(Draft& draft) {
   if (rule.keep && model_.table.ttl_attribute) {
     to.set(*model_.table.ttl_attribute, AttributeValue::number(context_.generator.seconds_from_now(*rule.keep)));
   }
-  return change_to(draft, std::move(to));
+  return change_with_numbers(draft, std::move(to));
 }
 
 Outcome<Done> Transaction::restore(Draft& draft) {
@@ -231,7 +259,7 @@ Outcome<Done> Transaction::restore(Draft& draft) {
   }
   if (rule.at) to.erase(*rule.at);
   if (rule.keep && model_.table.ttl_attribute) to.erase(*model_.table.ttl_attribute);
-  return change_to(draft, std::move(to));
+  return change_with_numbers(draft, std::move(to));
 }
 
 Outcome<WritePlan::Commit> Transaction::commit() {

@@ -83,6 +83,10 @@ class Transaction {
   // Whether something is still there that went with a former one of this name: a new one would adopt it.
   Outcome<bool> has_heirs(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
 
+  // Tells of what is to name a new entity and was not given.
+  void check_named(const model::Entity& entity, const value::Item& attributes,
+                   std::vector<model::Problem>& problems) const;
+
   Draft* find(const value::Item& key);
   Outcome<const std::optional<value::Item>*> read(const value::Item& key);
 
@@ -103,6 +107,8 @@ class Transaction {
   // `to` becomes what the draft is going to be, as a user's change, unless it is the model that changes what drifts.  `given` are
   // the values that were given for it.
   Outcome<Done> change_to(Draft& draft, value::Item to, Source source = Source::Request, const value::Item& given = {});
+  // The same for what is deleted softly and restored: it keeps its numbers, also while it is in no order.
+  Outcome<Done> change_with_numbers(Draft& draft, value::Item to);
   // The same with its effects on parents, whoever changes it.
   Outcome<Done> shift(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
   Outcome<Done> shift_relation(const model::Entity& entity, const RelationRules& rules,

@@ -34,6 +34,18 @@ entities:
       side: string
       place: { next: { in: songs, step: 10 }, min: 5, max: 100 }
       label: { type: string, derived: "concat(side, '!')" }
+  DREAM:
+    access: { read: public, write: public }
+    soft_delete: { attribute: gone }
+    keys:
+      PK: "dream#{dream}"
+      SK: "dream"
+      GSI1PK: { key: "dreams", when: "attribute_not_exists(gone)" }
+      GSI1SK: "{place:03}#{dream}"
+    attributes:
+      dream: { type: string, required: true }
+      place: { next: { in: dreams, step: 10 }, required: true, min: 5, max: 100 }
+      gone: { type: boolean, internal: true }
   JINGLE:
     access: { read: public, write: public }
     keys: { PK: "jingle#{jingle}", SK: "jingle", GSI1PK: "list#{list}", GSI1SK: "{side}#9x{jingle}" }
@@ -48,6 +60,7 @@ entities:
     attributes: { name: { type: string, required: true }, row: string, seat: { next: { in: seats, step: 2 } } }
 patterns:
   songs: { query: { index: Order, GSI1PK: "list#{list}" }, returns: SONG }
+  dreams: { query: { index: Order, GSI1PK: "dreams" }, returns: DREAM }
   tickets: { query: { PK: "tickets" }, returns: TICKET }
   seats: { query: { index: Seats, row: "{row|raw}" }, returns: SEAT }
 )yaml";
@@ -105,6 +118,16 @@ TEST_F(NextTest, WhoMovesToAnotherOrderGetsTheNextNumberThereUnlessOneIsGiven) {
   EXPECT_EQ(moved(changes({{"side", text("B")}})), "20") << "it is there already";
   EXPECT_EQ(moved(changes({{"side", text("A")}, {"place", number(20)}})), "20") << "as given";
   EXPECT_EQ(moved(changes({}, {"side"})), "-") << "who is in no order has no number";
+}
+
+TEST_F(NextTest, WhatIsDeletedSoftlyKeepsItsNumber) {
+  const Item first{{"dream", text("a")}}, second{{"dream", text("b")}};
+  world.made("DREAM", first, nobody());
+  world.made("DREAM", second, nobody());
+  ASSERT_EQ(told(world.remove("DREAM", first, nobody())), "ok");
+  const auto restored = world.repository().restore(world.entity("DREAM"), first, nobody(), {});
+  ASSERT_EQ(told(restored), "ok");
+  EXPECT_EQ(shown(*restored, "place"), "10");
 }
 
 TEST_F(NextTest, ManyInOneTransactionFollowEachOther) {
