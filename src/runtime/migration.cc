@@ -107,6 +107,30 @@ std::vector<std::string> reasons(const Entity& from, const Entity& to) {
   return reasons;
 }
 
+// Values that rows have and the new model would not take: they stay, and are told.
+void compare_values(const Entity& from, const Entity& to, MigrationPlan& plan) {
+  const auto remark = [&](const std::string& name, std::string_view what) {
+    plan.remarks.push_back(fmt::format("{}.{} {}", to.name, name, what));
+  };
+  for (const auto& attribute : to.attributes) {
+    const auto* old = from.find_attribute(attribute.name);
+    const bool new_here = old == nullptr && !attribute.computed();
+    if (old != nullptr && old->type.kind != attribute.type.kind)
+      remark(attribute.name, "is of another type; rows keep what they hold until it is changed");
+    else if (old != nullptr && attribute.type.lower && !old->type.lower)
+      remark(attribute.name, "is kept in lower case; rows keep what they hold until it is changed");
+    const bool needed = attribute.required && !attribute.default_value && !attribute.next;
+    if ((new_here || (old != nullptr && !old->required)) && needed)
+      remark(attribute.name, "is required; rows without it stay as they are until they are changed");
+    if (new_here && attribute.next) {
+      plan.obstacles.push_back(fmt::format(
+          "{}.{} is numbered on from the last one, and rows that are there have no number; add it without next, give "
+          "them their numbers, and then add next",
+          to.name, attribute.name));
+    }
+  }
+}
+
 void compare_tables(const model::Table& from, const model::Table& to, MigrationPlan& plan) {
   const auto refuse = [&](std::string reason) { plan.obstacles.push_back(std::move(reason)); };
   if (from.name != to.name) refuse(fmt::format("the table's name changes from {} to {}", from.name, to.name));
@@ -160,6 +184,7 @@ MigrationPlan plan_migration(const Model& from, const Model& to) {
   for (const auto& entity : to.entities) {
     const auto* old = from.find_entity(entity.name);
     if (old == nullptr) continue;  // it has no rows yet
+    compare_values(*old, entity, plan);
     for (const auto& reason : reasons(*old, entity)) why.push_back(fmt::format("{}: {}", entity.name, reason));
     const auto& key = *new_keys.find(entity.name);
     if (*old_keys.find(entity.name) != key) {

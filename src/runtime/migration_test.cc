@@ -84,6 +84,23 @@ TEST(Migration, RefusesWhatATableCannotDo) {
                     "kept under it; give both files the same name"});
 }
 
+TEST(Migration, TellsWhatRowsHoldThatTheNewModelWouldNotTake) {
+  const auto plan = plan_migration(
+      model::load_or_fail(kShelf),
+      model::load_or_fail(
+          shelf_with({{"Description: { type: string, max: 100 }", "Description: boolean"},
+                      {"Isbn: { type: string,", "Isbn: { type: string, required: true, lower: true,"}})));
+  EXPECT_EQ(plan.remarks,
+            (Strings{"LIBRARY.Description is of another type; rows keep what they hold until it is changed",
+                     "BOOK.Isbn is kept in lower case; rows keep what they hold until it is changed",
+                     "BOOK.Isbn is required; rows without it stay as they are until they are changed"}));
+  EXPECT_EQ(steps_to(shelf_with({{"      LentTo: {", "      Place: { next: { in: contents } }\n      LentTo: {"},
+                                 {"{Title|sortable}##{ItemId}", "{Place:05}##{ItemId}"}}))
+                .back(),
+            "not possible: BOOK.Place is numbered on from the last one, and rows that are there have no number; add it "
+            "without next, give them their numbers, and then add next");
+}
+
 TEST(Migration, BuildsANewIndexAndPutsRowsIntoIt) {
   Shelf shelf;
   fill(shelf);
