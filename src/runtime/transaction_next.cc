@@ -80,8 +80,8 @@ Outcome<Done> Transaction::leave_orders(const Entity& entity, const Item& from, 
     const auto place = ATTEMPT(checked(model::next_place(model_, entity, attribute)));
     const auto before = ATTEMPT(checked(model::next_range(place, attribute, from)));
     const auto after = ATTEMPT(checked(model::next_range(place, attribute, to)));
-    const bool moved = before && (!after || before->partition != after->partition || before->front != after->front);
-    if (moved) to.erase(attribute.name);
+    const bool stays = before && after && before->partition == after->partition && before->front == after->front;
+    if ((before || after) && !stays) to.erase(attribute.name);
   }
   return Done{};
 }

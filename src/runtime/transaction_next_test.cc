@@ -120,6 +120,13 @@ TEST_F(NextTest, WhoMovesToAnotherOrderGetsTheNextNumberThereUnlessOneIsGiven) {
   EXPECT_EQ(moved(changes({}, {"side"})), "-") << "who is in no order has no number";
 }
 
+TEST_F(NextTest, ANumberFromNowhereCountsInNoOrder) {
+  place(song("a"));
+  world.made("SONG", {{"song", text("b")}, {"list", text("l")}, {"place", number(70)}}, nobody());
+  EXPECT_EQ(shown(*world.update("SONG", {{"song", text("b")}}, changes({{"side", text("A")}}), nobody()), "place"),
+            "20");
+}
+
 TEST_F(NextTest, WhatIsDeletedSoftlyKeepsItsNumber) {
   const Item first{{"dream", text("a")}}, second{{"dream", text("b")}};
   world.made("DREAM", first, nobody());
