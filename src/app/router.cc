@@ -1,6 +1,7 @@
 #include "stator/app/router.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -92,6 +93,18 @@ const Part* missing_query_part(const Route& route, const QueryParameters& query)
   return nullptr;
 }
 
+// What a request needs so that a route fits, of which these are the parts that it lacks.
+std::string need(const std::vector<const Part*>& missing) {
+  const auto& name = missing.back()->name;
+  std::vector<std::string_view> words;
+  for (const auto* part : missing) {
+    const bool new_word = part->name == name && std::ranges::find(words, part->text) == words.end();
+    if (new_word && !part->text.empty()) words.push_back(part->text);
+  }
+  if (words.empty()) return fmt::format("the query parameter {} is missing", name);
+  return fmt::format("the query parameter {} must be {}", name, fmt::join(words, " or "));
+}
+
 RouteMatch captured_by(const Route& route, std::vector<std::string> segments, const QueryParameters& query) {
   RouteMatch match{.route = &route, .captured = {}};
   for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -142,24 +155,19 @@ std::variant<RouteMatch, RouteMiss> Router::find(std::string_view method, std::s
     segments.push_back(std::move(*decoded));
   }
   const auto wanted = method == "HEAD" ? "GET" : method;
-  const Part* missing = nullptr;
+  std::vector<const Part*> missing;  // the last is of the route that asks for the least
   std::vector<std::string_view> allowed;
   for (const auto& route : routes_) {
     if (route.segments.size() != segments.size() || !path_fits(route, segments)) continue;
     if (route.method != wanted) {
       allowed.push_back(route.method);
     } else if (const auto* part = missing_query_part(route, query)) {
-      missing = part;  // of the last, which asks for the least
+      missing.push_back(part);
     } else {
       return captured_by(route, std::move(segments), query);
     }
   }
-  if (missing != nullptr) {
-    return RouteMiss{.status = 400,
-                     .message = fmt::format("the query parameter {}{}{} is missing", missing->name,
-                                            missing->text.empty() ? "" : "=", missing->text),
-                     .allow = {}};
-  }
+  if (!missing.empty()) return RouteMiss{.status = 400, .message = need(missing), .allow = {}};
   if (allowed.empty()) return RouteMiss{.status = 404, .message = "there is nothing at this path", .allow = {}};
   if (std::ranges::find(allowed, "GET") != allowed.end()) allowed.push_back("HEAD");
   std::ranges::sort(allowed);

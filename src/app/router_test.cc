@@ -54,6 +54,15 @@ struct RouterTest : ::testing::Test {
     return text;
   }
 
+  // Why nothing is got there.
+  std::string refusal(std::string_view target) {
+    const auto question = std::min(target.find('?'), target.size());
+    const auto query = QueryParameters::parse(target.substr(std::min(question + 1, target.size())));
+    const auto found = Router::make(model)->find("GET", target.substr(0, question), *query);
+    const auto* miss = std::get_if<RouteMiss>(&found);
+    return miss != nullptr ? miss->message : "it is there";
+  }
+
   model::Model model;
 };
 
@@ -107,6 +116,14 @@ TEST_F(RouterTest, DecodesStrictly) {
 TEST_F(RouterTest, AMissingQueryParameterIsNamed) {
   model.patterns = {pattern("by_status", "/books?status={state}")};
   EXPECT_EQ(route("GET", "/books"), "400");
+  EXPECT_EQ(refusal("/books"), "the query parameter status is missing");
+}
+
+TEST_F(RouterTest, TheWordsThatAQueryParameterCanBeAreNamed) {
+  model.patterns = {pattern("to_crawl", "/due?op=crawl"), pattern("to_scrape", "/due?op=scrape")};
+  for (const auto* target : {"/due", "/due?op=fetch"}) {
+    EXPECT_EQ(refusal(target), "the query parameter op must be crawl or scrape");
+  }
 }
 
 TEST_F(RouterTest, RefusesTwoRoutesForTheSameRequests) {
