@@ -49,6 +49,7 @@ std::optional<std::string> decode_percent(std::string_view text) { return decode
 
 std::string encode_percent(std::string_view text) {
   std::string out;
+  out.reserve(text.size());
   for (const char c : text) {
     const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
                        c == '.' || c == '_' || c == '~';

@@ -118,18 +118,24 @@ Result<void> set_index_keys(const Table& table, const Record& record, const Item
 Result<Row> make_row(const Model& model, const Entity& entity, const Record& record, const Item& attributes, Item key,
                      unsigned shard) {
   Row row{.record = &record, .key = std::move(key), .item = {}};
+  std::vector<Item::Entry> held;
+  held.reserve(attributes.size() + row.key.size() + 2);
   for (const auto& attribute : attributes) {
     if (attribute.value.type() == value::Type::Null || !holds(model, entity, record, attribute.name)) continue;
-    row.item.set(attribute.name, attribute.value);
+    held.push_back(attribute);
   }
+  row.item = Item::from_unsorted(std::move(held));
   TRY(set_index_keys(model.table, record, attributes, shard, row.item));
-  row.item.set(model.table.type_attribute, AttributeValue::string(record.type));
+  std::vector<Item::Entry> own;
+  own.reserve(row.key.size() + 2);
+  own.push_back({model.table.type_attribute, AttributeValue::string(record.type)});
   if (record.expires && model.table.ttl_attribute) {
     if (auto seconds = TRY(expiry(*record.expires, attributes))) {
-      row.item.set(*model.table.ttl_attribute, std::move(*seconds));
+      own.push_back({*model.table.ttl_attribute, std::move(*seconds)});
     }
   }
-  for (const auto& part : row.key) row.item.set(part.name, part.value);
+  for (const auto& part : row.key) own.push_back(part);
+  row.item.set_all(std::move(own));
   return row;
 }
 
@@ -245,7 +251,7 @@ Result<std::optional<Item>> parent_key(const Model& model, const Entity& /*child
 }
 
 std::string reservation_prefix(const Model& model, const Entity& entity) {
-  return fmt::format("{}#{}#{}.", kUnique, model.name, entity.name);
+  return std::string(kUnique) + '#' + model.name + '#' + entity.name + '.';
 }
 
 Result<std::vector<Reservation>> reservations_of(const Model& model, const Entity& entity, const Item& attributes) {

@@ -425,7 +425,9 @@ Outcome<WriteAnswer> Dynamo::write(const Write& write) {
 }
 
 Outcome<WriteAnswer> Dynamo::transact(const std::vector<Write>& writes) {
+  constexpr std::size_t kUsualWrite = 1024;
   std::string body;
+  body.reserve(writes.size() * kUsualWrite);
   JsonWriter json(body);
   // Without a token: a remote client gives it one, and in process no answer is lost on its way.
   json.begin_object().key("TransactItems").begin_array();

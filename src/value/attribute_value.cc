@@ -50,6 +50,8 @@ Error invalid_parameter(std::string_view what) {
   return validation_error("One or more parameter values were invalid: " + std::string(what));
 }
 
+constexpr std::size_t kFirstEntries = 4;  // of a map that grows: hardly one stays smaller than a key
+
 bool name_less(const AttributeMap::Entry& entry, std::string_view name) { return entry.name < name; }
 
 }  // namespace
@@ -76,6 +78,10 @@ AttributeValue& AttributeMap::set(std::string_view name, AttributeValue value) {
   if (at != entries_.end() && at->name == name) {
     at->value = std::move(value);
     return at->value;
+  }
+  if (entries_.empty()) {
+    entries_.reserve(kFirstEntries);
+    return entries_.emplace_back(Entry{std::string(name), std::move(value)}).value;
   }
   return entries_.insert(at, Entry{std::string(name), std::move(value)})->value;
 }

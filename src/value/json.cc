@@ -423,9 +423,16 @@ void append_json(std::string& out, const AttributeMap& item) {
 void append_json(std::string& out, JsonElement json) { out += simdjson::minify(json); }
 
 void append_json_string(std::string& out, std::string_view text) {
+  std::size_t plain = plain_length(text);
+  if (plain == text.size()) {
+    // The rule.  All of it at once: quotes, and the text between them.
+    const std::size_t start = out.size();
+    out.append(text.size() + 2, '"');
+    if (!text.empty()) std::memcpy(out.data() + start + 1, text.data(), text.size());
+    return;
+  }
   out.push_back('"');
-  while (true) {
-    const std::size_t plain = plain_length(text);
+  for (;; plain = plain_length(text)) {
     out.append(text.data(), plain);
     if (plain == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[plain]);

@@ -12,56 +12,70 @@
 namespace stator::value {
 namespace {
 
-#if defined(__SSE2__)
-
-constexpr std::size_t kBlock = 16;
-
-__m128i load(const char* at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)); }
-
-// A bit for each of the bytes that is not plain.
-unsigned special_bytes(const char* at) {
-  const auto block = load(at);
-  const auto last_control = _mm_set1_epi8(0x1F);
-  const auto controls = _mm_cmpeq_epi8(_mm_max_epu8(block, last_control), last_control);
-  const auto quotes = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
-  const auto backslashes = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
-  return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(controls, _mm_or_si128(quotes, backslashes))));
-}
-
-// A bit for each of the bytes that goes on with a code point; as signed numbers those are the lowest, up to 0xBF.
-unsigned continuing_bytes(const char* at) {
-  const auto first_other = _mm_set1_epi8(static_cast<char>(0xC0));
-  return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmplt_epi8(load(at), first_other)));
-}
-
-#else
-
-constexpr std::size_t kBlock = 8;
+constexpr std::size_t kWord = 8;
 constexpr std::uint64_t kOnes = 0x0101010101010101;
 constexpr std::uint64_t kHighBits = kOnes * 0x80;
 
+template <typename Word>
 std::uint64_t load(const char* at) {
-  std::uint64_t word;
+  Word word;
   std::memcpy(&word, at, sizeof word);
   return word;
 }
 
 // The high bits of the bytes that are not plain, or of one behind such a byte: only the lowest counts.  Subtracting borrows from
 // the high bit of exactly those bytes that are below the subtrahend.
-std::uint64_t special_bytes(const char* at) {
-  const auto word = load(at);
+std::uint64_t special_bytes(std::uint64_t word) {
   const auto quotes = word ^ (kOnes * '"');
   const auto backslashes = word ^ (kOnes * '\\');
   return (((word - kOnes * 0x20) & ~word) | ((quotes - kOnes) & ~quotes) | ((backslashes - kOnes) & ~backslashes)) &
          kHighBits;
 }
 
+#if defined(__SSE2__)
+
+constexpr std::size_t kBlock = 16;
+
+__m128i load_block(const char* at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)); }
+
+bool is_plain_block(const char* at) {
+  const auto block = load_block(at);
+  const auto last_control = _mm_set1_epi8(0x1F);
+  const auto controls = _mm_cmpeq_epi8(_mm_max_epu8(block, last_control), last_control);
+  const auto quotes = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
+  const auto backslashes = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
+  return _mm_movemask_epi8(_mm_or_si128(controls, _mm_or_si128(quotes, backslashes))) == 0;
+}
+
+// A bit for each of the bytes that goes on with a code point; as signed numbers those are the lowest, up to 0xBF.
+unsigned continuing_bytes(const char* at) {
+  const auto first_other = _mm_set1_epi8(static_cast<char>(0xC0));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmplt_epi8(load_block(at), first_other)));
+}
+
+#else
+
+constexpr std::size_t kBlock = kWord;
+
+bool is_plain_block(const char* at) { return special_bytes(load<std::uint64_t>(at)) == 0; }
+
 std::uint64_t continuing_bytes(const char* at) {
-  const auto word = load(at);
+  const auto word = load<std::uint64_t>(at);
   return word & ~(word << 1) & kHighBits;
 }
 
 #endif
+
+// Whether the last bytes of a text are plain, up to a word of them.  They are looked at together with some before them, or twice,
+// which is quicker than one by one: most texts are names.
+bool has_plain_end(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  if (text.size() >= kWord) return special_bytes(load<std::uint64_t>(end - kWord)) == 0;
+  if (text.size() < kWord / 2) return false;
+  const auto first = load<std::uint32_t>(text.data());
+  const auto last = load<std::uint32_t>(end - kWord / 2);
+  return special_bytes(first | last << 32) == 0;
+}
 
 constexpr auto kPlain = [] {
   std::array<bool, 256> plain{};
@@ -76,7 +90,9 @@ bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; 
 
 std::size_t plain_length(std::string_view text) {
   std::size_t at = 0;
-  while (at + kBlock <= text.size() && special_bytes(text.data() + at) == 0) at += kBlock;
+  while (at + kBlock <= text.size() && is_plain_block(text.data() + at)) at += kBlock;
+  if (at + kWord <= text.size() && special_bytes(load<std::uint64_t>(text.data() + at)) == 0) at += kWord;
+  if (text.size() - at <= kWord && has_plain_end(text)) return text.size();
   while (at < text.size() && is_plain(text[at])) ++at;
   return at;
 }
