@@ -74,14 +74,24 @@ void Service::handle(const http::Request& request, http::Responder responder) {
     compress(response, request.header("Accept-Encoding"));
     return responder.send(std::move(response));
   }
-  // The request is valid until it is answered.
-  const auto start = std::chrono::steady_clock::now();
-  if (options_.workers == 0) return work(*system, request, std::move(responder), start);
+  Task task{.system = system,
+            .request = request,
+            .query = QueryParameters::parse(request.query),
+            .found = RouteMiss(),
+            .start = std::chrono::steady_clock::now()};
+  if (task.query) task.found = system->router().find(request.method, below(*system, request.path), *task.query);
+  if (is_quick(task)) return work(task, std::move(responder));
   auto shared = std::make_shared<http::Responder>(std::move(responder));
-  WorkerPool::Job job = [this, system, request, shared, start] { work(*system, request, std::move(*shared), start); };
+  WorkerPool::Job job = [this, task = std::move(task), shared] { work(task, std::move(*shared)); };
   if (workers_.submit(job)) return;
   requests_.record("overload", system->model().name, "Overloaded", {});
   shared->send(problem_answer(problem(ProblemKind::Unavailable, "Overloaded", "too many requests wait already")));
+}
+
+bool Service::is_quick(const Task& task) const {
+  const auto* match = std::get_if<RouteMatch>(&task.found);
+  const auto* action = match != nullptr ? std::get_if<const model::Action*>(&match->route->target) : nullptr;
+  return options_.at_once && (action == nullptr || !(*action)->native);
 }
 
 http::Response Service::refuse(int status, std::string_view reason) {
@@ -134,12 +144,14 @@ http::Response Service::plain_answer(const http::Request& request) const {
   return problem_answer(problem(ProblemKind::NotFound, "NotFound", "there is nothing at this path"));
 }
 
-void Service::work(System& system, const http::Request& request, http::Responder responder, Start start) {
+void Service::work(const Task& task, http::Responder responder) {
+  const auto& system = *task.system;
+  const auto& request = task.request;
   std::string label(kNoRoute);
   std::string error;
   http::Response response;
   try {
-    response = answer(system, request, label, error);
+    response = answer(task, label, error);
   } catch (const std::exception& exception) {
     // One of the edges where exceptions end: a request must not take the server with it.
     log::error("rest_request_failed",
@@ -149,7 +161,7 @@ void Service::work(System& system, const http::Request& request, http::Responder
   }
   response.headers += cors_headers(request.header("Origin"));
   compress(response, request.header("Accept-Encoding"));
-  const auto took = std::chrono::steady_clock::now() - start;
+  const auto took = std::chrono::steady_clock::now() - task.start;
   requests_.record(label, system.model().name, error, took);
   if (options_.access_log) {
     log::info("request", {{"method", request.method},
@@ -161,15 +173,16 @@ void Service::work(System& system, const http::Request& request, http::Responder
   responder.send(std::move(response));
 }
 
-http::Response Service::answer(System& system, const http::Request& request, std::string& label, std::string& error) {
+http::Response Service::answer(const Task& task, std::string& label, std::string& error) {
+  auto& system = *task.system;
+  const auto& request = task.request;
+  const auto& query = task.query;
   const auto refuse_with = [&](const Problem& wrong) {
     error = wrong.code;
     return problem_answer(wrong);
   };
-  const auto query = QueryParameters::parse(request.query);
   if (!query) return refuse_with(problem(ProblemKind::Invalid, "Invalid", query.error().message));
-  const auto found = system.router().find(request.method, below(system, request.path), *query);
-  if (const auto* miss = std::get_if<RouteMiss>(&found)) {
+  if (const auto* miss = std::get_if<RouteMiss>(&task.found)) {
     const auto kind = miss->status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
     const auto code = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
     auto response = refuse_with(problem(kind, code, miss->message));
@@ -177,7 +190,7 @@ http::Response Service::answer(System& system, const http::Request& request, std
     if (!miss->allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss->allow);
     return response;
   }
-  const auto& match = std::get<RouteMatch>(found);
+  const auto& match = std::get<RouteMatch>(task.found);
   label = match.route->label;
 
   std::shared_ptr<const Identity> identity;

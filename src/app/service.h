@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "stator/app/jwt.h"
@@ -18,9 +19,10 @@ namespace stator::app {
 struct ServiceOptions {
   std::vector<std::string> cors_origins = {};  // empty: no CORS headers at all
   std::size_t max_body_bytes = 16 << 20;       // of a request's body once it is decompressed
-  // Requests that are worked on at the same time.  0: each where it arrives, which is right for a database that never makes
-  // anybody wait, because a thread that is handed a request costs as much as the request.
-  std::size_t workers = 64;
+  std::size_t workers = 64;  // requests that are worked on at the same time
+  // The database never makes anybody wait.  Then a request is answered where it arrives, because a thread that is handed it costs as
+  // much as the request; but for native actions, whose work has no bound.
+  bool at_once = false;
   std::size_t queue = 4096;  // requests that wait for one of them; more are answered 503
   bool access_log = false;
   std::function<void(std::string&)> more_metrics = nullptr;  // appends to /metrics
@@ -34,7 +36,7 @@ struct ServiceOptions {
 //   /systems/<name>/v1/...         its routes
 //   /health, /metrics              for machines
 //
-// Event loops only hand requests over: everything that waits for the database, or reads keys, runs on workers, if there are any.
+// Event loops only hand requests over: everything that waits for the database, or reads keys, runs on workers.
 // Thread-safe.
 class Service final : public http::Handler {
  public:
@@ -48,12 +50,20 @@ class Service final : public http::Handler {
   void print_metrics(std::string& out) const;
 
  private:
-  using Start = std::chrono::steady_clock::time_point;
+  // A request that has found its system.  It is valid until it is answered.
+  struct Task {
+    System* system;
+    http::Request request;
+    Result<QueryParameters> query;
+    std::variant<RouteMatch, RouteMiss> found;  // when there is a query
+    std::chrono::steady_clock::time_point start;
+  };
 
   // What needs neither a token nor the database.
   http::Response plain_answer(const http::Request& request) const;
-  void work(System& system, const http::Request& request, http::Responder responder, Start start);
-  http::Response answer(System& system, const http::Request& request, std::string& label, std::string& error);
+  bool is_quick(const Task& task) const;
+  void work(const Task& task, http::Responder responder);
+  http::Response answer(const Task& task, std::string& label, std::string& error);
   System* find_system(std::string_view path) const;
   http::Response preflight(const http::Request& request) const;
   std::string cors_headers(std::string_view origin) const;

@@ -112,7 +112,8 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
       std::move(served), *systems->tokens_,
       app::ServiceOptions{.cors_origins = config.cors_origins,
                           .max_body_bytes = config.max_body_bytes,
-                          .workers = answers_at_once ? 0 : config.app_workers,
+                          .workers = config.app_workers,
+                          .at_once = answers_at_once,
                           .access_log = config.access_log,
                           .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); }});
   return systems;
