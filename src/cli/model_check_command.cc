@@ -95,8 +95,10 @@ std::string summary(const std::string& file, const model::Diagnostics& diagnosti
   const auto standing = [&](model::Severity severity) {
     return count([&](const model::Diagnostic& d) { return d.severity == severity && d.accepted.empty(); });
   };
-  return fmt::format("{}: {} errors, {} warnings, {} accepted\n", file, standing(model::Severity::Error),
-                     standing(model::Severity::Warning),
+  const auto errors = standing(model::Severity::Error);
+  const auto warnings = standing(model::Severity::Warning);
+  return fmt::format("{}: {} {}, {} {}, {} accepted\n", file, errors, errors == 1 ? "error" : "errors", warnings,
+                     warnings == 1 ? "warning" : "warnings",
                      count([](const model::Diagnostic& d) { return !d.accepted.empty(); }));
 }
 
