@@ -33,14 +33,6 @@ Problem problem(ProblemKind kind, std::string_view code, std::string message) {
 
 Problem not_found() { return problem(ProblemKind::NotFound, "NotFound", "there is no such thing"); }
 
-Problem invalid(std::vector<model::Problem> details) {
-  return {.kind = ProblemKind::Invalid,
-          .code = "Invalid",
-          .message = details.size() == 1 ? fmt::format("{} {}", details.front().attribute, details.front().problem)
-                                         : fmt::format("{} values are wrong", details.size()),
-          .details = std::move(details)};
-}
-
 http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }
 
 // "application/json; charset=utf-8" is "application/json".
@@ -185,7 +177,7 @@ std::vector<model::Problem> foreign_owner(const model::Entity& entity, const val
 // What to answer to a request with problems: first whether the caller could do such a thing at all, then everything that is wrong.
 Problem refusal(std::vector<model::Problem> problems, const model::Access& access, const runtime::Caller& caller) {
   if (auto shut_out = runtime::shut_out(access, caller)) return std::move(*shut_out);
-  return invalid(std::move(problems));
+  return runtime::invalid(std::move(problems));
 }
 
 // An attribute that owners are in and whose type has one spelling of several; null when there is none.

@@ -14,7 +14,9 @@ inline Problem invalid(std::string message, std::vector<model::Problem> details 
   return {ProblemKind::Invalid, "Invalid", std::move(message), std::move(details)};
 }
 inline Problem invalid(std::vector<model::Problem> details) {
-  return invalid("the request is not valid", std::move(details));
+  auto message = details.size() == 1 ? details.front().attribute + ' ' + details.front().problem
+                                     : std::to_string(details.size()) + " values are wrong";
+  return invalid(std::move(message), std::move(details));
 }
 inline Problem unauthenticated() { return {ProblemKind::Unauthenticated, "Unauthenticated", "sign in first", {}}; }
 inline Problem forbidden() { return {ProblemKind::Forbidden, "Forbidden", "you may not do this", {}}; }
