@@ -174,7 +174,10 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
 }  // namespace
 
 Rules::Rules(const Model& model) {
-  for (const auto& entity : model.entities) entities_.emplace(&entity, entity_rules(model, entity));
+  for (const auto& entity : model.entities) {
+    entities_.emplace(&entity, entity_rules(model, entity));
+    for (const auto& relation : entity.parents) parents_.insert(model.find_entity(relation.entity));
+  }
 }
 
 bool can_be_hidden(const Model& model, const Entity& entity) {

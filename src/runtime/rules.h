@@ -61,9 +61,12 @@ class Rules {
   explicit Rules(const model::Model& model);  // outlives it
 
   const EntityRules& of(const model::Entity& entity) const { return entities_.at(&entity); }
+  // Whether anything can belong to it.
+  bool has_children(const model::Entity& entity) const { return parents_.contains(&entity); }
 
  private:
   std::map<const model::Entity*, EntityRules> entities_;
+  std::set<const model::Entity*> parents_;
 };
 
 // Whether a child with these attributes has had such a parent: always where it must, else when it has a copy of something of the parent's.
