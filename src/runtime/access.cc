@@ -44,7 +44,7 @@ Item with_default_owner(const Entity& entity, Item naming, const Caller& caller)
   return naming;
 }
 
-// The row of that name, unless it is soft-deleted, or what it belongs to is, and nobody asked for such.
+// The row of that name, unless what it belongs to is gone; or it is soft-deleted, or what it belongs to is, and nobody asked for such.
 Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
                          bool include_deleted) {
   const auto named = normalised(entity, model, naming);
@@ -52,8 +52,10 @@ Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Ent
   auto loaded = transaction.load(entity, *named);
   if (!loaded && loaded.problem().kind == ProblemKind::Invalid) return nullptr;  // no key can be made from this
   auto* draft = ATTEMPT(std::move(loaded));
-  if (draft == nullptr || include_deleted) return draft;
-  return ATTEMPT(transaction.is_present(*draft)) ? draft : nullptr;
+  if (draft == nullptr) return nullptr;
+  const auto presence = ATTEMPT(transaction.presence(*draft));
+  const bool found = presence == Presence::There || (include_deleted && presence == Presence::Deleted);
+  return found ? draft : nullptr;
 }
 
 // Whether the caller may read it.  What the condition of a public row says of copies goes by what they are copies of: a list that was

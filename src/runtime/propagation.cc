@@ -111,6 +111,7 @@ Outcome<Done> Propagation::carry_arrival(const StoredEntity& after, const std::f
 Outcome<Done> Propagation::carry_removal(const StoredEntity& before, bool expired,
                                          const std::function<bool()>& stopping) {
   const auto& entity = *before.entity;
+  if (!expired && !settler_.rules().has_children(entity)) return Done{};  // whoever removed it did all there is to do
   // By what names it, not by where it lay: a migration moves rows.
   const auto key = ATTEMPT(checked(model::key_of(settler_.model(), entity, before.attributes)));
   if (!key) return Done{};

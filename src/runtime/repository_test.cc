@@ -383,8 +383,30 @@ TEST_F(RepositoryTest, AChildWhoseParentIsGoneCanGoToo) {
   const auto home = library("Home");
   const auto dune = book(home, {{"Title", text("Dune")}});
   EXPECT_EQ(told(world.remove("LIBRARY", home, alice)), "ok");
-  EXPECT_EQ(told(world.remove("BOOK", dune, alice)), "ok");
+  EXPECT_EQ(told(world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+              return transaction.remove(
+                  *ATTEMPT(transaction.load(world.entity("BOOK"), within(dune, {{"OwnerId", text("alice")}}))));
+            })),
+            "ok");
   EXPECT_TRUE(world.rows().empty()) << "a counter must not bring a row back";
+}
+
+TEST_F(RepositoryTest, NothingIsFoundBelowAParentThatIsGone) {
+  const auto home = library("Home");
+  const auto dune = book(home, {{"Title", text("Dune")}});
+  const auto event = world.made("EVENT", within(dune, {{"Type", text("LENT")}, {"Borrower", text("bob")}}), alice);
+  const auto event_key = within(dune, {{"EventId", *event.attributes.find("EventId")}});
+  ASSERT_EQ(told(world.remove("LIBRARY", home, alice)), "ok");
+  ASSERT_EQ(world.rows().size(), 2U) << "nobody has carried the removal to them yet";
+
+  EXPECT_EQ(told(world.get("BOOK", dune, alice)), "404 NotFound");
+  EXPECT_EQ(told(world.get("EVENT", event_key, alice)), "404 NotFound") << "nor what is below those";
+  EXPECT_EQ(told(world.update("BOOK", dune, changes({{"Title", text("Emma")}}), alice)), "404 NotFound");
+  EXPECT_EQ(told(world.remove("BOOK", dune, alice)), "404 NotFound");
+  EXPECT_EQ(told(world.perform("lend", within(dune, {{"borrower", text("bob")}}), alice)), "404 NotFound");
+  EXPECT_EQ(told(world.run("contents", home, alice)), "404 NotFound");
+  EXPECT_EQ(told(world.create("EVENT", within(dune, {{"Type", text("LENT")}, {"Borrower", text("bob")}}), alice)),
+            "404 NotFound; LibraryId names no BOOK; ItemId names no BOOK");
 }
 
 TEST_F(RepositoryTest, AppendOnlyEntitiesStayAsTheyAre) {
@@ -548,6 +570,17 @@ TEST_F(StoriesTest, WhatIsBelowADeletedParentIsNotFoundEither) {
   EXPECT_EQ(told(world.remove("NODE", key, alice)), "404 NotFound");
   ASSERT_TRUE(world.repository().restore(world.entity("STORY"), first, alice).ok());
   EXPECT_EQ(told(world.update("NODE", key, changes({{"label", text("x")}}), alice)), "ok");
+}
+
+TEST_F(StoriesTest, WhatIsBelowAPurgedParentIsNotFoundEvenAmongDeletedThings) {
+  const auto first = story("First");
+  const auto start = node(first);
+  const Item key = {{"storyId", *start.find("storyId")}, {"nodeId", *start.find("nodeId")}};
+  ASSERT_TRUE(world.remove("STORY", first, alice).ok());
+  EXPECT_EQ(told(world.get("NODE", key, alice, true)), "ok");
+  ASSERT_TRUE(world.repository().purge(world.entity("STORY"), first, alice).ok());
+  EXPECT_EQ(told(world.get("NODE", key, alice)), "404 NotFound");
+  EXPECT_EQ(told(world.get("NODE", key, alice, true)), "404 NotFound");
 }
 
 TEST_F(StoriesTest, APurgeRemovesForGood) {

@@ -19,11 +19,13 @@ bool names(const std::vector<Children>& of, const Entity& child, const Parent& r
 
 constexpr unsigned kMostGenerations = 16;
 
-bool can_vanish(const Model& model, const Parent& relation, unsigned depth = 0) {
-  if (relation.optional || !relation.must_exist || depth > kMostGenerations) return false;
+bool is_needed(const Parent& relation) { return !relation.optional && relation.must_exist; }
+
+bool can_hide(const Model& model, const Parent& relation, unsigned depth = 0) {
+  if (!is_needed(relation) || depth > kMostGenerations) return false;
   const auto& parent = *model.find_entity(relation.entity);
   return parent.soft_delete || std::any_of(parent.parents.begin(), parent.parents.end(), [&](const Parent& further) {
-           return can_vanish(model, further, depth + 1);
+           return can_hide(model, further, depth + 1);
          });
 }
 
@@ -31,7 +33,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   RelationRules rules;
   rules.relation = &relation;
   rules.parent = model.find_entity(relation.entity);
-  rules.vanishes = can_vanish(model, relation);
+  rules.can_be_hidden = can_hide(model, relation);
   for (const auto& attribute : rules.parent->attributes) {
     if (attribute.count && names(attribute.count->of, child, relation)) {
       rules.counters.push_back({.attribute = &attribute, .summed = {}});
@@ -49,6 +51,9 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   rules.in_path = !child.path.empty() && std::all_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) {
     return child.owner == pair.second || is_in_path(pair.second);
   });
+  const bool is_named = std::any_of(relation.by.begin(), relation.by.end(),
+                                    [&](const auto& pair) { return is_in_path(pair.second); });
+  rules.is_below = rules.in_path && is_named && is_needed(relation) && relation.on_delete == model::OnDelete::Cascade;
   for (const auto& [theirs, ours] : relation.by) {
     if (child.owner != ours && (rules.in_path || !is_in_path(ours))) rules.pointers.push_back(ours);
   }
@@ -169,12 +174,15 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
 }  // namespace
 
 Rules::Rules(const Model& model) {
-  for (const auto& entity : model.entities) entities_.emplace(&entity, entity_rules(model, entity));
+  for (const auto& entity : model.entities) {
+    entities_.emplace(&entity, entity_rules(model, entity));
+    for (const auto& relation : entity.parents) parents_.insert(model.find_entity(relation.entity));
+  }
 }
 
 bool can_be_hidden(const Model& model, const Entity& entity) {
   return entity.soft_delete || std::any_of(entity.parents.begin(), entity.parents.end(),
-                                           [&](const Parent& relation) { return can_vanish(model, relation); });
+                                           [&](const Parent& relation) { return can_hide(model, relation); });
 }
 
 bool has_had_parent(const RelationRules& rules, const value::Item& attributes) {

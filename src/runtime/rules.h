@@ -24,8 +24,14 @@ struct RelationRules {
   std::vector<Counter> counters;
   std::vector<const model::Attribute*> copies;  // of the child
   bool in_path = false;                         // the route of the child names the parent
-  bool vanishes =
-      false;  // the child is there only while the parent is, and that can be deleted softly, or with its own parent
+  // The child is there only while the parent is, and that can be deleted softly, or with its own parent.
+  bool can_be_hidden = false;
+  // The path of the child is below the parent's, with which it goes.  So nothing is found there once the parent is gone, although
+  // the child itself goes only after it.
+  bool is_below = false;
+
+  // Whether the child is to be found only after a look at the parent.
+  bool vanishes() const { return can_be_hidden || is_below; }
   std::vector<std::string> pointers;  // attributes of the child to blame when there is no such parent
 };
 
@@ -55,9 +61,12 @@ class Rules {
   explicit Rules(const model::Model& model);  // outlives it
 
   const EntityRules& of(const model::Entity& entity) const { return entities_.at(&entity); }
+  // Whether anything can belong to it.
+  bool has_children(const model::Entity& entity) const { return parents_.contains(&entity); }
 
  private:
   std::map<const model::Entity*, EntityRules> entities_;
+  std::set<const model::Entity*> parents_;
 };
 
 // Whether a child with these attributes has had such a parent: always where it must, else when it has a copy of something of the parent's.

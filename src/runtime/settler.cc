@@ -25,8 +25,10 @@ constexpr unsigned kMaxDepth = 8;   // of counters that are summed up by their p
 constexpr unsigned kChildrenPage = 100;
 // Where batches end, of the hundred rows that a transaction may have: others wait behind a large one, and small ones are hardly slower.
 constexpr std::size_t kPlannedRows = 25;
-// After each batch there is a pause as long as the batch took, up to this: others get at least half of the database.
-constexpr std::chrono::milliseconds kLongestPause{20};
+// After each batch there is a pause of this many times what the batch took, up to a limit: three quarters of the database are for
+// others, and what comes during a batch seldom waits for a second one.
+constexpr int kPausePerWork = 3;
+constexpr std::chrono::milliseconds kLongestPause{60};
 constexpr std::string_view kOwner = "Of";
 
 std::string json_of(const AttributeValue* content) {
@@ -588,8 +590,8 @@ Outcome<Done> Settler::settle_all(const std::vector<StoredEntity>& stored, const
     const bool was_batch = end - begin > 1;
     begin = end;
     if (was_batch) {
-      std::this_thread::sleep_for(
-          std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began, kLongestPause));
+      const auto took = std::chrono::steady_clock::now() - began;
+      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(took * kPausePerWork, kLongestPause));
     }
   }
   if (impossible) return std::move(*impossible);

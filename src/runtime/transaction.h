@@ -42,6 +42,12 @@ struct Draft {
   bool changed() const { return before != after; }
 };
 
+enum class Presence : std::uint8_t {
+  There,
+  Deleted,  // it is deleted softly, or something that it belongs to is
+  Gone,     // something that it belongs to has been removed, and it is going to be
+};
+
 // One user action being put together: what it reads, what becomes of it, and all that follows from the model's rules: records,
 // counters, sums, copies, reservations, checks of parents.
 //
@@ -56,8 +62,10 @@ class Transaction {
   Outcome<Draft*> load(const model::Entity& entity, const value::Item& naming);
   Outcome<Draft*> load_key(const model::Entity& entity, const value::Item& key);
 
-  // Whether it is there for those who do not ask for deleted things: neither it nor what it belongs to is soft-deleted.
-  Outcome<bool> is_present(const Draft& draft, unsigned depth = 0);
+  // Whether it is there, as far as that is up to what it belongs to.
+  Outcome<Presence> presence(const Draft& draft, unsigned depth = 0);
+  // Whether it is there for those who do not ask for deleted things.
+  Outcome<bool> is_present(const Draft& draft);
 
   // Problems are told all at once: attributes that cannot be set, wrong values, missing ones.
   Outcome<Draft*> create(const model::Entity& entity, value::Item attributes, Source source);

@@ -43,20 +43,26 @@ Problem missing_parent(const RelationRules& rules) {
           .details = std::move(details)};
 }
 
-Outcome<bool> Transaction::is_present(const Draft& draft, unsigned depth) {
+Outcome<Presence> Transaction::presence(const Draft& draft, unsigned depth) {
   const auto& entity = *draft.entity;
-  if (!draft.after || !is_live(entity, *draft.after)) return false;
+  if (!draft.after) return Presence::Gone;
+  auto presence = is_live(entity, *draft.after) ? Presence::There : Presence::Deleted;
   for (const auto& rules : context_.rules.of(entity).relations) {
-    if (!rules.vanishes || depth > kMostAncestors) continue;
+    if (!rules.vanishes() || depth > kMostAncestors) continue;
     const auto key = ATTEMPT(checked(model::parent_key(model_, entity, *rules.relation, *draft.after)));
-    const auto* parent = key ? ATTEMPT(load_key(*rules.parent, *key)) : nullptr;
-    if (parent == nullptr) continue;
-    if (!ATTEMPT(is_present(*parent, depth + 1))) return false;
+    if (!key) continue;
+    const auto* parent = ATTEMPT(load_key(*rules.parent, *key));
+    const bool goes_along = rules.relation->on_delete == model::OnDelete::Cascade;
+    if (parent == nullptr && !goes_along) continue;
+    presence = std::max(presence, parent == nullptr ? Presence::Gone : ATTEMPT(this->presence(*parent, depth + 1)));
+    if (presence == Presence::Gone) break;
     // What is written next to it must not outlive a deletion at the same moment.
     if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
   }
-  return true;
+  return presence;
 }
+
+Outcome<bool> Transaction::is_present(const Draft& draft) { return ATTEMPT(presence(draft)) == Presence::There; }
 
 // Children cannot come while their parent is not there, and those that can do not have anything of it, so what is found now is all
 // there is.
@@ -190,7 +196,7 @@ Outcome<Done> Transaction::shift_relation(const Entity& entity, const RelationRu
 Outcome<Done> Transaction::require_parent(const RelationRules& rules, const Item& key) {
   const auto problem = missing_parent(rules);
   const auto& further = context_.rules.of(*rules.parent).relations;
-  if (std::any_of(further.begin(), further.end(), [](const RelationRules& one) { return one.vanishes; })) {
+  if (std::any_of(further.begin(), further.end(), [](const RelationRules& one) { return one.vanishes(); })) {
     const auto* parent = ATTEMPT(load_key(*rules.parent, key));
     if (parent != nullptr && !ATTEMPT(is_present(*parent))) return problem;
   }

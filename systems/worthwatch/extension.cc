@@ -25,13 +25,14 @@ http::Response object_answer(int status, const model::Model& model, const runtim
   return answer;
 }
 
-Outcome<http::Response> clone(runtime::Repository& repository, const NativeCall& call) {
+Outcome<http::Response> clone(runtime::Repository& repository, const Clock& clock, const NativeCall& call) {
   const auto& list = *call.within;
   const auto* title = call.inputs.find("title");
   if (title == nullptr) title = list.attributes.find("title");
   const auto copy = ATTEMPT(
       clone_list(repository, list,
-                 {.title = *title->as_string(), .is_public = *call.inputs.find("isPublic")->as_bool()}, call.caller()));
+                 {.title = *title->as_string(), .is_public = *call.inputs.find("isPublic")->as_bool()}, call.caller(),
+                 clock));
   return object_answer(201, repository.model(), copy);
 }
 
@@ -74,7 +75,7 @@ app::Natives extension(const app::ExtensionParts& parts) {
   repository.make_room(*model.find_entity("WATCHLIST_ITEM"),
                        [order](const value::Item& naming) { return order->make_room(*naming.find("watchlistId")); });
   return {
-      {"clone", [&repository](const NativeCall& call) { return clone(repository, call); }},
+      {"clone", [&repository, &clock = parts.clock](const NativeCall& call) { return clone(repository, clock, call); }},
       {"move", [&repository, order](const NativeCall& call) { return move(*order, repository.model(), call); }},
   };
 }

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
+#include <chrono>
 
 #include "stator/base/log.h"
+#include "stator/model/calendar.h"
 #include "stator/runtime/problems.h"
 #include "stator/runtime/transaction.h"
 #include "stator/systems/worthwatch/item_order.h"
@@ -24,6 +25,7 @@ using value::Item;
 
 constexpr std::size_t kTogether =
     45;  // each item and its movie or show, and the list and its owner, make less than 100 rows
+constexpr std::chrono::hours kUnfinished{1};  // until what was cut off goes away
 
 void copy_attribute(const Item& from, std::string_view name, Item& to) {
   if (const auto* content = from.find(name)) to.set(name, *content);
@@ -33,8 +35,9 @@ void copy_attribute(const Item& from, std::string_view name, Item& to) {
 class Cloning {
  public:
   Cloning(runtime::Repository& repository, const Object& list, const runtime::Caller& caller,
-          const std::vector<Object>& items)
+          const std::vector<Object>& items, const Clock& clock)
       : repository_(repository),
+        clock_(clock),
         list_(list),
         item_(*repository.model().find_entity("WATCHLIST_ITEM")),
         caller_(caller),
@@ -50,9 +53,9 @@ class Cloning {
       return add(transaction, 0, first);
     }));
     if (!at_once) {
-      if (auto rest = add_rest(first, request); !rest) {
+      if (auto rest = add_rest(first); !rest) {
         const auto removed = repository_.remove(*list_.entity, name(), caller_);
-        if (!removed) log::warning("incomplete_clone_not_removed", {{"error", removed.problem().message}});
+        if (!removed) log::warning("unfinished_clone_left_to_expire", {{"error", removed.problem().message}});
         return std::move(rest).problem();
       }
     }
@@ -63,24 +66,32 @@ class Cloning {
   Item attributes_of_copy(const CloneRequest& request, bool at_once) const {
     Item copy{{"curatorId", AttributeValue::string(*caller_.subject)},
               {"title", AttributeValue::string(request.title)},
-              {"isPublic", AttributeValue::boolean(request.is_public && at_once)},
+              {"isPublic", AttributeValue::boolean(request.is_public)},
               {"clonedFrom", *list_.attributes.find("watchlistId")}};
     copy_attribute(list_.attributes, "description", copy);
     copy_attribute(list_.attributes, "tags", copy);
+    if (!at_once) {
+      const auto until = std::chrono::floor<std::chrono::milliseconds>(clock_.now() + kUnfinished);
+      copy.set("unfinishedUntil", AttributeValue::string(model::format_timestamp(until)));
+    }
     return copy;
   }
 
-  Outcome<Done> add_rest(std::size_t first, const CloneRequest& request) {
+  Outcome<Done> add_rest(std::size_t first) {
     for (auto start = first; start < items_.size(); start += kTogether) {
-      ATTEMPT(repository_.transact([&](Transaction& transaction) {
-        return add(transaction, start, std::min(start + kTogether, items_.size()));
+      const auto end = std::min(start + kTogether, items_.size());
+      ATTEMPT(repository_.transact([&](Transaction& transaction) -> Outcome<Done> {
+        if (end == items_.size()) ATTEMPT(finish(transaction));
+        return add(transaction, start, end);
       }));
     }
-    if (!request.is_public) return Done{};
-    model::PlainObject changes;
-    changes.values.set("isPublic", AttributeValue::boolean(true));
-    ATTEMPT(repository_.update(*list_.entity, name(), changes, caller_));
     return Done{};
+  }
+
+  Outcome<Done> finish(Transaction& transaction) {
+    auto* copy = ATTEMPT(transaction.load(*list_.entity, name()));
+    if (copy == nullptr) return runtime::conflict("Removed", "the copy was deleted while it was being made");
+    return transaction.change(*copy, {.values = {}, .nulls = {"unfinishedUntil"}}, Source::Model);
   }
 
   Outcome<Done> add(Transaction& transaction, std::size_t start, std::size_t end) {
@@ -98,6 +109,7 @@ class Cloning {
   Item name() const { return Item{{"watchlistId", id_}}; }
 
   runtime::Repository& repository_;
+  const Clock& clock_;
   const Object& list_;
   const model::Entity& item_;
   const runtime::Caller& caller_;
@@ -108,7 +120,7 @@ class Cloning {
 }  // namespace
 
 Outcome<Object> clone_list(runtime::Repository& repository, const Object& list, const CloneRequest& request,
-                           const runtime::Caller& caller) {
+                           const runtime::Caller& caller, const Clock& clock) {
   const auto items = ATTEMPT(items_of(repository, *list.attributes.find("watchlistId"), caller, kMostClonedItems));
   if (items.size() > kMostClonedItems) {
     return runtime::Problem{.kind = runtime::ProblemKind::TooLarge,
@@ -116,7 +128,7 @@ Outcome<Object> clone_list(runtime::Repository& repository, const Object& list, 
                             .message = fmt::format("a list of more than {} items cannot be cloned", kMostClonedItems),
                             .details = {}};
   }
-  return Cloning(repository, list, caller, items).run(request);
+  return Cloning(repository, list, caller, items, clock).run(request);
 }
 
 }  // namespace stator::systems::worthwatch

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "stator/base/clock.h"
 #include "stator/runtime/repository.h"
 
 namespace stator::systems::worthwatch {
@@ -16,10 +17,11 @@ struct CloneRequest {
 
 // A copy of `list` and its items that belongs to the caller, who can see it.
 //
-// Up to 45 items are copied in one transaction.  The copy of a longer list takes several, is private until the last one, and is
-// removed when one of them fails; when the process dies in between, its owner finds a private list that is incomplete.
+// Up to 45 items are copied in one transaction.  The copy of a longer list takes several and is in no list until the last one.  It
+// is removed when one of them fails, and expires within the hour when the process dies in between.
 // Problems: TooLarge (more than kMostClonedItems), NoSuchParent (the caller is not registered).
 runtime::Outcome<runtime::Object> clone_list(runtime::Repository& repository, const runtime::Object& list,
-                                             const CloneRequest& request, const runtime::Caller& caller);
+                                             const CloneRequest& request, const runtime::Caller& caller,
+                                             const Clock& clock);
 
 }  // namespace stator::systems::worthwatch

@@ -40,6 +40,16 @@ class Books(Shelf):
         self.assertEqual([event["page"] for event in self.ann.items(f"{path}/events")], [10], "nothing of the refused edit stays")
         self.expect(self.ann("DELETE", path, If_Match='"1"'), 412)
 
+    def test_what_is_below_a_deleted_book_is_gone_with_it(self):
+        book = self.ann.book()
+        notes = [self.ann.note(book) for _ in range(60)]
+        last = f"/books/{book['id']}/notes/{notes[-1]['id']}"
+        self.expect(self.ann("DELETE", f"/books/{book['id']}"), 204)
+        for method, body in (("GET", None), ("PATCH", {"content": "x"}), ("DELETE", None)):
+            self.expect(self.ann(method, last, body), 404)
+        for path in ("notes", "events"):
+            self.expect(self.ann("GET", f"/books/{book['id']}/{path}"), 404)
+
     def test_a_deleted_book_is_gone_and_a_second_delete_is_404(self):
         path = f"/books/{self.ann.book()['id']}"
         self.expect(self.ann("DELETE", path), 204)
