@@ -56,6 +56,7 @@ struct Member {
   const Attribute* attribute = nullptr;
   bool optional = false;
   bool nullable = false;  // a patch can clear it
+  bool fixed = false;     // served, and set by no request
 };
 
 using Members = std::vector<Member>;
@@ -68,14 +69,17 @@ bool can_be_set(const Entity& entity, const Attribute& attribute) {
   return !attribute.computed() && entity.owner != attribute.name;
 }
 
-Members served(const Entity& entity) {
+Members served(const Model& model, const Entity& entity) {
+  const auto identity = entity.identity(model.table);
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (attribute.hidden || attribute.transient) continue;
+    const bool names_it = std::find(identity.begin(), identity.end(), attribute.name) != identity.end();
     const bool always = attribute.required || attribute.generated != Generated::No || attribute.updated ||
                         attribute.count || attribute.sum || attribute.default_value || entity.owner == attribute.name ||
-                        in_path(entity, attribute);
-    members.push_back({.attribute = &attribute, .optional = !always, .nullable = false});
+                        names_it || in_path(entity, attribute);
+    members.push_back(
+        {.attribute = &attribute, .optional = !always, .nullable = false, .fixed = !can_be_set(entity, attribute)});
   }
   return members;
 }
@@ -88,7 +92,8 @@ Members created(const Entity& entity) {
     if (!can_be_set(entity, attribute) || collection.find("{" + attribute.name + "}") != std::string::npos) continue;
     members.push_back({.attribute = &attribute,
                        .optional = !attribute.required || attribute.default_value || attribute.next,
-                       .nullable = false});
+                       .nullable = false,
+                       .fixed = false});
   }
   return members;
 }
@@ -97,7 +102,7 @@ Members patched(const Entity& entity) {
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (!can_be_set(entity, attribute) || attribute.immutable || in_path(entity, attribute)) continue;
-    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required});
+    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required, .fixed = false});
   }
   return members;
 }
@@ -106,7 +111,7 @@ Members put(const Entity& entity) {
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (!can_be_set(entity, attribute) || in_path(entity, attribute)) continue;
-    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required});
+    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required, .fixed = false});
   }
   return members;
 }
@@ -114,7 +119,7 @@ Members put(const Entity& entity) {
 Members given(const std::vector<Attribute>& attributes) {
   Members members;
   for (const auto& attribute : attributes) {
-    members.push_back({.attribute = &attribute, .optional = !attribute.required, .nullable = false});
+    members.push_back({.attribute = &attribute, .optional = !attribute.required, .nullable = false, .fixed = false});
   }
   return members;
 }
@@ -147,7 +152,7 @@ void each_type(
   };
   for (const auto& entity : model.entities) {
     const auto& name = entity_names.at(entity.name);
-    declare_as(name, entity.description, served(entity));
+    declare_as(name, entity.description, served(model, entity));
     if (entity.has_operation("create")) declare(name + "Create", "What a create takes.", created(entity));
     if (entity.has_operation("put")) {
       declare(name + "Put", "What a put takes: absent keeps, null clears; a new one needs what is required.",
@@ -283,9 +288,9 @@ std::string typescript_types(const Model& model) {
     for (const auto& member : members) {
       const auto& attribute = *member.attribute;
       if (!attribute.description.empty()) out += fmt::format("  /** {} */\n", one_line(attribute.description));
-      out +=
-          fmt::format("  {}{}: {}{};\n", is_identifier(attribute.name) ? attribute.name : json_string(attribute.name),
-                      member.optional ? "?" : "", typescript_type(attribute.type), member.nullable ? " | null" : "");
+      out += fmt::format("  {}{}{}: {}{};\n", member.fixed ? "readonly " : "",
+                         is_identifier(attribute.name) ? attribute.name : json_string(attribute.name),
+                         member.optional ? "?" : "", typescript_type(attribute.type), member.nullable ? " | null" : "");
     }
     out += "}\n";
   });
