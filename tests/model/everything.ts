@@ -32,6 +32,8 @@ export interface Library {
   extra?: unknown;
   times?: Record<string, unknown>;
   remarks?: Array<unknown>;
+  readonly Kind: "LIBRARY";
+  readonly Revision: number;
 }
 
 /** What a create takes. */
@@ -88,6 +90,7 @@ export interface Card {
   readonly reader: string;
   keeper: string;
   library: string;
+  readonly Kind: "CARD";
 }
 
 /** What a put takes: absent keeps, null clears; a new one needs what is required. */
@@ -110,6 +113,8 @@ export interface Item {
   readonly reader?: string;
   readonly until?: string;
   readonly added: string;
+  readonly Kind: "ITEM";
+  readonly Revision: number;
 }
 
 /** What a create takes. */
@@ -137,6 +142,8 @@ export interface ItemPatch {
 export interface Shelf {
   keeper: string;
   readonly shelf: string;
+  readonly Kind: "SHELF";
+  readonly Revision: number;
 }
 
 export interface Event {
@@ -147,6 +154,8 @@ export interface Event {
   readonly at: string;
   what?: string;
   count?: number;
+  readonly Kind: "EVENT";
+  readonly Revision: number;
 }
 
 /** A shelf from left to right. */
