@@ -144,18 +144,6 @@ void query_values(const QueryParameters& query, bool may_be_deleted, const std::
   }
 }
 
-// That a caller who can see the entity may do with it what `access` guards.
-Outcome<Done> admit(const model::Access& access, const model::Entity& entity, const Object& object,
-                    const runtime::Caller& caller) {
-  if (ATTEMPT(runtime::lets_in(access, entity, object.attributes, caller))) return Done{};
-  // Somebody else's that can be seen: through a grant, or because it is public.
-  const bool granted = std::ranges::any_of(access.grants, [&](const std::string& grant) {
-    return std::ranges::find(entity.read.grants, grant) != entity.read.grants.end();
-  });
-  if (granted) return Done{};
-  return problem(ProblemKind::Forbidden, "Forbidden", "this is not yours to change");
-}
-
 // Adds to `problems` what `more` says of attributes that are not in it yet.
 void join_problems(std::vector<model::Problem>& problems, std::vector<model::Problem> more) {
   for (auto& one : more) {
@@ -477,13 +465,7 @@ Outcome<http::Response> System::run_native(const model::Action& action, const va
   if (auto shut_out = runtime::shut_out(action.access, call.caller())) return std::move(*shut_out);
   std::optional<Object> within;
   if (action.within) {
-    const auto& entity = *model_->find_entity(*action.within);
-    value::Item naming;
-    for (const auto& name : entity.identity(model_->table)) {
-      if (const auto* value = inputs.find(name)) naming.set(name, *value);
-    }
-    within = ATTEMPT(repository_.get(entity, naming, call.caller(), read));
-    ATTEMPT(admit(action.access, entity, *within, call.caller()));
+    within = ATTEMPT(repository_.get_within(action, inputs, call.caller(), read));
     const bool expected = action.method == "GET" || precondition_of(call.request).holds(within->version);
     if (!expected) return runtime::version_mismatch();
   }

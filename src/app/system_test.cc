@@ -19,18 +19,31 @@ entities:
   BED:
     path: /beds/{bedId}
     owner: userId
-    access: { read: [owner, { public: "open = true" }], write: owner }
+    access: { read: [owner, looking, tending, { public: "open = true" }], write: owner }
     keys: { PK: "USER#{userId}", SK: "BED#{bedId}" }
     attributes:
       userId: string
       bedId: { type: string, required: true, min: 1, max: 10, pattern: "[a-z]+" }
       open: { type: boolean, default: false }
+  LOOKER:
+    path: /lookers/{who}/{bedId}
+    access: { write: signed-in }
+    keys: { PK: "LOOKER#{who}", SK: "BED#{bedId}" }
+    attributes: { who: string, bedId: string, userId: string }
+  TENDER:
+    path: /tenders/{who}/{bedId}
+    access: { write: signed-in }
+    keys: { PK: "TENDER#{who}", SK: "BED#{bedId}" }
+    attributes: { who: string, bedId: string, userId: string }
   TOOL:
     path: /tools/{toolId}
     operations: [put, get]
     owner: keeper
     keys: { PK: "KEEPER#{keeper}", SK: "TOOL#{toolId}" }
     attributes: { keeper: uuid, toolId: { type: string, min: 1, max: 10 } }
+grants:
+  looking: { pointer: LOOKER, key: { who: me, bedId: bedId }, gives: { userId: userId } }
+  tending: { pointer: TENDER, key: { who: me, bedId: bedId }, gives: { userId: userId } }
 patterns:
   tools: { get: /tools, query: { PK: "KEEPER#{me}" }, returns: TOOL }
   beds:
@@ -44,6 +57,11 @@ actions:
     within: BED
     native: true
     input: { litres: { type: integer, required: true, min: 1 }, how: { type: string, default: softly } }
+  prune:
+    post: /users/{userId}/beds/{bedId}/prune
+    within: BED
+    native: true
+    access: [owner, tending, "role:gardener"]
   weather:
     get: /weather
     native: true
@@ -153,6 +171,7 @@ Natives natives(const ExtensionParts&) {
     return said(text_of(call.inputs, "litres") + " " + text_of(call.inputs, "how") + " on " +
                 text_of(call.within->attributes, "bedId"));
   };
+  all["prune"] = [](const NativeCall&) -> runtime::Outcome<http::Response> { return said("pruned"); };
   all["weather"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
     return said("sun on " + text_of(call.inputs, "day"));
   };
@@ -208,6 +227,31 @@ TEST_F(SystemTest, ANativeActionIsForThoseWhomItsAccessLetsIn) {
   EXPECT_EQ(garden.ask({"POST", "/beds/none/water", R"({"litres":3})"}, &ann), "NotFound");
   EXPECT_EQ(garden.ask({"POST", "/beds/NONE/water", R"({"litres":3})"}, &ann), "NotFound") << "no bed can be called so";
   EXPECT_EQ(garden.ask({"POST", "/seeds", "a,b", "text/csv"}, &ann), "Forbidden");
+}
+
+TEST_F(SystemTest, ANativeActionIsForThoseWhoHaveAGrantThatItNames) {
+  const auto tess = somebody("tess"), luke = somebody("luke"), both = somebody("both");
+  const auto allow = [&](const std::string& as, const std::string& who) {
+    for (const auto* bed : {"roses", "herbs"}) {
+      const auto body = R"({"who":")" + who + R"(","bedId":")" + bed + R"(","userId":"ann"})";
+      EXPECT_EQ(garden.ask({"POST", as, body}, &ann).substr(0, 3), "201");
+    }
+  };
+  for (const auto* who : {"luke", "both"}) allow("/lookers", who);
+  for (const auto* who : {"tess", "both"}) allow("/tenders", who);
+  const auto prune = [&](const std::string& bed, const Identity* who) {
+    return garden.ask({"POST", "/users/ann/beds/" + bed + "/prune"}, who);
+  };
+  for (const auto* bed : {"roses", "herbs"}) {  // herbs are there for everybody to see
+    for (const Identity* who : std::initializer_list<const Identity*>{&ann, &tess, &both})
+      EXPECT_EQ(prune(bed, who), "200 pruned") << bed;
+    EXPECT_EQ(prune(bed, &luke), "Forbidden") << bed;
+    EXPECT_EQ(prune(bed, nullptr), "Unauthenticated") << bed;
+  }
+  EXPECT_EQ(prune("herbs", &bob), "Forbidden");
+  EXPECT_EQ(prune("herbs", &gardener), "200 pruned");
+  EXPECT_EQ(prune("roses", &bob), "NotFound");
+  EXPECT_EQ(prune("roses", &gardener), "NotFound") << "what cannot be seen is not there";
 }
 
 TEST_F(SystemTest, ANativeActionIsCalledOnlyInTheVersionThatIsExpected) {

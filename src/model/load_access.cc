@@ -143,6 +143,7 @@ void load_grant(const YamlNode& node, Loading& loading) {
   grant.name = node.key.text;
   grant.position = node.key.position;
   Words words(node, "a grant", report);
+  grant.description = load_description(words, report);
   std::optional<Text> pointer;
   if (const YamlNode* entity = words.need("pointer")) pointer = read_text(*entity, "the pointer", report);
   const auto key = load_pairs(words.need("key"), "the key of a grant", report);

@@ -130,6 +130,7 @@ void load_record(const YamlNode& node, Entity& entity, Loading& loading) {
   record.type = is_first ? entity.name : fmt::format("{}.{}", entity.name, record.name);
   record.position = node.key.position;
   Words words(node, "a record", report);
+  record.description = load_description(words, report);
   load_record_words(words, entity.name, record, loading);
   if (const YamlNode* attributes = words.find("attributes")) {
     if (is_first)
@@ -274,6 +275,7 @@ void load_parent(const YamlNode& node, Entity& entity, Loading& loading) {
   parent.name = node.key.text;
   parent.position = node.key.position;
   Words words(node, "a parent", report);
+  parent.description = load_description(words, report);
   std::optional<Text> target;
   if (const YamlNode* to = words.need("entity")) target = read_text(*to, "the parent's entity", report);
   std::vector<ByEntry> by;

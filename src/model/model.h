@@ -176,7 +176,8 @@ struct KeyRule {
 
 // One row of an entity.  Most entities have one; some live in several, always written together.
 struct Record {
-  std::string name;                     // "main" when the entity has only one
+  std::string name;  // "main" when the entity has only one
+  std::string description;
   std::string type;                     // the value of Table::type_attribute
   std::vector<KeyRule> keys;            // of the table, then of indexes
   std::vector<std::string> attributes;  // what it holds beside keys, type and version; empty: everything
@@ -196,7 +197,8 @@ enum class OnDelete : std::uint8_t {
 
 // A reference from a row to the row it belongs to.
 struct Parent {
-  std::string name;    // of the relation: "collection"
+  std::string name;  // of the relation: "collection"
+  std::string description;
   std::string entity;  // "COLLECTION"
   // Attribute of the parent -> attribute of this entity, for every attribute in the templates of the parent's main key.
   std::vector<std::pair<std::string, std::string>> by;
@@ -399,6 +401,7 @@ struct Action {
 // Somebody else's rows, through a pointer: SHARED_LIBRARY(SharedToId = me, LibraryId) gives OwnerId = SharedFromId.
 struct Grant {
   std::string name;
+  std::string description;
   std::string pointer;  // entity
   std::vector<std::pair<std::string, std::string>>
       key;  // the pointer's attribute -> attribute of what is asked for, or "me"

@@ -94,6 +94,35 @@ bool is_meant(const Grant& grant, const Item& gives, const Item& asked, const It
          });
 }
 
+// The row that a pointer of the caller's leads to; null when there is none.
+Outcome<Draft*> find_through(Transaction& transaction, const Model& model, const Entity& entity, const Grant& grant,
+                             const Item& naming, const Caller& caller, bool include_deleted) {
+  const auto gives = ATTEMPT(look_up(transaction, model, grant, naming, caller));
+  if (!gives) return nullptr;
+  auto theirs = naming;
+  for (const auto& [attribute, content] : *gives) theirs.set(attribute, content);
+  auto* draft = ATTEMPT(find_row(transaction, model, entity, theirs, include_deleted));
+  return draft != nullptr && is_meant(grant, *gives, naming, *draft->after) ? draft : nullptr;
+}
+
+// What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in another way,
+// because it is public or through another grant, may have a pointer as well.
+Outcome<std::optional<Visible>> admitted(Transaction& transaction, const Model& model, const Visible& seen,
+                                         const Item& naming, const model::Access& access, const Caller& caller,
+                                         bool include_deleted) {
+  const auto& entity = *seen.draft->entity;
+  if (ATTEMPT(lets_in(access, entity, *seen.draft->after, caller))) return std::optional(seen);
+  if (seen.grant != nullptr && contains(access.grants, seen.grant->name)) return std::optional(seen);
+  for (const auto& name : access.grants) {
+    const auto& grant = *model.find_grant(name);
+    const auto* found = ATTEMPT(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
+    if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = &grant});
+  }
+  return std::optional<Visible>();
+}
+
+Problem not_admitted(const Caller& caller) { return caller.subject ? forbidden() : unauthenticated(); }
+
 }  // namespace
 
 bool lets_in(const model::Access& access, const Caller& caller) {
@@ -155,13 +184,8 @@ Outcome<Visible> find_visible(Transaction& transaction, const Model& model, cons
   }
   for (const auto& name : entity.read.grants) {
     const auto& grant = *model.find_grant(name);
-    const auto gives = ATTEMPT(look_up(transaction, model, grant, naming, caller));
-    if (!gives) continue;
-    auto theirs = naming;
-    for (const auto& [attribute, content] : *gives) theirs.set(attribute, content);
-    auto* shared = ATTEMPT(find_row(transaction, model, entity, theirs, include_deleted));
-    const bool meant = shared != nullptr && is_meant(grant, *gives, naming, *shared->after);
-    if (meant && ATTEMPT(shows(*shared, &grant))) return Visible{.draft = shared, .grant = &grant};
+    auto* shared = ATTEMPT(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
+    if (shared != nullptr && ATTEMPT(shows(*shared, &grant))) return Visible{.draft = shared, .grant = &grant};
   }
   const bool would_help = !entity.read.anyone && !caller.subject && !caller.system && !entity.read.anyone_when;
   if (would_help) return unauthenticated();
@@ -180,10 +204,37 @@ Outcome<Visible> find_for(Transaction& transaction, const Model& model, const En
     }
     return found;
   }
-  if (ATTEMPT(lets_in(access, entity, *found->draft->after, caller))) return found;
-  if (found->grant != nullptr && contains(access.grants, found->grant->name)) return found;
-  if (!caller.subject) return unauthenticated();
-  return forbidden();
+  const auto let_in = ATTEMPT(admitted(transaction, model, *found, naming, access, caller, include_deleted));
+  if (!let_in) return not_admitted(caller);
+  return *let_in;
+}
+
+Outcome<Visible> find_within(Transaction& transaction, const Model& model, const model::Action& action,
+                             const Item& inputs, const Caller& caller, bool include_deleted) {
+  const auto& entity = *model.find_entity(*action.within);
+  const auto seen = ATTEMPT(find_visible(transaction, model, entity, inputs, caller, include_deleted));
+  if (!entity.path.empty() && action.path.starts_with(entity.path)) {
+    ATTEMPT(check_place(entity, inputs, *seen.draft->after));
+  }
+  const auto let_in = ATTEMPT(admitted(transaction, model, seen, inputs, action.access, caller, include_deleted));
+  if (let_in) return *let_in;
+  // Steps are let at rows one by one, and those that are the caller's own may be in what is somebody else's.
+  if (!action.native && seen.grant == nullptr) return seen;
+  return not_admitted(caller);
+}
+
+Outcome<Done> check_place(const Entity& entity, const Item& key, const Item& row) {
+  for (const auto& [name, content] : key) {
+    const auto* attribute = entity.find_attribute(name);
+    const bool in_path = entity.path.find("{" + name + "}") != std::string::npos;
+    if (attribute == nullptr || !in_path || name == entity.owner) continue;
+    auto asked = content;
+    std::vector<model::Problem> problems;
+    model::check_value(attribute->type, name, asked, problems);
+    const auto* found = row.find(name);
+    if (!problems.empty() || found == nullptr || *found != asked) return not_found(entity.name);
+  }
+  return Done{};
 }
 
 Outcome<Done> check_parents(Transaction& transaction, const Context& context, const Draft& draft,

@@ -39,6 +39,16 @@ Outcome<Visible> find_for(Transaction& transaction, const model::Model& model, c
                           const value::Item& naming, const model::Access& access, const Caller& caller,
                           bool include_deleted);
 
+// What an action is within, for a caller whom its access lets in; `inputs` name it.  A native action's access is about that entity;
+// that of others is also about the rows of their steps, so whoever sees what it is within directly gets as far as those.
+// Problems: NotFound, Unauthenticated, Forbidden.
+Outcome<Visible> find_within(Transaction& transaction, const model::Model& model, const model::Action& action,
+                             const value::Item& inputs, const Caller& caller, bool include_deleted);
+
+// That the row is where its path is, also where that says more than its name: /shelves/{shelfId}/stickers/{code} is on that
+// shelf.  Whose it is, is another question.
+Outcome<Done> check_place(const model::Entity& entity, const value::Item& key, const value::Item& row);
+
 // That the caller may see every parent that `draft` has now and did not have before.  Who could point at somebody else's rows
 // would learn that they are there, get copies of what is in them, and count in them.  Problems: as if the parent was not there.
 Outcome<Done> check_parents(Transaction& transaction, const Context& context, const Draft& draft, const Caller& caller);

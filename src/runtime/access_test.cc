@@ -204,6 +204,101 @@ TEST(PublicByAttributes, RowsArePublicWhileTheirConditionHolds) {
 
 // -------------------------------------------------------------------------------------------------- parents, joins and owners
 
+// Boards that some see and others help to keep; a note is on the board that its path says, which is not in its key.
+constexpr std::string_view kBoards = R"yaml(
+model: boards
+table: { name: Boards, key: [PK, SK] }
+entities:
+  BOARD:
+    path: /boards/{board}
+    owner: keeper
+    access: { read: [owner, seeing, helping, { public: "open = true" }], write: [owner, helping] }
+    keys: { PK: "keeper#{keeper}", SK: "board#{board}" }
+    attributes: { keeper: string, board: string, title: string, open: boolean }
+  SEER:   { keys: { PK: "seer#{who}", SK: "board#{board}" }, attributes: { who: string, board: string, keeper: string } }
+  HELPER: { keys: { PK: "helper#{who}", SK: "board#{board}" }, attributes: { who: string, board: string, keeper: string } }
+  NOTE:
+    path: /boards/{board}/notes/{note}
+    access: { read: public, write: signed-in }
+    keys: { PK: "note#{note}", SK: "note" }
+    attributes: { board: string, note: string, done: boolean }
+  MARK:
+    access: { write: signed-in }
+    keys: { PK: "mark#{mark}", SK: "mark" }
+    attributes: { mark: { type: uuid, generated: uuid }, board: string }
+grants:
+  seeing: { pointer: SEER, key: { who: me, board: board }, gives: { keeper: keeper } }
+  helping: { pointer: HELPER, key: { who: me, board: board }, gives: { keeper: keeper } }
+actions:
+  mark:
+    post: /boards/{board}/mark
+    within: BOARD
+    access: [owner, helping]
+    steps: [{ create: MARK, as: mark, set: { board: ":board" } }]
+  finish:
+    post: /boards/{board}/notes/{note}/finish
+    within: NOTE
+    steps:
+      - { read: NOTE, as: note, key: { note: ":note" } }
+      - { update: note, set: { done: "true" } }
+      - { check: "attribute_exists(:board)", else: { message: "cannot be" } }
+)yaml";
+
+class BoardsTest : public testing::Test {
+ protected:
+  BoardsTest() {
+    world.made("BOARD", {{"board", text("b")}}, ann);
+    for (const auto* who : {"sue", "both"}) allow("SEER", who);
+    for (const auto* who : {"hal", "both"}) allow("HELPER", who);
+  }
+  void allow(std::string_view pointer, std::string_view who) {
+    world.made(pointer, {{"who", text(who)}, {"board", text("b")}, {"keeper", text("ann")}}, the_system());
+  }
+  std::string retitle(const Caller& caller) {
+    return told(world.update("BOARD", named_by(caller), changes({{"title", text("x")}}), caller));
+  }
+  std::string mark(const Caller& caller) { return told(world.perform("mark", named_by(caller), caller)); }
+  // Who has no pointer says whose board it is.
+  Item named_by(const Caller& caller) const {
+    Item name{{"board", text("b")}};
+    if (caller.subject == "bob") name.set("keeper", text("ann"));
+    return name;
+  }
+
+  World world{kBoards};
+  const Caller ann = user("ann"), sue = user("sue"), hal = user("hal"), both = user("both"), bob = user("bob");
+};
+
+TEST_F(BoardsTest, AGrantLetsInOnlyThoseWhoHaveIt) {
+  for (const auto& caller : {ann, hal}) {
+    EXPECT_EQ(retitle(caller), "ok") << *caller.subject;
+    EXPECT_EQ(mark(caller), "ok") << *caller.subject;
+  }
+  EXPECT_EQ(retitle(sue), "403 Forbidden");
+  EXPECT_EQ(mark(sue), "403 Forbidden");
+}
+
+TEST_F(BoardsTest, WhoHasTwoGrantsHasTheWiderOne) {
+  EXPECT_EQ(retitle(both), "ok");
+  EXPECT_EQ(mark(both), "ok");
+}
+
+TEST_F(BoardsTest, WhatEveryoneSeesIsStillForItsHelpers) {
+  ASSERT_TRUE(world.update("BOARD", {{"board", text("b")}}, changes({{"open", boolean(true)}}), ann).ok());
+  const Item name{{"keeper", text("ann")}, {"board", text("b")}};
+  const auto retitled = [&](const Caller& caller) {
+    return told(world.update("BOARD", name, changes({{"title", text("y")}}), caller));
+  };
+  EXPECT_EQ(retitled(hal), "ok");
+  EXPECT_EQ(retitled(bob), "403 Forbidden");
+}
+
+TEST_F(BoardsTest, AnActionIsBelowThePathOfWhatItIsWithin) {
+  world.made("NOTE", {{"board", text("b")}, {"note", text("n")}}, ann);
+  EXPECT_EQ(told(world.perform("finish", {{"board", text("c")}, {"note", text("n")}}, bob)), "404 NotFound");
+  EXPECT_EQ(told(world.perform("finish", {{"board", text("b")}, {"note", text("n")}}, bob)), "ok");
+}
+
 constexpr std::string_view kOpenLists = R"yaml(
 model: lists
 table: { name: Lists, key: [PK, SK] }

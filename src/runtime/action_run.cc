@@ -111,12 +111,9 @@ class ActionRun {
     }
     inputs_.set("now", context_.generator.call("now"));
     if (!action_.within) return Done{};
-    const auto& entity = *model_.find_entity(*action_.within);
-    const auto seen = ATTEMPT(find_visible(transaction_, model_, entity, inputs_, caller_, false));
+    const auto seen = ATTEMPT(find_within(transaction_, model_, action_, inputs_, caller_, false));
     if (seen.grant != nullptr) {
-      const auto& grants = action_.access.grants;
-      const bool granted = std::find(grants.begin(), grants.end(), seen.grant->name) != grants.end();
-      if (!granted && !lets_all_in_) return forbidden();
+      const auto& entity = *seen.draft->entity;
       if (const auto* owner = entity.owner ? seen.draft->after->find(*entity.owner) : nullptr) owner_ = *owner;
     }
     return subject_ == nullptr ? expect(*seen.draft) : Outcome<Done>(Done{});

@@ -18,22 +18,6 @@ Outcome<Done> check_version(const model::Table& table, const Draft& draft, const
   return version_mismatch();
 }
 
-// That the row is where its path is, also where that says more than its name: /shelves/{shelfId}/stickers/{code} is on that
-// shelf.  Whose it is, is another question.
-Outcome<Done> check_place(const Entity& entity, const Item& key, const Item& row) {
-  for (const auto& [name, content] : key) {
-    const auto* attribute = entity.find_attribute(name);
-    const bool in_path = entity.path.find("{" + name + "}") != std::string::npos;
-    if (attribute == nullptr || !in_path || name == entity.owner) continue;
-    auto asked = content;
-    std::vector<model::Problem> problems;
-    model::check_value(attribute->type, name, asked, problems);
-    const auto* found = row.find(name);
-    if (!problems.empty() || found == nullptr || *found != asked) return not_found(entity.name);
-  }
-  return Done{};
-}
-
 // `given` without what cannot be changed and is not going to.
 model::PlainObject without_repetitions(const Entity& entity, const Item& now, model::PlainObject given) {
   for (const auto& attribute : entity.attributes) {
@@ -178,6 +162,13 @@ Outcome<Object> Repository::get(const Entity& entity, const Item& key, const Cal
   const auto found = ATTEMPT(find_visible(transaction, model(), entity, key, caller, options.include_deleted));
   ATTEMPT(check_place(entity, key, *found.draft->after));
   return to_object(model(), entity, std::move(*found.draft->after));
+}
+
+Outcome<Object> Repository::get_within(const model::Action& action, const Item& inputs, const Caller& caller,
+                                       const ReadOptions& options) {
+  Transaction transaction(parts_->context, options.consistent);
+  const auto found = ATTEMPT(find_within(transaction, model(), action, inputs, caller, options.include_deleted));
+  return to_object(model(), *found.draft->entity, std::move(*found.draft->after));
 }
 
 Outcome<Object> Repository::update(const Entity& entity, const Item& key, const model::PlainObject& changes,

@@ -107,6 +107,9 @@ class Repository {
   // `key` holds the attributes that name the entity; the owner is filled in from the caller.
   Outcome<Object> get(const model::Entity& entity, const value::Item& key, const Caller& caller,
                       const ReadOptions& options = {});
+  // What an action is within, for a caller whom its access lets in; `inputs` name it.
+  Outcome<Object> get_within(const model::Action& action, const value::Item& inputs, const Caller& caller,
+                             const ReadOptions& options = {});
   // `changes.values` are set, `changes.nulls` cleared.
   Outcome<Object> update(const model::Entity& entity, const value::Item& key, const model::PlainObject& changes,
                          const Caller& caller, const WriteOptions& options = {});

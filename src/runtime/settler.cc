@@ -47,6 +47,14 @@ void assign(Item& item, const std::string& name, const AttributeValue* content) 
 
 bool same(const AttributeValue* a, const AttributeValue* b) { return a == nullptr || b == nullptr ? a == b : *a == *b; }
 
+// Whether that changes anything: what is cleared has its default again.
+bool clear_attribute(Item& item, const model::Attribute& attribute) {
+  const auto* content = attribute.default_value ? &*attribute.default_value : nullptr;
+  if (same(item.find(attribute.name), content)) return false;
+  assign(item, attribute.name, content);
+  return true;
+}
+
 Requirement is(std::string attribute, const AttributeValue* content) {
   Requirement requirement{.kind = Requirement::Kind::Is, .attribute = std::move(attribute)};
   if (content != nullptr) requirement.value = *content;
@@ -218,7 +226,9 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
         expectation.gone = true;
         break;
       } else if (enforced) {
-        for (const auto& name : relation.clear) cleared = attributes.erase(name) || cleared;
+        for (const auto& name : relation.clear) {
+          cleared = clear_attribute(attributes, *entity.find_attribute(name)) || cleared;
+        }
         if (cleared) break;  // other relations may have gone with it
       }
     }

@@ -125,6 +125,37 @@ TEST_F(VerifyTest, FindsReferencesToAParentThatIsGone) {
   EXPECT_EQ(shelf.now("BOOK", dune, "CollectionId"), "-");
 }
 
+Strings findings_of(World& world, const model::Model& model, bool repair) {
+  Settler settler(model, world.dynamo(), world.random());
+  Strings found;
+  VerifyOptions options;
+  options.repair = repair;
+  options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
+  EXPECT_EQ(told(verify(settler, options)), "ok");
+  return found;
+}
+
+// What is cleared has its default again, whoever clears it.
+TEST(Verify, ClearingBringsDefaultsBack) {
+  World world(R"yaml(
+model: rooms
+table: { name: Rooms, key: [PK, SK] }
+entities:
+  ROOM: { keys: { PK: "room#{room}", SK: "room" }, attributes: { room: string } }
+  CHAIR:
+    parents: { room: { entity: ROOM, optional: true, on_delete: { clear: [state] } } }
+    keys: { PK: "room#{room}", SK: "chair#{chair}" }
+    attributes: { room: string, chair: string, state: { type: string, default: stored } }
+)yaml");
+  world.made("ROOM", {{"room", text("r")}}, the_system());
+  const Item chair{{"room", text("r")}, {"chair", text("c")}};
+  world.made("CHAIR", Shelf::both(chair, {{"state", text("used")}}), the_system());
+  ASSERT_EQ(told(world.remove("ROOM", {{"room", text("r")}}, the_system())), "ok");
+  findings_of(world, world.model(), true);
+  EXPECT_EQ(shown(*world.get("CHAIR", chair, the_system()), "state"), "\"stored\"");
+  EXPECT_EQ(findings_of(world, world.model(), false), Strings());
+}
+
 // ------------------------------------------------------------------------------------------------- models that share a table
 
 // Two models with an entity of the same name and the same unique value, told apart by their rows' types and keys.
@@ -139,16 +170,6 @@ entities:
     attributes: {{ id: string, email: {{ type: string, required: true, unique_within: table }} }}
 )yaml",
                      company);
-}
-
-Strings findings_of(World& world, const model::Model& model, bool repair) {
-  Settler settler(model, world.dynamo(), world.random());
-  Strings found;
-  VerifyOptions options;
-  options.repair = repair;
-  options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
-  EXPECT_EQ(told(verify(settler, options)), "ok");
-  return found;
 }
 
 TEST(SharedTable, KeepsUniqueValuesOfModelsApart) {

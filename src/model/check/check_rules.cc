@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "stator/model/check/findings.h"
 #include "stator/model/check/keys.h"
+#include "stator/model/check/presence.h"
+#include "stator/model/next_place.h"
 
 namespace stator::model {
 namespace {
@@ -82,6 +85,31 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
   }
 }
 
+// Where a parent need not exist, only a copy tells that a child has had one (see has_had_parent() in the runtime).
+void find_silent_copies(const Model& model, const Entity& child, Findings& findings) {
+  for (const auto& relation : child.parents) {
+    const bool follows = relation.on_delete == OnDelete::Cascade || relation.on_delete == OnDelete::Clear;
+    const auto* parent = model.find_entity(relation.entity);
+    if (relation.must_exist || !follows || parent == nullptr) continue;
+    std::vector<std::string> sources;
+    bool tells = false;
+    for (const auto& attribute : child.attributes) {
+      if (!attribute.copy_of || attribute.copy_of->relation != relation.name) continue;
+      sources.push_back(attribute.copy_of->attribute);
+      tells = tells || is_always_there(model, *parent, sources.back());
+    }
+    if (tells || sources.empty()) continue;
+    findings.warning(
+        {.code = "copy-tells-nothing", .subject = relation_name(child, relation), .position = relation.position},
+        fmt::format(
+            "a {0} may be without {1}: a {2} that has nothing else of it is then taken for one that came before "
+            "its {0}, and stays{3} when that is deleted",
+            parent->name, fmt::join(sources, ", "), child.name,
+            relation.on_delete == OnDelete::Cascade ? "" : " as it is"),
+        fmt::format("copy something that every {0} has, or make {1} required", parent->name, sources.front()));
+  }
+}
+
 void find_purge(const Model& model, const Entity& entity, Findings& findings) {
   if (model.table.ttl_attribute || !entity.soft_delete || !entity.soft_delete->keep) return;
   findings.error(
@@ -108,6 +136,78 @@ void find_stream(const Model& model, Findings& findings) {
                   "not both",
                   needs),
       "write `stream: new_and_old_images`");
+}
+
+// ------------------------------------------------------------------------------------------------------------------ numbers
+
+bool has_any(const std::set<std::string>& names, const std::vector<std::string>& paths) {
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const std::string& path) { return names.contains(path.substr(0, path.find('.'))); });
+}
+
+bool has_any(const std::set<std::string>& names, const std::optional<Expression>& expression) {
+  return expression && has_any(names, expression->paths());
+}
+
+// What is another value, or none, when the relation's attributes are cleared: those, and what is derived or found through them.
+std::set<std::string> changed_by_clearing(const Entity& child, const Parent& relation) {
+  std::set<std::string> changed(relation.clear.begin(), relation.clear.end());
+  const auto follows = [&](const Attribute& attribute) {
+    if (has_any(changed, attribute.derived)) return true;
+    const auto* source = attribute.copy_of ? child.find_parent(attribute.copy_of->relation) : nullptr;
+    if (source == nullptr) return false;
+    return has_any(changed, source->when) || std::any_of(source->by.begin(), source->by.end(), [&](const auto& pair) {
+             return changed.contains(pair.second);
+           });
+  };
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto& attribute : child.attributes) {
+      if (follows(attribute)) grows = changed.insert(attribute.name).second || grows;
+    }
+  }
+  return changed;
+}
+
+bool leaves_order(const NextPlace& place, const std::set<std::string>& changed) {
+  if (has_any(changed, place.scope)) return true;
+  return std::any_of(place.partition.begin(), place.partition.end(), [&](const KeyAttribute& key) {
+    const auto* rule = place.record->find_key(key.name);
+    return rule != nullptr && std::any_of(rule->alternatives.begin(), rule->alternatives.end(),
+                                          [&](const KeyTemplate& each) { return has_any(changed, each.when); });
+  });
+}
+
+// Clearing is no user's change, so it gives no numbers and takes none but those that it names.
+void find_stray_numbers(const Model& model, const Entity& child, Findings& findings) {
+  for (const auto& relation : child.parents) {
+    if (relation.on_delete != OnDelete::Clear) continue;
+    const auto changed = changed_by_clearing(child, relation);
+    for (const auto& attribute : child.attributes) {
+      if (!attribute.next) continue;
+      const auto place = next_place(model, child, attribute);
+      if (!place) continue;
+      const bool leaves = leaves_order(*place, changed);
+      const bool loses = changed.contains(attribute.name);
+      if (leaves == loses) continue;
+      const Findings::About about{
+          .code = "stray-number", .subject = relation_name(child, relation), .position = relation.position};
+      const auto& order = attribute.next->pattern;
+      if (leaves) {
+        findings.warning(about,
+                         fmt::format("when its {0} is deleted, a {1} leaves the order of {2} and keeps its {3}, which "
+                                     "counts nowhere, or twice where the {1} comes to lie",
+                                     relation.entity, child.name, order, attribute.name),
+                         fmt::format("clear {} as well", attribute.name));
+      } else {
+        findings.warning(about,
+                         fmt::format("when its {} is deleted, a {} loses its {} and stays in the order of {}, where it "
+                                     "is not found until somebody changes it",
+                                     relation.entity, child.name, attribute.name, order),
+                         fmt::format("clear {} as well, or keep {}", fmt::join(place->scope, ", "), attribute.name));
+      }
+    }
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------------- transactions
@@ -146,6 +246,8 @@ void find_transactions(const Model& model, Findings& findings) {
 void check_rules(const Model& model, Findings& findings) {
   for (const auto& entity : model.entities) {
     find_relations(model, entity, findings);
+    find_silent_copies(model, entity, findings);
+    find_stray_numbers(model, entity, findings);
     find_purge(model, entity, findings);
   }
   find_stream(model, findings);

@@ -6,36 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/model/generate/markdown.h"
+#include "stator/model/generate/operations_document.h"
 #include "stator/model/generate/words.h"
 
 namespace stator::model::generate {
 namespace {
-
-// Text inside a table's cell: a bar would end it.
-std::string cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out;
-}
-
-std::string code(std::string_view text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
-
-class MarkdownTable {
- public:
-  MarkdownTable(std::string& out, const std::vector<std::string>& heads) : out_(out) {
-    row(heads);
-    out_ += "|";
-    for (std::size_t i = 0; i < heads.size(); ++i) out_ += "---|";
-    out_ += "\n";
-  }
-  void row(const std::vector<std::string>& cells) { out_ += fmt::format("| {} |\n", fmt::join(cells, " | ")); }
-
- private:
-  std::string& out_;
-};
 
 std::string names(const std::vector<KeyAttribute>& keys) {
   std::vector<std::string> words;
@@ -52,6 +28,17 @@ std::string projection_words(const Index& index) {
   return "";
 }
 
+std::string_view stream_words(StreamView view) {
+  switch (view) {
+    case StreamView::None: return "none";
+    case StreamView::KeysOnly: return "keys only";
+    case StreamView::NewImage: return "new images";
+    case StreamView::OldImage: return "old images";
+    case StreamView::NewAndOldImages: return "new and old images";
+  }
+  return "";
+}
+
 void write_table(std::string& out, const Model& model) {
   const Table& table = model.table;
   out += "## Table\n\n";
@@ -61,6 +48,7 @@ void write_table(std::string& out, const Model& model) {
   out += fmt::format("- **Type attribute:** `{}`\n- **Version attribute:** `{}`\n", table.type_attribute,
                      table.version_attribute);
   if (table.ttl_attribute) out += fmt::format("- **TTL attribute:** `{}`\n", *table.ttl_attribute);
+  out += fmt::format("- **Stream:** {}\n", stream_words(table.stream));
   out += table.provisioned ? fmt::format("- **Billing:** provisioned, {} read and {} write units\n",
                                          table.provisioned->read, table.provisioned->write)
                            : "- **Billing:** on demand\n";
@@ -78,7 +66,8 @@ void write_entities(std::string& out, const Model& model) {
   MarkdownTable rows(out, {"entity", fmt::format("`{}`", model.table.type_attribute), "description"});
   for (const auto& entity : model.entities) {
     for (const auto& record : entity.records) {
-      rows.row({record_words(entity, record), code(record.type), cell(entity.description)});
+      rows.row({record_words(entity, record), code(record.type),
+                cell(record.description.empty() ? entity.description : record.description)});
     }
   }
 }
@@ -130,7 +119,7 @@ std::string on_delete_words(const Parent& parent) {
 void write_parents(std::string& out, const Entity& entity) {
   if (entity.parents.empty()) return;
   out += "\n";
-  MarkdownTable rows(out, {"belongs to", "through", "when the parent is deleted"});
+  MarkdownTable rows(out, {"belongs to", "through", "when the parent is deleted", "description"});
   for (const auto& parent : entity.parents) {
     std::vector<std::string> by;
     for (const auto& [theirs, ours] : parent.by)
@@ -138,25 +127,39 @@ void write_parents(std::string& out, const Entity& entity) {
     auto through = fmt::format("{}", fmt::join(by, ", "));
     if (parent.when) through += " while " + code(parent.when->text());
     if (parent.optional) through += " (optional)";
-    rows.row({fmt::format("{} (`{}`)", parent.entity, parent.name), through, on_delete_words(parent)});
+    if (!parent.must_exist) through += " (need not exist)";
+    rows.row({fmt::format("{} (`{}`)", parent.entity, parent.name), through, on_delete_words(parent),
+              cell(parent.description)});
   }
+}
+
+void add_record_rules(std::vector<std::string>& rules, const Entity& entity) {
+  for (const auto& record : entity.records) {
+    if (!record.attributes.empty())
+      rules.push_back(fmt::format("The record `{}` holds `{}`.", record.name, fmt::join(record.attributes, "`, `")));
+    if (record.when)
+      rules.push_back(fmt::format("The record `{}` exists while `{}`.", record.name, record.when->text()));
+    if (record.expires)
+      rules.push_back(fmt::format("The record `{}` expires at `{}`.", record.name, record.expires->text()));
+  }
+}
+
+std::string soft_delete_words(const SoftDelete& rule) {
+  const auto keep = rule.keep ? fmt::format("for {}", duration_words(*rule.keep)) : std::string("until it is purged");
+  const auto at = rule.at ? fmt::format(", and `{}` to the time of it", *rule.at) : std::string();
+  return fmt::format("Deleting sets `{}`{}, {}; it can be restored.", rule.attribute, at, keep);
 }
 
 void write_rules(std::string& out, const Entity& entity) {
   std::vector<std::string> rules;
   if (entity.append_only) rules.emplace_back("Append-only: never updated, and deleted only together with its parent.");
   if (!entity.versioned) rules.emplace_back("Not versioned.");
-  if (entity.soft_delete) {
-    const auto keep = entity.soft_delete->keep ? fmt::format(", for {} days", entity.soft_delete->keep->count() / 86400)
-                                               : std::string(", until it is purged");
-    rules.push_back(fmt::format("Deleting sets `{}`{}; it can be restored.", entity.soft_delete->attribute, keep));
-  }
-  for (const auto& record : entity.records) {
-    if (record.when)
-      rules.push_back(fmt::format("The record `{}` exists while `{}`.", record.name, record.when->text()));
-    if (record.expires)
-      rules.push_back(fmt::format("The record `{}` expires at `{}`.", record.name, record.expires->text()));
-  }
+  if (entity.key_family != entity.name)
+    rules.push_back(fmt::format("Of the key family `{}`, which may share keys.", entity.key_family));
+  if (entity.soft_delete) rules.push_back(soft_delete_words(*entity.soft_delete));
+  add_record_rules(rules, entity);
+  for (const auto& check : entity.checks)
+    rules.push_back(fmt::format("`{}`, or `{}` {}.", check.that.text(), check.attribute, check.problem));
   std::vector<std::string> routes;
   for (const auto& route : entity.routes()) routes.push_back(fmt::format("`{} {}`", route.method, route.path));
   if (!routes.empty()) rules.push_back(fmt::format("Routes: {}.", fmt::join(routes, ", ")));
@@ -183,82 +186,11 @@ void write_attributes(std::string& out, const Model& model) {
   }
 }
 
-std::string returned_words(const Pattern& pattern) {
-  std::vector<std::string> words;
-  for (const auto& returned : pattern.returns) {
-    words.push_back(returned.record == "main" ? returned.entity
-                                              : fmt::format("{} ({})", returned.entity, returned.record));
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::string order_words(const Pattern& pattern) {
-  const auto one = [](Order order) { return order == Order::Descending ? "descending" : "ascending"; };
-  return pattern.order == Order::Asked ? fmt::format("as asked, or {}", one(pattern.default_order))
-                                       : one(pattern.order);
-}
-
-void write_patterns(std::string& out, const Model& model) {
-  if (model.patterns.empty()) return;
-  out += "\n## Access patterns\n\n";
-  MarkdownTable rows(out, {"pattern", "route", "index", "key condition", "order", "returns", "who", "purpose"});
-  for (const auto& pattern : model.patterns) {
-    auto condition = code(condition_words(pattern));
-    if (pattern.filter) condition += ", filtered by " + code(pattern.filter->text());
-    rows.row({code(pattern.name), pattern.path.empty() ? "" : code("GET " + pattern.path),
-              pattern.index ? code(*pattern.index) : "table", condition, order_words(pattern),
-              cell(returned_words(pattern)), cell(access_words(pattern.access)), cell(pattern.description)});
-  }
-}
-
-std::string step_words(const Step& step) {
-  std::vector<std::string> set;
-  for (const auto& assignment : step.set)
-    set.push_back(fmt::format("`{}` = `{}`", assignment.attribute, assignment.value.text()));
-  std::string words;
-  switch (step.kind) {
-    case Step::Kind::Read:
-      words = fmt::format("read {} as `{}`{}", fmt::join(step.entities, " or "), step.as,
-                          step.optional ? ", if there" : "");
-      break;
-    case Step::Kind::Check:
-      words = fmt::format("check `{}`, or answer {} {}: {}", step.that->text(), step.failure.status, step.failure.code,
-                          step.failure.message);
-      break;
-    case Step::Kind::Create:
-      words = fmt::format("create {} with {}", fmt::join(step.entities, ""), fmt::join(set, ", "));
-      break;
-    case Step::Kind::Update: words = fmt::format("update `{}`: {}", step.as, fmt::join(set, ", ")); break;
-    case Step::Kind::Delete: words = fmt::format("delete `{}`", step.as); break;
-  }
-  if (step.when) words += fmt::format(", when `{}`", step.when->text());
-  return words;
-}
-
-void write_actions(std::string& out, const Model& model) {
-  if (model.actions.empty()) return;
-  out += "\n## Actions\n";
-  for (const auto& action : model.actions) {
-    out += fmt::format("\n### {}\n\n`{} {}`, for: {}. {}\n\n", action.name, action.method, action.path,
-                       access_words(action.access), action.native ? "In C++." : "One transaction.");
-    if (!action.description.empty()) out += action.description + "\n\n";
-    int number = 1;
-    for (const auto& step : action.steps) out += fmt::format("{}. {}\n", number++, step_words(step));
-  }
-}
-
-void write_grants(std::string& out, const Model& model) {
-  if (model.grants.empty()) return;
-  out += "\n## Grants\n\n";
-  MarkdownTable rows(out, {"grant", "pointer", "found by", "gives"});
-  for (const auto& grant : model.grants) {
-    std::vector<std::string> key;
-    for (const auto& [theirs, ours] : grant.key) key.push_back(fmt::format("`{}` = `{}`", theirs, ours));
-    std::vector<std::string> gives;
-    for (const auto& [ours, theirs] : grant.gives) gives.push_back(fmt::format("`{}` = its `{}`", ours, theirs));
-    rows.row({code(grant.name), grant.pointer, fmt::format("{}", fmt::join(key, ", ")),
-              fmt::format("{}", fmt::join(gives, ", "))});
-  }
+void write_accepted(std::string& out, const Model& model) {
+  if (model.accepted.empty()) return;
+  out += "\n## Accepted findings\n\n";
+  MarkdownTable rows(out, {"finding", "on", "because"});
+  for (const auto& each : model.accepted) rows.row({code(each.finding), cell(each.on), cell(each.because)});
 }
 
 }  // namespace
@@ -273,6 +205,7 @@ std::string design_document(const Model& model) {
   write_patterns(out, model);
   write_actions(out, model);
   write_grants(out, model);
+  write_accepted(out, model);
   return out;
 }
 

@@ -101,9 +101,10 @@ TEST(Diagram, HasACardPerEntityAndIndexAndAnArrowPerRelation) {
 
 TEST(TypescriptTypes, TellWhatIsServedCreatedAndPatched) {
   const auto text = typescript_types(notebook());
-  expect_parts(text, {"export interface Notebook {", "  title: string;\n", "  color?: \"red\" | \"blue\";\n",
-                      "  noteCount: number;\n", "export interface NotebookCreate {", "export interface NotePatch {",
-                      "  place?: { city: string; zip?: number } | null;\n", "export interface Page<T>"});
+  expect_parts(text,
+               {"export interface Notebook {", "  title: string;\n", "  color?: \"red\" | \"blue\";\n",
+                "  readonly noteCount: number;\n", "export interface NotebookCreate {", "export interface NotePatch {",
+                "  place?: { city: string; zip?: number } | null;\n", "export interface Page<T>"});
   EXPECT_EQ(text.find("secret: string"), std::string::npos) << "what is hidden is not served";
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stator/value/json.h"
@@ -56,6 +57,7 @@ struct Member {
   const Attribute* attribute = nullptr;
   bool optional = false;
   bool nullable = false;  // a patch can clear it
+  bool fixed = false;     // served, and set by no request
 };
 
 using Members = std::vector<Member>;
@@ -68,14 +70,17 @@ bool can_be_set(const Entity& entity, const Attribute& attribute) {
   return !attribute.computed() && entity.owner != attribute.name;
 }
 
-Members served(const Entity& entity) {
+Members served(const Model& model, const Entity& entity) {
+  const auto identity = entity.identity(model.table);
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (attribute.hidden || attribute.transient) continue;
+    const bool names_it = std::find(identity.begin(), identity.end(), attribute.name) != identity.end();
     const bool always = attribute.required || attribute.generated != Generated::No || attribute.updated ||
                         attribute.count || attribute.sum || attribute.default_value || entity.owner == attribute.name ||
-                        in_path(entity, attribute);
-    members.push_back({.attribute = &attribute, .optional = !always, .nullable = false});
+                        names_it || in_path(entity, attribute);
+    members.push_back(
+        {.attribute = &attribute, .optional = !always, .nullable = false, .fixed = !can_be_set(entity, attribute)});
   }
   return members;
 }
@@ -88,7 +93,8 @@ Members created(const Entity& entity) {
     if (!can_be_set(entity, attribute) || collection.find("{" + attribute.name + "}") != std::string::npos) continue;
     members.push_back({.attribute = &attribute,
                        .optional = !attribute.required || attribute.default_value || attribute.next,
-                       .nullable = false});
+                       .nullable = false,
+                       .fixed = false});
   }
   return members;
 }
@@ -97,7 +103,7 @@ Members patched(const Entity& entity) {
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (!can_be_set(entity, attribute) || attribute.immutable || in_path(entity, attribute)) continue;
-    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required});
+    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required, .fixed = false});
   }
   return members;
 }
@@ -106,7 +112,7 @@ Members put(const Entity& entity) {
   Members members;
   for (const auto& attribute : entity.attributes) {
     if (!can_be_set(entity, attribute) || in_path(entity, attribute)) continue;
-    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required});
+    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required, .fixed = false});
   }
   return members;
 }
@@ -114,7 +120,7 @@ Members put(const Entity& entity) {
 Members given(const std::vector<Attribute>& attributes) {
   Members members;
   for (const auto& attribute : attributes) {
-    members.push_back({.attribute = &attribute, .optional = !attribute.required, .nullable = false});
+    members.push_back({.attribute = &attribute, .optional = !attribute.required, .nullable = false, .fixed = false});
   }
   return members;
 }
@@ -136,18 +142,28 @@ class TypeNames {
   std::set<std::string, std::less<>> taken_;
 };
 
+struct Declared {
+  std::string name;
+  std::string_view purpose;
+  Members members;
+  const Entity* served = nullptr;  // what is answered of this entity, which then tells its type and version, too
+};
+
+// Whether answers have that member beside the entity's own.
+bool is_added(const Entity* served, const std::string& name) {
+  return served != nullptr && served->find_attribute(name) == nullptr;
+}
+
 // Every type of a model, in the order in which they are declared.  Entities choose their names first.
-void each_type(
-    const Model& model, TypeNames& names,
-    const std::function<void(const std::string& name, std::string_view purpose, const Members&)>& declare_as) {
+void each_type(const Model& model, TypeNames& names, const std::function<void(const Declared&)>& declare_as) {
   std::map<std::string_view, std::string> entity_names;
   for (const auto& entity : model.entities) entity_names[entity.name] = names.take(pascal_case(entity.name));
-  const auto declare = [&](const std::string& wanted, std::string_view purpose, const Members& members) {
-    declare_as(names.take(wanted), purpose, members);
+  const auto declare = [&](const std::string& wanted, std::string_view purpose, Members members) {
+    declare_as({.name = names.take(wanted), .purpose = purpose, .members = std::move(members), .served = nullptr});
   };
   for (const auto& entity : model.entities) {
     const auto& name = entity_names.at(entity.name);
-    declare_as(name, entity.description, served(entity));
+    declare_as({.name = name, .purpose = entity.description, .members = served(model, entity), .served = &entity});
     if (entity.has_operation("create")) declare(name + "Create", "What a create takes.", created(entity));
     if (entity.has_operation("put")) {
       declare(name + "Put", "What a put takes: absent keeps, null clears; a new one needs what is required.",
@@ -276,16 +292,23 @@ std::string typescript_types(const Model& model) {
   std::string out =
       fmt::format("// Types of the model {}.  Made by `stator model types --language typescript`.\n", model.name);
   TypeNames names{"Page"};
-  each_type(model, names, [&](const std::string& name, std::string_view purpose, const Members& members) {
+  const auto member_name = [](const std::string& name) { return is_identifier(name) ? name : json_string(name); };
+  each_type(model, names, [&](const Declared& type) {
+    const auto& [name, purpose, members, entity] = type;
     out += "\n";
     if (!purpose.empty()) out += fmt::format("/** {} */\n", one_line(purpose));
     out += fmt::format("export interface {} {{\n", name);
     for (const auto& member : members) {
       const auto& attribute = *member.attribute;
       if (!attribute.description.empty()) out += fmt::format("  /** {} */\n", one_line(attribute.description));
-      out +=
-          fmt::format("  {}{}: {}{};\n", is_identifier(attribute.name) ? attribute.name : json_string(attribute.name),
-                      member.optional ? "?" : "", typescript_type(attribute.type), member.nullable ? " | null" : "");
+      out += fmt::format("  {}{}{}: {}{};\n", member.fixed ? "readonly " : "", member_name(attribute.name),
+                         member.optional ? "?" : "", typescript_type(attribute.type), member.nullable ? " | null" : "");
+    }
+    if (is_added(entity, model.table.type_attribute)) {
+      out += fmt::format("  readonly {}: {};\n", member_name(model.table.type_attribute), json_string(entity->name));
+    }
+    if (is_added(entity, model.table.version_attribute) && entity->versioned) {
+      out += fmt::format("  readonly {}: number;\n", member_name(model.table.version_attribute));
     }
     out += "}\n";
   });
@@ -301,21 +324,29 @@ std::string cpp_types(const Model& model) {
       "template <typename T>\nusing Patch = std::optional<std::optional<T>>;\n",
       model.name, cpp_name(model.name));
   TypeNames names{"Patch"};
-  each_type(model, names, [&](const std::string& name, std::string_view purpose, const Members& members) {
+  each_type(model, names, [&](const Declared& type) {
+    const auto& [name, purpose, members, entity] = type;
     std::string before;
     std::string body;
     for (const auto& member : members) {
       const auto& attribute = *member.attribute;
-      const auto type = cpp_type(attribute.type, name + pascal_case(attribute.name), names, before);
+      const auto spelled = cpp_type(attribute.type, name + pascal_case(attribute.name), names, before);
       const auto own = cpp_member(name, attribute.name);
       if (!attribute.description.empty()) body += fmt::format("  // {}\n", one_line(attribute.description));
       if (member.nullable) {
-        body += fmt::format("  Patch<{}> {};\n", type, own);
+        body += fmt::format("  Patch<{}> {};\n", spelled, own);
       } else if (member.optional) {
-        body += fmt::format("  std::optional<{}> {};\n", type, own);
+        body += fmt::format("  std::optional<{}> {};\n", spelled, own);
       } else {
-        body += fmt::format("  {} {}{{}};\n", type, own);
+        body += fmt::format("  {} {}{{}};\n", spelled, own);
       }
+    }
+    if (is_added(entity, model.table.type_attribute)) {
+      body += fmt::format("  std::string {}{{{}}};\n", cpp_member(name, model.table.type_attribute),
+                          json_string(entity->name));
+    }
+    if (is_added(entity, model.table.version_attribute) && entity->versioned) {
+      body += fmt::format("  std::int64_t {}{{}};\n", cpp_member(name, model.table.version_attribute));
     }
     out += "\n" + before;
     if (!purpose.empty()) out += fmt::format("// {}\n", one_line(purpose));

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "stator/base/assert.h"
 #include "stator/model/validate.h"
@@ -58,6 +60,32 @@ void add_bounds(std::vector<std::string>& words, const Type& type) {
   if (type.step) words.push_back("in steps of " + type.step->to_string());
   if (type.pattern) words.push_back("matches " + *type.pattern);
   if (type.lower) words.emplace_back("kept in lower case");
+  if (type.date)
+    words.push_back(fmt::format("a date is the {} of its day", *type.date == DayEnd::End ? "end" : "start"));
+}
+
+void add_default(std::vector<std::string>& words, const Attribute& attribute) {
+  if (!attribute.default_value) return;
+  std::string text;
+  append_plain_json(text, *attribute.default_value);
+  words.push_back("default " + text);
+}
+
+// A type with what its values are held to, where there is no column for that.
+std::string inner_words(const Type& type) {
+  std::vector<std::string> rules;
+  add_bounds(rules, type);
+  return rules.empty() ? type_words(type) : fmt::format("{} ({})", type_words(type), fmt::join(rules, "; "));
+}
+
+std::string member_words(const Attribute& member) {
+  std::vector<std::string> rules;
+  if (member.required) rules.emplace_back("required");
+  add_bounds(rules, member.type);
+  add_default(rules, member);
+  if (!member.description.empty()) rules.push_back(member.description);
+  const auto words = member.name + ": " + type_words(member.type);
+  return rules.empty() ? words : fmt::format("{} ({})", words, fmt::join(rules, "; "));
 }
 
 std::string children_words(const std::vector<Children>& children) {
@@ -74,7 +102,8 @@ void add_origin(std::vector<std::string>& words, const Attribute& attribute) {
     case Generated::Now: words.emplace_back("time of creation"); break;
   }
   if (attribute.updated) words.emplace_back("time of the last change");
-  if (attribute.derived) words.push_back("derived: " + attribute.derived->text());
+  if (attribute.derived)
+    words.push_back((attribute.when_read ? "derived when it is read: " : "derived: ") + attribute.derived->text());
   if (attribute.count) words.push_back("counts " + children_words(attribute.count->of));
   if (attribute.sum) words.push_back("sum of " + attribute.sum->attribute + " of " + children_words(attribute.sum->of));
   if (attribute.copy_of) words.push_back("copy of " + attribute.copy_of->relation + "." + attribute.copy_of->attribute);
@@ -120,12 +149,12 @@ std::string type_words(const Type& type) {
     case Kind::Enum: return fmt::format("one of {}", fmt::join(type.values, ", "));
     case Kind::List:
     case Kind::Set:
-      return type.element ? fmt::format("{} of {}", kind_word(type.kind), type_words(*type.element))
+      return type.element ? fmt::format("{} of {}", kind_word(type.kind), inner_words(*type.element))
                           : std::string(kind_word(type.kind));
     case Kind::Map: {
       if (type.shape.empty()) return "map";
       std::vector<std::string> members;
-      for (const auto& member : type.shape) members.push_back(member.name + ": " + type_words(member.type));
+      for (const auto& member : type.shape) members.push_back(member_words(member));
       return fmt::format("map ({})", fmt::join(members, ", "));
     }
     default: return std::string(kind_word(type.kind));
@@ -138,17 +167,31 @@ std::string rule_words(const Entity& entity, const Attribute& attribute) {
   add_bounds(words, attribute.type);
   add_origin(words, attribute);
   add_unique(words, entity, attribute);
-  if (attribute.default_value) {
-    std::string text;
-    append_plain_json(text, *attribute.default_value);
-    words.push_back("default " + text);
-  }
+  add_default(words, attribute);
   if (entity.owner == attribute.name) words.emplace_back("the owner");
   if (attribute.immutable) words.emplace_back("immutable");
   if (attribute.internal) words.emplace_back("set by actions only");
   if (attribute.hidden) words.emplace_back("hidden");
   if (attribute.transient) words.emplace_back("not stored");
+  if (attribute.drifts) words.emplace_back("drifts: actions change it without a new version");
   return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string input_words(const Attribute& input) {
+  std::vector<std::string> words;
+  if (input.required) words.emplace_back("required");
+  add_bounds(words, input.type);
+  add_default(words, input);
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string duration_words(std::chrono::seconds duration) {
+  constexpr std::array kUnits{std::pair(86400, "day"), std::pair(3600, "hour"), std::pair(60, "minute")};
+  const auto seconds = duration.count();
+  for (const auto& [length, unit] : kUnits) {
+    if (seconds % length == 0) return fmt::format("{} {}{}", seconds / length, unit, seconds == length ? "" : "s");
+  }
+  return fmt::format("{} second{}", seconds, seconds == 1 ? "" : "s");
 }
 
 std::string access_words(const Access& access) {

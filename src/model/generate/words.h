@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "stator/model/model.h"
@@ -7,10 +8,14 @@
 // How the parts of a model are put into words, for every generator alike.
 namespace stator::model::generate {
 
-// "string", "list of email", "one of SHELF, READING".
+// "string", "list of email", "one of SHELF, READING"; with what its members are held to, and without what it is.
 std::string type_words(const Type& type);
 // "1 to 100 characters, unique within LibraryId": everything that an attribute demands or promises, in one line; may be empty.
 std::string rule_words(const Entity& entity, const Attribute& attribute);
+// The same for an input of an action or a parameter of a pattern.
+std::string input_words(const Attribute& input);
+// "30 days", "36 hours".
+std::string duration_words(std::chrono::seconds duration);
 // "owner, role:admin": as the model says it; "nobody" when empty.
 std::string access_words(const Access& access);
 // "GSI1PK = owner#{me}, GSI1SK begins with item#": a pattern's key conditions.

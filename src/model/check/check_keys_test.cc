@@ -1,0 +1,295 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "stator/model/check/testing/found.h"
+
+namespace stator::model {
+namespace {
+
+TEST(CheckKeys, FindsEntitiesThatCanHaveTheSameKey) {
+  const auto with_prefix = [](std::string_view prefix) {
+    return fmt::format(R"yaml(
+entities:
+  CAT:
+    keys: {{ PK: "PET#{{id}}", SK: "A#{{name}}" }}
+    attributes: {{ id: uuid, name: {{ type: string, min: 1, max: 10 }} }}
+  DOG:
+    keys: {{ PK: "PET#{{id}}", SK: "{}{{name}}" }}
+    attributes: {{ id: uuid, name: {{ type: string, min: 1, max: 10 }} }}
+)yaml",
+                       prefix);
+  };
+  EXPECT_EQ(found("key-collision", kPlainTable, with_prefix("A#")),
+            Lines{"error DOG: CAT and DOG can have the same primary key, and then one takes the place of the other (PK "
+                  "'PET#00000000-0000-0000-0000-000000000000', SK 'A#a')"});
+  EXPECT_EQ(found("key-collision", kPlainTable, with_prefix("B#")), Lines{});
+  // Escaped text cannot hold the separator.
+  EXPECT_EQ(found("key-collision", kPlainTable, with_prefix("")), Lines{});
+}
+
+TEST(CheckKeys, LetsEntitiesOfOneFamilyShareKeys) {
+  EXPECT_EQ(found("key-collision", kPlainTable, R"yaml(
+entities:
+  BOOK:  { key_family: item, keys: { PK: "ITEM#{id}", SK: "X" }, attributes: { id: uuid } }
+  VIDEO: { key_family: item, keys: { PK: "ITEM#{id}", SK: "X" }, attributes: { id: uuid } }
+)yaml"),
+            Lines{});
+}
+
+TEST(CheckKeys, KnowsTheLengthAndLettersOfEveryType) {
+  // A date is never a uuid, an enum's value never another literal, a padded number has its width.
+  const auto with = [](std::string_view hole, std::string_view type, std::string_view literal) {
+    return found("key-collision", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  A: {{ keys: {{ PK: "K#{{{}}}", SK: "X" }}, attributes: {{ x: {} }} }}
+  B: {{ keys: {{ PK: "K#{}", SK: "X" }}, attributes: {{ y: string }} }}
+)yaml",
+                             hole, type, literal))
+        .size();
+  };
+  EXPECT_EQ(with("x", "date", "2026-01-15"), 1);
+  EXPECT_EQ(with("x", "date", "2026-01"), 0);
+  EXPECT_EQ(with("x|month", "date", "2026-01"), 1);
+  EXPECT_EQ(with("x", "timestamp", "2026-01-15T10:00:00.000Z"), 1);
+  EXPECT_EQ(with("x", "timestamp", "2026-01-15T10:00:00Z"), 0);
+  EXPECT_EQ(with("x", "uuid", "00000000-0000-0000-0000-00000000000g"), 0);
+  EXPECT_EQ(with("x", "ulid", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 1);
+  EXPECT_EQ(with("x", "ulid", "01ARZ3NDEKTSV4RRFFQ69G5FAU"), 0);
+  EXPECT_EQ(with("x:05", "{ type: integer, min: 0, max: 99999 }", "00042"), 1);
+  EXPECT_EQ(with("x:05", "{ type: integer, min: 0, max: 99999 }", "42"), 0);
+  EXPECT_EQ(with("x", "{ type: integer, min: 0 }", "42"), 1);
+  EXPECT_EQ(with("x", "{ type: integer, min: 0 }", "-42"), 0);
+  EXPECT_EQ(with("x", "boolean", "true"), 1);
+  EXPECT_EQ(with("x", "boolean", "yes"), 0);
+  EXPECT_EQ(with("x", "{ type: enum, values: [on, off] }", "on"), 1);
+  EXPECT_EQ(with("x", "{ type: enum, values: [on, off] }", "out"), 0);
+  EXPECT_EQ(with("x", "{ type: string, pattern: '[A-Z]{2}' }", "DE"), 1);
+  EXPECT_EQ(with("x", "{ type: string, pattern: '[A-Z]{2}' }", "DEU"), 0);
+  EXPECT_EQ(with("x|sortable", "string", "abc"), 1);
+  EXPECT_EQ(with("x|sortable", "string", "ABC"), 0);
+  EXPECT_EQ(with("x", "{ type: string, min: 1 }", ""), 0);
+  EXPECT_EQ(with("x", "string", ""), 1);
+}
+
+TEST(CheckKeys, FindsSeparatorsThatATextCanHold) {
+  const auto with = [](std::string_view key, std::string_view type) {
+    return found("forgeable-separator", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "P", SK: "{}" }}
+    attributes: {{ a: {}, b: {{ type: string, max: 50 }} }}
+)yaml",
+                             key, type));
+  };
+  EXPECT_EQ(
+      with("{a}:{b}", "{ type: string, max: 50 }"),
+      Lines{"error PAGE.a: SK of PAGE has ':' behind a, whose text can hold the same: two that differ can have one "
+            "key (':')"});
+  for (const auto* key : {"{a}-{b}", "{a}/{b}", "{a}|{b}", "{a}{b}", "{a|sortable}::{b}", "{a}:x:{b}"}) {
+    EXPECT_EQ(with(key, "{ type: string, max: 50 }").size(), 1) << key;
+  }
+  for (const auto* key : {"{a}#{b}", "{a}!{b}", "X:{b}", "{a}#x:{b}"}) {
+    EXPECT_EQ(with(key, "{ type: string, max: 50 }"), Lines{}) << key;
+  }
+  for (const auto* type :
+       {"uuid", "timestamp", "date", "{ type: enum, values: [on, off] }", "{ type: string, pattern: '[a-z]+' }"}) {
+    EXPECT_EQ(with("{a}:{b}", type), Lines{}) << type;
+  }
+  EXPECT_EQ(with("{b}:{a}", "uuid"), Lines{}) << "what has one length ends where the key does";
+}
+
+TEST(CheckKeys, FindsAlternativesThatGiveOneKey) {
+  const auto with = [](std::string_view other) {
+    return found("key-collision", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "P", SK: [ {{ when: "long = false", key: "page#{{name}}" }}, "{}" ] }}
+    attributes: {{ name: {{ type: string, min: 1, max: 50 }}, hash: {{ type: string, min: 1, max: 64 }}, long: boolean }}
+)yaml",
+                             other));
+  };
+  EXPECT_EQ(with("page#{hash}"),
+            Lines{"error PAGE: two alternatives of SK can give two of PAGE the same primary key (PK 'P', SK "
+                  "'page#a')"});
+  EXPECT_EQ(with("hash#{hash}"), Lines{});
+}
+
+TEST(CheckKeys, KeepsReservationsApart) {
+  const auto with_key = [](std::string_view key) {
+    return fmt::format(R"yaml(
+entities:
+  USER:
+    keys: {{ PK: "{}", SK: "unique" }}
+    attributes: {{ name: {{ type: string, max: 10, unique_within: table }} }}
+)yaml",
+                       key);
+  };
+  EXPECT_EQ(
+      found("key-collision", kPlainTable, with_key("unique#{name}")),
+      Lines{"error USER: USER can have the primary key of a reservation, which keeps a unique value (PK 'unique#', "
+            "SK 'unique')"});
+  EXPECT_EQ(found("key-collision", kPlainTable, with_key("user#{name}")), Lines{});
+}
+
+TEST(CheckKeys, FindsTextThatForgesAKey) {
+  const auto with_hole = [](std::string_view hole) {
+    return fmt::format(R"yaml(
+entities:
+  TOPIC:
+    keys: {{ PK: "FORUM", SK: "topic#{{{}}}" }}
+    attributes: {{ name: {{ type: string, min: 1, max: 50 }} }}
+  POST:
+    keys: {{ PK: "FORUM", SK: "topic#{{topic}}#post#{{number:03}}" }}
+    attributes: {{ topic: {{ type: string, min: 1, max: 50 }}, number: {{ type: integer, min: 0, max: 999 }} }}
+)yaml",
+                       hole);
+  };
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name|raw")),
+            Lines{"error TOPIC.name: name is in the key of TOPIC as it is, and whoever writes a separator into it "
+                  "gives a TOPIC "
+                  "the key of a POST in Things (PK 'FORUM', SK 'topic#a#post#000')"});
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name")), Lines{});
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name|sortable")), Lines{});
+}
+
+TEST(CheckKeys, TrustsRawTextWhosePatternHasNoSeparator) {
+  const auto with_pattern = [](std::string_view pattern) {
+    return fmt::format(R"yaml(
+entities:
+  A: {{ keys: {{ PK: "K#{{x|raw}}", SK: "X" }}, attributes: {{ x: {{ type: string, pattern: "{}", max: 9 }} }} }}
+  B: {{ keys: {{ PK: "K#{{x}}#{{y}}", SK: "X" }}, attributes: {{ x: {{ type: string, max: 9 }}, y: {{ type: string, max: 9 }} }} }}
+)yaml",
+                       pattern);
+  };
+  EXPECT_EQ(found("forged-key", kPlainTable, with_pattern("[^ ]+")).size(), 1);
+  EXPECT_EQ(found("forged-key", kPlainTable, with_pattern("[A-Za-z0-9-]+")), Lines{});
+}
+
+TEST(CheckKeys, FindsTextThatSortsBelowItsSeparator) {
+  const auto with_hole = [](std::string_view hole) {
+    return fmt::format(R"yaml(
+entities:
+  PART:
+    keys: {{ PK: "SHELF", SK: "{{{}}}#{{number:03}}" }}
+    attributes: {{ set: {{ type: string, min: 1, max: 50 }}, number: {{ type: integer, min: 0, max: 999 }} }}
+)yaml",
+                       hole);
+  };
+  EXPECT_EQ(
+      found("text-order", kPlainTable, with_hole("set|raw")),
+      Lines{
+          "error PART.set: set is in SK as it is, and its text can hold what sorts before the '#' behind it: rows that "
+          "belong together do not stand together ('a b' lies between 'a' and 'a#')"});
+  EXPECT_EQ(found("text-order", kPlainTable, with_hole("set|sortable")), Lines{});
+}
+
+TEST(CheckKeys, WantsNumbersInSortKeysPadded) {
+  const auto with_hole = [](std::string_view hole, std::string_view type) {
+    return fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "BOOK#{{id}}", SK: "PAGE#{{{}}}" }}
+    attributes: {{ id: uuid, n: {} }}
+)yaml",
+                       hole, type);
+  };
+  EXPECT_EQ(found("unpadded-number", kPlainTable, with_hole("n", "integer")),
+            Lines{"error PAGE.n: SK sorts by n as text, so that 10 comes before 9 ('10' sorts before '9')"});
+  EXPECT_EQ(found("unpadded-number", kPlainTable, with_hole("n:04", "{ type: integer, min: 0, max: 9999 }")), Lines{});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: integer, min: 0, max: 9999 }")), Lines{});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: integer, min: 0, max: 10000 }")),
+            Lines{"error PAGE.n: n can be 10000, which does not fit the 4 digits it has in SK"});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: integer, min: -1, max: 9 }")),
+            Lines{"error PAGE.n: n is padded in SK, but can be negative, which has no padded form"});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, min: 0, max: 9 }")),
+            Lines{"error PAGE.n: n is padded in SK, but can be a fraction, which has no padded form"});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "integer")),
+            Lines{"warning PAGE.n: n has 4 digits in SK, and nothing says that it is from 0 to 9999"});
+}
+
+TEST(CheckKeys, ComputesHowLongAKeyCanBecome) {
+  const auto with_type = [](std::string_view type) {
+    return fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "SITE", SK: "PAGE#{{x}}" }}
+    attributes: {{ x: {} }}
+)yaml",
+                       type);
+  };
+  EXPECT_EQ(found("key-too-long", kPlainTable, with_type("string")),
+            Lines{"warning PAGE.x: x is in SK, which holds at most 1024 bytes, and has no limit of its own"});
+  EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 1100 }")),
+            Lines{"error PAGE: SK of PAGE can have 1105 bytes, but holds at most 1024"});
+  EXPECT_EQ(
+      found("key-too-long", kPlainTable, with_type("{ type: string, max: 500 }")),
+      Lines{"warning PAGE: SK of PAGE can have 2005 bytes, if its text has four bytes per character, but holds at most "
+            "1024"});
+  EXPECT_EQ(found("key-too-long", kPlainTable, with_type("url")),
+            Lines{"error PAGE: SK of PAGE can have 2053 bytes, but holds at most 1024"});
+  EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 250 }")), Lines{});
+  EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, pattern: '[a-z]{1,20}' }")), Lines{});
+}
+
+TEST(CheckKeys, WarnsOfFlagsThatAreSetByHand) {
+  const auto with_flag = [](std::string_view type) {
+    return found("settable-flag",
+                 "\ntable: { name: Things, key: [PK, SK], indexes: { Public: { key: [shown, id] } } }\n",
+                 fmt::format(R"yaml(
+entities:
+  LIST: {{ keys: {{ PK: "L#{{id}}", SK: "X" }}, attributes: {{ id: uuid, open: boolean, shown: {} }} }}
+)yaml",
+                             type));
+  };
+  EXPECT_EQ(with_flag("{ type: enum, values: ['true', 'false'] }"),
+            Lines{"warning LIST.shown: shown is a flag for the sake of an index, set by hand: it can say something "
+                  "else than the "
+                  "attribute that it stands for"});
+  EXPECT_EQ(with_flag("{ type: enum, values: ['true', 'false'], derived: \"if(open, 'true', null)\" }"), Lines{});
+  EXPECT_EQ(with_flag("{ type: enum, values: [draft, live] }"), Lines{});
+}
+
+TEST(CheckKeys, WantsMoreThanATimeToTellRowsApart) {
+  const auto with_key = [](std::string_view key) {
+    return fmt::format(R"yaml(
+entities:
+  EVENT:
+    keys: {{ PK: "USER#{{user}}", SK: "EVENT#{}" }}
+    attributes:
+      user: {{ type: string, max: 40 }}
+      at: {{ type: timestamp, generated: now }}
+      id: {{ type: ulid, generated: ulid }}
+)yaml",
+                       key);
+  };
+  EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at}")),
+            Lines{"error EVENT: the key of EVENT has the time at in it and no id of its own: of two in one moment, the "
+                  "second is "
+                  "refused or overwrites the first"});
+  EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at}#{id}")), Lines{});
+  EXPECT_EQ(found("key-not-unique", kPlainTable, with_key("{at|day}")), Lines{});
+}
+
+TEST(CheckKeys, RefusesPrimaryKeysThatChange) {
+  const auto with_attribute = [](std::string_view immutable) {
+    return fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "SITE#{{site}}", SK: "PAGE#{{slug}}" }}
+    attributes:
+      site: uuid
+      title: {{ type: string, max: 100{} }}
+      slug: {{ type: string, max: 100, derived: "lower(title)" }}
+)yaml",
+                       immutable);
+  };
+  EXPECT_EQ(found("mutable-key", kPlainTable, with_attribute("")),
+            Lines{"error PAGE.slug: slug names a PAGE, but changes by itself, and a primary key cannot change"});
+  EXPECT_EQ(found("mutable-key", kPlainTable, with_attribute(", immutable: true")), Lines{});
+}
+
+}  // namespace
+}  // namespace stator::model

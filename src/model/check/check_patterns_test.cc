@@ -1,0 +1,405 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "stator/model/check/testing/found.h"
+
+namespace stator::model {
+namespace {
+
+constexpr std::string_view kLibrary = R"yaml(
+entities:
+  LIBRARY:
+    keys: { PK: "owner#{owner}", SK: "library#{library}" }
+    attributes: { owner: uuid, library: uuid }
+  ITEM:
+    keys: { PK: "owner#{owner}", SK: "library#{library}#item#{item}" }
+    attributes: { owner: uuid, library: uuid, item: uuid }
+  EVENT:
+    keys: { PK: "owner#{owner}", SK: "library#{library}#item#{item}#event#{id}" }
+    attributes: { owner: uuid, library: uuid, item: uuid, id: ulid }
+patterns:
+)yaml";
+
+Lines found_in_library(std::string_view code, std::string_view patterns) {
+  return found(code, kPlainTable, fmt::format("{}{}", kLibrary, patterns));
+}
+
+TEST(CheckPatterns, FindsConditionsThatMatchTooMuch) {
+  EXPECT_EQ(
+      found_in_library("over-read", R"yaml(
+  libraries: { query: { PK: "owner#{owner}", SK: { begins_with: "library#" } }, returns: LIBRARY }
+)yaml"),
+      Lines{"error libraries: its key condition also matches ITEM, EVENT, which it does not return: they are read, "
+            "paid for, "
+            "and fill pages (ITEM with SK 'library#00000000-0000-0000-0000-000000000000#item#"
+            "00000000-0000-0000-0000-000000000000', EVENT with SK 'library#00000000-0000-0000-0000-000000000000#item#"
+            "00000000-0000-0000-0000-000000000000#event#00000000000000000000000000')"});
+  EXPECT_EQ(found_in_library("over-read", R"yaml(
+  events:  { query: { PK: "owner#{owner}", SK: { begins_with: "library#{library}#item#{item}#event#" } }, returns: EVENT }
+  library: { query: { PK: "owner#{owner}", SK: "library#{library}" }, returns: LIBRARY }
+  all:     { query: { PK: "owner#{owner}" }, returns: [LIBRARY, ITEM, EVENT] }
+)yaml"),
+            Lines{});
+}
+
+TEST(CheckPatterns, ReadsRangesAsTheyAre) {
+  const auto range = [](std::string_view condition, std::string_view parameters) {
+    return found_in_library("over-read", fmt::format(R"yaml(
+  items:
+    query: {{ PK: "owner#{{owner}}", SK: {} }}
+    parameters: {{ {} }}
+    returns: EVENT
+)yaml",
+                                                     condition, parameters))
+        .size();
+  };
+  constexpr std::string_view kOne = "a: { type: ulid, required: true }";
+  constexpr std::string_view kTwo = "a: { type: ulid, required: true }, b: { type: ulid, required: true }";
+  // The same library and item in both bounds: nothing but that item's events lies between.
+  EXPECT_EQ(
+      range(
+          R"yaml({ between: ["library#{library}#item#{item}#event#{a}", "library#{library}#item#{item}#event#{b}"] })yaml",
+          kTwo),
+      0);
+  EXPECT_EQ(
+      range(
+          R"yaml({ from: "library#{library}#item#{item}#event#{a}", before: "library#{library}#item#{item}#event#{b}" })yaml",
+          kTwo),
+      0);
+  // Without its upper bound, the range goes on behind the item.
+  EXPECT_EQ(
+      range(
+          R"yaml({ from: "library#{library}#item#{item}#event#{a}", before: "library#{library}#item#{item}#event#{b}" })yaml",
+          "a: { type: ulid, required: true }, b: ulid"),
+      1);
+  EXPECT_EQ(range(R"yaml({ at_least: "library#{library}#item#{item}#event#{a}" })yaml", kOne), 1);
+  EXPECT_EQ(range(R"yaml({ less: "library#{library}#item#{item}#event#{a}" })yaml", kOne), 1);
+}
+
+TEST(CheckPatterns, ReadsEachAttributeOfAKeyOfSeveral) {
+  const auto with = [](std::string_view query) {
+    return found("over-read", R"yaml(
+table:
+  name: Things
+  key: [PK, SK]
+  indexes:
+    Sales: { key: [[tenant, kind], [region, "year:N"]] }
+)yaml",
+                 fmt::format(R"yaml(
+entities:
+  ORDER:
+    keys: {{ PK: "order#{{id}}", SK: "X", kind: "order" }}
+    attributes: {{ id: uuid, tenant: {{ type: string, max: 9 }}, region: {{ type: enum, values: [eu, us] }}, year: integer }}
+  REFUND:
+    keys: {{ PK: "refund#{{id}}", SK: "X", kind: "refund" }}
+    attributes: {{ id: uuid, tenant: {{ type: string, max: 9 }}, region: {{ type: enum, values: [eu, us] }}, year: integer }}
+patterns:
+  orders:
+    query: {{ index: Sales, tenant: "{{tenant|raw}}", {} }}
+    returns: ORDER
+)yaml",
+                             query));
+  };
+  EXPECT_EQ(with(R"yaml(kind: "order", region: "eu", year: { at_least: "2026" })yaml"), Lines{});
+  EXPECT_EQ(with(R"yaml(kind: "refund", region: "eu")yaml"),
+            Lines{"error orders: its key condition also matches REFUND, which it does not return: they are read, paid "
+                  "for, and fill "
+                  "pages (REFUND with tenant 'a', kind 'refund', region 'eu', year '0')"});
+}
+
+TEST(CheckPatterns, FindsConditionsThatNeverMatch) {
+  EXPECT_EQ(found_in_library("under-read", R"yaml(
+  items: { query: { PK: "owner#{owner}", SK: { begins_with: "item#" } }, returns: ITEM }
+)yaml"),
+            Lines{"error items: it never returns ITEM, which has no SK that matches 'item#' (SK of ITEM is "
+                  "'library#{library}#item#{item}')"});
+  EXPECT_EQ(found("under-read", kTable, fmt::format("{}{}", kLibrary, R"yaml(
+  items: { query: { index: GSI1, GSI1PK: "x" }, returns: ITEM }
+)yaml")),
+            Lines{"error items: it never returns ITEM, which has no GSI1PK, and so is not in GSI1"});
+  EXPECT_EQ(found_in_library("under-read", R"yaml(
+  items: { query: { PK: "owner#{owner}", SK: { begins_with: "library#{library}#item#" } }, returns: ITEM }
+)yaml"),
+            Lines{});
+}
+
+constexpr std::string_view kFolders = R"yaml(
+entities:
+  FILE:
+    keys: { PK: "user#{user}", SK: "{folder}#{name|sortable}" }
+    attributes: { user: { type: string, max: 40 }, folder: { type: string, max: 40 }, name: { type: string, max: 40 } }
+  SHARE:
+    keys: { PK: "user#{user}#shared", SK: "{folder}" }
+    attributes: { user: { type: string, max: 40 }, folder: { type: string, max: 40 } }
+patterns:
+)yaml";
+
+Lines found_in_folders(std::string_view code, std::string_view patterns) {
+  return found(code, kPlainTable, fmt::format("{}{}", kFolders, patterns));
+}
+
+TEST(CheckPatterns, FindsParametersThatForgeAKey) {
+  EXPECT_EQ(
+      found_in_folders("forged-key", R"yaml(
+  files: { query: { PK: "user#{user|raw}" }, returns: FILE }
+)yaml"),
+      Lines{"error files: the parameter user is in its key condition as it is, so that a text with a separator in it "
+            "reaches SHARE rows that it should not (PK 'user##shared', SK 'a')"});
+  EXPECT_EQ(found_in_folders("forged-key", R"yaml(
+  files: { query: { PK: "user#{user}" }, returns: FILE }
+)yaml"),
+            Lines{});
+}
+
+TEST(CheckPatterns, WantsOperandsWrittenAsTheKeyIs) {
+  EXPECT_EQ(found_in_folders("operand-mismatch", R"yaml(
+  file: { query: { PK: "user#{user}", SK: "{folder}#{name}" }, returns: FILE }
+)yaml"),
+            Lines{"error file: it asks for {name} where the key of FILE has {name|sortable}: what is written "
+                  "differently is not "
+                  "found"});
+  EXPECT_EQ(found_in_folders("operand-mismatch", R"yaml(
+  file: { query: { PK: "user#{user}", SK: "{folder}#{name|sortable}" }, returns: FILE }
+)yaml"),
+            Lines{});
+}
+
+TEST(CheckPatterns, WantsPrefixesToEndAtASeparator) {
+  EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
+  files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}" } }, returns: FILE }
+)yaml"),
+            Lines{"error files: its prefix ends inside {folder}: it also finds what only begins with the value that "
+                  "was asked for "
+                  "(who asks for 'a' also gets 'aa')"});
+  EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
+  files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}#" } }, returns: FILE }
+)yaml"),
+            Lines{});
+}
+
+TEST(CheckPatterns, WarnsOfRangesOverText) {
+  const auto with_type = [](std::string_view type) {
+    return found("text-range", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  RUN: {{ keys: {{ PK: "SHOP#{{shop}}", SK: "{{at}}" }}, attributes: {{ shop: uuid, at: {0} }} }}
+patterns:
+  runs:
+    query: {{ PK: "SHOP#{{shop}}", SK: {{ between: ["{{from}}", "{{to}}"] }} }}
+    parameters: {{ from: {0}, to: {0} }}
+    returns: RUN
+)yaml",
+                             type));
+  };
+  EXPECT_EQ(
+      with_type("{ type: string, max: 30, required: true }"),
+      Lines{"warning runs: it compares at of RUN as text of no fixed form: values of one meaning and two spellings lie "
+            "apart, and an upper bound leaves out what only begins with it ('2023-01-31T10:00:00Z' is not between "
+            "'2023-01-01' and '2023-01-31')"});
+  EXPECT_EQ(with_type("{ type: timestamp, required: true }"), Lines{});
+}
+
+constexpr std::string_view kBooks = R"yaml(
+entities:
+  BOOK:
+    keys: { PK: "user#{user}", SK: "book#{book}", GSI1PK: "user#{user}", GSI1SK: "{shelf}" }
+    attributes:
+      user: { type: string, max: 40 }
+      book: { type: uuid, generated: uuid }
+      title: { type: string, max: 100 }
+      shelf: { type: string, max: 40, required: true }
+patterns:
+)yaml";
+
+Lines found_in_books(std::string_view code, std::string_view patterns, std::string_view table = kTable) {
+  return found(code, table, fmt::format("{}{}", kBooks, patterns));
+}
+
+TEST(CheckPatterns, WantsFiltersThatDynamoDbCanSay) {
+  EXPECT_EQ(found_in_books("filter", R"yaml(
+  books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "fold(title) = 'x'" }
+)yaml"),
+            Lines{"error books: DynamoDB cannot say the filter 'fold(title) = 'x''"});
+  EXPECT_EQ(found_in_books("filter", R"yaml(
+  books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "title = 'x'" }
+)yaml"),
+            Lines{});
+  EXPECT_EQ(found("filter", "\ntable: { name: Things, key: [PK, SK], indexes: { ByShelf: { key: [shelf, title] } } }\n",
+                  R"yaml(
+entities:
+  BOOK:
+    keys: { PK: "book#{book}", SK: "X" }
+    attributes: { book: uuid, title: { type: string, max: 9 }, shelf: { type: string, max: 9 } }
+patterns:
+  books: { query: { index: ByShelf, shelf: "{shelf|raw}" }, returns: BOOK, filter: "title = 'x'" }
+)yaml"),
+            Lines{"error books: DynamoDB does not filter by title, a key attribute of ByShelf"});
+}
+
+TEST(CheckPatterns, WarnsOfFiltersThatShouldBeKeys) {
+  EXPECT_EQ(found_in_books("filtered-read", R"yaml(
+  books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "title = :title" }
+)yaml"),
+            Lines{"warning books: no key serves 'title = :title': all rows of the key condition are read, and those "
+                  "that do not "
+                  "match are thrown away"});
+  EXPECT_EQ(found_in_books("filtered-read", R"yaml(
+  books: { query: { PK: "user#{user}" }, returns: BOOK, filter: "attribute_exists(title)" }
+)yaml"),
+            Lines{});
+}
+
+TEST(CheckPatterns, WantsIndexesToHoldWhatIsReturned) {
+  constexpr std::string_view kPatterns = R"yaml(
+  books: { query: { index: GSI1, GSI1PK: "user#{user}" }, returns: BOOK, filter: "attribute_exists(title)" }
+)yaml";
+  const auto table = [](std::string_view projection) {
+    return fmt::format(
+        "\ntable: {{ name: Things, key: [PK, SK], indexes: {{ GSI1: {{ key: [GSI1PK, GSI1SK], projection: {} }} }} "
+        "}}\n",
+        projection);
+  };
+  EXPECT_EQ(found_in_books("projection", kPatterns, table("keys")),
+            (Lines{"error books: GSI1 does not hold title, which it needs to tell, filter, nest or join what it reads",
+                   "warning books: GSI1 does not hold user, book, title, shelf: its answers lack them"}));
+  EXPECT_EQ(found_in_books("projection", kPatterns, table("[EntityType, user, book, title, shelf]")), Lines{});
+  EXPECT_EQ(found_in_books("projection", kPatterns, table("all")), Lines{});
+}
+
+TEST(CheckPatterns, WantsOneRowToBeTheOnlyOne) {
+  const auto with = [](std::string_view unique) {
+    return found("not-unique", "\ntable: { name: Things, key: [PK, SK], indexes: { ByEmail: { key: [email] } } }\n",
+                 fmt::format(R"yaml(
+entities:
+  USER:
+    keys: {{ PK: "user#{{id}}", SK: "X" }}
+    attributes: {{ id: uuid, email: {{ type: email, required: true{} }} }}
+patterns:
+  user:     {{ query: {{ PK: "user#{{id}}", SK: "X" }}, returns: USER, single: true }}
+  by_email: {{ query: {{ index: ByEmail, email: "{{email|raw}}" }}, returns: USER, single: true }}
+)yaml",
+                             unique));
+  };
+  EXPECT_EQ(with(""),
+            Lines{"error by_email: it promises one USER, but nothing keeps email unique: an index takes any number of "
+                  "rows with one key"});
+  EXPECT_EQ(with(", unique_within: table"), Lines{});
+}
+
+TEST(CheckPatterns, WarnsOfRowsThatSilentlyAreNotInAnIndex) {
+  const auto with = [](std::string_view key, std::string_view type) {
+    return found("sparse-index", kTable,
+                 fmt::format(R"yaml(
+entities:
+  SHOP:
+    keys: {{ PK: "SHOP#{{shop}}", SK: "X", GSI1PK: "SHOPS#{{shard:2}}", GSI1SK: {} }}
+    attributes: {{ shop: uuid, crawled: {} }}
+patterns:
+  shops: {{ query: {{ index: GSI1, GSI1PK: "SHOPS#{{shard:2}}" }}, returns: SHOP }}
+)yaml",
+                             key, type));
+  };
+  EXPECT_EQ(with("\"{crawled}\"", "timestamp"),
+            Lines{"warning shops: a SHOP without crawled is not in GSI1, and so is never returned"});
+  EXPECT_EQ(with("\"{crawled}\"", "{ type: timestamp, required: true }"), Lines{});
+  EXPECT_EQ(with("[\"{crawled}\", \"never\"]", "timestamp"), Lines{});
+  EXPECT_EQ(with("{ key: \"{crawled}\", when: \"attribute_exists(crawled)\" }", "timestamp"), Lines{});
+}
+
+TEST(CheckPatterns, ProvesThePromisedOrder) {
+  const auto with = [](std::string_view attribute) {
+    return found_in_books("not-sorted", fmt::format(R"yaml(
+  books: {{ query: {{ index: GSI1, GSI1PK: "user#{{user}}" }}, returns: BOOK, sorted_by: {} }}
+)yaml",
+                                                    attribute));
+  };
+  EXPECT_EQ(with("title"), Lines{"error books: it promises BOOK sorted by title, but GSI1 sorts them by shelf"});
+  EXPECT_EQ(with("shelf"), Lines{});
+}
+
+TEST(CheckPatterns, WarnsWhenMorePeopleMayListThanMayRead) {
+  const auto with = [](std::string_view rest) {
+    return found("wider-access", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  NOTE:
+    owner: user
+    keys: {{ PK: "user#{{user}}", SK: "note#{{note}}" }}
+    attributes: {{ user: {{ type: string, max: 40 }}, note: uuid, open: boolean }}
+patterns:
+  notes: {{ query: {{ PK: "user#{{user}}" }}, returns: NOTE{} }}
+)yaml",
+                             rest));
+  };
+  EXPECT_EQ(with(", access: public"),
+            Lines{"warning notes: more people may run it than may read a NOTE, and nothing in it leaves "
+                  "out what they may not see"});
+  EXPECT_EQ(with(", access: public, filter: \"open = true\""), Lines{});
+  EXPECT_EQ(with(""), Lines{});
+}
+
+TEST(CheckPatterns, ProvesThatChildrenFollowTheirParent) {
+  const auto with = [](std::string_view parent, std::string_view child, std::string_view unique) {
+    return found("nest-order", kTable,
+                 fmt::format(R"yaml(
+entities:
+  SERIES:
+    keys: {{ PK: "user#{{user}}", SK: "series#{{series}}", GSI1PK: "user#{{user}}", GSI1SK: "{}" }}
+    attributes: {{ user: uuid, series: uuid, name: {{ type: string, min: 1, max: 50{} }} }}
+  BOOK:
+    keys: {{ PK: "user#{{user}}", SK: "book#{{book}}", GSI1PK: "user#{{user}}", GSI1SK: "{}" }}
+    parents: {{ series: {{ entity: SERIES }} }}
+    attributes: {{ user: uuid, series: uuid, book: uuid, seriesName: {{ copy_of: series.name }} }}
+patterns:
+  shelf:
+    query: {{ index: GSI1, GSI1PK: "user#{{user}}" }}
+    returns: [SERIES, BOOK]
+    nest: {{ parent: SERIES, children: BOOK, relation: series, as: books }}
+)yaml",
+                             parent, unique, child));
+  };
+  constexpr std::string_view kUnique = ", unique_within: user";
+  EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", kUnique), Lines{});
+  EXPECT_EQ(with("{name|raw}", "{seriesName|raw}#{book}", kUnique),
+            Lines{"error shelf: another SERIES whose name goes on where this one ends falls between it and its BOOK"});
+  EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}+{book}", kUnique),
+            Lines{"error shelf: another SERIES whose name goes on where this one ends falls between it and its BOOK"});
+  EXPECT_EQ(with("{name|sortable}", "{book}", kUnique), Lines{"error shelf: GSI1SK of BOOK does not begin with that of "
+                                                              "its SERIES, so that the order of keys does not bring "
+                                                              "them together"});
+  EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", ""),
+            Lines{"error shelf: two SERIES can have the same GSI1SK, and then their children are mixed"});
+}
+
+TEST(CheckPatterns, FindsIndexesThatNobodyReads) {
+  EXPECT_EQ(found_in_books("unused-index", R"yaml(
+  books: { query: { PK: "user#{user}" }, returns: BOOK }
+)yaml"),
+            Lines{"warning GSI1: no pattern reads GSI1, and every write pays for it"});
+  EXPECT_EQ(found_in_books("unused-index", R"yaml(
+  books: { query: { index: GSI1, GSI1PK: "user#{user}" }, returns: BOOK }
+)yaml"),
+            Lines{});
+}
+
+TEST(CheckPatterns, FindsRowsThatLieInAnIndexForNothing) {
+  const auto with = [](std::string_view patterns) {
+    return found("unread-rows",
+                 "\ntable: { name: Things, key: [PK, SK], indexes: { ByState: { key: [state, at] } } }\n",
+                 fmt::format(R"yaml(
+entities:
+  TASK:
+    keys: {{ PK: "task#{{id}}", SK: "X" }}
+    attributes: {{ id: uuid, at: {{ type: timestamp, generated: now }}, state: {{ type: enum, values: [open, done], required: true }} }}
+patterns:
+  open: {{ query: {{ index: ByState, state: "open" }}, returns: TASK }}
+{}
+)yaml",
+                             patterns));
+  };
+  EXPECT_EQ(with(""), Lines{"warning ByState: TASK with state 'done' is in ByState, and no pattern reads it there"});
+  EXPECT_EQ(with("  done: { query: { index: ByState, state: \"done\" }, returns: TASK }"), Lines{});
+}
+
+}  // namespace
+}  // namespace stator::model

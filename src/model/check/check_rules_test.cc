@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "stator/model/check/testing/found.h"
+
+namespace stator::model {
+namespace {
+
+TEST(CheckRules, WantsChildrenThatCanBeFound) {
+  const auto with = [](std::string_view key, std::string_view on_delete) {
+    return found("children-not-found", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  LIST: {{ keys: {{ PK: "list#{{list}}", SK: "X" }}, attributes: {{ list: uuid }} }}
+  ITEM:
+    keys: {{ PK: "{}", SK: "item#{{item}}" }}
+    parents: {{ list: {{ entity: LIST, on_delete: {} }} }}
+    attributes: {{ list: uuid, item: uuid }}
+)yaml",
+                             key, on_delete));
+  };
+  EXPECT_EQ(with("item#{item}", "cascade"), Lines{"error ITEM.list: to delete the ITEM of a LIST, somebody must find "
+                                                  "them, but no partition key of the table or "
+                                                  "an index follows from the LIST"});
+  EXPECT_EQ(with("item#{item}", "nothing"), Lines{});
+  EXPECT_EQ(with("list#{list}", "cascade"), Lines{});
+}
+
+TEST(CheckRules, WantsCopiesToTellWhichChildrenHaveHadAParent) {
+  const auto with = [](std::string_view copies, std::string_view relation) {
+    return found("copy-tells-nothing", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  MOVIE:
+    keys: {{ PK: "movie#{{movie}}", SK: "movie" }}
+    parents: {{ studio: {{ entity: STUDIO }}, remake: {{ entity: MOVIE, by: {{ movie: original }}, optional: true }} }}
+    attributes:
+      movie: string
+      studio: uuid
+      original: string
+      title: {{ type: string, required: true }}
+      tagline: string
+      rated: {{ type: boolean, default: false }}
+      added: {{ type: timestamp, generated: now }}
+      changed: {{ type: timestamp, updated: true }}
+      reviews: {{ count: REVIEW.movie }}
+      studioName: {{ type: string, copy_of: studio.name }}
+      studioMotto: {{ type: string, copy_of: studio.motto }}
+      remakeOf: {{ type: string, copy_of: remake.title }}
+      caption: {{ type: string, derived: "concat(title, ' (', movie, ')')" }}
+      line: {{ type: string, derived: "concat(title, tagline)" }}
+      best: {{ type: string, derived: "coalesce(tagline, title)" }}
+      star: {{ type: string, derived: "if(rated, '*', null)" }}
+      short: {{ type: boolean, derived: "length(tagline) < 9" }}
+  STUDIO:
+    keys: {{ PK: "studio#{{studio}}", SK: "studio" }}
+    attributes: {{ studio: uuid, name: {{ type: string, required: true }}, motto: string }}
+  REVIEW:
+    keys: {{ PK: "movie#{{movie}}", SK: "review#{{review}}" }}
+    parents: {{ movie: {{ entity: MOVIE, {} }} }}
+    attributes: {{ movie: string, review: uuid, text: string, {} }}
+)yaml",
+                             relation, copies));
+  };
+  constexpr std::string_view kLoose = "must_exist: false, on_delete: cascade";
+  const Lines warning{
+      "warning REVIEW.movie: a MOVIE may be without tagline: a REVIEW that has nothing else of it is then taken for "
+      "one "
+      "that came before its MOVIE, and stays when that is deleted"};
+  EXPECT_EQ(with("copy: { copy_of: movie.tagline }", kLoose), warning);
+  EXPECT_EQ(with("copy: { copy_of: movie.tagline }", "must_exist: false, on_delete: { clear: text }").size(), 1U);
+  EXPECT_EQ(with("copy: { copy_of: movie.tagline }", "must_exist: false"), Lines{}) << "nothing is done to them";
+  EXPECT_EQ(with("copy: { copy_of: movie.tagline }", "on_delete: cascade"), Lines{}) << "all have had one";
+  EXPECT_EQ(with("other: string", kLoose), Lines{}) << "all go that are there";
+  EXPECT_EQ(with("copy: { copy_of: movie.tagline }, title: { copy_of: movie.title }", kLoose), Lines{});
+
+  for (const auto* sure : {"movie", "rated", "added", "changed", "reviews", "studioName", "caption", "best", "short"}) {
+    EXPECT_EQ(with(fmt::format("copy: {{ copy_of: movie.{} }}", sure), kLoose), Lines{}) << sure;
+  }
+  for (const auto* unsure : {"studioMotto", "remakeOf", "line", "star"}) {
+    EXPECT_EQ(with(fmt::format("copy: {{ copy_of: movie.{} }}", unsure), kLoose).size(), 1U) << unsure;
+  }
+}
+
+TEST(CheckRules, WantsANumberToGoWithItsOrder) {
+  const auto with = [](std::string_view clear) {
+    return found("stray-number", kTable,
+                 fmt::format(R"yaml(
+entities:
+  SHELF: {{ keys: {{ PK: "shelf#{{shelf}}", SK: "shelf" }}, attributes: {{ shelf: uuid, room: {{ type: string, required: true }} }} }}
+  BOOK:
+    keys: {{ PK: "book#{{book}}", SK: "book", GSI1PK: "room#{{room}}#{{state}}", GSI1SK: "{{place:05}}" }}
+    parents: {{ shelf: {{ entity: SHELF, optional: true, on_delete: {{ clear: {} }} }} }}
+    attributes:
+      book: uuid
+      shelf: uuid
+      room: {{ type: string, copy_of: shelf.room }}
+      note: string
+      owned: boolean
+      state: {{ type: string, derived: "if(owned = true, 'mine', 'lent')" }}
+      place: {{ next: {{ in: books }}, max: 99999 }}
+patterns:
+  books: {{ query: {{ index: GSI1, GSI1PK: "room#{{room}}#{{state}}" }}, returns: BOOK }}
+)yaml",
+                             clear));
+  };
+  const Lines stays{
+      "warning BOOK.shelf: when its SHELF is deleted, a BOOK leaves the order of books and keeps its place, which "
+      "counts "
+      "nowhere, or twice where the BOOK comes to lie"};
+  EXPECT_EQ(with("shelf"), stays) << "and what is copied goes with it";
+  EXPECT_EQ(with("room"), stays);
+  EXPECT_EQ(with("owned"), stays) << "and what is derived changes";
+  EXPECT_EQ(with("[shelf, place]"), Lines{});
+  EXPECT_EQ(with("note"), Lines{});
+  EXPECT_EQ(
+      with("[note, place]"),
+      Lines{"warning BOOK.shelf: when its SHELF is deleted, a BOOK loses its place and stays in the order of books, "
+            "where it is not found until somebody changes it"});
+}
+
+TEST(CheckRules, WantsATimeToLiveForWhatIsPurged) {
+  constexpr std::string_view kEntities = R"yaml(
+entities:
+  NOTE:
+    keys: { PK: "note#{note}", SK: "X" }
+    soft_delete: { attribute: deleted, at: deletedAt, keep: 30d }
+    attributes: { note: uuid, deleted: boolean, deletedAt: timestamp }
+)yaml";
+  EXPECT_EQ(found("no-ttl", kPlainTable, kEntities),
+            Lines{"error NOTE: a deleted NOTE is to be purged after a while, but the table has no TTL attribute"});
+  EXPECT_EQ(found("no-ttl", "\ntable: { name: Things, key: [PK, SK], ttl: expiresAt }\n", kEntities), Lines{});
+}
+
+TEST(CheckRules, WantsAStreamForWhatFollowsAChange) {
+  constexpr std::string_view kEntities = R"yaml(
+entities:
+  LIST: { keys: { PK: "list#{list}", SK: "X" }, attributes: { list: uuid } }
+  ITEM:
+    keys: { PK: "list#{list}", SK: "item#{item}" }
+    parents: { list: { entity: LIST, on_delete: cascade } }
+    attributes: { list: uuid, item: uuid }
+)yaml";
+  EXPECT_EQ(found("stream-view", "\ntable: { name: Things, key: [PK, SK], stream: keys_only }\n", kEntities),
+            Lines{"error Things: what follows a change through ITEM.list needs the row before and after it, and the "
+                  "table's stream "
+                  "has not both"});
+  EXPECT_EQ(found("stream-view", kPlainTable, kEntities), Lines{});
+}
+
+TEST(CheckRules, CountsTheRowsOfATransaction) {
+  const auto with_steps = [](int steps) {
+    std::string text = R"yaml(
+entities:
+  LINE: { keys: { PK: "line#{line}", SK: "X" }, attributes: { line: { type: uuid, generated: uuid } } }
+actions:
+  fill:
+    post: /fill
+    steps:
+)yaml";
+    for (int i = 0; i < steps; ++i) text += fmt::format("      - {{ create: LINE, as: line{}, set: {{}} }}\n", i);
+    return found("transaction-too-large", kPlainTable, text);
+  };
+  EXPECT_EQ(with_steps(101), Lines{"error fill: it can write 101 rows at once, and a transaction holds at most 100"});
+  EXPECT_EQ(with_steps(100), Lines{});
+}
+
+}  // namespace
+}  // namespace stator::model

@@ -1,0 +1,147 @@
+#include "stator/model/generate/operations_document.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "stator/model/generate/markdown.h"
+#include "stator/model/generate/words.h"
+
+namespace stator::model::generate {
+namespace {
+
+// "`prefix`: string, required": what is given with a request, one line each.
+void write_inputs(std::string& out, const std::vector<Attribute>& inputs) {
+  for (const auto& input : inputs) {
+    const auto rules = input_words(input);
+    out += fmt::format("- `{}`: {}{}{}{}\n", input.name, type_words(input.type), rules.empty() ? "" : "; ", rules,
+                       input.description.empty() ? "" : fmt::format(". {}", cell(input.description)));
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- patterns
+
+std::string returned_words(const Pattern& pattern) {
+  std::vector<std::string> words;
+  for (const auto& returned : pattern.returns) {
+    words.push_back(returned.record == "main" ? returned.entity
+                                              : fmt::format("{} ({})", returned.entity, returned.record));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string order_words(const Pattern& pattern) {
+  const auto one = [](Order order) { return order == Order::Descending ? "descending" : "ascending"; };
+  return pattern.order == Order::Asked ? fmt::format("as asked, or {}", one(pattern.default_order))
+                                       : one(pattern.order);
+}
+
+void write_answer(std::string& out, const Pattern& pattern) {
+  if (pattern.within) out += fmt::format("- Within a {} that the caller may see.\n", *pattern.within);
+  if (!pattern.sorted_by.empty()) out += fmt::format("- Sorted by `{}`.\n", fmt::join(pattern.sorted_by, "`, `"));
+  if (pattern.nest) {
+    const auto& nest = *pattern.nest;
+    out += fmt::format("- Each {} has its {} as `{}`, by their relation `{}`.\n", nest.parent,
+                       fmt::join(nest.children, ", "), nest.as, nest.relation);
+  }
+  for (const auto& join : pattern.joins) {
+    const auto what = join.attributes.empty() ? std::string("all that is served")
+                                              : fmt::format("`{}`", fmt::join(join.attributes, "`, `"));
+    out +=
+        fmt::format("- Each comes with what its relation `{}` leads to as `{}`: {}.\n", join.relation, join.as, what);
+  }
+  if (pattern.consistent) out += "- Read consistently.\n";
+  if (pattern.shards() > 1) out += fmt::format("- Reads {} shards and merges them.\n", pattern.shards());
+  out += pattern.single ? "- One, or 404.\n"
+                        : fmt::format("- Pages of {}, at most {}.\n", pattern.default_limit, pattern.max_limit);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ actions
+
+std::string assignment_words(const std::vector<Assignment>& assignments) {
+  std::vector<std::string> words;
+  for (const auto& each : assignments) words.push_back(fmt::format("`{}` = `{}`", each.attribute, each.value.text()));
+  return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string create_words(const Model& model, const Step& step) {
+  const auto* entity = model.find_entity(step.entities.front());
+  const auto name = step.as.empty() ? std::string() : fmt::format(" as `{}`", step.as);
+  return fmt::format("{} {}{} with {}", entity != nullptr && entity->append_only ? "append" : "create",
+                     step.entities.front(), name, assignment_words(step.set));
+}
+
+std::string step_words(const Model& model, const Step& step) {
+  std::string words;
+  switch (step.kind) {
+    case Step::Kind::Read:
+      words = fmt::format("read {} as `{}` by {}{}", fmt::join(step.entities, " or "), step.as,
+                          assignment_words(step.key), step.optional ? ", if there" : "");
+      break;
+    case Step::Kind::Check:
+      words = fmt::format("check `{}`, or answer {} {}: {}", step.that->text(), step.failure.status, step.failure.code,
+                          step.failure.message);
+      break;
+    case Step::Kind::Create: words = create_words(model, step); break;
+    case Step::Kind::Update: words = fmt::format("update `{}`: {}", step.as, assignment_words(step.set)); break;
+    case Step::Kind::Delete: words = fmt::format("delete `{}`", step.as); break;
+  }
+  if (step.when) words += fmt::format(", when `{}`", step.when->text());
+  return words;
+}
+
+void write_action(std::string& out, const Model& model, const Action& action) {
+  out += fmt::format("\n### {}\n\n`{} {}`, for: {}. {}\n\n", action.name, action.method, action.path,
+                     access_words(action.access), action.native ? "In C++." : "One transaction.");
+  if (!action.description.empty()) out += action.description + "\n\n";
+  if (action.within) out += fmt::format("Within a {} that the caller may see.\n\n", *action.within);
+  if (!action.accepts.empty()) out += fmt::format("Takes a body of type {}.\n\n", fmt::join(action.accepts, ", "));
+  write_inputs(out, action.inputs);
+  if (!action.inputs.empty() && !action.steps.empty()) out += "\n";
+  int number = 1;
+  for (const auto& step : action.steps) out += fmt::format("{}. {}\n", number++, step_words(model, step));
+  if (action.result) out += fmt::format("\nAnswers with `{}`.\n", *action.result);
+}
+
+}  // namespace
+
+void write_patterns(std::string& out, const Model& model) {
+  if (model.patterns.empty()) return;
+  out += "\n## Access patterns\n\n";
+  MarkdownTable rows(out, {"pattern", "route", "index", "key condition", "order", "returns", "who", "purpose"});
+  for (const auto& pattern : model.patterns) {
+    auto condition = code(condition_words(pattern));
+    if (pattern.filter) condition += ", filtered by " + code(pattern.filter->text());
+    rows.row({code(pattern.name), pattern.path.empty() ? "" : code("GET " + pattern.path),
+              pattern.index ? code(*pattern.index) : "table", condition, order_words(pattern),
+              cell(returned_words(pattern)), cell(access_words(pattern.access)), cell(pattern.description)});
+  }
+  for (const auto& pattern : model.patterns) {
+    out += fmt::format("\n### Pattern {}\n\n", pattern.name);
+    write_inputs(out, pattern.parameters);
+    write_answer(out, pattern);
+  }
+}
+
+void write_actions(std::string& out, const Model& model) {
+  if (model.actions.empty()) return;
+  out += "\n## Actions\n";
+  for (const auto& action : model.actions) write_action(out, model, action);
+}
+
+void write_grants(std::string& out, const Model& model) {
+  if (model.grants.empty()) return;
+  out += "\n## Grants\n\n";
+  MarkdownTable rows(out, {"grant", "pointer", "found by", "gives", "description"});
+  for (const auto& grant : model.grants) {
+    std::vector<std::string> key;
+    for (const auto& [theirs, ours] : grant.key) key.push_back(fmt::format("`{}` = `{}`", theirs, ours));
+    std::vector<std::string> gives;
+    for (const auto& [ours, theirs] : grant.gives) gives.push_back(fmt::format("`{}` = its `{}`", ours, theirs));
+    rows.row({code(grant.name), grant.pointer, fmt::format("{}", fmt::join(key, ", ")),
+              fmt::format("{}", fmt::join(gives, ", ")), cell(grant.description)});
+  }
+}
+
+}  // namespace stator::model::generate
