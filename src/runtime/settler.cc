@@ -1,7 +1,5 @@
 #include "stator/runtime/settler.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -10,6 +8,7 @@
 
 #include "stator/runtime/child_query.h"
 #include "stator/runtime/problems.h"
+#include "stator/runtime/settler_parts.h"
 #include "stator/value/json.h"
 
 namespace stator::runtime {
@@ -20,8 +19,6 @@ using model::Row;
 using value::AttributeValue;
 using value::Item;
 
-constexpr unsigned kAttempts = 12;  // to settle something that others keep changing
-constexpr unsigned kMaxDepth = 8;   // of counters that are summed up by their parents' parents
 constexpr unsigned kChildrenPage = 100;
 // Where batches end, of the hundred rows that a transaction may have: others wait behind a large one, and small ones are hardly slower.
 constexpr std::size_t kPlannedRows = 25;
@@ -29,23 +26,6 @@ constexpr std::size_t kPlannedRows = 25;
 // others, and what comes during a batch seldom waits for a second one.
 constexpr int kPausePerWork = 3;
 constexpr std::chrono::milliseconds kLongestPause{60};
-constexpr std::string_view kOwner = "Of";
-
-std::string json_of(const AttributeValue* content) {
-  std::string text;
-  if (content != nullptr) value::append_json(text, *content);
-  return text;
-}
-
-void assign(Item& item, const std::string& name, const AttributeValue* content) {
-  if (content != nullptr) {
-    item.set(name, *content);
-  } else {
-    item.erase(name);
-  }
-}
-
-bool same(const AttributeValue* a, const AttributeValue* b) { return a == nullptr || b == nullptr ? a == b : *a == *b; }
 
 // Whether that changes anything: what is cleared has its default again.
 bool clear_attribute(Item& item, const model::Attribute& attribute) {
@@ -55,46 +35,8 @@ bool clear_attribute(Item& item, const model::Attribute& attribute) {
   return true;
 }
 
-Requirement is(std::string attribute, const AttributeValue* content) {
-  Requirement requirement{.kind = Requirement::Kind::Is, .attribute = std::move(attribute)};
-  if (content != nullptr) requirement.value = *content;
-  return requirement;
-}
-Requirement exists() { return {.kind = Requirement::Kind::Exists}; }
-Requirement absent() { return {.kind = Requirement::Kind::Absent}; }
+}  // namespace
 
-// The key attributes of the table and its indexes, the type, and the TTL: what only rules write.
-std::set<std::string> ruled_attributes(const model::Table& table) {
-  std::set<std::string> names = {table.partition.name, table.type_attribute};
-  if (table.sort) names.insert(table.sort->name);
-  if (table.ttl_attribute) names.insert(*table.ttl_attribute);
-  for (const auto& index : table.indexes) {
-    for (const auto& key : index.partition) names.insert(key.name);
-    for (const auto& key : index.sort) names.insert(key.name);
-  }
-  return names;
-}
-
-Finding::Kind kind_of_attribute(const Entity& entity, std::string_view name) {
-  const auto* attribute = entity.find_attribute(name);
-  if (attribute == nullptr) return Finding::Kind::Key;
-  if (attribute->copy_of) return Finding::Kind::Copy;
-  if (attribute->derived) return Finding::Kind::Derived;
-  return Finding::Kind::Orphan;  // nothing else is changed, unless a parent that is gone clears it
-}
-
-value::Number number_at(const Item& attributes, const std::string& name) {
-  const auto* content = attributes.find(name);
-  const auto* number = content != nullptr ? content->as_number() : nullptr;
-  return number != nullptr ? *number : value::Number();
-}
-
-const Row* find_row(const std::vector<Row>& rows, const Item& key) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.key == key; });
-  return found != rows.end() ? &*found : nullptr;
-}
-
-// Computes derived attributes anew.  What was derived from something that is not stored stays as it was made.
 Outcome<Done> derive_again(const Entity& entity, Item& attributes) {
   const auto stored = attributes;
   ATTEMPT(checked(model::derive(entity, attributes)));
@@ -109,8 +51,6 @@ Outcome<Done> derive_again(const Entity& entity, Item& attributes) {
   }
   return Done{};
 }
-
-}  // namespace
 
 std::string_view finding_name(Finding::Kind kind) {
   switch (kind) {
@@ -257,301 +197,6 @@ Outcome<Done> Settler::plan(Work& work, const StoredEntity& stored, const Settle
   return Done{};
 }
 
-// --------------------------------------------------------------------------------------------------- from what is to what should be
-
-Outcome<bool> Settler::plan_change(Work& work, const StoredEntity& stored, const std::optional<Item>& to,
-                                   const SettleOptions& options, unsigned depth) {
-  const auto& entity = *stored.entity;
-  // Where a damaged row cannot say what its other rows are, there are none to look for; verification meets them by themselves.
-  const auto from_rows = model::rows_of(model_, entity, stored.attributes);
-  std::vector<Row> to_rows;
-  bool changes = false;
-  bool moved = false;
-  if (to) {
-    to_rows = ATTEMPT(checked(model::rows_of(model_, entity, *to)));
-    moved = to_rows.front().key != stored.key;
-    changes = moved ? ATTEMPT(plan_move(work, stored, to_rows.front())) : plan_main_row(work, stored, to_rows.front());
-    if (moved && !changes) return false;  // there is no room where it should be
-  } else {
-    work.findings.push_back({.kind = Finding::Kind::Orphan,
-                             .entity = entity.name,
-                             .key = stored.key,
-                             .what = {},
-                             .expected = {},
-                             .found = key_text(stored.row)});
-    require_unchanged(work, stored, false);
-    work.plan.remove(stored.key);
-    changes = true;
-  }
-  changes = ATTEMPT(plan_records(work, stored, from_rows ? *from_rows : std::vector<Row>(), to_rows)) || changes;
-  changes = ATTEMPT(plan_reservations(work, stored, to, options.thorough || moved)) || changes;
-  if (options.parents != SettleOptions::Parents::Ignored) {
-    changes = ATTEMPT(plan_counters(work, stored, to, depth)) || changes;
-  }
-  if (changes && to && !moved) require_unchanged(work, stored, false);
-  return changes;
-}
-
-bool Settler::plan_main_row(Work& work, const StoredEntity& stored, const Row& to) {
-  auto names = ruled_attributes(model_.table);
-  for (const auto& attribute : stored.entity->attributes) names.insert(attribute.name);
-  names.insert(model_.table.version_attribute);
-  bool changes = false;
-  for (const auto& name : names) {
-    const auto* found = stored.row.find(name);
-    const auto* expected = to.item.find(name);
-    if (same(found, expected)) continue;
-    changes = true;
-    work.findings.push_back({.kind = kind_of_attribute(*stored.entity, name),
-                             .entity = stored.entity->name,
-                             .key = stored.key,
-                             .what = name,
-                             .expected = json_of(expected),
-                             .found = json_of(found)});
-    work.plan.require(stored.key, is(name, found));
-    if (expected != nullptr) {
-      work.plan.set(stored.key, name, *expected);
-    } else {
-      work.plan.clear(stored.key, name);
-    }
-  }
-  return changes;
-}
-
-Outcome<bool> Settler::plan_move(Work& work, const StoredEntity& stored, const Row& to) {
-  Finding finding{.kind = Finding::Kind::Key,
-                  .entity = stored.entity->name,
-                  .key = stored.key,
-                  .what = "primary key",
-                  .expected = key_text(to.key),
-                  .found = key_text(stored.key)};
-  finding.repairable = !ATTEMPT(row(work, to.key))->has_value();
-  work.findings.push_back(finding);
-  if (!finding.repairable) return false;
-  // What the model does not know moves along.
-  auto moved = to.item;
-  const auto ruled = ruled_attributes(model_.table);
-  for (const auto& [name, content] : stored.row) {
-    if (stored.entity->find_attribute(name) == nullptr && !ruled.contains(name) && moved.find(name) == nullptr) {
-      moved.set(name, content);
-    }
-  }
-  require_unchanged(work, stored, true);
-  work.plan.remove(stored.key);
-  work.plan.require(to.key, absent());
-  work.plan.put(to.key, std::move(moved));
-  return true;
-}
-
-Outcome<bool> Settler::plan_records(Work& work, const StoredEntity& stored, const std::vector<Row>& from,
-                                    const std::vector<Row>& to) {
-  const auto& type_attribute = model_.table.type_attribute;
-  const auto is_main = [&](const Row& row) { return row.record == &stored.entity->main(); };
-  std::vector<Item> keys;
-  for (const auto* rows : {&from, &to}) {
-    for (const auto& row : *rows) {
-      if (!is_main(row)) keys.push_back(row.key);
-    }
-  }
-  ATTEMPT(fetch(work, keys));
-
-  bool changes = false;
-  const auto find = [&](const Row& row, std::string expected, std::string found) {
-    work.findings.push_back({.kind = Finding::Kind::Record,
-                             .entity = stored.entity->name,
-                             .key = row.key,
-                             .what = row.record->name,
-                             .expected = std::move(expected),
-                             .found = std::move(found)});
-    changes = true;
-  };
-  for (const auto& row : to) {
-    if (is_main(row)) continue;
-    const auto& found = work.rows.at(key_text(row.key));
-    if (!found) {
-      find(row, key_text(row.item), {});
-      work.plan.require(row.key, absent());
-      work.plan.put(row.key, row.item);
-    } else if (!same(found->find(type_attribute), row.item.find(type_attribute))) {
-      find(row, key_text(row.item), key_text(*found));  // somebody else's row is there
-      work.findings.back().repairable = false;
-      changes = false;
-      return false;
-    } else if (*found != row.item) {
-      find(row, key_text(row.item), key_text(*found));
-      work.plan.require(row.key, exists());
-      for (const auto& [name, content] : row.item) {
-        if (same(found->find(name), &content)) continue;
-        work.plan.require(row.key, is(name, found->find(name)));
-        work.plan.set(row.key, name, content);
-      }
-      for (const auto& [name, content] : *found) {
-        if (row.item.find(name) != nullptr) continue;
-        work.plan.require(row.key, is(name, &content));
-        work.plan.clear(row.key, name);
-      }
-    }
-  }
-  for (const auto& row : from) {
-    if (is_main(row) || find_row(to, row.key) != nullptr) continue;
-    const auto& found = work.rows.at(key_text(row.key));
-    if (!found || !same(found->find(type_attribute), row.item.find(type_attribute))) continue;
-    find(row, {}, key_text(*found));
-    work.plan.require(row.key, is(type_attribute, found->find(type_attribute)));
-    work.plan.remove(row.key);
-  }
-  return changes;
-}
-
-Outcome<bool> Settler::plan_reservations(Work& work, const StoredEntity& stored, const std::optional<Item>& to,
-                                         bool thorough) {
-  const auto& entity = *stored.entity;
-  if (entity.uniques.empty()) return false;
-  std::vector<model::Reservation> from_claims, to_claims;
-  if (auto claims = model::reservations_of(model_, entity, stored.attributes)) from_claims = std::move(*claims);
-  if (to) to_claims = ATTEMPT(checked(model::reservations_of(model_, entity, *to)));
-  const auto claimed = [](const std::vector<model::Reservation>& claims, const Item& key) {
-    return std::any_of(claims.begin(), claims.end(), [&](const auto& claim) { return claim.key == key; });
-  };
-  std::vector<model::Reservation> wanted, unwanted;
-  for (auto& claim : to_claims) {
-    if (thorough || !claimed(from_claims, claim.key)) wanted.push_back(claim);
-  }
-  for (auto& claim : from_claims) {
-    if (!claimed(to_claims, claim.key)) unwanted.push_back(claim);
-  }
-  std::vector<Item> keys;
-  for (const auto* claims : {&wanted, &unwanted}) {
-    for (const auto& claim : *claims) keys.push_back(claim.key);
-  }
-  ATTEMPT(fetch(work, keys));
-
-  bool changes = false;
-  const auto find = [&](const model::Reservation& claim, std::string expected, std::string found) {
-    work.findings.push_back({.kind = Finding::Kind::Reservation,
-                             .entity = entity.name,
-                             .key = claim.key,
-                             .what = fmt::format("{}", claim.rule->attributes.front()),
-                             .expected = std::move(expected),
-                             .found = std::move(found)});
-  };
-  const auto here = AttributeValue(key_text(stored.key));  // how a row that is not where it should be has claimed it
-  for (const auto& claim : wanted) {
-    const auto& found = work.rows.at(key_text(claim.key));
-    const auto* owner = claim.item.find(kOwner);
-    const auto* holder = found ? found->find(kOwner) : nullptr;
-    if (found && same(holder, owner)) continue;
-    find(claim, json_of(owner), json_of(holder));
-    if (!found) {
-      work.plan.require(claim.key, absent());
-      work.plan.put(claim.key, claim.item);
-      changes = true;
-    } else if (same(holder, &here)) {
-      work.plan.require(claim.key, is(std::string(kOwner), holder));
-      work.plan.set(claim.key, std::string(kOwner), *owner);
-      changes = true;
-    } else {
-      work.findings.back().repairable = false;
-    }
-  }
-  for (const auto& claim : unwanted) {
-    const auto& found = work.rows.at(key_text(claim.key));
-    const auto* holder = found ? found->find(kOwner) : nullptr;
-    if (!found || !(same(holder, claim.item.find(kOwner)) || same(holder, &here))) continue;
-    find(claim, {}, json_of(holder));
-    work.plan.require(claim.key, is(std::string(kOwner), holder));
-    work.plan.remove(claim.key);
-    changes = true;
-  }
-  return changes;
-}
-
-Outcome<bool> Settler::plan_counters(Work& work, const StoredEntity& stored, const std::optional<Item>& to,
-                                     unsigned depth) {
-  const auto& entity = *stored.entity;
-  const auto counted = [&](const Item& attributes, const model::Parent& relation) -> Outcome<std::optional<Item>> {
-    if (!is_live(entity, attributes)) return std::optional<Item>();
-    auto key = model::parent_key(model_, entity, relation, attributes);
-    return key ? std::move(*key) : std::optional<Item>();  // what cannot name a parent was not counted by one
-  };
-  bool changes = false;
-  for (const auto& rules : rules_.of(entity).relations) {
-    if (rules.counters.empty()) continue;
-    const auto from_parent = ATTEMPT(counted(stored.attributes, *rules.relation));
-    const auto to_parent = to ? ATTEMPT(counted(*to, *rules.relation)) : std::nullopt;
-    if (from_parent && from_parent == to_parent) {
-      const bool moves = std::any_of(rules.counters.begin(), rules.counters.end(), [&](const Counter& counter) {
-        return !counter.summed.empty() &&
-               number_at(stored.attributes, counter.summed) != number_at(*to, counter.summed);
-      });
-      if (!moves) continue;
-      ATTEMPT(count(work, rules, *from_parent, &stored.attributes, &*to, depth));
-      changes = true;
-      continue;
-    }
-    if (from_parent) ATTEMPT(count(work, rules, *from_parent, &stored.attributes, nullptr, depth));
-    if (to_parent) ATTEMPT(count(work, rules, *to_parent, nullptr, &*to, depth));
-    changes = changes || from_parent || to_parent;
-  }
-  return changes;
-}
-
-Outcome<Done> Settler::count(Work& work, const RelationRules& rules, const Item& parent_key, const Item* from,
-                             const Item* to, unsigned depth) {
-  auto parent = ATTEMPT(entity_at(work, *rules.parent, parent_key));
-  if (!parent) {
-    work.plan.require(parent_key, absent());
-    return Done{};
-  }
-  work.plan.require(parent_key, exists());
-  const auto& plain = rules_.of(*rules.parent).plain_counters;
-  const auto text = key_text(parent_key);
-  auto attributes = work.pending.contains(text) ? work.pending.at(text) : parent->attributes;
-  bool computed = false;
-  for (const auto& counter : rules.counters) {
-    const auto weight = [&](const Item* child) {
-      if (child == nullptr) return value::Number();
-      return counter.summed.empty() ? value::Number::from_int(1) : number_at(*child, counter.summed);
-    };
-    const auto amount = ATTEMPT(checked(weight(to).subtract(weight(from))));
-    if (amount.is_zero()) continue;
-    const auto& name = counter.attribute->name;
-    if (plain.contains(name)) {
-      work.plan.add(parent_key, name, amount);
-      continue;
-    }
-    attributes.set(name, AttributeValue(ATTEMPT(checked(number_at(attributes, name).add(amount)))));
-    computed = true;
-  }
-  if (!computed) return Done{};
-  // Keys, other rows or sums further up are computed from it.
-  if (depth == kMaxDepth) return invalid("counters sum each other up too deeply");
-  ATTEMPT(derive_again(*rules.parent, attributes));
-  const auto kept = work.findings.size();
-  if (work.pending.contains(text)) parent->attributes = work.pending.at(text);
-  ATTEMPT(plan_change(work, *parent, attributes, {}, depth + 1));
-  work.findings.resize(kept);  // a consequence, not something that was wrong
-  work.pending[text] = std::move(attributes);
-  return Done{};
-}
-
-void Settler::require_unchanged(Work& work, const StoredEntity& stored, bool wholly) {
-  work.plan.require(stored.key, exists());
-  if (wholly) {
-    for (const auto& [name, content] : stored.row) work.plan.require(stored.key, is(name, &content));
-    return;
-  }
-  const auto& rules = rules_.of(*stored.entity);
-  std::set<std::string> names;
-  for (const auto& thing : rules.computed) names.insert(thing.begin(), thing.end());
-  for (const auto& relation : rules.relations) {
-    for (const auto& counter : relation.counters) {
-      if (!counter.summed.empty()) names.insert(counter.summed);
-    }
-  }
-  for (const auto& name : names) work.plan.require(stored.key, is(name, stored.row.find(name)));
-}
-
 // ------------------------------------------------------------------------------------------------------------------ settling
 
 Outcome<std::vector<Finding>> Settler::examine(const StoredEntity& stored, const SettleOptions& options) {
@@ -562,7 +207,7 @@ Outcome<std::vector<Finding>> Settler::examine(const StoredEntity& stored, const
 
 Outcome<std::vector<Finding>> Settler::settle(const StoredEntity& stored, const SettleOptions& options) {
   std::optional<StoredEntity> current = stored;
-  for (unsigned attempt = 1; attempt <= kAttempts; ++attempt) {
+  for (unsigned attempt = 1; attempt <= kSettleAttempts; ++attempt) {
     Work work(model_.table);
     ATTEMPT(plan(work, *current, options));
     const auto commit = ATTEMPT(work.plan.commit(dynamo_));
@@ -624,99 +269,10 @@ Outcome<Settler::ChildPage> Settler::children(const StoredEntity& parent, const 
   return page;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ counters
-
-Outcome<Settler::Collection> Settler::collect(const StoredEntity& parent) {
-  Collection collection;
-  for (const auto& child : model_.entities) {
-    for (const auto& relation : rules_.of(child).relations) {
-      if (relation.parent != parent.entity || relation.counters.empty()) continue;
-      if (!model::plan_children(model_, child, *relation.relation, parent.attributes)) {
-        for (const auto& counter : relation.counters) collection.unknown.insert(counter.attribute->name);
-        continue;
-      }
-      std::optional<Item> start;
-      do {
-        auto page = ATTEMPT(children(parent, child, *relation.relation, start));
-        for (const auto& found : page.children) {
-          if (!is_live(child, found.attributes)) continue;
-          auto seen = key_text(found.key);
-          for (const auto& counter : relation.counters) {
-            const auto weight =
-                counter.summed.empty() ? value::Number::from_int(1) : number_at(found.attributes, counter.summed);
-            auto& total = collection.totals[counter.attribute->name];
-            total = ATTEMPT(checked(total.add(weight)));
-            seen += weight.to_string();
-          }
-          // A sum, because an index brings them in no particular order.
-          collection.fingerprint += std::hash<std::string>()(seen);
-        }
-        start = std::move(page.next);
-      } while (start);
-    }
-  }
-  return collection;
-}
-
-Outcome<std::vector<Finding>> Settler::recount(const StoredEntity& stored, bool repair) {
-  std::vector<const model::Attribute*> counters;
-  for (const auto& attribute : stored.entity->attributes) {
-    if (attribute.count || attribute.sum) counters.push_back(&attribute);
-  }
-  if (counters.empty()) return std::vector<Finding>();
-
-  std::optional<StoredEntity> current = stored;
-  std::optional<Collection> last;
-  for (unsigned attempt = 1; attempt <= kAttempts; ++attempt) {
-    auto collection = ATTEMPT(collect(*current));
-    std::vector<Finding> findings;
-    auto attributes = current->attributes;
-    for (const auto* counter : counters) {
-      const auto expected = collection.totals[counter->name];
-      const bool known = !collection.unknown.contains(counter->name);
-      if (!known || number_at(current->attributes, counter->name) == expected) continue;
-      findings.push_back({.kind = Finding::Kind::Counter,
-                          .entity = stored.entity->name,
-                          .key = stored.key,
-                          .what = counter->name,
-                          .expected = expected.to_string(),
-                          .found = number_at(current->attributes, counter->name).to_string()});
-      attributes.set(counter->name, AttributeValue(expected));
-    }
-    if (findings.empty()) return findings;
-
-    const auto again = ATTEMPT(read(*stored.entity, stored.key));
-    if (!again) return std::vector<Finding>();
-    const bool stood_still = std::all_of(counters.begin(), counters.end(), [&](const auto* counter) {
-      return same(again->attributes.find(counter->name), current->attributes.find(counter->name));
-    });
-    const bool confirmed = stood_still && last && last->fingerprint == collection.fingerprint;
-    last = stood_still ? std::optional(std::move(collection)) : std::nullopt;
-    if (!confirmed) {
-      current = again;
-      continue;
-    }
-    if (!repair) return findings;
-    Work work(model_.table);
-    ATTEMPT(derive_again(*stored.entity, attributes));
-    for (const auto* counter : counters) {
-      work.plan.require(stored.key, is(counter->name, current->row.find(counter->name)));
-    }
-    ATTEMPT(plan_change(work, *current, attributes, {}, 0));
-    const auto commit = ATTEMPT(work.plan.commit(dynamo_));
-    if (commit == WritePlan::Commit::Written) return findings;
-    back_off(attempt, random_);
-    current = ATTEMPT(read(*stored.entity, stored.key));
-    if (!current) return std::vector<Finding>();
-    last.reset();
-  }
-  return contention();
-}
-
 // ------------------------------------------------------------------------------------------------------------------- remains
 
 Outcome<std::vector<Finding>> Settler::sweep_remains(const StoredEntity& gone) {
-  for (unsigned attempt = 1; attempt <= kAttempts; ++attempt) {
+  for (unsigned attempt = 1; attempt <= kSettleAttempts; ++attempt) {
     Work work(model_.table);
     const auto rows = ATTEMPT(checked(model::rows_of(model_, *gone.entity, gone.attributes)));
     bool changes = ATTEMPT(plan_records(work, gone, rows, {}));
