@@ -121,6 +121,34 @@ actions:
   EXPECT_EQ(told(lowered), "400 Invalid; lease must not be beyond limit");
 }
 
+TEST(Versions, OfWhatCameAgainAreNotThoseOfItsPredecessor) {
+  World world(R"yaml(
+model: people
+table: { name: People, key: [PK] }
+entities:
+  PERSON:
+    access: { read: public, write: public }
+    keys: { PK: "person#{id}" }
+    attributes:
+      id: { type: string, required: true }
+      email: { type: string, required: true, max: 100, unique_within: table }
+)yaml");
+  const Item key = {{"id", text("p")}};
+  const auto with = [&](std::string_view email) { return Item{{"id", text("p")}, {"email", text(std::string(email))}}; };
+  world.made("PERSON", with("old@x.org"), nobody());
+  bool came_again = false;
+  EXPECT_EQ(told(world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+              auto* person = ATTEMPT(transaction.load(world.entity("PERSON"), key));
+              if (!std::exchange(came_again, true)) {
+                ATTEMPT(world.remove("PERSON", key, nobody()));
+                world.made("PERSON", with("new@x.org"), nobody());  // version 1, as the one before
+              }
+              return transaction.remove(*person);
+            })),
+            "ok");
+  EXPECT_TRUE(world.rows().empty()) << "no address stays taken";
+}
+
 // -------------------------------------------------------------------------------------------------------------------- create
 
 TEST_F(RepositoryTest, WhatIsClearedHasItsDefaultAgain) {

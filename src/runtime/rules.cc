@@ -144,6 +144,10 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
   for (const auto& relation : entity.parents) rules.relations.push_back(relation_rules(model, entity, relation));
   const auto identity = entity.identity(model.table);
   rules.identity = {identity.begin(), identity.end()};
+  rules.comes_once = std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
+    const auto* attribute = entity.find_attribute(name);
+    return attribute != nullptr && attribute->generated != model::Generated::No;
+  });
   rules.computed = computed_things(entity, rules.relations);
 
   std::set<std::string> used;

@@ -67,12 +67,7 @@ Outcome<bool> Transaction::is_present(const Draft& draft) { return ATTEMPT(prese
 // Children cannot come while their parent is not there, and those that can do not have anything of it, so what is found now is all
 // there is.
 Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, const Item& attributes) {
-  const auto& identity = context_.rules.of(entity).identity;
-  const bool comes_once = std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
-    const auto* attribute = entity.find_attribute(name);
-    return attribute != nullptr && attribute->generated != model::Generated::No;
-  });
-  if (comes_once) return false;
+  if (context_.rules.of(entity).comes_once) return false;
   for (const auto& child : model_.entities) {
     for (const auto& rules : context_.rules.of(child).relations) {
       const auto& relation = *rules.relation;

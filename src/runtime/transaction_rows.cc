@@ -135,7 +135,8 @@ void Transaction::require_unchanged(const Draft& draft) {
                                                   [&](const std::string& name) { return changed.contains(name); });
     if (!anew) continue;
     for (const auto& name : inputs) {
-      if (rules.identity.contains(name) || (by_version && !rules.drifting.contains(name))) continue;
+      const bool by_its_version = by_version && rules.comes_once && !rules.drifting.contains(name);
+      if (rules.identity.contains(name) || by_its_version) continue;
       require(name, value_at(*draft.before, name));
     }
   }
