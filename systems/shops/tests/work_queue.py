@@ -119,6 +119,15 @@ class WorkQueue(shops_rest.ShopsRest):
         last = self.bot("GET", f"/due?op=crawl&country={self.country}").json["items"]
         self.assertEqual([shop["domain"].split(".")[0] for shop in last], sorted({f"s{i:03}" for i in range(200)} - taken))
 
+    def test_of_dead_workers_shops_the_most_overdue_comes_first(self):
+        self.add("c", last_crawled="2026-01-03T00:00:00Z")
+        self.add("b", last_crawled="2026-01-02T00:00:00Z")
+        self.add("a", last_crawled="2026-01-01T00:00:00Z")
+        self.assertEqual([self.claimed(seconds=2), self.claimed(seconds=1)], ["a", "b"])
+        due = lambda: [shop["domain"].split(".")[0] for shop in self.bot("GET", f"/due?op=crawl&country={self.country}").json["items"]]
+        self.settle(lambda: due() == ["a", "b", "c"])
+        self.assertEqual([self.claimed() for _ in range(4)], ["a", "b", "c", None])
+
     def test_a_dead_workers_lease_expires(self):
         self.add("a")
         dead = self.claim(seconds=1).json
