@@ -102,20 +102,28 @@ std::string must_be(const std::vector<std::string_view>& words) {
 // What a request needs so that one of several routes fits, of which these are the parts that it lacks: the least of it.
 std::vector<model::Problem> needs(const std::vector<std::vector<const Part*>>& lacking) {
   const auto least = std::ranges::min(lacking, {}, &std::vector<const Part*>::size).size();
-  std::vector<std::string_view> names;
+  std::vector<std::vector<std::string_view>> choices;  // names, of which one of the lists has to be there
   std::map<std::string_view, std::vector<std::string_view>> words;
+  const auto add = [](auto& list, const auto& one) {
+    if (std::ranges::find(list, one) == list.end()) list.push_back(one);
+  };
   for (const auto& parts : lacking) {
     if (parts.size() != least) continue;
+    std::vector<std::string_view> names;
     for (const auto* part : parts) {
-      if (std::ranges::find(names, part->name) == names.end()) names.push_back(part->name);
-      auto& known = words[part->name];
-      if (part->capture.empty() && std::ranges::find(known, part->text) == known.end()) known.push_back(part->text);
+      names.push_back(part->name);
+      if (part->capture.empty()) add(words[part->name], std::string_view(part->text));
     }
+    add(choices, names);
   }
   std::vector<model::Problem> problems;
-  for (const auto name : names) {
+  for (const auto name : choices.front()) {
     problems.push_back({std::string(name), words[name].empty() ? "is required" : must_be(words[name])});
   }
+  if (choices.size() == 1) return problems;
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < choices.size(); ++i) others.push_back(fmt::format("{}", fmt::join(choices[i], " and ")));
+  problems.back().problem = fmt::format("or {} is required", fmt::join(others, " or "));
   return problems;
 }
 

@@ -140,6 +140,12 @@ TEST_F(RouterTest, WhatIsAskedForIsTheLeastThatMakesTheRequestFit) {
   EXPECT_EQ(refusal("/due"), "op must be crawl or scrape; country is required");
 }
 
+TEST_F(RouterTest, WhereOneOfSeveralParametersIsNeededAllAreNamed) {
+  model.patterns = {pattern("by_tmdb", "/content?tmdbId={tmdbId}"), pattern("by_imdb", "/content?imdbId={imdbId}"),
+                    pattern("by_place", "/content?room={room}&shelf={shelf}")};
+  EXPECT_EQ(refusal("/content"), "tmdbId or imdbId is required");
+}
+
 TEST_F(RouterTest, KnowsWhatAParameterIsOnOtherRoutesOfTheSamePath) {
   model.patterns = {pattern("books", "/books"), pattern("by_update", "/books?sort=updatedAt"),
                     pattern("by_status", "/books?status={state}")};
