@@ -468,7 +468,8 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
       const auto begin = problems.size();
       ATTEMPT(refuse_body(call, problems));
       for (auto i = begin; i < problems.size(); ++i) {
-        if (find_in(action->inputs, problems[i].attribute) != nullptr) problems[i].problem = "belongs in the query string";
+        if (find_in(action->inputs, problems[i].attribute) != nullptr)
+          problems[i].problem = "belongs in the query string";
       }
     }
   } else {

@@ -54,7 +54,9 @@ void collect_given(const Entity& entity, const Attribute& derived, const value::
   for (const auto& name : derived.derived->paths()) {
     const auto* input = entity.find_attribute(name);
     if (input == nullptr || std::find(names.begin(), names.end(), name) != names.end()) continue;
-    const auto* usual = before != nullptr ? before->find(name) : input->default_value ? &*input->default_value : nullptr;
+    const auto* usual = before != nullptr      ? before->find(name)
+                        : input->default_value ? &*input->default_value
+                                               : nullptr;
     if (input->derived)
       collect_given(entity, *input, before, after, names);
     else if (!input->computed() && !same(usual, after.find(name)))
@@ -63,8 +65,8 @@ void collect_given(const Entity& entity, const Attribute& derived, const value::
 }
 
 // Tells of a derived value that is not of its type by what it is derived from, since nobody gave the value itself.
-void check_derived(const Entity& entity, const Attribute& attribute, const value::Item* before, const value::Item& after,
-                   std::vector<Problem>& problems) {
+void check_derived(const Entity& entity, const Attribute& attribute, const value::Item* before,
+                   const value::Item& after, std::vector<Problem>& problems) {
   auto content = *after.find(attribute.name);
   std::vector<Problem> wrong;
   model::check_value(attribute.type, attribute.name, content, wrong);
