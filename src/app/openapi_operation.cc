@@ -43,6 +43,7 @@ class Description {
 
   Operation take() && {
     std::visit([&](const auto& target) { add_target(target); }, route_.target);
+    if (operation_.body) problems({"413"});
     return std::move(operation_);
   }
 
@@ -120,6 +121,7 @@ class Description {
         {"404", "There is no such thing, or not for this caller"},
         {"409", "It conflicts with what is there"},
         {"412", "If-Match or If-None-Match does not hold"},
+        {"413", "The body is too large"},
     };
     for (const auto status : statuses) answer(status, kMeanings.at(status), {reference_to("Problem")});
   }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace stator::app {
@@ -84,25 +85,46 @@ bool path_fits(const Route& route, const std::vector<std::string>& segments) {
   });
 }
 
-// The first query part that is not there, or is another.
-const Part* missing_query_part(const Route& route, const QueryParameters& query) {
+// The query parts that are not there, or are others.
+std::vector<const Part*> lacking_parts(const Route& route, const QueryParameters& query) {
+  std::vector<const Part*> lacking;
   for (const auto& part : route.query) {
     const auto* text = query.find(part.name);
-    if (text == nullptr || (part.capture.empty() && *text != part.text)) return &part;
+    if (text == nullptr || (part.capture.empty() && *text != part.text)) lacking.push_back(&part);
   }
-  return nullptr;
+  return lacking;
 }
 
-// What a request needs so that a route fits, of which these are the parts that it lacks.
-std::string need(const std::vector<const Part*>& missing) {
-  const auto& name = missing.back()->name;
-  std::vector<std::string_view> words;
-  for (const auto* part : missing) {
-    const bool new_word = part->name == name && std::ranges::find(words, part->text) == words.end();
-    if (new_word && !part->text.empty()) words.push_back(part->text);
+std::string must_be(const std::vector<std::string_view>& words) {
+  return fmt::format("must be {}", fmt::join(words, " or "));
+}
+
+// What a request needs so that one of several routes fits, of which these are the parts that it lacks: the least of it.
+std::vector<model::Problem> needs(const std::vector<std::vector<const Part*>>& lacking) {
+  const auto least = std::ranges::min(lacking, {}, &std::vector<const Part*>::size).size();
+  std::vector<std::vector<std::string_view>> choices;  // names, of which one of the lists has to be there
+  std::map<std::string_view, std::vector<std::string_view>> words;
+  const auto add = [](auto& list, const auto& one) {
+    if (std::ranges::find(list, one) == list.end()) list.push_back(one);
+  };
+  for (const auto& parts : lacking) {
+    if (parts.size() != least) continue;
+    std::vector<std::string_view> names;
+    for (const auto* part : parts) {
+      names.push_back(part->name);
+      if (part->capture.empty()) add(words[part->name], std::string_view(part->text));
+    }
+    add(choices, names);
   }
-  if (words.empty()) return fmt::format("the query parameter {} is missing", name);
-  return fmt::format("the query parameter {} must be {}", name, fmt::join(words, " or "));
+  std::vector<model::Problem> problems;
+  for (const auto name : choices.front()) {
+    problems.push_back({std::string(name), words[name].empty() ? "is required" : must_be(words[name])});
+  }
+  if (choices.size() == 1) return problems;
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < choices.size(); ++i) others.push_back(fmt::format("{}", fmt::join(choices[i], " and ")));
+  problems.back().problem = fmt::format("or {} is required", fmt::join(others, " or "));
+  return problems;
 }
 
 RouteMatch captured_by(const Route& route, std::vector<std::string> segments, const QueryParameters& query) {
@@ -155,19 +177,24 @@ std::variant<RouteMatch, RouteMiss> Router::find(std::string_view method, std::s
     segments.push_back(std::move(*decoded));
   }
   const auto wanted = method == "HEAD" ? "GET" : method;
-  std::vector<const Part*> missing;  // the last is of the route that asks for the least
+  std::vector<std::vector<const Part*>> lacking;  // by route
   std::vector<std::string_view> allowed;
   for (const auto& route : routes_) {
     if (route.segments.size() != segments.size() || !path_fits(route, segments)) continue;
     if (route.method != wanted) {
       allowed.push_back(route.method);
-    } else if (const auto* part = missing_query_part(route, query)) {
-      missing.push_back(part);
+    } else if (auto parts = lacking_parts(route, query); !parts.empty()) {
+      lacking.push_back(std::move(parts));
     } else {
       return captured_by(route, std::move(segments), query);
     }
   }
-  if (!missing.empty()) return RouteMiss{.status = 400, .message = need(missing), .allow = {}};
+  if (!lacking.empty()) {
+    auto problems = needs(lacking);
+    auto message = problems.size() == 1 ? fmt::format("{} {}", problems.front().attribute, problems.front().problem)
+                                        : fmt::format("{} query parameters are missing or wrong", problems.size());
+    return RouteMiss{.status = 400, .message = std::move(message), .allow = {}, .details = std::move(problems)};
+  }
   if (allowed.empty()) return RouteMiss{.status = 404, .message = "there is nothing at this path", .allow = {}};
   if (std::ranges::find(allowed, "GET") != allowed.end()) allowed.push_back("HEAD");
   std::ranges::sort(allowed);
@@ -176,6 +203,21 @@ std::variant<RouteMatch, RouteMiss> Router::find(std::string_view method, std::s
   return RouteMiss{.status = 405,
                    .message = fmt::format("{} is not possible here", method),
                    .allow = fmt::format("{}", fmt::join(allowed, ", "))};
+}
+
+std::string Router::why_not(const Route& route, std::string_view name, std::string_view text) const {
+  std::vector<std::string_view> words;
+  bool taken = false;
+  for (const auto& other : routes_) {
+    if (other.method != route.method || other.path != route.path) continue;
+    for (const auto& part : other.query) {
+      if (part.name != name) continue;
+      taken = taken || !part.capture.empty() || part.text == text;
+      if (std::ranges::find(words, part.text) == words.end()) words.push_back(part.text);
+    }
+  }
+  if (taken) return "cannot be combined with the other parameters";
+  return words.empty() ? "is not a parameter of this route" : must_be(words);
 }
 
 }  // namespace stator::app

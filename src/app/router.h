@@ -11,6 +11,7 @@
 #include "stator/app/target.h"
 #include "stator/base/result.h"
 #include "stator/model/model.h"
+#include "stator/model/validate.h"
 
 namespace stator::app {
 
@@ -52,6 +53,7 @@ struct RouteMiss {
   int status = 404;
   std::string message;
   std::string allow;
+  std::vector<model::Problem> details = {};
 };
 
 // The routes of a model.
@@ -73,6 +75,9 @@ class Router {
   // `path` is below the system's prefix, as sent.  HEAD finds what GET does.
   std::variant<RouteMatch, RouteMiss> find(std::string_view method, std::string_view path,
                                            const QueryParameters& query) const;
+
+  // What is wrong with a query parameter that `route` does not take: other routes may have the same path.
+  std::string why_not(const Route& route, std::string_view name, std::string_view text) const;
 
  private:
   std::vector<Route> routes_;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "stator/app/system.h"
 
 namespace stator::app {
@@ -60,7 +62,10 @@ struct RouterTest : ::testing::Test {
     const auto query = QueryParameters::parse(target.substr(std::min(question + 1, target.size())));
     const auto found = Router::make(model)->find("GET", target.substr(0, question), *query);
     const auto* miss = std::get_if<RouteMiss>(&found);
-    return miss != nullptr ? miss->message : "it is there";
+    if (miss == nullptr) return "it is there";
+    std::string text;
+    for (const auto& [name, problem] : miss->details) text += (text.empty() ? "" : "; ") + name + " " + problem;
+    return text;
   }
 
   model::Model model;
@@ -116,14 +121,39 @@ TEST_F(RouterTest, DecodesStrictly) {
 TEST_F(RouterTest, AMissingQueryParameterIsNamed) {
   model.patterns = {pattern("by_status", "/books?status={state}")};
   EXPECT_EQ(route("GET", "/books"), "400");
-  EXPECT_EQ(refusal("/books"), "the query parameter status is missing");
+  EXPECT_EQ(refusal("/books"), "status is required");
 }
 
 TEST_F(RouterTest, TheWordsThatAQueryParameterCanBeAreNamed) {
   model.patterns = {pattern("to_crawl", "/due?op=crawl"), pattern("to_scrape", "/due?op=scrape")};
   for (const auto* target : {"/due", "/due?op=fetch"}) {
-    EXPECT_EQ(refusal(target), "the query parameter op must be crawl or scrape");
+    EXPECT_EQ(refusal(target), "op must be crawl or scrape");
   }
+}
+
+TEST_F(RouterTest, WhatIsAskedForIsTheLeastThatMakesTheRequestFit) {
+  model.patterns = {pattern("to_crawl", "/due?op=crawl&country={country}"),
+                    pattern("to_scrape", "/due?op=scrape&country={country}")};
+  EXPECT_EQ(refusal("/due?op=scrape"), "country is required");
+  EXPECT_EQ(refusal("/due?op=crawl"), "country is required");
+  EXPECT_EQ(refusal("/due?country=DE"), "op must be crawl or scrape");
+  EXPECT_EQ(refusal("/due"), "op must be crawl or scrape; country is required");
+}
+
+TEST_F(RouterTest, WhereOneOfSeveralParametersIsNeededAllAreNamed) {
+  model.patterns = {pattern("by_tmdb", "/content?tmdbId={tmdbId}"), pattern("by_imdb", "/content?imdbId={imdbId}"),
+                    pattern("by_place", "/content?room={room}&shelf={shelf}")};
+  EXPECT_EQ(refusal("/content"), "tmdbId or imdbId is required");
+}
+
+TEST_F(RouterTest, KnowsWhatAParameterIsOnOtherRoutesOfTheSamePath) {
+  model.patterns = {pattern("books", "/books"), pattern("by_update", "/books?sort=updatedAt"),
+                    pattern("by_status", "/books?status={state}")};
+  const auto router = *Router::make(model);
+  const auto& books = *std::ranges::find(router.routes(), "books", &Route::label);
+  EXPECT_EQ(router.why_not(books, "sort", "title"), "must be updatedAt");
+  EXPECT_EQ(router.why_not(books, "status", "READ"), "cannot be combined with the other parameters");
+  EXPECT_EQ(router.why_not(books, "colour", "red"), "is not a parameter of this route");
 }
 
 TEST_F(RouterTest, RefusesTwoRoutesForTheSameRequests) {

@@ -22,6 +22,7 @@ using runtime::ProblemKind;
 
 constexpr std::size_t kCompressAbove = 1024;
 constexpr std::string_view kRoot = "/systems";
+constexpr std::string_view kBodyTooLarge = "BodyTooLarge";
 constexpr std::string_view kNoRoute = "none";  // the label of what found no route
 
 Problem problem(ProblemKind kind, std::string_view code, std::string_view message) {
@@ -33,6 +34,18 @@ http::Response text_answer(std::string_view type, std::string body) {
 }
 
 bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
+
+// The code of a request that is refused before it is one.
+std::string_view code_of(int status) {
+  switch (status) {
+    case 408: return "RequestTimeout";
+    case 413: return kBodyTooLarge;
+    case 414: return "PathTooLong";
+    case 431: return "HeadersTooLarge";
+    case 503: return "Overloaded";
+    default: return "BadRequest";
+  }
+}
 
 // The path below the system's prefix.
 std::string_view below(const System& system, std::string_view path) { return path.substr(system.prefix().size()); }
@@ -95,7 +108,7 @@ bool Service::is_quick(const Task& task) const {
 }
 
 http::Response Service::refuse(int status, std::string_view reason) {
-  auto response = problem_answer(problem(ProblemKind::Invalid, "BadRequest", reason));
+  auto response = problem_answer(problem(ProblemKind::Invalid, code_of(status), reason));
   response.status = status;
   return response;
 }
@@ -185,7 +198,9 @@ http::Response Service::answer(const Task& task, std::string& label, std::string
   if (const auto* miss = std::get_if<RouteMiss>(&task.found)) {
     const auto kind = miss->status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
     const auto code = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
-    auto response = refuse_with(problem(kind, code, miss->message));
+    auto wrong = problem(kind, code, miss->message);
+    wrong.details = miss->details;
+    auto response = refuse_with(wrong);
     response.status = miss->status;
     if (!miss->allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss->allow);
     return response;
@@ -214,7 +229,7 @@ http::Response Service::answer(const Task& task, std::string& label, std::string
     if (!content) {
       const bool too_large = content.error().code == ErrorCode::LimitExceeded;
       return refuse_with(problem(too_large ? ProblemKind::TooLarge : ProblemKind::Invalid,
-                                 too_large ? "TooLarge" : "InvalidEncoding", content.error().message));
+                                 too_large ? kBodyTooLarge : "InvalidEncoding", content.error().message));
     }
     decoded = std::move(*content);
     body = decoded;

@@ -403,7 +403,7 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
     } else if (find_in(pattern->parameters, name) != nullptr && parameters.find(name) == nullptr) {
       read(name, text);
     } else {
-      problems.push_back({.attribute = name, .problem = "is not a parameter of this route"});
+      problems.push_back({.attribute = name, .problem = router_.why_not(*match.route, name, text)});
     }
   }
   const PageBinding binding{
@@ -444,7 +444,14 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
   const runtime::ReadOptions read{.include_deleted = read_include_deleted(call.query, may_be_deleted, problems)};
   if (inputs_from_query(*action)) {
     query_values(call.query, may_be_deleted, action->inputs, inputs, problems);
-    if (action->method != "GET" && !takes_raw_body(*action)) ATTEMPT(refuse_body(call, problems));
+    if (action->method != "GET" && !takes_raw_body(*action)) {
+      const auto begin = problems.size();
+      ATTEMPT(refuse_body(call, problems));
+      for (auto i = begin; i < problems.size(); ++i) {
+        if (find_in(action->inputs, problems[i].attribute) != nullptr)
+          problems[i].problem = "belongs in the query string";
+      }
+    }
   } else {
     refuse_others(call.query, {}, problems);
     const auto body = ATTEMPT(body_values(call, action->inputs, inputs, problems));

@@ -291,7 +291,7 @@ TEST_F(SystemTest, AnActionThatTakesNoBodyHasItsInputsInTheQuery) {
 
 TEST_F(SystemTest, ABodyWhereNoneIsTakenIsRefusedByName) {
   EXPECT_EQ(garden.ask({"DELETE", "/beds/roses/plants?kind=weed", R"({"kind":"rose"})"}, &ann),
-            "Invalid; kind is not an attribute of this");
+            "Invalid; kind belongs in the query string");
   EXPECT_EQ(garden.ask({"DELETE", "/beds/roses", R"({"really":true})"}, &ann),
             "Invalid; really is not an attribute of this");
   EXPECT_EQ(garden.ask({"DELETE", "/beds/roses", "{}"}, &ann), "204 ");

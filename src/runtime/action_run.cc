@@ -209,7 +209,17 @@ class ActionRun {
 
   Outcome<Done> check(const Step& step) {
     if (ATTEMPT(checked(step.that->holds(scope())))) return Done{};
-    return Problem{kind_of(step.failure.status), step.failure.code, step.failure.message, {}};
+    return Problem{kind_of(step.failure.status), step.failure.code, step.failure.message, blamed(step)};
+  }
+
+  // The inputs that a check objects to, where it is the request that is wrong.
+  std::vector<model::Problem> blamed(const Step& step) const {
+    std::vector<model::Problem> details;
+    if (kind_of(step.failure.status) != ProblemKind::Invalid) return details;
+    for (const auto& name : step.that->inputs()) {
+      if (name != "me" && name != "now") details.push_back({name, step.failure.message});
+    }
+    return details;
   }
 
   // An action that is for anyone's rows may point at anyone's.

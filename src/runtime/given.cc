@@ -44,6 +44,43 @@ void check_values(value::Item& values, std::vector<Problem>& problems, const Fin
   }
 }
 
+// The attributes from which this one is derived, and which somebody can have given just now: they differ from what was before, or from
+// their defaults.
+void collect_given(const Entity& entity, const Attribute& derived, const value::Item* before, const value::Item& after,
+                   std::vector<std::string>& names) {
+  const auto same = [](const value::AttributeValue* a, const value::AttributeValue* b) {
+    return a == nullptr || b == nullptr ? a == b : *a == *b;
+  };
+  for (const auto& name : derived.derived->paths()) {
+    const auto* input = entity.find_attribute(name);
+    if (input == nullptr || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const auto* usual = before != nullptr      ? before->find(name)
+                        : input->default_value ? &*input->default_value
+                                               : nullptr;
+    if (input->derived)
+      collect_given(entity, *input, before, after, names);
+    else if (!input->computed() && !same(usual, after.find(name)))
+      names.push_back(name);
+  }
+}
+
+// Tells of a derived value that is not of its type by what it is derived from, since nobody gave the value itself.
+void check_derived(const Entity& entity, const Attribute& attribute, const value::Item* before,
+                   const value::Item& after, std::vector<Problem>& problems) {
+  auto content = *after.find(attribute.name);
+  std::vector<Problem> wrong;
+  model::check_value(attribute.type, attribute.name, content, wrong);
+  if (wrong.empty()) return;
+  std::vector<std::string> names;
+  collect_given(entity, attribute, before, after, names);
+  if (names.empty()) problems.insert(problems.end(), wrong.begin(), wrong.end());
+  for (const auto& name : names) {
+    const auto told = [&](const Problem& problem) { return problem.attribute == name; };
+    if (std::any_of(problems.begin(), problems.end(), told)) continue;
+    problems.push_back({name, "leads to a " + attribute.name + " that " + wrong.front().problem});
+  }
+}
+
 }  // namespace
 
 std::vector<Problem> check_new(const Entity& entity, value::Item& attributes, Source source) {
@@ -89,8 +126,7 @@ void check_whole(const Entity& entity, const value::Item* before, const value::I
   for (const auto& attribute : entity.attributes) {
     const auto* content = attribute.derived && !attribute.when_read ? after.find(attribute.name) : nullptr;
     if (content == nullptr || (before != nullptr && !differs(attribute.name))) continue;
-    auto derived = *content;
-    model::check_value(attribute.type, attribute.name, derived, problems);
+    check_derived(entity, attribute, before, after, problems);
   }
   for (const auto& check : entity.checks) {
     const auto names = check.that.paths();

@@ -24,9 +24,8 @@ bool is_needed(const Parent& relation) { return !relation.optional && relation.m
 bool can_hide(const Model& model, const Parent& relation, unsigned depth = 0) {
   if (!is_needed(relation) || depth > kMostGenerations) return false;
   const auto& parent = *model.find_entity(relation.entity);
-  return parent.soft_delete || std::any_of(parent.parents.begin(), parent.parents.end(), [&](const Parent& further) {
-           return can_hide(model, further, depth + 1);
-         });
+  return parent.soft_delete || std::any_of(parent.parents.begin(), parent.parents.end(),
+                                           [&](const Parent& further) { return can_hide(model, further, depth + 1); });
 }
 
 RelationRules relation_rules(const Model& model, const Entity& child, const Parent& relation) {
@@ -51,8 +50,8 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   rules.in_path = !child.path.empty() && std::all_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) {
     return child.owner == pair.second || is_in_path(pair.second);
   });
-  const bool is_named = std::any_of(relation.by.begin(), relation.by.end(),
-                                    [&](const auto& pair) { return is_in_path(pair.second); });
+  const bool is_named =
+      std::any_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) { return is_in_path(pair.second); });
   rules.is_below = rules.in_path && is_named && is_needed(relation) && relation.on_delete == model::OnDelete::Cascade;
   for (const auto& [theirs, ours] : relation.by) {
     if (child.owner != ours && (rules.in_path || !is_in_path(ours))) rules.pointers.push_back(ours);

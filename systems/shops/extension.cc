@@ -89,7 +89,9 @@ class Shops {
     const ClaimRequest request{.op = text_of(call.inputs, "op"),
                                .country = text_of(call.inputs, "country"),
                                .seconds = *call.inputs.find("seconds")->as_number()->to_int64()};
-    const auto lease = ATTEMPT(queue_.claim(request, call.caller()));
+    const auto claimed = queue_.claim(request, call.caller());
+    if (!claimed) return as_claimed(claimed.problem());
+    const auto& lease = *claimed;
     if (!lease) return no_content();
     std::string shop;
     app::append_object(shop, model_.table, lease->shop);
@@ -102,6 +104,14 @@ class Shops {
   }
 
  private:
+  // The claim's word for what the queue calls by its attribute.
+  static runtime::Problem as_claimed(runtime::Problem problem) {
+    for (auto& detail : problem.details) {
+      if (detail.attribute == "shop_country") detail.attribute = "country";
+    }
+    return problem;
+  }
+
   static Outcome<value::Item> naming(const NativeCall& call) {
     const auto& domain = text_of(call.within->attributes, "domain");
     const auto url = url_of_shop(text_of(call.inputs, "url"), domain);

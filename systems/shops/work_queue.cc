@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "stator/model/calendar.h"
 #include "stator/runtime/object.h"
@@ -18,7 +19,7 @@ using runtime::Object;
 using runtime::Outcome;
 using value::AttributeValue;
 
-constexpr unsigned kCandidates = 32;  // of the head of the queue that a claim looks at
+constexpr unsigned kCandidates = 32;  // of each head that a claim looks at
 constexpr unsigned kRounds = 8;       // as often is the head read again, when others took all of it
 constexpr std::string_view kTaken = "Taken";
 
@@ -33,10 +34,8 @@ WorkQueue::WorkQueue(runtime::Repository& repository, const Clock& clock)
     : repository_(repository), clock_(clock), random_(Random::from_system()) {}
 
 Outcome<std::optional<Lease>> WorkQueue::claim(const ClaimRequest& request, const runtime::Caller& caller) {
-  const auto& pattern = *repository_.model().find_pattern("due_to_" + request.op);
-  const value::Item parameters{{"shop_country", AttributeValue::string(request.country)}};
   for (unsigned round = 0; round < kRounds; ++round) {
-    auto due = ATTEMPT(head_of(pattern, parameters, caller));
+    auto due = ATTEMPT(candidates(request, caller));
     if (due.empty()) break;
     // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the queue.
     for (std::size_t i = 1; i < due.size(); ++i) std::swap(due[i], due[i + random_.below(due.size() - i)]);
@@ -48,16 +47,17 @@ Outcome<std::optional<Lease>> WorkQueue::claim(const ClaimRequest& request, cons
   return std::optional<Lease>();
 }
 
-// The first that are due.  A page can be empty although there is more: it was full of shops that are leased.
-Outcome<std::vector<Object>> WorkQueue::head_of(const model::Pattern& pattern, const value::Item& parameters,
-                                                const runtime::Caller& caller) {
-  runtime::PageRequest request{.limit = kCandidates, .start = std::nullopt};
-  do {
-    auto page = ATTEMPT(repository_.run(pattern, parameters, caller, request));
-    if (!page.objects.empty()) return std::move(page.objects);
-    request.start = std::move(page.next);
-  } while (request.start);
-  return std::vector<Object>();
+// The first of those that are free, and of those whose lease has ended, the most overdue first.
+Outcome<std::vector<Object>> WorkQueue::candidates(const ClaimRequest& request, const runtime::Caller& caller) {
+  const value::Item parameters{{"shop_country", AttributeValue::string(request.country)}};
+  std::vector<Object> found;
+  for (const auto* kind : {"free_to_", "abandoned_to_"}) {
+    const auto& pattern = *repository_.model().find_pattern(kind + request.op);
+    auto page = ATTEMPT(repository_.run(pattern, parameters, caller, {.limit = kCandidates, .start = std::nullopt}));
+    std::move(page.objects.begin(), page.objects.end(), std::back_inserter(found));
+  }
+  std::ranges::stable_sort(found, {}, [&](const Object& shop) { return text_at(shop.attributes, request.op + "_at"); });
+  return found;
 }
 
 // Nothing when somebody else has taken it.

@@ -26,9 +26,9 @@ struct ClaimRequest {
 
 // Hands out shops that are due, the most overdue first.
 //
-// A lease is a conditional write of the shop's row: of two workers who want the same shop one gets it.  Its end is all that tells a
-// leased shop from others: the shop keeps its place in the queue and is passed over until then, so a dead worker's shop is due
-// again by itself, where it was.  A claim reads past the leases that are held in front of what it gets.
+// A lease is a conditional write of the shop's row: of two workers who want the same shop one gets it.  It puts the shop apart, by when
+// the lease ends, so a claim reads no leases that are held, however many there are.  A dead worker's shop can be claimed again once
+// its lease has ended, and comes before all that are less overdue; of more than 32 such, those whose lease ended first.
 // Blocking, thread-safe.
 class WorkQueue {
  public:
@@ -38,8 +38,7 @@ class WorkQueue {
   runtime::Outcome<std::optional<Lease>> claim(const ClaimRequest& request, const runtime::Caller& caller);
 
  private:
-  runtime::Outcome<std::vector<runtime::Object>> head_of(const model::Pattern& pattern, const value::Item& parameters,
-                                                         const runtime::Caller& caller);
+  runtime::Outcome<std::vector<runtime::Object>> candidates(const ClaimRequest& request, const runtime::Caller& caller);
   runtime::Outcome<std::optional<Lease>> lease(const runtime::Object& shop, const ClaimRequest& request);
 
   runtime::Repository& repository_;

@@ -29,10 +29,9 @@ Outcome<http::Response> clone(runtime::Repository& repository, const Clock& cloc
   const auto& list = *call.within;
   const auto* title = call.inputs.find("title");
   if (title == nullptr) title = list.attributes.find("title");
-  const auto copy = ATTEMPT(
-      clone_list(repository, list,
-                 {.title = *title->as_string(), .is_public = *call.inputs.find("isPublic")->as_bool()}, call.caller(),
-                 clock));
+  const auto copy = ATTEMPT(clone_list(
+      repository, list, {.title = *title->as_string(), .is_public = *call.inputs.find("isPublic")->as_bool()},
+      call.caller(), clock));
   return object_answer(201, repository.model(), copy);
 }
 

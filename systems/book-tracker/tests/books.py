@@ -153,6 +153,7 @@ class Lists(Shelf):
             with self.subTest(query=query):
                 self.expect(self.ann("GET", f"/books?{query}"), 400)
         self.expect(self.bob("GET", f"/books?nextToken={token}"), 400)
+        self.assertEqual(self.ann("GET", "/books?sort=title").problems(), {"sort": "must be updatedAt"})
 
     def test_nobody_sees_the_books_of_others(self):
         self.assertEqual(self.bob("GET", "/books").json["items"], [])

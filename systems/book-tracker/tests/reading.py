@@ -30,7 +30,8 @@ class Pages(Shelf):
         book = self.ann.book(totalPages=100)
         for body in ({"page": -1}, {"page": 101}, {"page": 1.5}, {"page": "7"}, {"page": None}, {}, {"page": 1, "day": "x"}):
             with self.subTest(body=body):
-                self.expect(self.ann("POST", f"/books/{book['id']}/page", body), 400)
+                refused = self.expect(self.ann("POST", f"/books/{book['id']}/page", body), 400)
+                self.assertEqual(set(refused.problems()), {"day"} if "day" in body else {"page"})
         self.expect(self.ann("POST", f"/books/{NOWHERE}/page", {"page": 1}), 404)
         self.assertEqual(self.ann.items(f"/books/{book['id']}/events"), [])
         self.assertNotIn("currentPage", self.ann("GET", f"/books/{book['id']}").json)

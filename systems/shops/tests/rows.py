@@ -46,6 +46,17 @@ class Rows(rest.AtStator, shops_rest.ShopsRest):
         self.upsert(url, domain="example.com")
         self.assertEqual(self.row(f"URL:sha256:{hashlib.sha256(url.encode()).hexdigest()}")["url"], {"S": url})
 
+    def test_a_lease_puts_a_shop_apart_from_those_that_can_be_claimed(self):
+        at = lambda country: sorted(row["domain"]["S"] for row in self.database.items(
+            "Query", TableName=TABLE, IndexName="ClaimToCrawl", KeyConditionExpression="crawl_claim = :c",
+            ExpressionAttributeValues={":c": {"S": country}}))  # fmt: skip
+        self.shop("IS", "first.example")
+        self.shop("IS", "second.example")
+        lease = self.expect(self.bot("POST", "/claim?op=crawl&country=IS"), 200).json
+        self.assertEqual((at("IS"), at("IS#LEASED")), (["second.example"], ["first.example"]))
+        self.expect(self.bot("POST", "/shops/first.example/complete", {"op": "crawl", "lease": lease["lease"]}), 200)
+        self.assertEqual((at("IS"), at("IS#LEASED")), (["first.example", "second.example"], []))
+
     def test_the_documents_queries_find_them(self):
         self.shop("DE", "query.example", last_scraped="2023-02-28T12:00:00Z")
         self.upsert({"url": "/p", "type": "product"}, {"url": "/c", "type": "category"}, domain="query.example")

@@ -119,6 +119,15 @@ class WorkQueue(shops_rest.ShopsRest):
         last = self.bot("GET", f"/due?op=crawl&country={self.country}").json["items"]
         self.assertEqual([shop["domain"].split(".")[0] for shop in last], sorted({f"s{i:03}" for i in range(200)} - taken))
 
+    def test_of_dead_workers_shops_the_most_overdue_comes_first(self):
+        self.add("c", last_crawled="2026-01-03T00:00:00Z")
+        self.add("b", last_crawled="2026-01-02T00:00:00Z")
+        self.add("a", last_crawled="2026-01-01T00:00:00Z")
+        self.assertEqual([self.claimed(seconds=2), self.claimed(seconds=1)], ["a", "b"])
+        due = lambda: [shop["domain"].split(".")[0] for shop in self.bot("GET", f"/due?op=crawl&country={self.country}").json["items"]]
+        self.settle(lambda: due() == ["a", "b", "c"])
+        self.assertEqual([self.claimed() for _ in range(4)], ["a", "b", "c", None])
+
     def test_a_dead_workers_lease_expires(self):
         self.add("a")
         dead = self.claim(seconds=1).json
@@ -129,6 +138,16 @@ class WorkQueue(shops_rest.ShopsRest):
     def test_bad_claims_are_refused(self):
         for query in ("op=paint&country=DE", "op=crawl", "country=DE", "op=crawl&country=de", "op=crawl&country=DE&seconds=0", "op=crawl&country=DE&x=1"):
             self.expect(self.bot("POST", f"/claim?{query}"), 400)
+        self.assertEqual(set(self.expect(self.bot("POST", "/claim?op=crawl&country=XX"), 400, "Invalid").problems()), {"country"})
+
+    def test_what_leads_to_an_impossible_time_is_named(self):
+        self.add("a")
+        refused = self.expect(self.bot("PATCH", f"/shops/a.{self.domain}", {"last_crawled": "9999-12-31T23:00:00Z"}), 400, "Invalid")
+        self.assertEqual(set(refused.problems()), {"last_crawled"})
+
+    def test_the_list_of_what_is_due_says_what_it_needs(self):
+        for query, names in (("", {"op", "country"}), ("?country=DE", {"op"}), ("?op=crawl", {"country"}), ("?op=fetch&country=DE", {"op"})):
+            self.assertEqual(set(self.expect(self.bot("GET", f"/due{query}"), 400, "Invalid").problems()), names)
 
     def test_a_claim_takes_no_body(self):
         target = f"/claim?op=crawl&country={self.country}"
