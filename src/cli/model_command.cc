@@ -12,10 +12,12 @@
 #include "stator/cli/command.h"
 #include "stator/cli/model_check_command.h"
 #include "stator/cli/model_data_commands.h"
+#include "stator/model/check/check.h"
 #include "stator/model/generate/design_document.h"
 #include "stator/model/generate/diagram.h"
 #include "stator/model/generate/type_declarations.h"
 #include "stator/model/import/import.h"
+#include "stator/model/load.h"
 #include "stator/systems/catalog/catalog.h"
 
 namespace stator::cli {
@@ -111,6 +113,25 @@ int print_types(const CLI::App& action) {
   return fail(kWrongArguments, fmt::format("no types in {}: --language takes typescript or cpp", language));
 }
 
+// What is wrong with a model that was imported, each in one line; what is only doubtful is counted.
+void tell_what_is_wrong(const std::string& yaml) {
+  auto loaded = model::load_model(yaml, "the model");
+  auto diagnostics = std::move(loaded.diagnostics);
+  if (loaded.model) {
+    auto found = model::check(*loaded.model);
+    diagnostics.insert(diagnostics.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  }
+  std::size_t warnings = 0;
+  for (const auto& each : diagnostics) {
+    if (each.severity == model::Severity::Warning) {
+      ++warnings;
+    } else {
+      fmt::print(stderr, "stator: line {} is wrong: {}\n", each.position.line, each.message);
+    }
+  }
+  if (warnings > 0) fmt::print(stderr, "stator: model check warns {} times of this model\n", warnings);
+}
+
 int print_import(const CLI::App& action) {
   const auto file = file_of(action);
   if (!file) return fail(kWrongArguments, "model import needs a file; see stator model import --help");
@@ -132,6 +153,7 @@ int print_import(const CLI::App& action) {
   if (!imported) return fail(kFailed, imported.error().message);
   for (const auto& note : imported->notes) fmt::print(stderr, "stator: {}\n", note);
   fmt::print("{}", imported->yaml);
+  tell_what_is_wrong(imported->yaml);
   return kDone;
 }
 

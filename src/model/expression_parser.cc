@@ -2,6 +2,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stator/base/suggest.h"
 #include "stator/model/expression_tree.h"
@@ -439,7 +440,16 @@ class Parser {
     if (asks_presence && node.operands[0].op != Op::Path && node.operands[0].op != Op::Input) {
       return error_at(node.operands[0].column, fmt::format("{} asks for an attribute or an input", rule.name));
     }
-    return {};
+    return rule.function == Function::AttributeType ? check_type_name(node.operands[1]) : Result<void>();
+  }
+
+  // A literal that names no type is never the type of anything.
+  static Result<void> check_type_name(const Node& node) {
+    constexpr std::array<std::string_view, 10> kTypes{"S", "N", "B", "SS", "NS", "BS", "BOOL", "NULL", "L", "M"};
+    const auto* text = node.op == Op::Literal && node.value ? node.value->as_string() : nullptr;
+    if (node.op != Op::Literal || (text != nullptr && std::find(kTypes.begin(), kTypes.end(), *text) != kTypes.end()))
+      return {};
+    return error_at(node.column, fmt::format("a type is '{}'", fmt::join(kTypes, "', '")));
   }
 
   Lexer lexer_;

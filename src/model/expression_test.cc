@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "stator/base/random.h"
 #include "stator/model/expression_tree.h"
 #include "stator/value/json.h"
@@ -220,7 +222,7 @@ TEST(ExpressionEvaluate, CallsFunctions) {
           {"begins_with(Title, 'Cr')", "true"},
           {"contains(tags, 'a') AND contains(Title, 'rè')", "true"},
           {"size(tags) + size(Title)", "7"},
-          {"size(Order)", "null"},
+          {"size()", "column 1: size takes 1 value, not 0"},
           {"length('naïve😀')", "6"},
           {"if(Order > 5, 'high', 'low')", "high"},
           {"if(missing, 1, null)", "null"},
@@ -273,6 +275,74 @@ TEST(ExpressionHolds, NeedsACondition) {
   EXPECT_TRUE(*holds("lent"));
   EXPECT_FALSE(*holds("missing"));
   EXPECT_EQ(holds("Title").error().message, "a condition is needed, not a text in the expression: Title");
+}
+
+// ---------------------------------------------------------------------------------------------------------------- functions
+
+TEST(ExpressionFunctions, AreAllUsedAndMisused) {
+  struct Uses {
+    std::string_view use, result, misuse, problem;
+  };
+  const std::map<std::string_view, Uses> uses{
+      {"attribute_exists",
+       {"attribute_exists(Title)", "true", "attribute_exists(1)",
+        "column 18: attribute_exists asks for an attribute or an input"}},
+      {"attribute_not_exists",
+       {"attribute_not_exists(Title)", "false", "attribute_not_exists()",
+        "column 1: attribute_not_exists takes 1 value, not 0"}},
+      {"attribute_type",
+       {"attribute_type(Title, 'S')", "true", "attribute_type(Title, 'X')",
+        "column 23: a type is 'S', 'N', 'B', 'SS', 'NS', 'BS', 'BOOL', 'NULL', 'L', 'M'"}},
+      {"begins_with",
+       {"begins_with(Title, 'Cr')", "true", "begins_with(Title)", "column 1: begins_with takes 2 values, not 1"}},
+      {"contains", {"contains(tags, 'a')", "true", "contains(tags)", "column 1: contains takes 2 values, not 1"}},
+      {"size", {"size(tags)", "2", "size()", "column 1: size takes 1 value, not 0"}},
+      {"if",
+       {"if(lent, 1, 2)", "1", "if(Order, 1, 2)",
+        "if needs a condition, not a number in the expression: if(Order, 1, 2)"}},
+      {"if_not_exists",
+       {"if_not_exists(none, 1)", "1", "if_not_exists(none)", "column 1: if_not_exists takes 2 values, not 1"}},
+      {"coalesce", {"coalesce(none, 1)", "1", "coalesce()", "column 1: coalesce takes at least 1 value, not 0"}},
+      {"concat", {"concat(Title, '!')", "Crème!", "concat()", "column 1: concat takes at least 1 value, not 0"}},
+      {"lower",
+       {"lower(Title)", "crème", "lower(Order)", "lower needs a text, not a number in the expression: lower(Order)"}},
+      {"upper",
+       {"upper(Title)", "CRÈME", "upper(Order)", "upper needs a text, not a number in the expression: upper(Order)"}},
+      {"fold",
+       {"fold(Title)", "creme", "fold(Order)", "fold needs a text, not a number in the expression: fold(Order)"}},
+      {"sortable",
+       {"sortable(Title)", "creme", "sortable(Order)",
+        "sortable needs a text, not a number in the expression: sortable(Order)"}},
+      {"length",
+       {"length(Title)", "5", "length(Order)", "length needs a text, not a number in the expression: length(Order)"}},
+      {"round",
+       {"round(price)", "3", "round(Title)", "round needs numbers, not a text in the expression: round(Title)"}},
+      {"min",
+       {"min(Order, 3)", "3", "min(Title, 3)",
+        "min needs values with an order like a text, not a number in the expression: min(Title, 3)"}},
+      {"max",
+       {"max(Order, 3)", "7", "max(Title, 3)",
+        "max needs values with an order like a text, not a number in the expression: max(Title, 3)"}},
+      {"list_append",
+       {"list_append(none, none)", "{\"L\":[]}", "list_append(Title, authors)",
+        "list_append needs lists, not a text in the expression: list_append(Title, authors)"}},
+      {"date",
+       {"date(at)", "2026-01-15", "date(Title)", "date needs a timestamp, not 'Crème' in the expression: date(Title)"}},
+      {"plus_seconds",
+       {"plus_seconds(at, 60)", "2026-01-15T23:31:00.000Z", "plus_seconds(Title, 60)",
+        "plus_seconds needs a timestamp, not 'Crème' in the expression: plus_seconds(Title, 60)"}},
+      {"now", {"now()", "<now>", "now(1)", "column 1: now takes 0 values, not 1"}},
+      {"uuid", {"uuid()", "<uuid>", "uuid(1)", "column 1: uuid takes 0 values, not 1"}},
+      {"ulid", {"ulid()", "<ulid>", "ulid(Title)", "column 1: ulid takes 0 values, not 1"}},
+  };
+  for (auto function = Function::AttributeExists; function <= Function::Ulid;
+       function = static_cast<Function>(static_cast<int>(function) + 1)) {
+    const auto name = name_of(function);
+    const auto found = uses.find(name);
+    ASSERT_NE(found, uses.end()) << name;
+    EXPECT_TRUE(found->second.use.starts_with(name) && found->second.misuse.starts_with(name)) << name;
+    expect({{found->second.use, found->second.result}, {found->second.misuse, found->second.problem}});
+  }
 }
 
 }  // namespace

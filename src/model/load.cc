@@ -118,8 +118,8 @@ std::string load_description(Words& words, Report& report) {
   return text ? text->text : std::string();
 }
 
-Loaded load_model(std::string_view yaml, std::string file) {
-  Loading loading(std::move(file));
+Loaded load_model(std::string_view yaml, std::string file, WordListener listener) {
+  Loading loading(std::move(file), std::move(listener));
   if (const auto root = read_yaml(yaml, loading.report)) load_root(*root, loading);
   Loaded loaded;
   if (!loading.report.failed()) loaded.model = std::move(loading.model);

@@ -6,6 +6,7 @@
 
 #include "stator/model/diagnostic.h"
 #include "stator/model/model.h"
+#include "stator/model/report.h"
 
 namespace stator::model {
 
@@ -20,7 +21,7 @@ struct Loaded {
 // check.h's question.
 //
 // Bounds: 1 MB, nesting 32, 100,000 nodes; aliases and tags are refused.
-Loaded load_model(std::string_view yaml, std::string file);
+Loaded load_model(std::string_view yaml, std::string file, WordListener listener = nullptr);
 // Errors in reading the file itself are a diagnostic, too.
 Loaded load_model_file(const std::string& path);
 

@@ -174,7 +174,10 @@ void load_records(Words& words, Entity& entity, Loading& loading) {
   for (const auto& record : read_members(*records, "`records`", report)) load_record(record, entity, loading);
   if (entity.records.empty()) {
     if (records->is_map()) report.error(records->key.position, "missing-word", "`records` needs at least one record");
-    entity.records.emplace_back().name = "main";
+    Record record;  // stands for those that could not be read
+    record.name = "main";
+    record.position = records->key.position;
+    entity.records.push_back(std::move(record));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stator/model/expression_tree.h"
@@ -18,7 +19,9 @@ namespace stator::model {
 // depends on a name is put off until all names are there.
 class Loading {
  public:
-  explicit Loading(std::string file) : report(file) { model.file = std::move(file); }
+  explicit Loading(std::string file, WordListener listener = nullptr) : report(file, std::move(listener)) {
+    model.file = std::move(file);
+  }
   Loading(const Loading&) = delete;
   Loading& operator=(const Loading&) = delete;
 

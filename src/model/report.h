@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,10 +10,26 @@
 
 namespace stator::model {
 
+// A word of the language that was looked for in a file.
+struct KnownWord {
+  enum class Kind : bool { Word, Value };
+  Kind kind;                   // Value: one of a few that another word can have
+  std::string_view construct;  // whose word it is, "an entity"; or whose value, "a type"
+  std::string_view word;
+  const Position* given;  // where the file has it; null: nowhere
+};
+// Hears of every word that the loader knows at a place while it reads it, so that tests can hold the whole language to something.
+using WordListener = std::function<void(const KnownWord&)>;
+
 // What there is to tell about one file, collected while it is read.  Belongs to one load.
 class Report {
  public:
-  explicit Report(std::string file) : file_(std::move(file)) {}
+  explicit Report(std::string file, WordListener listener = nullptr)
+      : file_(std::move(file)), listener_(std::move(listener)) {}
+
+  void looked_for(const KnownWord& word) const {
+    if (listener_) listener_(word);
+  }
 
   // `fix` is what to write instead, where that is known.
   void error(Position position, std::string_view code, std::string message, std::string fix = {});
@@ -30,6 +47,7 @@ class Report {
   void add(Diagnostic diagnostic);
 
   std::string file_;
+  WordListener listener_;
   Diagnostics diagnostics_;
   bool failed_ = false;
 };

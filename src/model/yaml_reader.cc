@@ -73,7 +73,12 @@ const YamlNode* Words::find(std::string_view word) {
   if (!is_map_) return nullptr;
   const auto found =
       std::find_if(node_.items.begin(), node_.items.end(), [&](const YamlNode& item) { return item.key.text == word; });
-  if (found == node_.items.end()) return nullptr;
+  const bool given = found != node_.items.end();
+  report_.looked_for({.kind = KnownWord::Kind::Word,
+                      .construct = what_,
+                      .word = word,
+                      .given = given ? &found->key.position : nullptr});
+  if (!given) return nullptr;
   if (found->kind == YamlNode::Kind::Nothing) {
     if (is_first) report_.error(found->key.position, "missing-value", fmt::format("{} is given without a value", word));
     return nullptr;
@@ -202,6 +207,12 @@ std::optional<std::size_t> read_word(const YamlNode& node, std::string_view what
   const auto text = read_text(node, what, report);
   if (!text) return std::nullopt;
   const auto found = std::find(words.begin(), words.end(), text->text);
+  for (const auto word : words) {
+    report.looked_for({.kind = KnownWord::Kind::Value,
+                       .construct = what,
+                       .word = word,
+                       .given = word == text->text ? &node.position : nullptr});
+  }
   if (found == words.end()) {
     report.unknown(node.position, "unknown-value",
                    fmt::format("{} is {}, not {}", what, spelled_out(words, "or"), text->text), text->text, words);

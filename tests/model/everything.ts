@@ -184,6 +184,22 @@ export interface HomesParameters {
   high?: string;
 }
 
+export interface ThickParameters {
+  low?: string;
+}
+
+export interface ThickerParameters {
+  low?: string;
+}
+
+export interface ThinParameters {
+  high?: string;
+}
+
+export interface ThinnerParameters {
+  high?: string;
+}
+
 export interface NestedParameters {
   library: string;
 }
@@ -199,6 +215,19 @@ export interface LendInput {
 
 export interface StockInput {
   dry?: boolean;
+  library: string;
+}
+
+export interface RenameInput {
+  name: string;
+  library: string;
+}
+
+export interface ClearInput {
+  library: string;
+}
+
+export interface ListInput {
   library: string;
 }
 

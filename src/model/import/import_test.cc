@@ -42,7 +42,8 @@ table:
   name: "My Blog"
   key: [pk, sk]
   indexes:
-    gs1: { key: [gs1pk, gs1sk], projection: [name, email] }
+    # gs1 projects name, which no model has
+    gs1: { key: [gs1pk, gs1sk], projection: [email] }
     ls1: { local: rank, projection: keys }
   type_attribute: _type
   ttl: expires
@@ -50,6 +51,7 @@ table:
 entities:
   BLOG_POST:
     type: "BlogPost"
+    expires: "expiresAt"
     keys:
       pk: "account:{accountId}"
       sk: "post:{order:05}#{id}"
@@ -57,7 +59,7 @@ entities:
     attributes:
       accountId: { type: string, required: true }
       id: { type: ulid, generated: ulid }
-      order: { type: number }
+      order: { type: integer }
       # BlogPost.email had flags on its pattern: i
       email: { type: string, unique_within: table, pattern: "[a-z]+@[a-z.]+" }
       status: { type: enum, values: ["draft", "live"], default: "draft" }
@@ -65,12 +67,14 @@ entities:
       tags: { type: list, of: { type: string } }
       # BlogPost.secret was encrypted by OneTable, which has no counterpart
       secret: { type: string, hidden: true }
+      # BlogPost.expires is what TTL looks at, and is made from expiresAt, which requests give
+      expiresAt: timestamp
       created: { type: timestamp, generated: now }
       updated: { type: timestamp, updated: true }
 
 # OneTable's schemas have no access patterns: write them under `patterns`
 )");
-  EXPECT_EQ(imported->notes.size(), 3U);
+  EXPECT_EQ(imported->notes.size(), 5U);
 }
 
 TEST(ImportOneTable, PutsTheNameOfAModelWhereItsTypeStands) {
@@ -83,6 +87,17 @@ TEST(ImportOneTable, PutsTheNameOfAModelWhereItsTypeStands) {
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_NE(imported->yaml.find(R"(pk: "User#{id}")"), std::string::npos) << imported->yaml;
   EXPECT_NE(imported->yaml.find(R"(sk: "User:")"), std::string::npos) << imported->yaml;
+}
+
+TEST(ImportOneTable, TellsOfWhatJsonHasLost) {
+  const auto imported = import_onetable(R"({
+    "indexes": { "primary": { "hash": "pk" } },
+    "models": { "User": { "pk": { "type": "string", "value": "u#${id}" }, "id": { "required": true, "validate": {} } } }
+  })",
+                                        "users");
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->notes.front(), "User.id has no type in this JSON, and is taken for a text");
+  EXPECT_EQ(imported->notes[1], "User.id was validated by a pattern, which this JSON does not hold");
 }
 
 TEST(ImportOneTable, SaysWhatIsMissing) {
@@ -135,6 +150,7 @@ entities:
       title: string
       views: number
       labels: { type: set, of: string }
+      # other of Thread is not among the table's attributes: say its type
       other: any
 
 # Workbench has no access patterns in a form that can be taken over: write them under `patterns`

@@ -77,6 +77,13 @@ std::string entity_name(std::string_view name) {
   return out;
 }
 
+std::string attribute_name(std::string_view name) {
+  std::string out;
+  for (const char c : name) out += is_upper(c) || is_lower(c) || is_digit(c) ? c : '_';
+  if (out.empty() || is_digit(out.front())) out.insert(0, "_");
+  return out;
+}
+
 std::string model_name(std::string_view name) {
   std::string out;
   for (const char c : name) {

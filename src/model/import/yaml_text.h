@@ -36,6 +36,8 @@ std::string yaml_key(std::string_view text);
 std::string yaml_list(const std::vector<std::string>& quoted_values);
 // Upper case with underscores, as entities are named: "BlogPost" is "BLOG_POST".
 std::string entity_name(std::string_view name);
+// What a model can call an attribute: "email address" is "email_address".
+std::string attribute_name(std::string_view name);
 // Lower case with dashes, as models are named.
 std::string model_name(std::string_view name);
 

@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "stator/model/check/pattern_query.h"
+
+namespace stator::model {
+namespace {
+
+using Field = Template::Field;
+
+// ------------------------------------------------------------------------------------------------------- filter and answer
+
+std::vector<std::string> key_names(const KeySpace& space) {
+  std::vector<std::string> names;
+  for (const auto& key : space.attributes()) names.push_back(key.name);
+  return names;
+}
+
+void find_filter(const PatternQuery& query, Findings& findings) {
+  if (!query.pattern.filter) return;
+  const auto& filter = *query.pattern.filter;
+  if (!filter.is_dynamodb()) {
+    findings.error(
+        query.about("filter"), fmt::format("DynamoDB cannot say the filter {}", spell_text(filter.text())),
+        "use only comparisons and functions of DynamoDB on attributes, or derive an attribute and filter by that");
+  }
+  const auto keys = key_names(query.space);
+  for (const auto& name : filter.paths()) {
+    if (!contains(keys, name)) continue;
+    findings.error(query.about("filter"),
+                   fmt::format("DynamoDB does not filter by {}, a key attribute of {}", name, query.space.name),
+                   "make it part of the key condition");
+  }
+  for (const auto& input : filter.inputs()) {
+    if (input == "now") continue;
+    findings.warning(
+        query.about("filtered-read"),
+        fmt::format("no key serves {}: all rows of the key condition are read, and those that do not match are "
+                    "thrown away",
+                    spell_text(filter.text())),
+        fmt::format("put what :{} is compared with into the key of an index", input));
+    return;
+  }
+}
+
+// Names of what an index holds of a row; nullopt: everything.
+std::optional<std::vector<std::string>> projected(const PatternQuery& query) {
+  const auto* index = query.space.index;
+  if (index == nullptr || index->projection == Projection::All) return std::nullopt;
+  auto names = key_names(query.space);
+  for (const auto& key : key_spaces(query.model.table).front().attributes()) add_name(names, key.name);
+  if (index->projection == Projection::Include)
+    names.insert(names.end(), index->included.begin(), index->included.end());
+  return names;
+}
+
+void find_projection(const PatternQuery& query, Findings& findings) {
+  const auto held = projected(query);
+  if (!held) return;
+  std::vector<std::string> needed;
+  if (query.returned.size() > 1) needed.push_back(query.model.table.type_attribute);
+  if (query.pattern.filter) {
+    for (const auto& name : query.pattern.filter->paths()) add_name(needed, name);
+  }
+  std::vector<std::string> served;
+  for (const auto& row : query.returned) {
+    for (const auto& join : query.pattern.joins) {
+      if (const auto* parent = row.entity->find_parent(join.relation)) {
+        for (const auto& [theirs, ours] : parent->by) add_name(needed, ours);
+      }
+    }
+    if (query.pattern.nest) {
+      if (const auto* parent = row.entity->find_parent(query.pattern.nest->relation)) {
+        for (const auto& [theirs, ours] : parent->by) add_name(needed, ours);
+      }
+    }
+    for (const auto& attribute : row.entity->attributes) {
+      const bool stored = row.record->attributes.empty() || contains(row.record->attributes, attribute.name);
+      if (!attribute.hidden && !attribute.transient && stored) add_name(served, attribute.name);
+    }
+  }
+  const auto missing = [&](const std::vector<std::string>& wanted) {
+    std::vector<std::string> names;
+    for (const auto& name : wanted) {
+      if (!contains(*held, name)) names.push_back(name);
+    }
+    return names;
+  };
+  if (const auto names = missing(needed); !names.empty()) {
+    findings.error(query.about("projection"),
+                   fmt::format("{} does not hold {}, which it needs to tell, filter, nest or join what it reads",
+                               query.space.name, listed(names)),
+                   fmt::format("add them to the projection of {}", query.space.name));
+  }
+  if (const auto names = missing(served); !names.empty()) {
+    findings.warning(query.about("projection"),
+                     fmt::format("{} does not hold {}: its answers lack them", query.space.name, listed(names)),
+                     fmt::format("add what the answer should show to the projection of {}", query.space.name));
+  }
+}
+
+// Attributes whose values the key condition fixes exactly, by the templates of `row`.
+std::vector<std::string> fixed_attributes(const PatternQuery& query, const KeyedRow& row) {
+  std::vector<std::string> names;
+  for (const auto& key : query.space.attributes()) {
+    if (!query.fixes(key)) continue;
+    for (const auto& form : forms(query.model, row, key)) {
+      for (const auto& part : form.parts) {
+        if (const auto* field = std::get_if<Field>(&part)) add_name(names, field->attribute);
+      }
+    }
+  }
+  return names;
+}
+
+bool names_one(const PatternQuery& query, const KeyedRow& row) {
+  const auto keys = query.space.attributes();
+  const bool whole = std::all_of(keys.begin(), keys.end(), [&](const auto& key) { return query.fixes(key); });
+  if (query.space.index == nullptr && whole) return true;
+  const auto fixed = fixed_attributes(query, row);
+  const auto identity = row.entity->identity(query.model.table);
+  if (!identity.empty() && includes(fixed, identity)) return true;
+  return std::any_of(row.entity->uniques.begin(), row.entity->uniques.end(), [&](const Unique& unique) {
+    return includes(fixed, unique.attributes) && includes(fixed, unique.within);
+  });
+}
+
+void find_single(const PatternQuery& query, Findings& findings) {
+  if (!query.pattern.single) return;
+  for (const auto& row : query.returned) {
+    if (names_one(query, row)) continue;
+    const auto fixed = fixed_attributes(query, row);
+    findings.error(
+        query.about("not-unique"),
+        fmt::format("it promises one {}, but nothing keeps {} unique: an index takes any number of rows with one "
+                    "key",
+                    row.name(), fixed.empty() ? "its key" : listed(fixed)),
+        fmt::format("add `unique` to {}: a reservation row then refuses the second", row.entity->name));
+  }
+}
+
+// An attribute that a row may well be without.
+bool may_be_absent(const PatternQuery& query, const Entity& entity, const std::string& name) {
+  const auto* attribute = entity.find_attribute(name);
+  if (attribute == nullptr || attribute->required || attribute->default_value || attribute->computed()) return false;
+  return !contains(entity.identity(query.model.table), name);
+}
+
+// Rows that silently are not in the index that a pattern reads.
+void find_sparse(const PatternQuery& query, Findings& findings) {
+  if (query.space.index == nullptr) return;
+  for (const auto& row : query.returned) {
+    const auto asked = fixed_attributes(query, row);  // who asks for a value does not ask for rows without one
+    for (const auto& key : query.space.attributes()) {
+      const auto all = forms(query.model, row, key);
+      const bool on_purpose = std::any_of(all.begin(), all.end(), [](const KeyForm& form) {
+        return form.rule != nullptr && form.rule->when.has_value();
+      });
+      if (all.empty() || on_purpose) continue;
+      for (const auto& part : all.back().parts) {
+        const auto* field = std::get_if<Field>(&part);
+        if (field == nullptr || contains(asked, field->attribute)) continue;
+        if (!may_be_absent(query, *row.entity, field->attribute)) continue;
+        findings.warning(
+            query.about("sparse-index"),
+            fmt::format("a {} without {} is not in {}, and so is never returned", row.name(), field->attribute,
+                        query.space.name),
+            fmt::format("make {} required, give the key another alternative, or give it a `when` to say that "
+                        "this is meant",
+                        field->attribute));
+      }
+    }
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- order
+
+// The attributes by which the rows of an answer differ, in the order of the sort key.
+std::vector<Field> sorting_fields(const PatternQuery& query, const KeyedRow& row) {
+  std::vector<std::string> fixed;
+  for (const auto& key : query.space.partition) {
+    for (const auto& form : forms(query.model, row, key)) {
+      for (const auto& part : form.parts) {
+        if (const auto* field = std::get_if<Field>(&part)) add_name(fixed, field->attribute);
+      }
+    }
+  }
+  for (const auto& condition : query.pattern.sort) {
+    if (is_range(condition.comparison)) continue;
+    for (const auto& name : condition.operands.front().attributes()) add_name(fixed, name);
+  }
+  std::vector<Field> fields;
+  for (const auto& key : query.space.sort) {
+    const auto all = forms(query.model, row, key);
+    if (all.empty()) continue;
+    for (const auto& part : all.front().parts) {
+      const auto* field = std::get_if<Field>(&part);
+      if (field != nullptr && !contains(fixed, field->attribute)) fields.push_back(*field);
+    }
+  }
+  return fields;
+}
+
+void find_order(const PatternQuery& query, Findings& findings) {
+  const auto& promised = query.pattern.sorted_by;
+  for (const auto& row : query.returned) {
+    if (!forms(query.model, row, query.space)) continue;
+    const auto fields = sorting_fields(query, row);
+    const bool kept = fields.size() >= promised.size() &&
+                      std::equal(promised.begin(), promised.end(), fields.begin(),
+                                 [](const std::string& name, const Field& field) { return field.attribute == name; });
+    if (kept) continue;
+    std::vector<std::string> names;
+    for (const auto& field : fields) names.push_back(field.attribute);
+    findings.error(query.about("not-sorted"),
+                   fmt::format("it promises {} sorted by {}, but {} sorts them by {}", row.name(), listed(promised),
+                               query.space.name, names.empty() ? "nothing" : listed(names)),
+                   fmt::format("put {} into the sort key of the table or of an index", listed(promised)));
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- access
+
+bool includes(const Access& wide, const Access& narrow) {
+  if (wide.anyone) return true;
+  if (narrow.anyone) return false;
+  if (wide.signed_in) return true;
+  return !narrow.signed_in;
+}
+
+// Whether the key or the filter picks rows by a fixed value of an attribute, and so can stand for a right to see them.
+bool selects_by_value(const PatternQuery& query) {
+  if (query.pattern.filter) return true;
+  return std::any_of(query.pattern.partition.begin(), query.pattern.partition.end(),
+                     [&](const KeyCondition& condition) {
+                       if (!condition.operands.front().constant()) return false;
+                       return std::any_of(query.returned.begin(), query.returned.end(), [&](const KeyedRow& row) {
+                         return row.record->find_key(condition.attribute) == nullptr &&
+                                row.entity->find_attribute(condition.attribute) != nullptr;
+                       });
+                     });
+}
+
+void find_wider_access(const PatternQuery& query, Findings& findings) {
+  if (selects_by_value(query)) return;
+  for (const auto& row : query.returned) {
+    if (row.entity->read.anyone_when || includes(row.entity->read, query.pattern.access)) continue;
+    findings.warning(
+        query.about("wider-access"),
+        fmt::format("more people may run it than may read a {}, and nothing in it leaves out what they may not "
+                    "see",
+                    row.name()),
+        "filter by what makes a row visible, use an index that has only visible rows, or narrow its access");
+  }
+}
+
+}  // namespace
+
+void check_answer(const PatternQuery& query, Findings& findings) {
+  find_filter(query, findings);
+  find_projection(query, findings);
+  find_single(query, findings);
+  find_sparse(query, findings);
+  find_order(query, findings);
+  find_wider_access(query, findings);
+}
+
+}  // namespace stator::model

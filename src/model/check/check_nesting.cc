@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "stator/model/check/pattern_query.h"
+
+namespace stator::model {
+namespace {
+
+using Field = Template::Field;
+using Literal = Template::Literal;
+
+// Whether a hole of the parent's key and one of the child's hold the same: by the relation, or by a copy.
+bool same_value(const Entity& child, const Parent& relation, const Field& parents, const Field& childs) {
+  if (parents.transform != childs.transform || parents.width != childs.width) return false;
+  for (const auto& [theirs, ours] : relation.by) {
+    if (theirs == parents.attribute && ours == childs.attribute) return true;
+  }
+  const auto* copy = child.find_attribute(childs.attribute);
+  return copy != nullptr && copy->copy_of && copy->copy_of->relation == relation.name &&
+         copy->copy_of->attribute == parents.attribute;
+}
+
+// What the child's key has behind the parent's; nullopt when the parent's is not its beginning.
+std::optional<std::vector<Template::Part>> behind(const KeyForm& parent, const KeyForm& child, const Entity& entity,
+                                                  const Parent& relation) {
+  std::vector<Template::Part> rest = child.parts;
+  for (const auto& part : parent.parts) {
+    if (rest.empty()) return std::nullopt;
+    if (const auto* field = std::get_if<Field>(&part)) {
+      const auto* own = std::get_if<Field>(&rest.front());
+      if (own == nullptr || !same_value(entity, relation, *field, *own)) return std::nullopt;
+      rest.erase(rest.begin());
+      continue;
+    }
+    if (part == rest.front()) {
+      rest.erase(rest.begin());
+      continue;
+    }
+    const auto* literal = std::get_if<Literal>(&part);
+    auto* own = std::get_if<Literal>(&rest.front());
+    if (literal == nullptr || own == nullptr || !own->text.starts_with(literal->text)) return std::nullopt;
+    own->text.erase(0, literal->text.size());
+  }
+  return rest;
+}
+
+constexpr unsigned char kLowestEscaped = '%';  // escaped text has nothing below this
+
+}  // namespace
+
+// Whether children stand right behind their parent, and nothing else does.
+void check_nesting(const PatternQuery& query, Findings& findings) {
+  if (!query.pattern.nest || query.space.sort.empty()) return;
+  const auto& nest = *query.pattern.nest;
+  const auto* parent = query.model.find_entity(nest.parent);
+  if (parent == nullptr) return;
+  const auto& key = query.space.sort.front();
+  const auto parents = forms(query.model, {parent, &parent->main()}, key);
+  if (parents.empty()) return;
+  const auto about = query.about("nest-order");
+  for (const auto& name : nest.children) {
+    const auto* child = query.model.find_entity(name);
+    const auto* relation = child == nullptr ? nullptr : child->find_parent(nest.relation);
+    if (relation == nullptr) continue;
+    std::optional<std::vector<Template::Part>> rest;
+    for (const auto& form : forms(query.model, {child, &child->main()}, key)) {
+      if (!rest) rest = behind(parents.front(), form, *child, *relation);
+    }
+    if (!rest) {
+      findings.error(
+          about,
+          fmt::format("{} of {} does not begin with that of its {}, so that the order of keys does not bring them "
+                      "together",
+                      key.name, name, nest.parent),
+          fmt::format("begin one alternative with {}, with copies of the parent's attributes",
+                      spell_text(parents.front().text)));
+      continue;
+    }
+    const auto* end = std::get_if<Field>(&parents.front().parts.back());
+    const auto* separator = rest->empty() ? nullptr : std::get_if<Literal>(&rest->front());
+    const bool tight = separator != nullptr && static_cast<unsigned char>(separator->text.front()) < kLowestEscaped;
+    if (end != nullptr && is_free_text(type_of(*parent, end->attribute)) &&
+        (end->transform == Transform::Raw || !tight)) {
+      findings.error(about,
+                     fmt::format("another {} whose {} goes on where this one ends falls between it and its {}",
+                                 nest.parent, end->attribute, name),
+                     fmt::format("write {{{}|sortable}} and a separator below '%', such as '#'", end->attribute));
+    }
+  }
+  std::vector<std::string> named;
+  for (const auto& each : query.space.attributes()) {
+    for (const auto& form : forms(query.model, {parent, &parent->main()}, each)) {
+      for (const auto& part : form.parts) {
+        if (const auto* field = std::get_if<Field>(&part)) add_name(named, field->attribute);
+      }
+    }
+  }
+  const bool unique = includes(named, parent->identity(query.model.table)) ||
+                      std::any_of(parent->uniques.begin(), parent->uniques.end(), [&](const Unique& each) {
+                        return includes(named, each.attributes) && includes(named, each.within);
+                      });
+  if (unique) return;
+  findings.error(about,
+                 fmt::format("two {} can have the same {}, and then their children are mixed", nest.parent, key.name),
+                 fmt::format("make {} unique within its partition, or put its id into the key", listed(named)));
+}
+
+}  // namespace stator::model

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stator/value/json.h"
+
+// What other tools' files hold, looked at without knowing what is there.
+namespace stator::model::import {
+
+using value::JsonElement;
+
+inline std::optional<std::string> text_at(JsonElement json, std::string_view key) {
+  std::string_view text;
+  if (json[key].get(text) != simdjson::SUCCESS) return std::nullopt;
+  return std::string(text);
+}
+
+inline bool flag_at(JsonElement json, std::string_view key) {
+  bool flag = false;
+  return json[key].get(flag) == simdjson::SUCCESS && flag;
+}
+
+inline bool has(JsonElement json, std::string_view key) {
+  JsonElement found;
+  return json[key].get(found) == simdjson::SUCCESS;
+}
+
+inline std::optional<JsonElement> object_at(JsonElement json, std::string_view key) {
+  JsonElement found;
+  if (json[key].get(found) != simdjson::SUCCESS || !found.is_object()) return std::nullopt;
+  return found;
+}
+
+inline std::vector<JsonElement> array_at(JsonElement json, std::string_view key) {
+  value::JsonArray array;
+  if (json[key].get(array) != simdjson::SUCCESS) return {};
+  return {array.begin(), array.end()};
+}
+
+inline std::vector<std::string> texts_at(JsonElement json, std::string_view key) {
+  std::vector<std::string> texts;
+  for (const auto& element : array_at(json, key)) {
+    std::string_view text;
+    if (element.get(text) == simdjson::SUCCESS) texts.emplace_back(text);
+  }
+  return texts;
+}
+
+// The members of an object in the order of the file.
+inline std::vector<std::pair<std::string, JsonElement>> members(JsonElement json) {
+  std::vector<std::pair<std::string, JsonElement>> out;
+  value::JsonObject object;
+  if (json.get(object) != simdjson::SUCCESS) return out;
+  for (const auto field : object) out.emplace_back(std::string(field.key), field.value);
+  return out;
+}
+
+}  // namespace stator::model::import
