@@ -92,15 +92,18 @@ Outcome<value::Item> path_values(const RouteMatch& match, const std::vector<mode
   return values;
 }
 
-// What the body says, checked for its JSON types; nothing in it may be what the path has said already.
+// What the body says, checked for its JSON types.  What the path has said already may be repeated, but not otherwise.
 Outcome<model::PlainObject> body_values(const Call& call, const std::vector<model::Attribute>& attributes,
                                         const value::Item& from_path, std::vector<model::Problem>& problems) {
   auto object = model::read_plain_json(call.body.empty() ? "{}" : call.body, attributes, problems);
   if (!object) return problem(ProblemKind::Invalid, "InvalidJson", object.error().message);
   for (const auto& [name, value] : from_path) {
-    const bool repeated =
-        object->values.find(name) != nullptr || std::ranges::find(object->nulls, name) != object->nulls.end();
-    if (repeated) problems.push_back({.attribute = name, .problem = "is given by the path"});
+    const auto* repeated = object->values.find(name);
+    if (repeated != nullptr && *repeated == value) {
+      object->values.erase(name);
+    } else if (repeated != nullptr || std::ranges::find(object->nulls, name) != object->nulls.end()) {
+      problems.push_back({.attribute = name, .problem = "is given by the path"});
+    }
   }
   return std::move(*object);
 }
