@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stator/model/check/findings.h"
+#include "stator/model/check/forgery.h"
 #include "stator/model/check/keys.h"
 #include "stator/model/check/regex.h"
 
@@ -91,42 +92,20 @@ void find_own_collisions(const KeySpace& table, const Placed& placed, Findings& 
   }
 }
 
-// The forms through which `attribute` gets into a key as it is, and the others as they are.
-KeyForms only_with_raw(const Entity& entity, const KeyForms& forms, const std::string& attribute) {
-  KeyForms kept;
-  for (const auto& each : forms) {
-    std::vector<KeyForm> raw;
-    std::copy_if(each.begin(), each.end(), std::back_inserter(raw), [&](const KeyForm& form) {
-      const auto names = raw_texts(entity, {form});
-      return std::find(names.begin(), names.end(), attribute) != names.end();
-    });
-    kept.push_back(raw.empty() ? each : raw);
-  }
-  return kept;
-}
-
 // Text that is not escaped, and holds what escaping takes away, gives a key that an ordinary row has.
-void find_forgeries(const KeySpace& space, const std::vector<Placed>& all, Findings& findings) {
+void find_forgeries(const Model& model, const KeySpace& space, const std::vector<Placed>& all, Findings& findings) {
+  const auto exposed = victims(model, space);
   for (const auto& forger : all) {
-    std::vector<KeyForm> every_form;
-    for (const auto& each : forger.forms) every_form.insert(every_form.end(), each.begin(), each.end());
-    for (const auto& attribute : raw_texts(*forger.row.entity, every_form)) {
-      const auto forged = languages(*forger.row.entity, only_with_raw(*forger.row.entity, forger.forms, attribute),
-                                    {.text = Reading::Text::Ordinary, .forged = attribute});
-      for (const auto& victim : all) {
-        const auto key = common_key(forged, victim.ordinary);
-        if (!key) continue;
-        findings.error(
-            {.code = "forged-key",
-             .subject = fmt::format("{}.{}", forger.row.entity->name, attribute),
-             .position = position_of(forger)},
-            fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives a {} the "
-                        "key of a {} in {}",
-                        attribute, forger.row.name(), forger.row.name(), victim.row.name(), space.name),
-            fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", attribute),
-            spell_key(space.attributes(), *key));
-        break;
-      }
+    for (const auto& forgery : forgeries(*forger.row.entity, forger.forms, exposed)) {
+      findings.error(
+          {.code = "forged-key",
+           .subject = fmt::format("{}.{}", forger.row.entity->name, forgery.attribute),
+           .position = position_of(forger)},
+          fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives a {} the "
+                      "key of {} in {}",
+                      forgery.attribute, forger.row.name(), forger.row.name(), forgery.victim->name, space.name),
+          fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", forgery.attribute),
+          spell_key(space.attributes(), forgery.key));
     }
   }
 }
@@ -494,7 +473,7 @@ void check_keys(const Model& model, Findings& findings) {
       find_collisions(model, space, all, findings);
       for (const auto& each : all) find_own_collisions(space, each, findings);
     }
-    find_forgeries(space, all, findings);
+    find_forgeries(model, space, all, findings);
   }
   for (const auto& use : key_uses(model)) {
     find_flags(use, findings);

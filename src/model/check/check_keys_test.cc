@@ -155,6 +155,44 @@ entities:
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name|sortable")), Lines{});
 }
 
+TEST(CheckKeys, FindsTextsThatForgeAKeyTogether) {
+  const auto with_hole = [](std::string_view hole) {
+    return fmt::format(R"yaml(
+entities:
+  LABEL:
+    keys: {{ PK: "{{zone|raw}}", SK: "{{{}}}" }}
+    attributes: {{ zone: {{ type: string, max: 40 }}, bay: {{ type: string, max: 40 }} }}
+  DRIVER:
+    keys: {{ PK: "DRIVER#{{d}}", SK: "PROFILE#{{d}}" }}
+    attributes: {{ d: {{ type: string, max: 20 }} }}
+)yaml",
+                       hole);
+  };
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("bay|raw")),
+            (Lines{"error LABEL.zone: zone is in the key of LABEL as it is, and whoever writes a separator into it "
+                   "gives a LABEL the key of a DRIVER in Things (PK 'DRIVER#', SK 'PROFILE#')",
+                   "error LABEL.bay: bay is in the key of LABEL as it is, and whoever writes a separator into it "
+                   "gives a LABEL the key of a DRIVER in Things (PK 'DRIVER#', SK 'PROFILE#')"}));
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("bay")), Lines{});
+}
+
+TEST(CheckKeys, FindsTextThatForgesAReservation) {
+  const auto with_hole = [](std::string_view hole) {
+    return fmt::format(R"yaml(
+entities:
+  PAGE: {{ keys: {{ PK: "{{{}}}", SK: "unique" }}, attributes: {{ slug: {{ type: string, max: 200 }} }} }}
+  USER:
+    keys: {{ PK: "user#{{id}}", SK: "user" }}
+    attributes: {{ id: uuid, nick: {{ type: string, min: 1, max: 40, unique_within: table }} }}
+)yaml",
+                       hole);
+  };
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("slug|raw")),
+            Lines{"error PAGE.slug: slug is in the key of PAGE as it is, and whoever writes a separator into it gives "
+                  "a PAGE the key of a reservation of USER in Things (PK 'unique#test#USER.nick@#a', SK 'unique')"});
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("slug")), Lines{});
+}
+
 TEST(CheckKeys, TrustsRawTextWhosePatternHasNoSeparator) {
   const auto with_pattern = [](std::string_view pattern) {
     return fmt::format(R"yaml(
