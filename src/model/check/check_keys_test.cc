@@ -66,6 +66,10 @@ entities:
   EXPECT_EQ(with("x", "{ type: enum, values: [on, off] }", "out"), 0);
   EXPECT_EQ(with("x", "{ type: string, pattern: '[A-Z]{2}' }", "DE"), 1);
   EXPECT_EQ(with("x", "{ type: string, pattern: '[A-Z]{2}' }", "DEU"), 0);
+  EXPECT_EQ(with("x", "{ type: string, pattern: 'ä+' }", "ää"), 1);
+  EXPECT_EQ(with("x|sortable", "{ type: string, pattern: 'café|thé' }", "cafe"), 1);
+  EXPECT_EQ(with("x", "{ type: string, pattern: 'café|thé' }", "cafe"), 0);
+  EXPECT_EQ(with("x|sortable", "{ type: string, pattern: 'cafe|the' }", "mate"), 0);
   EXPECT_EQ(with("x|sortable", "string", "abc"), 1);
   EXPECT_EQ(with("x|sortable", "string", "ABC"), 0);
   EXPECT_EQ(with("x", "{ type: string, min: 1 }", ""), 0);

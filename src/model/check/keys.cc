@@ -52,9 +52,8 @@ std::optional<Language> plain_text(const Type* type, Transform transform) {
   if (!texts || common(*texts, with_escapable() | (Language::anything() + Language::text("%").extended()))) {
     return std::nullopt;
   }
-  if (transform == Transform::Sortable && common(*texts, Language::anything() + Language::byte('A', 'Z').extended())) {
-    return std::nullopt;
-  }
+  const auto folded = Language::byte('A', 'Z') | Language::byte(0x80, 0xFF);
+  if (transform == Transform::Sortable && common(*texts, Language::anything() + folded.extended())) return std::nullopt;
   return texts;
 }
 
