@@ -146,6 +146,17 @@ std::string subject_of(const KeyUse& use, const Field& field) {
   return fmt::format("{}.{}", use.row.entity->name, field.attribute);
 }
 
+// What may stand between two places where `separator` begins: it and more, or the front after which it begins anew, as "-" does
+// for "--".
+Language distances(const std::string& separator) {
+  auto all = Language::text(separator).extended();
+  for (std::size_t size = 1; size < separator.size(); ++size) {
+    const auto front = separator.substr(0, size);
+    if ((front + separator).starts_with(separator)) all = all | Language::text(front);
+  }
+  return all;
+}
+
 // Where a text ends and the next begins has to be told by what is between them: "a:b" and "c" give the key of "a" and "b:c".
 void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings) {
   const auto& parts = use.form.parts;
@@ -156,8 +167,8 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
     if (field == nullptr || last_hole) continue;
     const auto* literal = std::get_if<Literal>(&parts[i + 1]);
     const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kOrdinary);
-    const auto some = Language::byte(0, 255).extended();
-    const auto holder = common(texts, texts + (literal != nullptr ? Language::text(literal->text).extended() : some));
+    const auto some = literal != nullptr ? distances(literal->text) : Language::byte(0, 255).extended();
+    const auto holder = common(texts, texts + some);
     if (!holder) continue;
     KeyForm behind;
     behind.parts.assign(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end());
@@ -167,9 +178,11 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
         .code = "forgeable-separator", .subject = subject_of(use, *field), .position = use.form.position};
     const auto separator = literal != nullptr ? spell_text(literal->text) : std::string("nothing");
     const auto message = fmt::format(
-        "{} of {} has {} behind {}, whose text can hold the same: two that differ can "
+        "{} of {} has {} behind {}, whose text can {}: two that differ can "
         "have one key",
-        use.key.name, use.row.name(), separator, field->attribute);
+        use.key.name, use.row.name(), separator, field->attribute,
+        literal == nullptr || holder->find(literal->text) != std::string::npos ? "hold the same"
+                                                                               : "end with a part of it");
     const std::string fix = "separate them by #, which is escaped in every text";
     const auto& table = model.table;
     const bool is_primary = use.key.name == table.partition.name || (table.sort && use.key.name == table.sort->name);

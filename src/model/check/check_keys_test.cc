@@ -104,6 +104,26 @@ entities:
   EXPECT_EQ(with("{b}:{a}", "uuid"), Lines{}) << "what has one length ends where the key does";
 }
 
+TEST(CheckKeys, FindsTextsThatMeetTheirSeparator) {
+  const auto with = [](std::string_view separator, std::string_view a, std::string_view b) {
+    return found("forgeable-separator", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "P#{{a}}{}{{b}}", SK: "X" }}
+    attributes: {{ a: {{ type: string, max: 20, pattern: "{}" }}, b: {{ type: string, max: 20, pattern: "{}" }} }}
+)yaml",
+                             separator, a, b));
+  };
+  EXPECT_EQ(with("--", "[a-z]+-?", "-?[a-z]+"),
+            Lines{"error PAGE.a: PK of PAGE has '--' behind a, whose text can end with a part of it: two that differ "
+                  "can have one key ('a-')"});
+  EXPECT_EQ(with("-a-", "[b-z]+(-a)?", "(a-)?[b-z]+").size(), 1U);
+  EXPECT_EQ(with("--", "[a-z]+-?", "[a-z]+"), Lines{}) << "b begins where the dashes end";
+  EXPECT_EQ(with("--", "[a-z]+", "-?[a-z]+"), Lines{}) << "a ends where the dashes begin";
+  EXPECT_EQ(with("-:", "[a-z]+-?", "-?[a-z]+"), Lines{}) << "there is one colon";
+}
+
 TEST(CheckKeys, FindsAlternativesThatGiveOneKey) {
   const auto with = [](std::string_view other) {
     return found("key-collision", kPlainTable,
