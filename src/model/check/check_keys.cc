@@ -234,10 +234,18 @@ void find_numbers(const KeyUse& use, Findings& findings) {
   for (const auto& part : use.form.parts) {
     const auto* field = std::get_if<Field>(&part);
     const auto* type = field == nullptr ? nullptr : type_of(*use.row.entity, field->attribute);
-    if (field == nullptr || !is_number(type)) continue;
+    if (field == nullptr || type == nullptr) continue;
     const auto about = [&](std::string_view code) {
       return Findings::About{.code = code, .subject = subject_of(use, *field), .position = use.form.position};
     };
+    if (!is_number(type)) {
+      if (field->width == 0 || type->kind == Kind::Any) continue;
+      findings.error(about("padding"),
+                     fmt::format("{} is padded in {}, but is no number, and nothing else has a padded form",
+                                 field->attribute, use.key.name),
+                     fmt::format("write {{{}}}, or make it an integer", field->attribute));
+      continue;
+    }
     if (field->width == 0) {
       if (!use.sorts) continue;
       findings.error(about("unpadded-number"),
@@ -246,11 +254,11 @@ void find_numbers(const KeyUse& use, Findings& findings) {
                      "'10' sorts before '9'");
       continue;
     }
-    if (type->kind == Kind::Number && !type->step) {
+    if (type->kind == Kind::Number && !(type->step && type->step->is_integer())) {
       findings.error(about("padding"),
                      fmt::format("{} is padded in {}, but can be a fraction, which has no padded form",
                                  field->attribute, use.key.name),
-                     "make it an integer");
+                     "make it an integer, or give it a whole step");
     }
     if (type->min && type->min->is_negative()) {
       findings.error(about("padding"),

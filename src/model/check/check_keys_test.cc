@@ -268,6 +268,10 @@ entities:
             Lines{"error PAGE.n: n is padded in SK, but can be negative, which has no padded form"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, min: 0, max: 9 }")),
             Lines{"error PAGE.n: n is padded in SK, but can be a fraction, which has no padded form"});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, step: 0.5, min: 0, max: 9 }")).size(), 1U);
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, step: 5, min: 0, max: 9 }")), Lines{});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: string, max: 4 }")),
+            Lines{"error PAGE.n: n is padded in SK, but is no number, and nothing else has a padded form"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "integer")),
             Lines{"warning PAGE.n: n has 4 digits in SK, and nothing says that it is from 0 to 9999"});
 }
