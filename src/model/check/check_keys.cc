@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -312,7 +313,9 @@ std::size_t widest_character(const Type& type, Transform transform) {
   constexpr std::size_t kWideBytes = 4;
   if (type.kind == Kind::Binary) return 1;
   if (type.kind == Kind::Email || type.kind == Kind::Url) return transform == Transform::Raw ? 1 : kEscapeBytes;
-  return is_free_text(&type) ? kWideBytes : 1;
+  const auto texts = type.pattern ? regex_language(*type.pattern) : std::nullopt;
+  const bool wide = !texts || common(*texts, Language::anything() + Language::byte(0x80, 0xFF).extended());
+  return is_free_text(&type) || (type.kind == Kind::String && wide) ? kWideBytes : 1;
 }
 
 void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
@@ -354,17 +357,36 @@ void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
   }
 }
 
-void find_length(const KeyUse& use, Findings& findings) {
-  if (use.key.type == value::Type::N) return;
+Bytes length_of(const Entity& entity, const std::vector<Template::Part>& parts) {
   Bytes bytes;
-  for (const auto& part : use.form.parts) {
+  for (const auto& part : parts) {
     if (const auto* literal = std::get_if<Literal>(&part)) {
       bytes.plain += literal->text.size();
       bytes.worst += literal->text.size();
     } else if (const auto* field = std::get_if<Field>(&part)) {
-      add_length(*use.row.entity, *field, bytes);
+      add_length(entity, *field, bytes);
     }
   }
+  return bytes;
+}
+
+// `key` is the name of it in a message: "SK of PAGE".
+void report_length(const Findings::About& about, std::string_view key, const Bytes& bytes, std::size_t most,
+                   Findings& findings) {
+  const auto message = [&](std::size_t size, std::string_view when) {
+    return fmt::format("{} can have {} bytes{}, but holds at most {}", key, size, when, most);
+  };
+  const auto fix = "lower the max of its attributes, or put a hash of the longest into the key";
+  if (bytes.plain > most) {
+    findings.error(about, message(bytes.plain, ""), fix);
+  } else if (bytes.worst > most) {
+    findings.warning(about, message(bytes.worst, ", if its text has four bytes per character"), fix);
+  }
+}
+
+void find_length(const KeyUse& use, Findings& findings) {
+  if (use.key.type == value::Type::N) return;
+  const auto bytes = length_of(*use.row.entity, use.form.parts);
   if (bytes.unlimited) {
     findings.warning({.code = "key-too-long",
                       .subject = fmt::format("{}.{}", use.row.entity->name, *bytes.unlimited),
@@ -376,17 +398,26 @@ void find_length(const KeyUse& use, Findings& findings) {
                                        *bytes.unlimited, use.key.name, use.most_bytes),
                      fmt::format("give {} a max, or put a hash of it into the key", *bytes.unlimited));
   }
-  const Findings::About about{.code = "key-too-long", .subject = use.row.name(), .position = use.form.position};
-  const auto message = [&](std::size_t size, std::string_view when) {
-    return fmt::format("{} of {} can have {} bytes{}, but holds at most {}", use.key.name, use.row.name(), size, when,
-                       use.most_bytes);
-  };
-  const auto fix = "lower the max of its attributes, or put a hash of the longest into the key";
-  if (bytes.plain > use.most_bytes) {
-    findings.error(about, message(bytes.plain, ""), fix);
-  } else if (bytes.worst > use.most_bytes) {
-    findings.warning(about, message(bytes.worst, ", if its text has four bytes per character"), fix);
+  report_length({.code = "key-too-long", .subject = use.row.name(), .position = use.form.position},
+                fmt::format("{} of {}", use.key.name, use.row.name()), bytes, use.most_bytes, findings);
+}
+
+// What is unique is in the key of a reservation, whatever else it is in.
+void find_reservation_length(const Model& model, const Entity& entity, const Unique& unique, Findings& findings) {
+  const auto names = fmt::format("{}", fmt::join(unique.attributes, ", "));
+  const auto bytes = length_of(entity, reservation_form(model, entity, unique).parts);
+  if (bytes.unlimited) {
+    findings.warning(
+        {.code = "key-too-long",
+         .subject = fmt::format("{}.{}", entity.name, *bytes.unlimited),
+         .position = unique.position},
+        fmt::format("{} is in the reservation of {}, whose key holds at most {} bytes, and has no limit of its own",
+                    *bytes.unlimited, names, kMaxPartitionBytes),
+        fmt::format("give {} a max, or make a hash of it unique", *bytes.unlimited));
   }
+  report_length({.code = "key-too-long", .subject = entity.name, .position = unique.position},
+                fmt::format("the key of the reservation of {} of {}", names, entity.name), bytes, kMaxPartitionBytes,
+                findings);
 }
 
 // A truth value in the clothes of a number or a text: keys cannot be booleans, so somebody made it up to have an index.
@@ -503,7 +534,10 @@ void check_keys(const Model& model, Findings& findings) {
     find_numbers(use, findings);
     find_length(use, findings);
   }
-  for (const auto& entity : model.entities) find_identity(model, entity, findings);
+  for (const auto& entity : model.entities) {
+    find_identity(model, entity, findings);
+    for (const auto& unique : entity.uniques) find_reservation_length(model, entity, unique, findings);
+  }
 }
 
 }  // namespace stator::model

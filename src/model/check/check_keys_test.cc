@@ -298,6 +298,34 @@ entities:
             Lines{"error PAGE: SK of PAGE can have 2053 bytes, but holds at most 1024"});
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 250 }")), Lines{});
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, pattern: '[a-z]{1,20}' }")), Lines{});
+  EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 500, pattern: '[^ -/]*' }")).size(), 1U)
+      << "characters of four bytes";
+}
+
+TEST(CheckKeys, ComputesHowLongAReservationCanBecome) {
+  const auto with_type = [](std::string_view type) {
+    return found("key-too-long", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "PAGE#{{page}}", SK: "X" }}
+    unique: [ {{ attributes: [name], within: [site] }} ]
+    attributes: {{ page: uuid, site: uuid, name: {} }}
+)yaml",
+                             type));
+  };
+  EXPECT_EQ(
+      with_type("string"),
+      Lines{"warning PAGE.name: name is in the reservation of name, whose key holds at most 2048 bytes, and has no "
+            "limit of its own"});
+  EXPECT_EQ(
+      with_type("{ type: string, max: 5000 }"),
+      Lines{"error PAGE: the key of the reservation of name of PAGE can have 5064 bytes, but holds at most 2048"});
+  EXPECT_EQ(with_type("{ type: string, max: 1000 }"),
+            Lines{"warning PAGE: the key of the reservation of name of PAGE can have 4064 bytes, if its text has four "
+                  "bytes per character, but holds at most 2048"});
+  EXPECT_EQ(with_type("url").size(), 1U);
+  EXPECT_EQ(with_type("{ type: string, max: 400 }"), Lines{});
 }
 
 TEST(CheckKeys, WarnsOfFlagsThatAreSetByHand) {
