@@ -5,6 +5,7 @@
 
 #include "stator/model/row_keys.h"
 #include "stator/model/rows.h"
+#include "stator/model/type_rules.h"
 
 namespace stator::model {
 namespace {
@@ -58,10 +59,80 @@ bool stands_alone(const Template& text, std::size_t at, bool can_end) {
   return next != nullptr && is_separator(next->text.front());
 }
 
+// Which keys lead to all children of whatever parent.  Told from the model alone, so that the checker can ask what the search asks.
+class ChildKeys {
+ public:
+  ChildKeys(const Model& model, const Entity& child, const Parent& relation)
+      : model_(model), child_(child), relation_(relation), identity_(child.identity(model.table)) {}
+
+  bool lead_through_table() const { return follows_from_parent(model_.table.partition); }
+
+  bool lead_through(const Index& index) const {
+    return holds_every_child(index) && std::all_of(index.partition.begin(), index.partition.end(),
+                                                   [&](const auto& key) { return follows_from_parent(key); });
+  }
+
+ private:
+  bool follows_from_parent(const KeyAttribute& key) const {
+    const KeyRule* rule = child_.main().find_key(key.name);
+    if (rule == nullptr) return is_kept_by_parent(key);
+    if (rule->alternatives.size() != 1 || !applies_to_children(rule->alternatives[0])) return false;
+    const Template& text = rule->alternatives[0].text;
+    const auto names = text.attributes();
+    return text.shards() == 1 &&
+           std::all_of(names.begin(), names.end(), [&](const auto& name) { return is_known(name); });
+  }
+
+  bool is_known(std::string_view name) const {
+    return std::any_of(relation_.by.begin(), relation_.by.end(), [&](const auto& pair) { return pair.second == name; });
+  }
+
+  // Whether the parent has what is in the key, and has it as values of the key's type.
+  bool is_kept_by_parent(const KeyAttribute& key) const {
+    const Entity* parent = model_.find_entity(relation_.entity);
+    return std::any_of(relation_.by.begin(), relation_.by.end(), [&](const auto& pair) {
+      const Attribute* theirs = parent != nullptr ? parent->find_attribute(pair.first) : nullptr;
+      return pair.second == key.name && (theirs == nullptr || stored_type(theirs->type) == key.type);
+    });
+  }
+
+  bool applies_to_children(const KeyTemplate& alternative) const {
+    return !alternative.when || (relation_.when && alternative.when->text() == relation_.when->text());
+  }
+
+  // Whether an attribute is there in every child that there can be.
+  bool is_always_there(const std::string& name) const {
+    if (is_known(name) || child_.owner == name) return true;
+    if (std::find(identity_.begin(), identity_.end(), name) != identity_.end()) return true;
+    const Attribute* attribute = child_.find_attribute(name);
+    return attribute != nullptr && (attribute->required || attribute->updated || attribute->generated != Generated::No);
+  }
+
+  // A sparse index may lack some.
+  bool holds_every_child(const Index& index) const {
+    const auto is_set = [&](const KeyAttribute& key) {
+      const KeyRule* rule = child_.main().find_key(key.name);
+      if (rule == nullptr) return is_always_there(key.name);
+      return std::any_of(rule->alternatives.begin(), rule->alternatives.end(), [&](const KeyTemplate& alternative) {
+        const auto attributes = alternative.text.attributes();
+        return applies_to_children(alternative) && std::all_of(attributes.begin(), attributes.end(),
+                                                               [&](const auto& name) { return is_always_there(name); });
+      });
+    };
+    return std::all_of(index.partition.begin(), index.partition.end(), is_set) &&
+           std::all_of(index.sort.begin(), index.sort.end(), is_set);
+  }
+
+  const Model& model_;
+  const Entity& child_;
+  const Parent& relation_;
+  const std::vector<std::string> identity_;
+};
+
 class ChildSearch {
  public:
   ChildSearch(const Model& model, const Entity& child, const Parent& relation, const Item& parent_attributes)
-      : model_(model), child_(child), relation_(relation), identity_(child.identity(model.table)) {
+      : model_(model), child_(child), relation_(relation) {
     for (const auto& [theirs, ours] : relation.by) {
       if (const AttributeValue* value = find_path(parent_attributes, theirs)) known_.set(ours, *value);
     }
@@ -69,9 +140,12 @@ class ChildSearch {
 
   Result<ChildPlan> run() {
     const auto& table = model_.table;
-    TRY(consider(nullptr, {table.partition}, table.sort ? std::vector{*table.sort} : std::vector<KeyAttribute>()));
+    const ChildKeys keys(model_, child_, relation_);
+    if (keys.lead_through_table()) {
+      TRY(consider(nullptr, {table.partition}, table.sort ? std::vector{*table.sort} : std::vector<KeyAttribute>()));
+    }
     for (const auto& index : table.indexes) {
-      if (holds_every_child(index)) TRY(consider(&index, index.partition, index.sort));
+      if (keys.lead_through(index)) TRY(consider(&index, index.partition, index.sort));
     }
     if (!best_) {
       return validation_error(fmt::format("no key leads from a {} to its rows of {} through {}", relation_.entity,
@@ -100,7 +174,7 @@ class ChildSearch {
     return {};
   }
 
-  // False when the parent does not determine all of it.
+  // False when the parent lacks what it is made of.
   Result<bool> add_partition(const KeyAttribute& key, Front& front) {
     const KeyRule* rule = child_.main().find_key(key.name);
     if (rule == nullptr) {
@@ -110,9 +184,7 @@ class ChildSearch {
       front.determined.insert(key.name);
       return true;
     }
-    if (rule->alternatives.size() != 1 || !applies_to_children(rule->alternatives[0])) return false;
     const Template& text = rule->alternatives[0].text;
-    if (text.shards() > 1) return false;
     auto rendered = TRY(text.render(lookup_in(known_)));
     if (!rendered) return false;
     front.partition.set(key.name, TRY(as_key(key, std::move(*rendered))));
@@ -151,33 +223,6 @@ class ChildSearch {
     }
   }
 
-  bool applies_to_children(const KeyTemplate& alternative) const {
-    return !alternative.when || (relation_.when && alternative.when->text() == relation_.when->text());
-  }
-
-  // Whether an attribute is there in every child that there can be.
-  bool is_always_there(const std::string& name) const {
-    if (known_.find(name) != nullptr || child_.owner == name) return true;
-    if (std::find(identity_.begin(), identity_.end(), name) != identity_.end()) return true;
-    const Attribute* attribute = child_.find_attribute(name);
-    return attribute != nullptr && (attribute->required || attribute->updated || attribute->generated != Generated::No);
-  }
-
-  // A sparse index may lack some.
-  bool holds_every_child(const Index& index) const {
-    const auto is_set = [&](const KeyAttribute& key) {
-      const KeyRule* rule = child_.main().find_key(key.name);
-      if (rule == nullptr) return is_always_there(key.name);
-      return std::any_of(rule->alternatives.begin(), rule->alternatives.end(), [&](const KeyTemplate& alternative) {
-        const auto attributes = alternative.text.attributes();
-        return applies_to_children(alternative) && std::all_of(attributes.begin(), attributes.end(),
-                                                               [&](const auto& name) { return is_always_there(name); });
-      });
-    };
-    return std::all_of(index.partition.begin(), index.partition.end(), is_set) &&
-           std::all_of(index.sort.begin(), index.sort.end(), is_set);
-  }
-
   bool is_exact(const std::vector<KeyAttribute>& partition, const std::vector<KeyAttribute>& sort,
                 const Front& front) const {
     const bool all_determined = std::all_of(relation_.by.begin(), relation_.by.end(), [&](const auto& pair) {
@@ -209,13 +254,19 @@ class ChildSearch {
   const Model& model_;
   const Entity& child_;
   const Parent& relation_;
-  const std::vector<std::string> identity_;
   Item known_;  // attributes of the children, as the parent determines them
   std::optional<ChildPlan> best_;
   std::size_t determined_ = 0;
 };
 
 }  // namespace
+
+bool can_find_children(const Model& model, const Entity& child, const Parent& relation) {
+  const ChildKeys keys(model, child, relation);
+  const auto& indexes = model.table.indexes;
+  return keys.lead_through_table() ||
+         std::any_of(indexes.begin(), indexes.end(), [&](const Index& index) { return keys.lead_through(index); });
+}
 
 Result<ChildPlan> plan_children(const Model& model, const Entity& child, const Parent& relation,
                                 const Item& parent_attributes) {

@@ -75,7 +75,10 @@ struct ChildPlan {
   std::string sort_prefix;       // empty: the whole partition
   bool exact = false;  // every row of the range is such a child; otherwise the relation's attributes are compared
 };
-// Errors: Validation, when no index can find them; the checker says so beforehand.
+// Whether there is such a key, whatever the parent.  It has all children in it, so it is not sparse; its partition key has one
+// alternative and no shards, and follows from the parent.
+bool can_find_children(const Model& model, const Entity& child, const Parent& relation);
+// Errors: Validation, when can_find_children() says no; the checker says so beforehand.
 Result<ChildPlan> plan_children(const Model& model, const Entity& child, const Parent& relation,
                                 const value::Item& parent_attributes);
 

@@ -84,7 +84,8 @@ std::vector<std::string> raw_parameters(const PatternQuery& query) {
 // What somebody writes into a parameter can reach rows that no ordinary value names.
 void find_forged_parameters(const PatternQuery& query, Findings& findings) {
   for (const auto& parameter : raw_parameters(query)) {
-    const auto wanted = conditions(query, {.text = Reading::Text::Ordinary, .forged = parameter});
+    // Whoever writes one parameter writes the others, too.
+    const auto wanted = conditions(query, {.text = Reading::Text::AsItIs, .forged = parameter});
     for (const auto& row : rows(query.model)) {
       const auto key = match(query, row, wanted, kOrdinary);
       if (!key) continue;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "stator/model/check/findings.h"
+#include "stator/model/check/forgery.h"
 #include "stator/model/check/keys.h"
 #include "stator/model/check/regex.h"
 
@@ -91,42 +93,20 @@ void find_own_collisions(const KeySpace& table, const Placed& placed, Findings& 
   }
 }
 
-// The forms through which `attribute` gets into a key as it is, and the others as they are.
-KeyForms only_with_raw(const Entity& entity, const KeyForms& forms, const std::string& attribute) {
-  KeyForms kept;
-  for (const auto& each : forms) {
-    std::vector<KeyForm> raw;
-    std::copy_if(each.begin(), each.end(), std::back_inserter(raw), [&](const KeyForm& form) {
-      const auto names = raw_texts(entity, {form});
-      return std::find(names.begin(), names.end(), attribute) != names.end();
-    });
-    kept.push_back(raw.empty() ? each : raw);
-  }
-  return kept;
-}
-
 // Text that is not escaped, and holds what escaping takes away, gives a key that an ordinary row has.
-void find_forgeries(const KeySpace& space, const std::vector<Placed>& all, Findings& findings) {
+void find_forgeries(const Model& model, const KeySpace& space, const std::vector<Placed>& all, Findings& findings) {
+  const auto exposed = victims(model, space);
   for (const auto& forger : all) {
-    std::vector<KeyForm> every_form;
-    for (const auto& each : forger.forms) every_form.insert(every_form.end(), each.begin(), each.end());
-    for (const auto& attribute : raw_texts(*forger.row.entity, every_form)) {
-      const auto forged = languages(*forger.row.entity, only_with_raw(*forger.row.entity, forger.forms, attribute),
-                                    {.text = Reading::Text::Ordinary, .forged = attribute});
-      for (const auto& victim : all) {
-        const auto key = common_key(forged, victim.ordinary);
-        if (!key) continue;
-        findings.error(
-            {.code = "forged-key",
-             .subject = fmt::format("{}.{}", forger.row.entity->name, attribute),
-             .position = position_of(forger)},
-            fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives a {} the "
-                        "key of a {} in {}",
-                        attribute, forger.row.name(), forger.row.name(), victim.row.name(), space.name),
-            fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", attribute),
-            spell_key(space.attributes(), *key));
-        break;
-      }
+    for (const auto& forgery : forgeries(*forger.row.entity, forger.forms, exposed)) {
+      findings.error(
+          {.code = "forged-key",
+           .subject = fmt::format("{}.{}", forger.row.entity->name, forgery.attribute),
+           .position = position_of(forger)},
+          fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives a {} the "
+                      "key of {} in {}",
+                      forgery.attribute, forger.row.name(), forger.row.name(), forgery.victim->name, space.name),
+          fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", forgery.attribute),
+          spell_key(space.attributes(), forgery.key));
     }
   }
 }
@@ -167,6 +147,17 @@ std::string subject_of(const KeyUse& use, const Field& field) {
   return fmt::format("{}.{}", use.row.entity->name, field.attribute);
 }
 
+// What may stand between two places where `separator` begins: it and more, or the front after which it begins anew, as "-" does
+// for "--".
+Language distances(const std::string& separator) {
+  auto all = Language::text(separator).extended();
+  for (std::size_t size = 1; size < separator.size(); ++size) {
+    const auto front = separator.substr(0, size);
+    if ((front + separator).starts_with(separator)) all = all | Language::text(front);
+  }
+  return all;
+}
+
 // Where a text ends and the next begins has to be told by what is between them: "a:b" and "c" give the key of "a" and "b:c".
 void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings) {
   const auto& parts = use.form.parts;
@@ -177,8 +168,8 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
     if (field == nullptr || last_hole) continue;
     const auto* literal = std::get_if<Literal>(&parts[i + 1]);
     const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kOrdinary);
-    const auto some = Language::byte(0, 255).extended();
-    const auto holder = common(texts, texts + (literal != nullptr ? Language::text(literal->text).extended() : some));
+    const auto some = literal != nullptr ? distances(literal->text) : Language::byte(0, 255).extended();
+    const auto holder = common(texts, texts + some);
     if (!holder) continue;
     KeyForm behind;
     behind.parts.assign(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end());
@@ -188,9 +179,11 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
         .code = "forgeable-separator", .subject = subject_of(use, *field), .position = use.form.position};
     const auto separator = literal != nullptr ? spell_text(literal->text) : std::string("nothing");
     const auto message = fmt::format(
-        "{} of {} has {} behind {}, whose text can hold the same: two that differ can "
+        "{} of {} has {} behind {}, whose text can {}: two that differ can "
         "have one key",
-        use.key.name, use.row.name(), separator, field->attribute);
+        use.key.name, use.row.name(), separator, field->attribute,
+        literal == nullptr || holder->find(literal->text) != std::string::npos ? "hold the same"
+                                                                               : "end with a part of it");
     const std::string fix = "separate them by #, which is escaped in every text";
     const auto& table = model.table;
     const bool is_primary = use.key.name == table.partition.name || (table.sort && use.key.name == table.sort->name);
@@ -242,10 +235,18 @@ void find_numbers(const KeyUse& use, Findings& findings) {
   for (const auto& part : use.form.parts) {
     const auto* field = std::get_if<Field>(&part);
     const auto* type = field == nullptr ? nullptr : type_of(*use.row.entity, field->attribute);
-    if (field == nullptr || !is_number(type)) continue;
+    if (field == nullptr || type == nullptr) continue;
     const auto about = [&](std::string_view code) {
       return Findings::About{.code = code, .subject = subject_of(use, *field), .position = use.form.position};
     };
+    if (!is_number(type)) {
+      if (field->width == 0 || type->kind == Kind::Any) continue;
+      findings.error(about("padding"),
+                     fmt::format("{} is padded in {}, but is no number, and nothing else has a padded form",
+                                 field->attribute, use.key.name),
+                     fmt::format("write {{{}}}, or make it an integer", field->attribute));
+      continue;
+    }
     if (field->width == 0) {
       if (!use.sorts) continue;
       findings.error(about("unpadded-number"),
@@ -254,11 +255,11 @@ void find_numbers(const KeyUse& use, Findings& findings) {
                      "'10' sorts before '9'");
       continue;
     }
-    if (type->kind == Kind::Number && !type->step) {
+    if (type->kind == Kind::Number && !(type->step && type->step->is_integer())) {
       findings.error(about("padding"),
                      fmt::format("{} is padded in {}, but can be a fraction, which has no padded form",
                                  field->attribute, use.key.name),
-                     "make it an integer");
+                     "make it an integer, or give it a whole step");
     }
     if (type->min && type->min->is_negative()) {
       findings.error(about("padding"),
@@ -312,7 +313,9 @@ std::size_t widest_character(const Type& type, Transform transform) {
   constexpr std::size_t kWideBytes = 4;
   if (type.kind == Kind::Binary) return 1;
   if (type.kind == Kind::Email || type.kind == Kind::Url) return transform == Transform::Raw ? 1 : kEscapeBytes;
-  return is_free_text(&type) ? kWideBytes : 1;
+  const auto texts = type.pattern ? regex_language(*type.pattern) : std::nullopt;
+  const bool wide = !texts || common(*texts, Language::anything() + Language::byte(0x80, 0xFF).extended());
+  return is_free_text(&type) || (type.kind == Kind::String && wide) ? kWideBytes : 1;
 }
 
 void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
@@ -354,17 +357,36 @@ void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
   }
 }
 
-void find_length(const KeyUse& use, Findings& findings) {
-  if (use.key.type == value::Type::N) return;
+Bytes length_of(const Entity& entity, const std::vector<Template::Part>& parts) {
   Bytes bytes;
-  for (const auto& part : use.form.parts) {
+  for (const auto& part : parts) {
     if (const auto* literal = std::get_if<Literal>(&part)) {
       bytes.plain += literal->text.size();
       bytes.worst += literal->text.size();
     } else if (const auto* field = std::get_if<Field>(&part)) {
-      add_length(*use.row.entity, *field, bytes);
+      add_length(entity, *field, bytes);
     }
   }
+  return bytes;
+}
+
+// `key` is the name of it in a message: "SK of PAGE".
+void report_length(const Findings::About& about, std::string_view key, const Bytes& bytes, std::size_t most,
+                   Findings& findings) {
+  const auto message = [&](std::size_t size, std::string_view when) {
+    return fmt::format("{} can have {} bytes{}, but holds at most {}", key, size, when, most);
+  };
+  const auto fix = "lower the max of its attributes, or put a hash of the longest into the key";
+  if (bytes.plain > most) {
+    findings.error(about, message(bytes.plain, ""), fix);
+  } else if (bytes.worst > most) {
+    findings.warning(about, message(bytes.worst, ", if its text has four bytes per character"), fix);
+  }
+}
+
+void find_length(const KeyUse& use, Findings& findings) {
+  if (use.key.type == value::Type::N) return;
+  const auto bytes = length_of(*use.row.entity, use.form.parts);
   if (bytes.unlimited) {
     findings.warning({.code = "key-too-long",
                       .subject = fmt::format("{}.{}", use.row.entity->name, *bytes.unlimited),
@@ -376,17 +398,26 @@ void find_length(const KeyUse& use, Findings& findings) {
                                        *bytes.unlimited, use.key.name, use.most_bytes),
                      fmt::format("give {} a max, or put a hash of it into the key", *bytes.unlimited));
   }
-  const Findings::About about{.code = "key-too-long", .subject = use.row.name(), .position = use.form.position};
-  const auto message = [&](std::size_t size, std::string_view when) {
-    return fmt::format("{} of {} can have {} bytes{}, but holds at most {}", use.key.name, use.row.name(), size, when,
-                       use.most_bytes);
-  };
-  const auto fix = "lower the max of its attributes, or put a hash of the longest into the key";
-  if (bytes.plain > use.most_bytes) {
-    findings.error(about, message(bytes.plain, ""), fix);
-  } else if (bytes.worst > use.most_bytes) {
-    findings.warning(about, message(bytes.worst, ", if its text has four bytes per character"), fix);
+  report_length({.code = "key-too-long", .subject = use.row.name(), .position = use.form.position},
+                fmt::format("{} of {}", use.key.name, use.row.name()), bytes, use.most_bytes, findings);
+}
+
+// What is unique is in the key of a reservation, whatever else it is in.
+void find_reservation_length(const Model& model, const Entity& entity, const Unique& unique, Findings& findings) {
+  const auto names = fmt::format("{}", fmt::join(unique.attributes, ", "));
+  const auto bytes = length_of(entity, reservation_form(model, entity, unique).parts);
+  if (bytes.unlimited) {
+    findings.warning(
+        {.code = "key-too-long",
+         .subject = fmt::format("{}.{}", entity.name, *bytes.unlimited),
+         .position = unique.position},
+        fmt::format("{} is in the reservation of {}, whose key holds at most {} bytes, and has no limit of its own",
+                    *bytes.unlimited, names, kMaxPartitionBytes),
+        fmt::format("give {} a max, or make a hash of it unique", *bytes.unlimited));
   }
+  report_length({.code = "key-too-long", .subject = entity.name, .position = unique.position},
+                fmt::format("the key of the reservation of {} of {}", names, entity.name), bytes, kMaxPartitionBytes,
+                findings);
 }
 
 // A truth value in the clothes of a number or a text: keys cannot be booleans, so somebody made it up to have an index.
@@ -494,7 +525,7 @@ void check_keys(const Model& model, Findings& findings) {
       find_collisions(model, space, all, findings);
       for (const auto& each : all) find_own_collisions(space, each, findings);
     }
-    find_forgeries(space, all, findings);
+    find_forgeries(model, space, all, findings);
   }
   for (const auto& use : key_uses(model)) {
     find_flags(use, findings);
@@ -503,7 +534,10 @@ void check_keys(const Model& model, Findings& findings) {
     find_numbers(use, findings);
     find_length(use, findings);
   }
-  for (const auto& entity : model.entities) find_identity(model, entity, findings);
+  for (const auto& entity : model.entities) {
+    find_identity(model, entity, findings);
+    for (const auto& unique : entity.uniques) find_reservation_length(model, entity, unique, findings);
+  }
 }
 
 }  // namespace stator::model

@@ -66,6 +66,10 @@ entities:
   EXPECT_EQ(with("x", "{ type: enum, values: [on, off] }", "out"), 0);
   EXPECT_EQ(with("x", "{ type: string, pattern: '[A-Z]{2}' }", "DE"), 1);
   EXPECT_EQ(with("x", "{ type: string, pattern: '[A-Z]{2}' }", "DEU"), 0);
+  EXPECT_EQ(with("x", "{ type: string, pattern: 'ä+' }", "ää"), 1);
+  EXPECT_EQ(with("x|sortable", "{ type: string, pattern: 'café|thé' }", "cafe"), 1);
+  EXPECT_EQ(with("x", "{ type: string, pattern: 'café|thé' }", "cafe"), 0);
+  EXPECT_EQ(with("x|sortable", "{ type: string, pattern: 'cafe|the' }", "mate"), 0);
   EXPECT_EQ(with("x|sortable", "string", "abc"), 1);
   EXPECT_EQ(with("x|sortable", "string", "ABC"), 0);
   EXPECT_EQ(with("x", "{ type: string, min: 1 }", ""), 0);
@@ -98,6 +102,26 @@ entities:
     EXPECT_EQ(with("{a}:{b}", type), Lines{}) << type;
   }
   EXPECT_EQ(with("{b}:{a}", "uuid"), Lines{}) << "what has one length ends where the key does";
+}
+
+TEST(CheckKeys, FindsTextsThatMeetTheirSeparator) {
+  const auto with = [](std::string_view separator, std::string_view a, std::string_view b) {
+    return found("forgeable-separator", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "P#{{a}}{}{{b}}", SK: "X" }}
+    attributes: {{ a: {{ type: string, max: 20, pattern: "{}" }}, b: {{ type: string, max: 20, pattern: "{}" }} }}
+)yaml",
+                             separator, a, b));
+  };
+  EXPECT_EQ(with("--", "[a-z]+-?", "-?[a-z]+"),
+            Lines{"error PAGE.a: PK of PAGE has '--' behind a, whose text can end with a part of it: two that differ "
+                  "can have one key ('a-')"});
+  EXPECT_EQ(with("-a-", "[b-z]+(-a)?", "(a-)?[b-z]+").size(), 1U);
+  EXPECT_EQ(with("--", "[a-z]+-?", "[a-z]+"), Lines{}) << "b begins where the dashes end";
+  EXPECT_EQ(with("--", "[a-z]+", "-?[a-z]+"), Lines{}) << "a ends where the dashes begin";
+  EXPECT_EQ(with("-:", "[a-z]+-?", "-?[a-z]+"), Lines{}) << "there is one colon";
 }
 
 TEST(CheckKeys, FindsAlternativesThatGiveOneKey) {
@@ -155,6 +179,44 @@ entities:
   EXPECT_EQ(found("forged-key", kPlainTable, with_hole("name|sortable")), Lines{});
 }
 
+TEST(CheckKeys, FindsTextsThatForgeAKeyTogether) {
+  const auto with_hole = [](std::string_view hole) {
+    return fmt::format(R"yaml(
+entities:
+  LABEL:
+    keys: {{ PK: "{{zone|raw}}", SK: "{{{}}}" }}
+    attributes: {{ zone: {{ type: string, max: 40 }}, bay: {{ type: string, max: 40 }} }}
+  DRIVER:
+    keys: {{ PK: "DRIVER#{{d}}", SK: "PROFILE#{{d}}" }}
+    attributes: {{ d: {{ type: string, max: 20 }} }}
+)yaml",
+                       hole);
+  };
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("bay|raw")),
+            (Lines{"error LABEL.zone: zone is in the key of LABEL as it is, and whoever writes a separator into it "
+                   "gives a LABEL the key of a DRIVER in Things (PK 'DRIVER#', SK 'PROFILE#')",
+                   "error LABEL.bay: bay is in the key of LABEL as it is, and whoever writes a separator into it "
+                   "gives a LABEL the key of a DRIVER in Things (PK 'DRIVER#', SK 'PROFILE#')"}));
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("bay")), Lines{});
+}
+
+TEST(CheckKeys, FindsTextThatForgesAReservation) {
+  const auto with_hole = [](std::string_view hole) {
+    return fmt::format(R"yaml(
+entities:
+  PAGE: {{ keys: {{ PK: "{{{}}}", SK: "unique" }}, attributes: {{ slug: {{ type: string, max: 200 }} }} }}
+  USER:
+    keys: {{ PK: "user#{{id}}", SK: "user" }}
+    attributes: {{ id: uuid, nick: {{ type: string, min: 1, max: 40, unique_within: table }} }}
+)yaml",
+                       hole);
+  };
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("slug|raw")),
+            Lines{"error PAGE.slug: slug is in the key of PAGE as it is, and whoever writes a separator into it gives "
+                  "a PAGE the key of a reservation of USER in Things (PK 'unique#test#USER.nick@#a', SK 'unique')"});
+  EXPECT_EQ(found("forged-key", kPlainTable, with_hole("slug")), Lines{});
+}
+
 TEST(CheckKeys, TrustsRawTextWhosePatternHasNoSeparator) {
   const auto with_pattern = [](std::string_view pattern) {
     return fmt::format(R"yaml(
@@ -206,6 +268,10 @@ entities:
             Lines{"error PAGE.n: n is padded in SK, but can be negative, which has no padded form"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, min: 0, max: 9 }")),
             Lines{"error PAGE.n: n is padded in SK, but can be a fraction, which has no padded form"});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, step: 0.5, min: 0, max: 9 }")).size(), 1U);
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: number, step: 5, min: 0, max: 9 }")), Lines{});
+  EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: string, max: 4 }")),
+            Lines{"error PAGE.n: n is padded in SK, but is no number, and nothing else has a padded form"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "integer")),
             Lines{"warning PAGE.n: n has 4 digits in SK, and nothing says that it is from 0 to 9999"});
 }
@@ -232,6 +298,34 @@ entities:
             Lines{"error PAGE: SK of PAGE can have 2053 bytes, but holds at most 1024"});
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 250 }")), Lines{});
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, pattern: '[a-z]{1,20}' }")), Lines{});
+  EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 500, pattern: '[^ -/]*' }")).size(), 1U)
+      << "characters of four bytes";
+}
+
+TEST(CheckKeys, ComputesHowLongAReservationCanBecome) {
+  const auto with_type = [](std::string_view type) {
+    return found("key-too-long", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PAGE:
+    keys: {{ PK: "PAGE#{{page}}", SK: "X" }}
+    unique: [ {{ attributes: [name], within: [site] }} ]
+    attributes: {{ page: uuid, site: uuid, name: {} }}
+)yaml",
+                             type));
+  };
+  EXPECT_EQ(
+      with_type("string"),
+      Lines{"warning PAGE.name: name is in the reservation of name, whose key holds at most 2048 bytes, and has no "
+            "limit of its own"});
+  EXPECT_EQ(
+      with_type("{ type: string, max: 5000 }"),
+      Lines{"error PAGE: the key of the reservation of name of PAGE can have 5064 bytes, but holds at most 2048"});
+  EXPECT_EQ(with_type("{ type: string, max: 1000 }"),
+            Lines{"warning PAGE: the key of the reservation of name of PAGE can have 4064 bytes, if its text has four "
+                  "bytes per character, but holds at most 2048"});
+  EXPECT_EQ(with_type("url").size(), 1U);
+  EXPECT_EQ(with_type("{ type: string, max: 400 }"), Lines{});
 }
 
 TEST(CheckKeys, WarnsOfFlagsThatAreSetByHand) {

@@ -151,6 +151,30 @@ TEST(CheckPatterns, FindsParametersThatForgeAKey) {
             Lines{});
 }
 
+TEST(CheckPatterns, FindsParametersThatForgeAKeyTogether) {
+  const auto with_bay = [](std::string_view bay) {
+    return found("forged-key", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  LABEL:
+    keys: {{ PK: "LABEL#{{zone}}", SK: "{{bay}}" }}
+    attributes: {{ zone: {{ type: string, max: 40 }}, bay: {{ type: string, max: 40 }} }}
+  DRIVER:
+    keys: {{ PK: "LABEL#X#{{d}}", SK: "PROFILE#{{d}}" }}
+    attributes: {{ d: {{ type: string, max: 20 }} }}
+patterns:
+  label: {{ query: {{ PK: "LABEL#{{zone|raw}}", SK: "{{{}}}" }}, returns: LABEL }}
+)yaml",
+                             bay));
+  };
+  EXPECT_EQ(with_bay("bay|raw"),
+            (Lines{"error label: the parameter zone is in its key condition as it is, so that a text with a separator "
+                   "in it reaches DRIVER rows that it should not (PK 'LABEL#X#', SK 'PROFILE#')",
+                   "error label: the parameter bay is in its key condition as it is, so that a text with a separator "
+                   "in it reaches DRIVER rows that it should not (PK 'LABEL#X#', SK 'PROFILE#')"}));
+  EXPECT_EQ(with_bay("bay"), Lines{});
+}
+
 TEST(CheckPatterns, WantsOperandsWrittenAsTheKeyIs) {
   EXPECT_EQ(found_in_folders("operand-mismatch", R"yaml(
   file: { query: { PK: "user#{user}", SK: "{folder}#{name}" }, returns: FILE }

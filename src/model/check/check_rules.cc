@@ -9,6 +9,7 @@
 #include "stator/model/check/keys.h"
 #include "stator/model/check/presence.h"
 #include "stator/model/next_place.h"
+#include "stator/model/rows.h"
 
 namespace stator::model {
 namespace {
@@ -42,25 +43,6 @@ bool is_copied(const Entity& child, const Parent& relation) {
   });
 }
 
-// Whether the partition keys of the table or of an index follow from what the child knows of its parent.
-bool can_be_found(const Model& model, const Entity& child, const Parent& relation) {
-  const auto known = [&](const std::string& name) {
-    return std::any_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) { return pair.second == name; });
-  };
-  const auto spaces = key_spaces(model.table);
-  return std::any_of(spaces.begin(), spaces.end(), [&](const KeySpace& space) {
-    return std::all_of(space.partition.begin(), space.partition.end(), [&](const KeyAttribute& key) {
-      const auto all = forms(model, {&child, &child.main()}, key);
-      return !all.empty() && std::all_of(all.begin(), all.end(), [&](const KeyForm& form) {
-        return std::all_of(form.parts.begin(), form.parts.end(), [&](const Template::Part& part) {
-          const auto* field = std::get_if<Template::Field>(&part);
-          return field == nullptr || known(field->attribute);
-        });
-      });
-    });
-  });
-}
-
 void find_relations(const Model& model, const Entity& child, Findings& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = model.find_entity(relation.entity);
@@ -68,20 +50,33 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
     const auto about = [&](std::string_view code) {
       return Findings::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
     };
-    const bool counted = is_counted(*parent, child, relation);
     const char* need = relation.on_delete == OnDelete::Cascade ? "delete"
                        : relation.on_delete == OnDelete::Clear ? "clear"
                        : is_copied(child, relation)            ? "keep the copies of"
-                       : counted                               ? "count"
-                       : is_summed(*parent, child, relation)   ? "sum up"
                                                                : nullptr;
-    if (need == nullptr || can_be_found(model, child, relation)) continue;
-    findings.error(
-        about("children-not-found"),
-        fmt::format("to {} the {} of a {}, somebody must find them, but no partition key of the table or an index "
-                    "follows from the {}",
-                    need, child.name, parent->name, parent->name),
-        fmt::format("give {} an index key made of what names the {}", child.name, parent->name));
+    const char* count = is_counted(*parent, child, relation)  ? "count"
+                        : is_summed(*parent, child, relation) ? "sum up"
+                                                              : nullptr;
+    if ((need == nullptr && count == nullptr) || can_find_children(model, child, relation)) continue;
+    const auto missing = fmt::format(
+        "no partition key of the table, or of an index that always has them, follows from the {}", parent->name);
+    const auto fix = fmt::format(
+        "give {0} an index whose partition key is made of what names the {1}, without shards or a `when`, "
+        "and whose sort key is made of what every {0} has: what names it, is required or is generated",
+        child.name, parent->name);
+    if (need != nullptr || child.main().expires) {
+      findings.error(
+          about("children-not-found"),
+          fmt::format("to {} the {} of a {}{}, somebody must find them, but {}", need != nullptr ? need : count,
+                      child.name, parent->name, need != nullptr ? "" : " when one has expired", missing),
+          fix);
+    } else {
+      // The transaction that writes a child writes its parent's counter, so what is lost is only the proof, and the mend.
+      findings.warning(about("children-not-found"),
+                       fmt::format("nobody can {} the {} of a {} anew if the number is ever wrong: {}", count,
+                                   child.name, parent->name, missing),
+                       fix);
+    }
   }
 }
 

@@ -20,10 +20,65 @@ entities:
                              key, on_delete));
   };
   EXPECT_EQ(with("item#{item}", "cascade"), Lines{"error ITEM.list: to delete the ITEM of a LIST, somebody must find "
-                                                  "them, but no partition key of the table or "
-                                                  "an index follows from the LIST"});
+                                                  "them, but no partition key of the table, or "
+                                                  "of an index that always has them, follows from the LIST"});
   EXPECT_EQ(with("item#{item}", "nothing"), Lines{});
   EXPECT_EQ(with("list#{list}", "cascade"), Lines{});
+}
+
+TEST(CheckRules, WantsAnIndexThatHasAllChildren) {
+  const auto with = [](std::string_view partition, std::string_view sort, std::string_view relation = "") {
+    return found("children-not-found", kTable,
+                 fmt::format(R"yaml(
+entities:
+  QUAY:
+    keys: {{ PK: "quay#{{quay}}", SK: "X" }}
+    attributes: {{ quay: uuid, name: {{ type: string, required: true }} }}
+  SHIP:
+    keys: {{ PK: "ship#{{ship}}", SK: "X", GSI1PK: {}, GSI1SK: "{}" }}
+    parents: {{ berth: {{ entity: QUAY, on_delete: cascade{} }} }}
+    attributes:
+      ship: uuid
+      quay: uuid
+      quayName: {{ type: string, copy_of: berth.name }}
+      flag: string
+      built: {{ type: date, required: true }}
+      moored: {{ type: boolean, required: true }}
+)yaml",
+                             partition, sort, relation))
+        .size();
+  };
+  EXPECT_EQ(with("'quay#{quay}'", "{ship}"), 0U);
+  EXPECT_EQ(with("'quay#{quay}'", "{built}#{ship}"), 0U);
+  EXPECT_EQ(with("'quay#{quay}'", "{quayName}#{ship}"), 1U) << "a copy is there only when it has been made";
+  EXPECT_EQ(with("'quay#{quay}'", "{flag}#{ship}"), 1U);
+  EXPECT_EQ(with("'quay#{quay}#{shard:4}'", "{ship}"), 1U);
+  const std::string sparse = "{ key: 'quay#{quay}', when: 'moored = true' }";
+  EXPECT_EQ(with(sparse, "{ship}"), 1U);
+  EXPECT_EQ(with(sparse, "{ship}", ", when: 'moored = true'"), 0U) << "all that are its children then";
+  EXPECT_EQ(with("[ " + sparse + ", 'sea#{quay}' ]", "{ship}"), 1U);
+}
+
+TEST(CheckRules, WantsToCountAnew) {
+  const auto with = [](std::string_view more) {
+    return found("children-not-found", "\ntable: { name: Things, key: [PK, SK], ttl: gone }\n",
+                 fmt::format(R"yaml(
+entities:
+  QUAY: {{ keys: {{ PK: "quay#{{quay}}", SK: "X" }}, attributes: {{ quay: uuid, ships: {{ count: SHIP.berth }} }} }}
+  SHIP:
+    keys: {{ PK: "ship#{{ship}}", SK: "X" }}
+    parents: {{ berth: {{ entity: QUAY, on_delete: restrict }} }}
+    {}
+    attributes: {{ ship: uuid, quay: uuid, until: timestamp }}
+)yaml",
+                             more));
+  };
+  EXPECT_EQ(with(""), Lines{"warning SHIP.berth: nobody can count the SHIP of a QUAY anew if the number is ever wrong: "
+                            "no partition key of the table, or of an index that always has them, follows from the "
+                            "QUAY"});
+  EXPECT_EQ(with("expires: 'until'"),
+            Lines{"error SHIP.berth: to count the SHIP of a QUAY when one has expired, somebody must find them, but no "
+                  "partition key of the table, or of an index that always has them, follows from the QUAY"});
 }
 
 TEST(CheckRules, WantsCopiesToTellWhichChildrenHaveHadAParent) {

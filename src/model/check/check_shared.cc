@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stator/model/check/findings.h"
+#include "stator/model/check/forgery.h"
 #include "stator/model/check/keys.h"
 
 namespace stator::model {
@@ -50,6 +51,7 @@ class SharedTable {
     compare_tables();
     compare_types();
     compare_keys();
+    compare_texts();
     return std::move(findings_).take();
   }
 
@@ -121,6 +123,46 @@ class SharedTable {
         if (!theirs) continue;
         report_collision(row, *ours, other.name(), common_key(keys, languages(*other.entity, *theirs, ordinary)),
                          space);
+      }
+    }
+    if (!reserves(second_) || reserves(first_)) return;
+    for (const auto& row : rows(first_)) {
+      const auto theirs = forms(first_, row, space);
+      if (!theirs) continue;
+      const auto key = common_key(languages(*row.entity, *theirs, ordinary), reservation_language(space));
+      if (!key) continue;
+      findings_.error({.code = "key-collision", .subject = row.name(), .position = second_.table.position},
+                      fmt::format("{} of {}, which shares the table, can have the primary key of a reservation, which "
+                                  "keeps a unique value",
+                                  row.name(), first_.name),
+                      "keys that begin with unique# belong to reservations; use another prefix",
+                      spell_key(space.attributes(), *key));
+    }
+  }
+
+  void compare_texts() {
+    const auto space = key_spaces(second_.table).front();
+    if (spell(space.attributes()) != spell(key_spaces(first_.table).front().attributes())) return;
+    forge(second_, "", first_, fmt::format(" of {}, which shares the table", first_.name), space);
+    forge(first_, fmt::format(" of {}, which shares the table,", first_.name), second_, "", space);
+  }
+
+  // What a text of one model can do to the rows of the other; `whose` and `of` say which is the first model.
+  void forge(const Model& forging, const std::string& whose, const Model& other, const std::string& of,
+             const KeySpace& space) {
+    const auto exposed = victims(other, space);
+    for (const auto& row : rows(forging)) {
+      const auto found = forms(forging, row, space);
+      if (!found) continue;
+      for (const auto& forgery : forgeries(*row.entity, *found, exposed)) {
+        findings_.error(
+            {.code = "forged-key",
+             .subject = fmt::format("{}.{}", row.entity->name, forgery.attribute),
+             .position = &forging == &second_ ? found->back().front().position : forgery.victim->position},
+            fmt::format("{} is in the key of {}{} as it is, and whoever writes a separator into it gives a {} the key "
+                        "of {}{}",
+                        forgery.attribute, row.name(), whose, row.name(), forgery.victim->name, of),
+            fmt::format("write {{{}}}", forgery.attribute), spell_key(space.attributes(), forgery.key));
       }
     }
   }

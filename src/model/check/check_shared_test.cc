@@ -25,24 +25,33 @@ entities:
     attributes: { id: uuid, name: { type: string, unique_within: table } }
 )yaml";
 
-// kCats with words replaced: "code subject: message".
-Lines beside_cats(const std::vector<std::pair<std::string, std::string>>& replacements) {
+using Replacements = std::vector<std::pair<std::string, std::string>>;
+
+// kCats with words replaced.
+std::string cats_but(const Replacements& replacements) {
   std::string yaml(kCats);
   for (const auto& [from, to] : replacements) {
     const auto at = yaml.find(from);
     if (at == std::string::npos) throw std::runtime_error("not in the model: " + from);
     yaml.replace(at, from.size(), to);
   }
+  return yaml;
+}
+
+// "code subject: message".
+Lines together(std::string_view first, std::string_view second) {
   Lines lines;
-  for (const auto& d : check_shared(load_or_fail(kCats), load_or_fail(yaml))) {
+  for (const auto& d : check_shared(load_or_fail(first), load_or_fail(second))) {
     lines.push_back(fmt::format("{} {}: {}", d.code, d.subject, d.message));
   }
   return lines;
 }
 
+Lines beside_cats(const Replacements& replacements) { return together(kCats, cats_but(replacements)); }
+
 // A model of dogs, which has nothing to do with the cats.
-std::vector<std::pair<std::string, std::string>> dogs(std::vector<std::pair<std::string, std::string>> but = {}) {
-  std::vector<std::pair<std::string, std::string>> all = {
+Replacements dogs(const Replacements& but = {}) {
+  Replacements all = {
       {"model: cats", "model: dogs"}, {"  CAT:", "  DOG:"}, {"\"CAT#", "\"DOG#"}, {"\"CATS#", "\"DOGS#"}};
   all.insert(all.end(), but.begin(), but.end());
   return all;
@@ -80,6 +89,34 @@ TEST(SharedTable, HasEachKeyOnce) {
       beside_cats(dogs({{"\"DOG#{id}", "\"unique#{id}"}, {"\"X\"", "\"unique\""}, {", unique_within: table", ""}})),
       Lines{"key-collision DOG: DOG and a reservation of cats, which shares the table, can have the same primary "
             "key, and then one takes the place of the other"});
+  EXPECT_EQ(
+      together(
+          cats_but(dogs({{"\"DOG#{id}", "\"unique#{id}"}, {"\"X\"", "\"unique\""}, {", unique_within: table", ""}})),
+          kCats),
+      Lines{"key-collision DOG: DOG of dogs, which shares the table, can have the primary key of a reservation, which "
+            "keeps a unique value"});
+}
+
+TEST(SharedTable, IsNotForged) {
+  const auto raw = [](std::string_view sort) {
+    return cats_but(dogs({{"\"DOG#{id}\"", "\"{name|raw}\""},
+                          {"\"X\"", std::string(sort)},
+                          {"GSI1PK: \"DOGS#{id}\"", "GSI1PK: \"DOGS#{name}\""},
+                          {", unique_within: table", ""}}));
+  };
+  EXPECT_EQ(
+      together(kCats, raw("\"X\"")),
+      Lines{"forged-key DOG.name: name is in the key of DOG as it is, and whoever writes a separator into it gives "
+            "a DOG the key of a CAT of cats, which shares the table"});
+  EXPECT_EQ(
+      together(raw("\"X\""), kCats),
+      Lines{"forged-key DOG.name: name is in the key of DOG of dogs, which shares the table, as it is, and whoever "
+            "writes a separator into it gives a DOG the key of a CAT"});
+  EXPECT_EQ(
+      together(kCats, raw("\"unique\"")),
+      Lines{"forged-key DOG.name: name is in the key of DOG as it is, and whoever writes a separator into it gives "
+            "a DOG the key of a reservation of CAT of cats, which shares the table"});
+  EXPECT_EQ(together(kCats, raw("\"Y\"")), Lines{});
 }
 
 TEST(SharedTable, HasEachModelOnce) {

@@ -1,10 +1,12 @@
 #include "stator/model/check/keys.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "stator/model/check/regex.h"
+#include "stator/model/rows.h"
 
 namespace stator::model {
 namespace {
@@ -50,9 +52,8 @@ std::optional<Language> plain_text(const Type* type, Transform transform) {
   if (!texts || common(*texts, with_escapable() | (Language::anything() + Language::text("%").extended()))) {
     return std::nullopt;
   }
-  if (transform == Transform::Sortable && common(*texts, Language::anything() + Language::byte('A', 'Z').extended())) {
-    return std::nullopt;
-  }
+  const auto folded = Language::byte('A', 'Z') | Language::byte(0x80, 0xFF);
+  if (transform == Transform::Sortable && common(*texts, Language::anything() + folded.extended())) return std::nullopt;
   return texts;
 }
 
@@ -310,8 +311,8 @@ Language hole_language(const Field& field, const Type* type, const Reading& read
 }
 
 Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading) {
-  const auto language =
-      parts_language(form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
+  const auto language = parts_language(
+      form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
   // A key is never empty: a row that would have an empty one is not in the index.
   return form.parts.size() == 1 ? language & Language::byte(0, 0xFF).repeated(1) : language;
 }
@@ -399,9 +400,29 @@ std::optional<std::vector<std::string>> common_key(const std::vector<Language>& 
 
 std::vector<Language> reservation_language(const KeySpace& table) {
   std::vector<Language> reservation = {Language::text("unique#").extended()};
-  if (!table.sort.empty()) reservation.push_back(Language::text("unique"));
+  if (!table.sort.empty()) reservation.push_back(reservation_sort());
   return reservation;
 }
+
+KeyForm reservation_form(const Model& model, const Entity& entity, const Unique& unique) {
+  KeyForm form;
+  form.text = fmt::format("{}{}@{}", reservation_prefix(model, entity), fmt::join(unique.attributes, ","),
+                          fmt::join(unique.within, ","));
+  form.position = unique.position;
+  form.parts.emplace_back(Template::Literal{form.text});
+  const auto add = [&](const std::vector<std::string>& names, Transform transform) {
+    for (const auto& name : names) {
+      form.parts.emplace_back(Template::Literal{"#"});
+      form.parts.emplace_back(Field{.attribute = name, .transform = transform, .width = 0});
+      form.text += fmt::format("#{{{}}}", name);
+    }
+  };
+  add(unique.within, Transform::Escaped);
+  add(unique.attributes, unique.fold ? Transform::Sortable : Transform::Escaped);
+  return form;
+}
+
+Language reservation_sort() { return Language::text("unique"); }
 
 std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms) {
   std::vector<std::string> names;

@@ -79,8 +79,11 @@ Language condition_language(const Model& model, const Pattern& pattern, const Ke
 std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading);
 // A key that both can have; nullopt when there is none.
 std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b);
-// The primary keys of reservations.
+// All that belongs to reservations: no other row's primary key may be like that.
 std::vector<Language> reservation_language(const KeySpace& table);
+// The partition key of the reservations that keep this rule, and the sort key of all; see reservations_of().
+KeyForm reservation_form(const Model& model, const Entity& entity, const Unique& unique);
+Language reservation_sort();
 
 // Raw holes of free text: those through which somebody else's text gets into a key as it is.
 std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms);

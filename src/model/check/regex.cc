@@ -91,6 +91,16 @@ class RegexReader {
     return c;
   }
 
+  // A character of more than one byte is one thing to repeat.
+  std::string_view next_character() {
+    const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+    std::size_t size = 1;
+    while (size < rest_.size() && continues(rest_[size])) ++size;
+    const auto character = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return character;
+  }
+
   std::optional<Language> alternatives(int depth) {
     if (depth > kMostNested) return std::nullopt;
     auto language = sequence(depth);
@@ -124,7 +134,7 @@ class RegexReader {
       return all ? std::optional(language_of(*all)) : std::nullopt;
     }
     if (std::string_view("*+?{}^$").find(rest_.front()) != std::string_view::npos) return std::nullopt;
-    return Language::text(std::string(1, next()));
+    return Language::text(next_character());
   }
 
   std::optional<Language> group(int depth) {

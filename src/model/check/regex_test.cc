@@ -28,6 +28,9 @@ TEST(RegexLanguage, MatchesWhatThePatternMatches) {
            Case{"x{2,}", "xxxx", true},
            Case{"a\\.b", "a.b", true},
            Case{"a\\.b", "axb", false},
+           Case{"\xC3\xA4+", "\xC3\xA4\xC3\xA4", true},
+           Case{"\xC3\xA4+", "\xC3\xA4\xA4", false},
+           Case{"a\xE2\x82\xAC?", "a", true},
        }) {
     SCOPED_TRACE(testing::Message() << pattern << " on " << text);
     const auto language = regex_language(pattern);
