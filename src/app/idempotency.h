@@ -28,10 +28,11 @@ struct KeyedRequest {
 //
 // Kept in a table of its own beside the model's, `<table>.idempotency`, which is made when it is first needed: it has no stream,
 // and costs nothing to those who send no key.  A key is claimed before the work and completed after it; only answers that say that
-// the work was done are kept, anything else gives the key free.  If the process dies in between, nobody can tell whether the
-// work was done, and the key is refused rather than doing it a second time: first as one whose request is still running, and
-// when the claim has run out as one whose outcome is unknown, which its caller has to look up.  Of an answer that is too large
-// for a row, it is remembered that the work was done.  Thread-safe.
+// the work was done are kept, and those that say that it was refused give the key free.  If the database did not answer, or the
+// process dies in between, nobody can tell whether the work was done, and the key is refused rather than doing it a second time:
+// as one whose outcome is unknown, which its caller has to look up; where the process died, as one whose request is still
+// running until the claim has run out.  Of an answer that is too large for a row, it is remembered that the work was done.
+// Thread-safe.
 class IdempotencyStore {
  public:
   static constexpr std::size_t kMaxKeyBytes = 255;
@@ -46,7 +47,7 @@ class IdempotencyStore {
   IdempotencyStore(std::string table, client::Client& client, const Clock& clock, Random& random);
 
   struct Claimed {
-    std::string id;  // for complete() and release()
+    std::string id;  // for complete(), release() and abandon()
   };
   // The claim, or the answer that was given before.  Problems: Invalid (a bad key), Conflict (it was used for another request:
   // IdempotencyKeyReused; the first is still running: InProgress; it ended without an answer: OutcomeUnknown; it was
@@ -54,6 +55,8 @@ class IdempotencyStore {
   runtime::Outcome<std::variant<Claimed, http::Response>> claim(const KeyedRequest& request);
   runtime::Outcome<runtime::Done> complete(const Claimed& claimed, const http::Response& response);
   runtime::Outcome<runtime::Done> release(const Claimed& claimed);
+  // The request ended, and nobody knows whether it was carried out: from now on its key is refused as OutcomeUnknown.
+  runtime::Outcome<runtime::Done> abandon(const Claimed& claimed);
 
  private:
   runtime::Outcome<runtime::Done> make_table();

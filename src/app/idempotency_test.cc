@@ -54,6 +54,14 @@ TEST_F(IdempotencyTest, SaysThatNobodyKnowsWhatBecameOfARequestThatDied) {
   EXPECT_EQ(said(), "claimed");
 }
 
+TEST_F(IdempotencyTest, SaysSoAtOnceOfARequestThatIsKnownToHaveEndedSo) {
+  ASSERT_TRUE(store.abandon(std::get<IdempotencyStore::Claimed>(*claim())));
+  EXPECT_EQ(said(), "OutcomeUnknown");
+  EXPECT_EQ(said("{1}"), "IdempotencyKeyReused");
+  clock.advance(IdempotencyStore::kKeep);
+  EXPECT_EQ(said(), "claimed");
+}
+
 TEST_F(IdempotencyTest, KeepsTheAnswerOfARequestThatTookLong) {
   const auto claimed = std::get<IdempotencyStore::Claimed>(*claim());
   clock.advance(IdempotencyStore::kClaim + 1s);

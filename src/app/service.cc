@@ -29,11 +29,18 @@ Problem problem(ProblemKind kind, std::string_view code, std::string_view messag
   return {.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
 }
 
+bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
+
+// Where the database is, and what exactly is wrong with it, is nothing to those who ask.
+Problem without_whereabouts(const Problem& unavailable, const http::Request& request) {
+  return problem(ProblemKind::Unavailable, unavailable.code,
+                 reads(request) ? "the database cannot be asked at the moment"
+                                : "the database did not answer: it may or may not have been carried out");
+}
+
 http::Response text_answer(std::string_view type, std::string body) {
   return {.status = 200, .content_type = type, .headers = {}, .body = std::move(body), .close = false};
 }
-
-bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
 
 // The code of a request that is refused before it is one.
 std::string_view code_of(int status) {
@@ -239,6 +246,13 @@ http::Response Service::answer(const Task& task, std::string& label, std::string
                                     .query = *query,
                                     .body = body,
                                     .identity = identity.get()});
+  if (!outcome && outcome.problem().kind == ProblemKind::Unavailable) {
+    log::warning("database_unavailable", {{"system", system.model().name},
+                                          {"operation", label},
+                                          {"code", outcome.problem().code},
+                                          {"message", outcome.problem().message}});
+    return refuse_with(without_whereabouts(outcome.problem(), request));
+  }
   if (!outcome) return refuse_with(outcome.problem());
   if (outcome->status >= 400) error = "Refused";
   return std::move(outcome).value();

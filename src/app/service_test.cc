@@ -70,5 +70,37 @@ TEST(AppService, ALongNativeActionHoldsNobodyUpWhereRequestsAreAnsweredAtOnce) {
   EXPECT_EQ(danced->status, 204);
 }
 
+TEST(AppService, TellsNobodyWhereTheDatabaseIs) {
+  auto instance = std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}));
+  client::InProcessClient client(instance->service());
+  ManualClock clock;
+  Random random(1);
+  PageTokens page_tokens("a secret for tests");
+  TokenVerifier verifier({.secret = "a secret for tests"}, {}, clock);
+  const auto system = System::open(std::make_shared<const model::Model>(model::load_or_fail(kHall)),
+                                   {.client = client, .clock = clock, .random = random, .page_tokens = page_tokens},
+                                   [](const ExtensionParts&) {
+                                     Natives natives;
+                                     natives["dance"] = [](const NativeCall&) -> runtime::Outcome<http::Response> {
+                                       return runtime::Problem{.kind = runtime::ProblemKind::Unavailable,
+                                                               .code = "NetworkFailure",
+                                                               .message = "http://10.1.2.3:8000 does not answer",
+                                                               .details = {}};
+                                     };
+                                     return natives;
+                                   });
+  ASSERT_TRUE(system) << system.error().message;
+  Service service({system->get()}, verifier, {.workers = 1, .at_once = false});
+  const auto server = http::Server::start({.port = 0, .threads = 1}, service);
+  ASSERT_TRUE(server) << server.error().message;
+
+  TestClient dancer((*server)->port());
+  const auto answer = dancer.ask(request("POST", "/dance"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 503);
+  EXPECT_EQ(answer->body.find("10.1.2.3"), std::string::npos) << answer->body;
+  EXPECT_NE(answer->body.find("may or may not have been carried out"), std::string::npos) << answer->body;
+}
+
 }  // namespace
 }  // namespace stator::app

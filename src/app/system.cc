@@ -262,12 +262,25 @@ Outcome<http::Response> System::run_as(const RouteMatch& match, const Call& call
                                            .body = call.body}));
   if (auto* before = std::get_if<http::Response>(&claim)) return std::move(*before);
   const auto& claimed = std::get<IdempotencyStore::Claimed>(claim);
-  auto answer = run_once(match, call);
-  const bool done = answer && answer->status < 300;
-  const auto kept = done ? idempotency_.complete(claimed, *answer) : idempotency_.release(claimed);
-  // The work is done, or was refused, either way; a key that could not be told so is refused until it expires.
-  if (!kept) log::warning("idempotency_key_not_kept", {{"system", model_->name}, {"error", kept.problem().message}});
-  return answer;
+  // Whatever became of the work, it stays so; a key that could not be told is refused until it expires.
+  const auto keep = [&](const Outcome<runtime::Done>& kept) {
+    if (!kept) log::warning("idempotency_key_not_kept", {{"system", model_->name}, {"error", kept.problem().message}});
+  };
+  try {
+    auto answer = run_once(match, call);
+    const int status = answer ? answer->status : status_of(answer.problem().kind);
+    if (status < 300) {
+      keep(idempotency_.complete(claimed, *answer));
+    } else if (status < 500) {
+      keep(idempotency_.release(claimed));
+    } else {
+      keep(idempotency_.abandon(claimed));
+    }
+    return answer;
+  } catch (...) {
+    keep(idempotency_.abandon(claimed));
+    throw;
+  }
 }
 
 Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& call) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 #include "stator/client/client.h"
 #include "stator/library/instance.h"
@@ -97,6 +98,33 @@ struct Sent {
   std::map<std::string, std::string> headers = {};
 };
 
+// The database, as somebody meets it whose answers get lost.
+class LossyClient final : public client::Client {
+ public:
+  explicit LossyClient(api::Service& service) : database_(service) {}
+
+  void lose_answers_to_writes(bool lose) { lose_ = lose; }
+
+  // Idempotency keys arrive.
+  void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override {
+    const bool writes = operation == "PutItem" || operation == "TransactWriteItems";
+    if (!lose_ || !writes || json.find("idempotency") != std::string_view::npos) {
+      return database_.call(operation, json, std::move(reply));
+    }
+    database_.call(operation, json, [reply = std::move(reply)](const api::Reply&) mutable {
+      reply({.outcome = api::Fault{.type = "NetworkFailure",
+                                   .message = "http://10.1.2.3:8000 closed the connection",
+                                   .members = {},
+                                   .server_side = true},
+             .table = {}});
+    });
+  }
+
+ private:
+  client::InProcessClient database_;
+  bool lose_ = false;
+};
+
 // A system on a database in memory, asked without HTTP.
 class Garden {
  public:
@@ -113,6 +141,7 @@ class Garden {
     }
   }
 
+  LossyClient& client() { return client_; }
   const std::string& error() const { return error_; }
   const std::string& openapi() const { return system_->openapi(); }
 
@@ -145,7 +174,7 @@ class Garden {
 
  private:
   std::unique_ptr<library::Instance> instance_;
-  client::InProcessClient client_;
+  LossyClient client_;
   ManualClock clock_;
   Random random_{1};
   PageTokens tokens_{"a secret for tests"};
@@ -179,6 +208,7 @@ Natives natives(const ExtensionParts&) {
     return said(std::string(call.call.body) + " dry=" + text_of(call.inputs, "dry"));
   };
   all["rest"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
+    if (text_of(call.inputs, "hours") == "99") throw std::runtime_error("overslept");
     return said("rested " + text_of(call.inputs, "hours"));
   };
   all["clear"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
@@ -323,6 +353,22 @@ TEST_F(SystemTest, ARefusedRequestLeavesItsKeyFree) {
   EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 7), "Invalid");
   wrong.body = R"({"bedId":"lilies"})";
   EXPECT_EQ(garden.ask(wrong, &ann).substr(0, 3), "201");
+}
+
+TEST_F(SystemTest, AKeyedPostOfWhichNobodyKnowsWhetherItWasCarriedOutIsNotCarriedOutAgain) {
+  const Sent sent{"POST", "/beds", R"({"bedId":"lilies"})", "application/json", {{"Idempotency-Key", "k1"}}};
+  garden.client().lose_answers_to_writes(true);
+  EXPECT_EQ(garden.ask(sent, &ann), "NetworkFailure");
+  garden.client().lose_answers_to_writes(false);
+  EXPECT_EQ(garden.ask({"DELETE", "/beds/lilies"}, &ann), "204 ") << "it was";
+  EXPECT_EQ(garden.ask(sent, &ann), "OutcomeUnknown");
+  EXPECT_EQ(garden.ask({"GET", "/beds/lilies"}, &ann), "NotFound");
+}
+
+TEST_F(SystemTest, AKeyedPostThatEndsInAnExceptionIsNotCarriedOutAgain) {
+  const Sent sent{"POST", "/rest?hours=99", {}, "application/json", {{"Idempotency-Key", "k1"}}};
+  EXPECT_THROW(garden.ask(sent, &ann), std::runtime_error);
+  EXPECT_EQ(garden.ask(sent, &ann), "OutcomeUnknown");
 }
 
 TEST_F(SystemTest, AKeyedPostWithAnAnswerThatIsTooLargeToKeepIsCarriedOutOnce) {

@@ -476,10 +476,13 @@ class Migration {
     auto options = walk_options(parents);
     options.start = start;
     std::optional<Problem> problem;
+    // Not beyond a row that is unresolved: whoever goes on has to look at it again.
+    auto place = start.value_or(Item());
     const auto note = [&](const Item& last) -> Outcome<Done> {
       if (last.empty()) return catch_up_wholly(parents);
       ATTEMPT(catch_up(parents));
-      return remember(last);
+      if (report_.unresolved.empty()) place = last;
+      return remember(place);
     };
     options.progress = [&](const Item& last, std::uint64_t rows) {
       progress_.rows = rows;
