@@ -49,10 +49,9 @@ TEST(CanonicalUrl, HasOneSpelling) {
 }
 
 TEST(CanonicalUrl, RefusesWhatIsNone) {
-  for (const auto* given :
-       {"", "example.com", "ftp://example.com", "https://", "https://exa mple.com", "https://example.com:port/",
-        "https://example.com:65536/", "https://example.com:99999/", "https://example.com:4294967739/",
-        "https://example.com:-1/", "https://example.com:+80/"}) {
+  for (const auto* given : {"", "example.com", "ftp://example.com", "https://", "https://exa mple.com",
+                            "https://example.com:port/", "https://example.com:65536/", "https://example.com:99999/",
+                            "https://example.com:4294967739/", "https://example.com:-1/", "https://example.com:+80/"}) {
     EXPECT_FALSE(canonical_url(given)) << given;
   }
 }
