@@ -69,6 +69,13 @@ std::optional<Algorithm> algorithm_of(std::string_view name) {
   return std::nullopt;
 }
 
+// Whether the issuer says that nobody has shown the address to be theirs.  Some write the boolean as a text.
+bool is_unverified(JsonObject object) {
+  bool verified = true;
+  if (object.at_key("email_verified").get(verified) == simdjson::SUCCESS) return !verified;
+  return text_of(object, "email_verified") == "false";
+}
+
 double seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 
 }  // namespace
@@ -169,7 +176,7 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
   identity->caller.subject = std::string(subject);
   identity->caller.roles = std::move(*roles);
   identity->name = text_of(object, "name").value_or("");
-  identity->email = text_of(object, "email").value_or("");
+  if (!is_unverified(object)) identity->email = text_of(object, "email").value_or("");
   // An expiry far away is looked at again after a day, which also keeps the sum in range.
   constexpr double kLongest = 86'400;
   const auto left = std::chrono::duration<double>(std::min(*expires + skew - now, kLongest));

@@ -112,6 +112,17 @@ TEST_F(TokenTest, SpeaksForItsSubject) {
   EXPECT_EQ((*identity)->email, "ann@example.org");
 }
 
+TEST_F(TokenTest, HasNoAddressThatItsIssuerHasNotVerified) {
+  const auto email = [&](std::string_view verified) {
+    const auto token = hs256(R"({"sub":"ann","exp":1700000100,"email":"a@x.org")" + std::string(verified) + "}");
+    return (*verifier.verify(token))->email;
+  };
+  EXPECT_EQ(email(""), "a@x.org");
+  EXPECT_EQ(email(R"(,"email_verified":true)"), "a@x.org");
+  EXPECT_EQ(email(R"(,"email_verified":false)"), "");
+  EXPECT_EQ(email(R"(,"email_verified":"false")"), "");
+}
+
 TEST_F(TokenTest, IsCheckedOnceAndRememberedUntilItExpires) {
   const auto token = make_token({.subject = "ann", .lifetime = 100s}, kSecret, clock);
   const auto first = verifier.verify(token);
