@@ -152,7 +152,10 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
   if (!json || json->get(object) != simdjson::SUCCESS) return refused("is not a signed JWT");
 
   const auto subject = text_of(object, "sub").value_or("");
-  if (subject.empty() || subject.size() > kMaxSubjectBytes) return refused("has no subject (`sub`)");
+  if (subject.empty()) return refused("has no subject (`sub`)");
+  if (subject.size() > kMaxSubjectBytes) {
+    return refused(fmt::format("has a subject (`sub`) of more than {} bytes", kMaxSubjectBytes));
+  }
   const auto expires = date_of(object, "exp");
   if (!expires) return refused("has no expiry (`exp`)");
   const double now = seconds_of(clock_.now());

@@ -144,6 +144,8 @@ TEST_F(TokenTest, RefusesWhatItCannotTrust) {
   };
   const Case cases[] = {
       {good, "accepted"},
+      {hs256(R"({"sub":")" + std::string(257, 'a') + R"(","exp":1700000100})"),
+       "the token has a subject (`sub`) of more than 256 bytes"},
       {forged, "the token has a wrong signature"},
       {"", "the token is not a signed JWT"},
       {"a.b", "the token is not a signed JWT"},

@@ -68,6 +68,20 @@ const model::Attribute* find_in(const std::vector<model::Attribute>& attributes,
   return found != attributes.end() ? &*found : nullptr;
 }
 
+// Headers that decide whether something is done must not be lost to a client that left out their value.
+std::vector<model::Problem> empty_headers(const http::Request& request) {
+  std::vector<model::Problem> problems;
+  if (request.method == "GET" || request.method == "HEAD") return problems;
+  for (const auto& header : request.headers) {
+    const bool decides = http::equal_ignoring_case(header.name, "If-Match") ||
+                         (request.method == "POST" && http::equal_ignoring_case(header.name, "Idempotency-Key"));
+    if (decides && header.value.empty()) {
+      problems.push_back({.attribute = std::string(header.name), .problem = "is empty"});
+    }
+  }
+  return problems;
+}
+
 // Query parameters that nobody asked for are probably misspelt.
 void refuse_others(const QueryParameters& query, std::initializer_list<std::string_view> known,
                    std::vector<model::Problem>& problems) {
@@ -252,6 +266,7 @@ Outcome<http::Response> System::run(const RouteMatch& match, const Call& call) {
 }
 
 Outcome<http::Response> System::run_as(const RouteMatch& match, const Call& call) {
+  if (auto problems = empty_headers(call.request); !problems.empty()) return runtime::invalid(std::move(problems));
   const auto key = call.request.header("Idempotency-Key");
   if (call.request.method != "POST" || key.empty()) return run_once(match, call);
   auto claim = ATTEMPT(idempotency_.claim({.key = key,

@@ -267,6 +267,15 @@ TEST_F(SystemTest, ANativeActionIsCalledOnlyInTheVersionThatIsExpected) {
   EXPECT_EQ(water("If-None-Match", "\"1\""), "VersionMismatch");
 }
 
+TEST_F(SystemTest, AHeaderThatDecidesWhetherSomethingIsDoneIsNotEmpty) {
+  const auto send = [&](std::string method, std::string target, std::string header) {
+    return garden.ask({std::move(method), std::move(target), {}, "application/json", {{std::move(header), ""}}}, &ann);
+  };
+  EXPECT_EQ(send("DELETE", "/beds/roses", "If-Match"), "Invalid; If-Match is empty");
+  EXPECT_EQ(send("POST", "/beds/roses/water", "Idempotency-Key"), "Invalid; Idempotency-Key is empty");
+  EXPECT_EQ(send("GET", "/beds/roses", "If-Match").substr(0, 3), "200");
+}
+
 TEST(SystemExtension, LooksAtEveryCallBeforehandAndTakesOutWhatIsNotForItsCaller) {
   Garden guarded([](const ExtensionParts& parts) {
     parts.beforehand = [](const RouteMatch& match, const Call& call) -> runtime::Outcome<runtime::Done> {
