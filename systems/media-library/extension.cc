@@ -20,6 +20,7 @@ app::Natives extension(const app::ExtensionParts& parts) {
   parts.beforehand = [directory](const app::RouteMatch& match, const app::Call& call) {
     return directory->look_at(match, call);
   };
+  parts.redact = Sharing::redact;
   return {
       {"history", [lending](const Call& call) { return lending.history(call); }},
       {"forget", [lending](const Call& call) { return lending.forget(call); }},
