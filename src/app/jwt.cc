@@ -69,6 +69,13 @@ std::optional<Algorithm> algorithm_of(std::string_view name) {
   return std::nullopt;
 }
 
+// Whether the issuer says that nobody has shown the address to be theirs.  Some write the boolean as a text.
+bool is_unverified(JsonObject object) {
+  bool verified = true;
+  if (object.at_key("email_verified").get(verified) == simdjson::SUCCESS) return !verified;
+  return text_of(object, "email_verified") == "false";
+}
+
 double seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 
 }  // namespace
@@ -145,7 +152,10 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
   if (!json || json->get(object) != simdjson::SUCCESS) return refused("is not a signed JWT");
 
   const auto subject = text_of(object, "sub").value_or("");
-  if (subject.empty() || subject.size() > kMaxSubjectBytes) return refused("has no subject (`sub`)");
+  if (subject.empty()) return refused("has no subject (`sub`)");
+  if (subject.size() > kMaxSubjectBytes) {
+    return refused(fmt::format("has a subject (`sub`) of more than {} bytes", kMaxSubjectBytes));
+  }
   const auto expires = date_of(object, "exp");
   if (!expires) return refused("has no expiry (`exp`)");
   const double now = seconds_of(clock_.now());
@@ -169,7 +179,7 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
   identity->caller.subject = std::string(subject);
   identity->caller.roles = std::move(*roles);
   identity->name = text_of(object, "name").value_or("");
-  identity->email = text_of(object, "email").value_or("");
+  if (!is_unverified(object)) identity->email = text_of(object, "email").value_or("");
   // An expiry far away is looked at again after a day, which also keeps the sum in range.
   constexpr double kLongest = 86'400;
   const auto left = std::chrono::duration<double>(std::min(*expires + skew - now, kLongest));

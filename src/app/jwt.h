@@ -20,8 +20,8 @@ namespace stator::app {
 // Who a token speaks for.
 struct Identity {
   runtime::Caller caller;
-  std::string name;  // the claims `name` and `email`; empty when the token has none
-  std::string email;
+  std::string name;   // the claim of that name; empty when the token has none
+  std::string email;  // likewise; empty also when the token says that it is not verified
 };
 
 // What a token must look like beside its signature.

@@ -112,6 +112,17 @@ TEST_F(TokenTest, SpeaksForItsSubject) {
   EXPECT_EQ((*identity)->email, "ann@example.org");
 }
 
+TEST_F(TokenTest, HasNoAddressThatItsIssuerHasNotVerified) {
+  const auto email = [&](std::string_view verified) {
+    const auto token = hs256(R"({"sub":"ann","exp":1700000100,"email":"a@x.org")" + std::string(verified) + "}");
+    return (*verifier.verify(token))->email;
+  };
+  EXPECT_EQ(email(""), "a@x.org");
+  EXPECT_EQ(email(R"(,"email_verified":true)"), "a@x.org");
+  EXPECT_EQ(email(R"(,"email_verified":false)"), "");
+  EXPECT_EQ(email(R"(,"email_verified":"false")"), "");
+}
+
 TEST_F(TokenTest, IsCheckedOnceAndRememberedUntilItExpires) {
   const auto token = make_token({.subject = "ann", .lifetime = 100s}, kSecret, clock);
   const auto first = verifier.verify(token);
@@ -133,6 +144,8 @@ TEST_F(TokenTest, RefusesWhatItCannotTrust) {
   };
   const Case cases[] = {
       {good, "accepted"},
+      {hs256(R"({"sub":")" + std::string(257, 'a') + R"(","exp":1700000100})"),
+       "the token has a subject (`sub`) of more than 256 bytes"},
       {forged, "the token has a wrong signature"},
       {"", "the token is not a signed JWT"},
       {"a.b", "the token is not a signed JWT"},

@@ -68,6 +68,20 @@ const model::Attribute* find_in(const std::vector<model::Attribute>& attributes,
   return found != attributes.end() ? &*found : nullptr;
 }
 
+// Headers that decide whether something is done must not be lost to a client that left out their value.
+std::vector<model::Problem> empty_headers(const http::Request& request) {
+  std::vector<model::Problem> problems;
+  if (request.method == "GET" || request.method == "HEAD") return problems;
+  for (const auto& header : request.headers) {
+    const bool decides = http::equal_ignoring_case(header.name, "If-Match") ||
+                         (request.method == "POST" && http::equal_ignoring_case(header.name, "Idempotency-Key"));
+    if (decides && header.value.empty()) {
+      problems.push_back({.attribute = std::string(header.name), .problem = "is empty"});
+    }
+  }
+  return problems;
+}
+
 // Query parameters that nobody asked for are probably misspelt.
 void refuse_others(const QueryParameters& query, std::initializer_list<std::string_view> known,
                    std::vector<model::Problem>& problems) {
@@ -220,7 +234,9 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
                                   .client = parts.client,
                                   .clock = parts.clock,
                                   .random = parts.random,
-                                  .page_tokens = parts.page_tokens});
+                                  .page_tokens = parts.page_tokens,
+                                  .beforehand = system->beforehand_,
+                                  .redact = system->redact_});
   }
   for (const auto& action : system->model_->actions) {
     if (!action.native || system->natives_.contains(action.name)) continue;
@@ -253,6 +269,7 @@ Outcome<http::Response> System::run(const RouteMatch& match, const Call& call) {
 }
 
 Outcome<http::Response> System::run_as(const RouteMatch& match, const Call& call) {
+  if (auto problems = empty_headers(call.request); !problems.empty()) return runtime::invalid(std::move(problems));
   const auto key = call.request.header("Idempotency-Key");
   if (call.request.method != "POST" || key.empty()) return run_once(match, call);
   auto claim = ATTEMPT(idempotency_.claim({.key = key,
@@ -297,6 +314,7 @@ Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& ca
   if (!accepts.empty() && !simdjson::validate_utf8(call.body.data(), call.body.size())) {
     return problem(ProblemKind::Invalid, "InvalidText", "the body is not UTF-8");
   }
+  if (beforehand_) ATTEMPT(beforehand_(match, call));
   return std::visit([&](const auto& target) { return run_target(target, match, call); }, match.route->target);
 }
 
@@ -376,8 +394,8 @@ Outcome<http::Response> System::put(const model::Entity& entity, const RouteMatc
     join_problems(problems, foreign_owner(entity, given.values, call.caller()));
     return refusal(std::move(problems), entity.update, call.caller());
   }
-  const auto done = ATTEMPT(repository_.put(entity, key, given, call.caller(), precondition_of(call.request)));
-  return object_answer(done.created ? 201 : 200, done.object, call);
+  auto done = ATTEMPT(repository_.put(entity, key, given, call.caller(), precondition_of(call.request)));
+  return object_answer(done.created ? 201 : 200, std::move(done.object), call);
 }
 
 Outcome<http::Response> System::run_target(const model::Pattern* pattern, const RouteMatch& match, const Call& call) {
@@ -434,17 +452,18 @@ Outcome<http::Response> System::run_target(const model::Pattern* pattern, const 
   if (!problems.empty()) {
     return refusal(as_written(*match.route, std::move(problems)), pattern->access, call.caller());
   }
-  const auto outcome = repository_.run(*pattern, parameters, call.caller(), page);
+  auto outcome = repository_.run(*pattern, parameters, call.caller(), page);
   if (!outcome) {
     auto why = outcome.problem();
     why.details = as_written(*match.route, std::move(why.details));
     return why;
   }
-  const auto& found = *outcome;
+  auto& found = *outcome;
   if (pattern->single) {
     if (found.objects.empty()) return not_found();
-    return object_answer(200, found.objects.front(), call);
+    return object_answer(200, std::move(found.objects.front()), call);
   }
+  for (auto& object : found.objects) redact(object, call.caller());
   const auto next = found.next ? page_tokens_.seal(*found.next, binding) : std::string();
   return http::Response{.status = 200,
                         .content_type = kJsonType,
@@ -478,9 +497,9 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
     if (!problems.empty()) return refusal(std::move(problems), action->access, call.caller());
   }
   if (action->native) return run_native(*action, inputs, read, call);
-  const auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller(), precondition_of(call.request)));
+  auto result = ATTEMPT(repository_.perform(*action, inputs, call.caller(), precondition_of(call.request)));
   if (!result) return no_content();
-  return object_answer(creates_its_result(*action) ? 201 : 200, *result, call);
+  return object_answer(creates_its_result(*action) ? 201 : 200, std::move(*result), call);
 }
 
 Outcome<http::Response> System::run_native(const model::Action& action, const value::Item& inputs,
@@ -495,7 +514,15 @@ Outcome<http::Response> System::run_native(const model::Action& action, const va
   return natives_.find(action.name)->second({.call = call, .inputs = inputs, .within = within});
 }
 
-http::Response System::object_answer(int status, const Object& object, const Call& call) const {
+void System::redact(Object& object, const runtime::Caller& caller) const {
+  if (!redact_) return;
+  redact_(object, caller);
+  for (auto& nested : object.nested) redact(nested, caller);
+  for (auto& [name, joined] : object.joined) redact(joined, caller);
+}
+
+http::Response System::object_answer(int status, Object object, const Call& call) const {
+  redact(object, call.caller());
   http::Response response{.status = status, .content_type = kJsonType, .headers = {}, .body = {}, .close = false};
   const auto etag = etag_of(object);
   if (!etag.empty()) response.headers += fmt::format("ETag: {}\r\n", etag);

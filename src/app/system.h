@@ -47,6 +47,13 @@ using Native = std::function<runtime::Outcome<http::Response>(const NativeCall& 
 // What a system does in C++, by the names of its native actions.  What they work on lives in the functions.
 using Natives = std::map<std::string, Native, std::less<>>;
 
+// What a system looks at in C++ before any of its routes is carried out; a problem refuses the call.
+using Beforehand = std::function<runtime::Outcome<runtime::Done>(const RouteMatch& match, const Call& call)>;
+
+// Takes out of an entity what this caller may not see, though he may see the entity.  For what routes of the model serve; native actions
+// answer for themselves.
+using Redact = std::function<void(runtime::Object& object, const runtime::Caller& caller)>;
+
 // What C++ of a system works with; everything outlives it.
 struct ExtensionParts {
   runtime::Repository& repository;
@@ -54,6 +61,9 @@ struct ExtensionParts {
   const Clock& clock;
   Random& random;
   const PageTokens& page_tokens;
+  // Nothing, unless the extension sets them.
+  Beforehand& beforehand;
+  Redact& redact;
 };
 using Extension = std::function<Natives(const ExtensionParts& parts)>;
 
@@ -98,7 +108,8 @@ class System {
                                               const runtime::ReadOptions& read, const Call& call);
   runtime::Outcome<http::Response> create(const model::Entity& entity, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> put(const model::Entity& entity, const RouteMatch& match, const Call& call);
-  http::Response object_answer(int status, const runtime::Object& object, const Call& call) const;
+  http::Response object_answer(int status, runtime::Object object, const Call& call) const;
+  void redact(runtime::Object& object, const runtime::Caller& caller) const;
 
   const std::shared_ptr<const model::Model> model_;
   const model::Attribute* const owner_id_;  // of the model; null: a caller has only one spelling
@@ -108,6 +119,8 @@ class System {
   IdempotencyStore idempotency_;
   Router router_;
   std::string openapi_;
+  Beforehand beforehand_;
+  Redact redact_;
   Natives natives_;  // last: what they started uses what is above
 };
 

@@ -9,6 +9,7 @@
 #include "stator/client/client.h"
 #include "stator/library/instance.h"
 #include "stator/model/testing/load_or_fail.h"
+#include "stator/runtime/problems.h"
 
 namespace stator::app {
 namespace {
@@ -294,6 +295,42 @@ TEST_F(SystemTest, ANativeActionIsCalledOnlyInTheVersionThatIsExpected) {
   EXPECT_EQ(water("If-Match", "*"), "200 3 softly on roses");
   EXPECT_EQ(water("If-Match", "\"2\""), "VersionMismatch");
   EXPECT_EQ(water("If-None-Match", "\"1\""), "VersionMismatch");
+}
+
+TEST_F(SystemTest, AHeaderThatDecidesWhetherSomethingIsDoneIsNotEmpty) {
+  const auto send = [&](std::string method, std::string target, std::string header) {
+    return garden.ask({std::move(method), std::move(target), {}, "application/json", {{std::move(header), ""}}}, &ann);
+  };
+  EXPECT_EQ(send("DELETE", "/beds/roses", "If-Match"), "Invalid; If-Match is empty");
+  EXPECT_EQ(send("POST", "/beds/roses/water", "Idempotency-Key"), "Invalid; Idempotency-Key is empty");
+  EXPECT_EQ(send("GET", "/beds/roses", "If-Match").substr(0, 3), "200");
+}
+
+TEST(SystemExtension, LooksAtEveryCallBeforehandAndTakesOutWhatIsNotForItsCaller) {
+  Garden guarded([](const ExtensionParts& parts) {
+    parts.beforehand = [](const RouteMatch& match, const Call& call) -> runtime::Outcome<runtime::Done> {
+      if (call.identity != nullptr && call.identity->email.empty()) return runtime::forbidden();
+      return match.route->label == "weather" ? runtime::Outcome<runtime::Done>(runtime::not_found("weather"))
+                                             : runtime::Done{};
+    };
+    parts.redact = [](runtime::Object& object, const runtime::Caller& caller) {
+      if (caller.subject != text_of(object.attributes, "userId")) object.attributes.erase("open");
+    };
+    return natives(parts);
+  });
+  const auto nameless = somebody("ann");
+  auto ann = nameless, bob = somebody("bob");
+  ann.email = bob.email = "a@example.org";
+  EXPECT_EQ(guarded.ask({"POST", "/beds", R"({"bedId":"herbs","open":true})"}, &nameless), "Forbidden");
+  EXPECT_NE(guarded.ask({"POST", "/beds", R"({"bedId":"herbs","open":true})"}, &ann).find(R"("open":true)"),
+            std::string::npos);
+  EXPECT_EQ(guarded.ask({"GET", "/weather?day=2026-05-01"}, &ann), "NotFound");
+  EXPECT_NE(guarded.ask({"GET", "/beds?first=a&to=z"}, &ann).find(R"("open":true)"), std::string::npos);
+  EXPECT_EQ(guarded.ask({"POST", "/lookers", R"({"who":"bob","bedId":"herbs","userId":"ann"})"}, &ann).substr(0, 3),
+            "201");
+  const auto seen = guarded.ask({"GET", "/beds/herbs"}, &bob);
+  EXPECT_EQ(seen.substr(0, 4), "200 ");
+  EXPECT_EQ(seen.find("open"), std::string::npos) << seen;
 }
 
 TEST_F(SystemTest, ANativeGetTakesItsInputsFromTheQuery) {

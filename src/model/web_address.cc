@@ -4,6 +4,7 @@
 #include <idn2.h>
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 namespace stator::model {
@@ -138,9 +139,18 @@ Result<Parts> split(std::string_view text) {
   const auto question = std::min(text.find('?'), text.size());
   parts.path = text.substr(0, question);
   parts.query = text.substr(question);
-  const bool port_fine = parts.port.size() <= 5 && std::all_of(parts.port.begin(), parts.port.end(), is_digit);
-  if (!port_fine) return validation_error(fmt::format("{} is not a port", parts.port));
   return parts;
+}
+
+// ":8443", or nothing where the scheme says it: ":0443" is ":443", which https has anyway.
+Result<std::string> normal_port(std::string_view scheme, std::string_view text) {
+  if (text.empty()) return std::string();
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port > 65535)
+    return validation_error(fmt::format("{} is not a port", text));
+  const bool is_default = port == (scheme == "http" ? 80U : 443U);
+  return is_default ? std::string() : fmt::format(":{}", port);
 }
 
 }  // namespace
@@ -162,9 +172,7 @@ Result<CanonicalUrl> canonical_url(std::string_view text) {
   const auto parts = TRY(split(text));
   CanonicalUrl out;
   out.host = TRY(normal_host(parts.host));
-  out.url = parts.scheme + "://" + out.host;
-  const bool default_port = parts.port.empty() || parts.port == (parts.scheme == "http" ? "80" : "443");
-  if (!default_port) out.url += ":" + std::string(parts.port);
+  out.url = parts.scheme + "://" + out.host + TRY(normal_port(parts.scheme, parts.port));
   constexpr std::string_view kPath = "/!$&'()*+,;=:@";
   auto path = std::string(parts.path);
   std::replace(path.begin(), path.end(), '\\', '/');

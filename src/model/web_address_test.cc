@@ -30,6 +30,11 @@ TEST(CanonicalUrl, HasOneSpelling) {
        {Case{"https://example.com/products/item-123", "https://example.com/products/item-123"},
         Case{"HTTP://EXAMPLE.com:80", "http://example.com/"},
         Case{"https://example.com:8443/a", "https://example.com:8443/a"},
+        Case{"https://example.com:08443/a", "https://example.com:8443/a"},
+        Case{"https://example.com:000443/a", "https://example.com/a"},
+        Case{"https://example.com:/a", "https://example.com/a"},
+        Case{"https://example.com:80/a", "https://example.com:80/a"},
+        Case{"https://example.com:65535/", "https://example.com:65535/"},
         Case{"https://example.com/a/./b/../c/", "https://example.com/a/c/"},
         Case{"https://example.com/..", "https://example.com/"},
         Case{"https://example.com/%7euser/%c3%a9", "https://example.com/~user/%C3%A9"},
@@ -44,8 +49,9 @@ TEST(CanonicalUrl, HasOneSpelling) {
 }
 
 TEST(CanonicalUrl, RefusesWhatIsNone) {
-  for (const auto* given :
-       {"", "example.com", "ftp://example.com", "https://", "https://exa mple.com", "https://example.com:port/"}) {
+  for (const auto* given : {"", "example.com", "ftp://example.com", "https://", "https://exa mple.com",
+                            "https://example.com:port/", "https://example.com:65536/", "https://example.com:99999/",
+                            "https://example.com:4294967739/", "https://example.com:-1/", "https://example.com:+80/"}) {
     EXPECT_FALSE(canonical_url(given)) << given;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "stator/systems/media-library/directory.h"
 #include "stator/systems/media-library/lending.h"
 #include "stator/systems/media-library/search.h"
 #include "stator/systems/media-library/sharing.h"
@@ -15,6 +16,11 @@ app::Natives extension(const app::ExtensionParts& parts) {
   const Sharing sharing(parts);
   const Transfer transfer(parts);
   const auto search = std::make_shared<Search>(parts);
+  const auto directory = std::make_shared<Directory>(parts.repository, parts.clock);
+  parts.beforehand = [directory](const app::RouteMatch& match, const app::Call& call) {
+    return directory->look_at(match, call);
+  };
+  parts.redact = Sharing::redact;
   return {
       {"history", [lending](const Call& call) { return lending.history(call); }},
       {"forget", [lending](const Call& call) { return lending.forget(call); }},

@@ -116,9 +116,11 @@ std::string join_list(const value::List& members) {
   std::string cell;
   for (const auto& member : members) {
     if (&member != members.data()) cell += "; ";
-    for (const char c : cell_of(member)) {
-      if (c == ';' || c == '\\') cell += '\\';
-      cell += c;
+    const auto text = cell_of(member);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool outer_space = text[i] == ' ' && (i == 0 || i + 1 == text.size());
+      if (text[i] == ';' || text[i] == '\\' || outer_space) cell += '\\';
+      cell += text[i];
     }
   }
   return cell;
@@ -127,17 +129,22 @@ std::string join_list(const value::List& members) {
 value::List split_list(std::string_view cell) {
   value::List members;
   std::string member;
+  std::size_t kept = 0;  // bytes of it, without the spaces behind that are not escaped
   const auto end_member = [&] {
-    const auto text = trimmed(member);
-    if (!text.empty()) members.push_back(value::AttributeValue::string(text));
+    member.resize(kept);
+    if (!member.empty()) members.push_back(value::AttributeValue::string(member));
     member.clear();
+    kept = 0;
   };
   for (std::size_t i = 0; i < cell.size(); ++i) {
-    if (cell[i] == '\\' && i + 1 < cell.size()) {
-      member += cell[++i];
-    } else if (cell[i] == ';') {
+    const bool escaped = cell[i] == '\\' && i + 1 < cell.size();
+    if (escaped) ++i;
+    if (cell[i] == ';' && !escaped) {
       end_member();
-    } else {
+    } else if (cell[i] != ' ' || escaped) {
+      member += cell[i];
+      kept = member.size();
+    } else if (!member.empty()) {
       member += cell[i];
     }
   }

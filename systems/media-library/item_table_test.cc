@@ -83,7 +83,8 @@ TEST(ItemTable, WritesTheColumnsInTheirOrder) {
 }
 
 TEST(ItemTable, ListsInACellReadBackAsTheyWere) {
-  for (const Fields& names : {Fields{}, Fields{"one"}, Fields{"a; b", "c\\d", "e\\; f"}}) {
+  for (const Fields& names :
+       {Fields{}, Fields{"one"}, Fields{"a; b", "c\\d", "e\\; f"}, Fields{" I ", " ", "  two  ", " \\ "}}) {
     value::List members;
     for (const auto& name : names) members.push_back(value::AttributeValue::string(name));
     EXPECT_EQ(split_list(join_list(members)), members);

@@ -109,6 +109,8 @@ TEST(Words, AreSeparatedByWhatIsNoLetter) {
             (Ids{"l", "odyssee", "lodyssee", "rock", "n", "roll", "rocknroll"}));
   EXPECT_EQ(words_of("'quoted'", WordParts::Pieces), (Ids{"quoted", "quoted"}));
   EXPECT_EQ(words_of("\xFF", WordParts::Whole), Ids{});
+  EXPECT_EQ(words_of("Un Cœur, ÆRØ Łódź Đặng Straße þing", WordParts::Whole),
+            (Ids{"un", "coeur", "aero", "lodz", "dang", "strasse", "thing"}));
 }
 
 }  // namespace

@@ -26,6 +26,26 @@ std::string cut(const std::string& word) {
   return word.substr(0, at);
 }
 
+// What people type for a letter that is one of its own to Unicode, so that folding leaves it alone; empty: the letter itself.
+std::string_view spelled_out(char32_t letter) {
+  switch (letter) {
+    case U'æ': return "ae";
+    case U'ð': return "d";
+    case U'ø': return "o";
+    case U'þ': return "th";
+    case U'đ': return "d";
+    case U'ħ': return "h";
+    case U'ı': return "i";
+    case U'ĳ': return "ij";
+    case U'ĸ': return "k";
+    case U'ł': return "l";
+    case U'ŋ': return "n";
+    case U'œ': return "oe";
+    case U'ŧ': return "t";
+    default: return {};
+  }
+}
+
 // Letters and digits; beyond ASCII everything but the blocks of punctuation.
 bool is_word_character(char32_t point) {
   if (point < 0x80) return (point >= 'a' && point <= 'z') || (point >= '0' && point <= '9');
@@ -91,7 +111,8 @@ std::vector<std::string> words_of(std::string_view text, WordParts parts) {
     if (point == U'\'' || point == kTypographicApostrophe) {
       words.apostrophe();
     } else if (is_word_character(point)) {
-      words.add(std::string_view(*folded).substr(begin, at - begin));
+      const auto spelled = spelled_out(point);
+      words.add(spelled.empty() ? std::string_view(*folded).substr(begin, at - begin) : spelled);
     } else {
       words.end_word();
     }

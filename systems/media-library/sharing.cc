@@ -94,6 +94,19 @@ Outcome<Draft*> find_pointer(Transaction& transaction, const model::Model& model
   return ours ? pointer : nullptr;
 }
 
+// Forgets those who are gone, and so cannot read the library any more: only when there is no room, because the owner may still take
+// back what was given to an address.
+Outcome<Done> drop_departed(Transaction& transaction, const model::Model& model, Recipients& recipients,
+                            const Item& library) {
+  for (auto at = recipients.size(); at-- > 0;) {
+    const Item naming = {{"UserId", AttributeValue::string(recipients.id(at))}};
+    const bool is_there = ATTEMPT(find_pointer(transaction, model, recipients.id(at), library)) != nullptr &&
+                          ATTEMPT(transaction.load(*model.find_entity("USER"), naming)) != nullptr;
+    if (!is_there) recipients.remove(at);
+  }
+  return Done{};
+}
+
 Outcome<Draft*> load_library(Transaction& transaction, const model::Model& model, const Item& library) {
   auto* draft = ATTEMPT(transaction.load(*model.find_entity("LIBRARY"), chosen(library, {"OwnerId", "LibraryId"})));
   if (draft == nullptr) return problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
@@ -144,6 +157,7 @@ Outcome<http::Response> Sharing::share(const app::NativeCall& call) const {
       if (orphan != nullptr) ATTEMPT(transaction.remove(*orphan));
       recipients.remove(*at);
     }
+    if (recipients.size() == kMostRecipients) ATTEMPT(drop_departed(transaction, model, recipients, seen));
     if (recipients.size() == kMostRecipients) {
       return problem(ProblemKind::Conflict, "Full",
                      fmt::format("a library can be shared with at most {} people", kMostRecipients));
@@ -181,6 +195,11 @@ Outcome<http::Response> Sharing::unshare(const app::NativeCall& call) const {
     return Done{};
   }));
   return object_answer(model.table, left);
+}
+
+void Sharing::redact(runtime::Object& object, const runtime::Caller& caller) {
+  if (object.entity->name != "LIBRARY" || caller.subject == text_of(object.attributes, "OwnerId")) return;
+  object.attributes.erase("SharedTo");
 }
 
 Outcome<http::Response> Sharing::recipients(const app::NativeCall& call) const {

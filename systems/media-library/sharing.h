@@ -23,6 +23,8 @@ class Sharing {
   // Problems: NotFound (not shared with that address).
   runtime::Outcome<http::Response> unshare(const app::NativeCall& call) const;
   runtime::Outcome<http::Response> recipients(const app::NativeCall& call) const;
+  // With whom a library is shared is for its owner to see, not for the others with whom it is shared.
+  static void redact(runtime::Object& object, const runtime::Caller& caller);
 
   static constexpr std::size_t kMostRecipients = 100;
 

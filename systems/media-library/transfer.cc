@@ -14,6 +14,7 @@
 #include "stator/runtime/given.h"
 #include "stator/runtime/transaction.h"
 #include "stator/systems/media-library/csv.h"
+#include "stator/systems/media-library/import_lease.h"
 #include "stator/systems/media-library/item_table.h"
 #include "stator/systems/media-library/native_support.h"
 #include "stator/value/json.h"
@@ -119,8 +120,16 @@ class Import {
     }
   }
 
-  // The id of the new item.
+  // The id of the new item.  A collection that somebody else removed or made meanwhile is not as it was read: once more, then.
   Outcome<std::string> create(const ItemTable::Line& line) {
+    auto item = create_as_read(line);
+    const bool outdated = !item && (item.problem().code == "NoSuchParent" || item.problem().code == "Duplicate");
+    if (!outdated) return item;
+    collections_.reset();
+    return create_as_read(line);
+  }
+
+  Outcome<std::string> create_as_read(const ItemTable::Line& line) {
     auto attributes = with_place(line.attributes);
     if (line.collection.empty()) return created(*line.entity, attributes);
     if (!collections_) ATTEMPT(read_collections());
@@ -210,10 +219,17 @@ Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
   const ItemTable table(parts_.repository.model(), rows.front().fields, problems);
   if (!problems.empty()) return invalid("the first line does not name the columns", std::move(problems));
 
-  Import import(parts_.repository, chosen(call.within->attributes, {"OwnerId", "LibraryId"}), call.caller());
+  const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
+  auto lease = ATTEMPT(ImportLease::take(parts_, library));
+  Import import(parts_.repository, library, call.caller());
   Report report;
   bool complete = true;
   for (auto row = rows.begin() + 1; row != rows.end() && complete; ++row) {
+    if (const auto kept = lease.keep(); !kept) {
+      report.error(row->line, kept.problem());
+      complete = false;
+      break;
+    }
     if (!row->problem.empty()) {
       report.error(row->line, invalid("the line " + row->problem));
       continue;
@@ -235,6 +251,7 @@ Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
       report.created();
     }
   }
+  lease.release();
   return json_answer(report.body(rows.size() - 1, complete));
 }
 

@@ -19,8 +19,8 @@ class Transfer {
   //    "errors": [{"line": 4, "code": "Invalid", "message": "...", "details": [...]}]}
   //
   // A line is a duplicate when the library, or an earlier line, has its ISBN in either length.  Collections are found by name, and made
-  // when they are missing.  `complete` is false when the database failed; what was reported before stays.
-  // Problems: Invalid (the first line, or too many lines), in which case nothing was added.
+  // when they are missing.  `complete` is false when the database failed, or the library went; what was reported before stays.
+  // Problems: Invalid (the first line, or too many lines), Conflict (another import is under way), in which case nothing was added.
   runtime::Outcome<http::Response> import(const app::NativeCall& call) const;
 
   // Lines in the order of the library's list.  The header Next-Token has what the next request has to give as `nextToken`.

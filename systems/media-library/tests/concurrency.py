@@ -17,6 +17,11 @@ def at_once(work, count=CLIENTS):
         return list(pool.map(work, range(count)))
 
 
+def isbn(number):
+    digits = f"978{number:09d}"
+    return digits + str(-sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits)) % 10)
+
+
 class AtOnce(Rest):
     def test_one_of_sixteen_lends_it(self):
         item = as_item(self.ann.book(self.ann.library()))
@@ -38,6 +43,30 @@ class AtOnce(Rest):
         statuses = at_once(lambda n: ann("POST", f"{library}/unshare", {"email": self.address("bob")}).status)
         self.assertEqual(sorted(statuses), [200] + [404] * 15)
         self.assertEqual(bob.items("/libraries"), [])
+
+    def test_one_file_that_is_imported_by_many_is_imported_once(self):
+        library = self.ann.library()
+        lines = "".join(f"b{n},{isbn(n)},C{n % 3}\n" for n in range(60))
+        answers = at_once(lambda n: self.ann("POST", f"{library}/import", f"Title,Isbn,Collection\n{lines}", Content_Type="text/csv"))
+        for answer in answers:
+            self.assertTrue(answer.status == 200 or self.expect(answer, 409, "ImportRunning"))
+        self.assertEqual(sum(answer.json["created"] for answer in answers if answer.status == 200), 60)
+        self.assertEqual(self.ann("GET", library).json["TotalItems"], 60)
+
+    def test_a_collection_that_is_deleted_during_an_import_is_made_again(self):
+        library = self.ann.library()
+        done = []
+
+        def load():
+            done.append(self.ann("POST", f"{library}/import", "Title,Collection\n" + "x,Foo\n" * 900, Content_Type="text/csv"))
+
+        running = threading.Thread(target=load)
+        running.start()
+        self.settle(lambda: self.ann.items(f"{library}/collections"))
+        self.ann.done("DELETE", f"{library}/collections/{self.ann.items(f'{library}/collections')[0]['CollectionId']}")
+        running.join()
+        report = self.expect(done[0], 200).json
+        self.assertEqual((report["created"], report["errors"]), (900, []))
 
     def test_counters_count_everyone(self):
         library = self.ann.library()

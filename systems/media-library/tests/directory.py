@@ -94,3 +94,63 @@ class Directory(Rest):
         self.settle(lambda: self.ann("GET", old).status == 404)
         self.comes_back(self.ann, "ann")
         self.settle(lambda: self.ann("GET", new).json.get("OwnerName") == "Ann")
+
+
+class SignIn(Rest):
+    """Who signs in with a token that says who they are."""
+
+    def setUp(self):
+        super().setUp()
+        self.mal = self.signed_in("mal", "--name", "Mal", "--email", self.address("mal"))
+
+    def test_registers_with_the_first_request_whatever_that_is(self):
+        self.expect(self.mal("GET", "/libraries"), 200)
+        library = self.ann.library()
+        self.expect(self.ann("POST", f"{library}/share", {"email": self.address("mal")}), 200)
+        self.expect(self.mal("GET", library), 200)
+        me = self.expect(self.mal("GET", "/me"), 200).json
+        self.assertEqual((me["Name"], me["Email"], me["UserId"]), ("Mal", self.address("mal"), f"mal-{self.name}"))
+
+    def test_sees_themselves_at_once(self):
+        self.assertEqual(self.expect(self.mal("GET", "/me"), 200).json["Name"], "Mal")
+
+    def test_cannot_take_another_address(self):
+        body = {"Name": "M", "Email": self.address("vic")}
+        self.assertEqual(set(self.expect(self.mal("PUT", "/me", body), 400).problems()), {"Email"})
+        self.assertEqual(set(self.expect(self.mal("PUT", "/me", {**body, "Name": "", "Age": 7}), 400).problems()), {"Name", "Email", "Age"})
+        self.expect(self.mal("PUT", "/me", {"Name": "M", "Email": self.address("mal").upper()}), 201)
+        self.expect(self.mal("PUT", "/me", body), 400)
+        self.assertEqual(self.mal("GET", "/me").json["Email"], self.address("mal"))
+
+    def test_keeps_a_name_of_their_own_choice(self):
+        self.expect(self.mal("PUT", "/me", {"Name": "Malva", "Email": self.address("mal")}), 201)
+        self.expect(self.mal("GET", "/libraries"), 200)
+        self.expect(self.mal("PUT", "/me", {"Name": "Malve"}), 200)
+        self.assertEqual(self.mal("GET", "/me").json["Name"], "Malve")
+
+    def test_does_not_get_an_address_that_somebody_has_and_can_work_all_the_same(self):
+        self.ann.register("Ann", self.address("mal"))
+        self.expect(self.mal("GET", "/me"), 404)
+        self.mal.library()
+        self.expect(self.mal("PUT", "/me", {"Name": "Mal", "Email": self.address("mal")}), 409, "Duplicate")
+
+    def test_is_not_registered_by_leaving_but_is_by_coming_back(self):
+        self.expect(self.mal("DELETE", "/me"), 404)
+        library = self.mal.library()
+        self.expect(self.mal("DELETE", "/me"), 204)
+        self.settle(lambda: self.mal("GET", "/me").status == 200)
+        self.expect(self.mal("GET", library), 404)
+
+    def test_gives_an_address_if_the_token_has_none_and_a_name_if_it_has_no_name(self):
+        eve = self.signed_in("eve", "--name", "Eve")
+        self.expect(eve("GET", "/me"), 404)
+        self.expect(eve("PUT", "/me", {"Name": "Eve", "Email": self.address("other")}), 201)
+        zoe = self.signed_in("zoe", "--email", self.address("zoe"))
+        self.expect(zoe("GET", "/me"), 404)
+        self.expect(zoe("PUT", "/me", {"Name": "Zoe", "Email": self.address("other")}), 400)
+        self.expect(zoe("PUT", "/me", {"Name": "Zoe", "Email": self.address("zoe")}), 201)
+
+    def test_claims_that_are_no_name_or_address_here_register_nobody(self):
+        odd = self.signed_in("odd", "--name", "x" * 101, "--email", "nobody")
+        self.expect(odd("GET", "/me"), 404)
+        odd.library()

@@ -1,7 +1,7 @@
 """The rows in the table, beside the document's examples."""
 
 import server as stator
-from media import Rest, as_item
+from media import Rest, as_item, unknown
 
 
 class Keys(Rest):
@@ -113,3 +113,23 @@ class Keys(Rest):
             return [row for row in rows if any(name in str(value) for value in row.values())]
 
         self.settle(lambda: left() == [])
+
+    def test_an_import_keeps_others_away_for_a_while_and_not_for_good(self):
+        library = self.ann.library()
+        key = {"PK": {"S": f"owner#ann-{self.name}"}, "SK": {"S": library[1:].replace("libraries/", "library#")}}
+
+        def under_way_until(moment):
+            self.table.ok("UpdateItem", TableName="MediaLibrary", Key=key, UpdateExpression="SET ImportId = :i, ImportUntil = :u",
+                          ExpressionAttributeValues={":i": {"S": unknown()}, ":u": {"S": moment}})  # fmt: skip
+
+        def load():
+            return self.ann("POST", f"{library}/import", "Title\nx\n", Content_Type="text/csv")
+
+        version = self.ann("GET", library).headers["ETag"]
+        under_way_until("2999-01-01T00:00:00.000Z")
+        self.expect(load(), 409, "ImportRunning")
+        under_way_until("2020-01-01T00:00:00.000Z")  # whoever did that has died
+        self.expect(load(), 200)
+        row = self.row(EntityType="LIBRARY", LibraryId=library.split("/")[2])
+        self.assertEqual([name for name in row if name.startswith("Import")], [])
+        self.assertEqual(self.ann("GET", library).headers["ETag"], version)

@@ -49,6 +49,10 @@ class Rest(rest.Rest):
         """An e-mail address of nobody but this test's user of that name."""
         return f"{who}.{zlib.crc32(self.id().encode()):x}@example.org"
 
+    def signed_in(self, who, *claims):
+        """The user of that name, whose token says more: --name NAME, --email ADDRESS."""
+        return Caller(self.app, self.prefix, self.app.token(f"{who}-{self.name}", *claims))
+
     def joined(self, who):
         """The user of that name, registered."""
         user = self.user(f"{who}-{self.name}")

@@ -37,7 +37,7 @@ class Sharing(Rest):
         self.ann.done("POST", f"{item}/lend", {"borrower": "Eve"})
         self.share()
         for path in (self.library, f"{self.library}/items", f"{self.library}/collections", collection, f"{collection}/items", book, video,
-                     f"{item}/events", f"{self.library}/export", f"{self.library}/recipients"):  # fmt: skip
+                     f"{item}/events", f"{self.library}/export"):  # fmt: skip
             with self.subTest(path):
                 self.expect(self.bob("GET", path), 200)
         self.assertEqual([one["Event"] for one in self.bob.items(f"{item}/events")], ["Eve"])
@@ -51,6 +51,20 @@ class Sharing(Rest):
                 self.expect(self.bob(method, path, body), 403, "Forbidden")
         self.expect(self.bob("POST", f"{self.library}/import", "Title\nx\n", Content_Type="text/csv"), 403)
         self.assertEqual(self.ann("GET", self.library).json["TotalItems"], 2)
+
+    def test_whom_it_is_shared_with_is_for_the_owner_to_see(self):
+        eve = self.joined("eve")
+        self.share()
+        self.share("eve")
+        self.assertEqual(self.ann("GET", self.library).json["SharedTo"], [self.address("bob"), self.address("eve")])
+        self.assertEqual(len(self.ann.items(f"{self.library}/recipients")), 2)
+        for recipient in (self.bob, eve):
+            shared = recipient.done("GET", self.library)
+            self.assertEqual(shared["OwnerName"], "Ann")
+            self.assertNotIn("SharedTo", shared)
+            self.expect(recipient("GET", f"{self.library}/recipients"), 403, "Forbidden")
+        self.expect(self.user(f"zoe-{self.name}")("GET", f"{self.library}/recipients"), 404)
+        self.expect(self.nobody("GET", f"{self.library}/recipients"), 401)
 
     def test_what_is_lent_is_overdue_for_its_owner_alone(self):
         item = as_item(self.ann.book(self.library))
@@ -140,3 +154,22 @@ class Many(Rest):
         change("unshare", "u50", 200)
         change("share", "u100", 200)
         self.assertEqual(len(self.ann.items(f"{library}/recipients?limit=30")), 100)
+
+
+class Crowd(Rest):
+    def test_those_who_are_gone_take_no_place(self):
+        ann = self.joined("ann")
+        library = ann.library()
+
+        def share(who, status, code=None):
+            return self.expect(ann("POST", f"{library}/share", {"email": self.address(who)}), status, code)
+
+        guests = [self.joined(f"guest{n}") for n in range(100)]
+        for n in range(100):
+            share(f"guest{n}", 200)
+        self.joined("late")
+        share("late", 409, "Full")
+        for guest in guests[1:]:
+            guest.done("DELETE", "/me")
+        self.assertEqual(share("late", 200).json["SharedTo"], [self.address("guest0"), self.address("late")])
+        self.expect(guests[0]("GET", library), 200)

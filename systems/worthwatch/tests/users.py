@@ -62,6 +62,17 @@ class Users(watch_rest.WatchRest):
         self.expect(eve("POST", "/users", {"userId": "SOMEBODY", "email": "x@example.org", "username": "x"}), 400)
         self.expect(eve("POST", "/users", {"email": "x@example.org", "username": "x", "curatorStatus": "APPROVED"}), 400)
 
+    def test_a_username_has_nothing_that_cannot_be_seen(self):
+        eve = self.user(f"eve-{self.name}")
+        for wrong in (" ", "\u200b", "admin ", " admin", "admin\u200b", "ad\u200bmin", "ad\u2028min", "ad\x00min", "ad\tmin", "admin\n", "\u00a0admin", "\u202eadmin"):
+            with self.subTest(repr(wrong)):
+                answer = eve("POST", "/users", {"email": self.email(f"eve-{self.name}"), "username": wrong})
+                self.assertEqual(set(self.expect(answer, 400, "Invalid").problems()), {"username"})
+                self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"username": wrong}), 400)
+        for right in ("x", "Ann  B. Müller", "李 小龙", "नमस्ते", "🦊"):
+            with self.subTest(right):
+                self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"username": right}), 200)
+
     def test_bad_values_are_told_all_at_once(self):
         answer = self.user(f"eve-{self.name}")("POST", "/users", {"email": "x", "username": "", "bio": "é" * 1001, "isCurator": True})
         self.assertEqual(set(self.expect(answer, 400, "Invalid").problems()), {"email", "username", "bio", "isCurator"})

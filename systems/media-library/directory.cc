@@ -1,0 +1,95 @@
+#include "stator/systems/media-library/directory.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "stator/runtime/given.h"
+#include "stator/runtime/problems.h"
+#include "stator/systems/media-library/native_support.h"
+
+namespace stator::systems::media_library {
+namespace {
+
+using runtime::Done;
+using runtime::Outcome;
+using runtime::ProblemKind;
+using value::AttributeValue;
+using value::Item;
+
+constexpr std::chrono::minutes kBelieved{1};
+constexpr std::size_t kMostRemembered = 10'000;
+
+const model::Entity& user_entity(const runtime::Repository& repository) {
+  return *repository.model().find_entity("USER");
+}
+
+Item entry_of(const app::Identity& identity) {
+  return {{"Email", AttributeValue::string(identity.email)}, {"Name", AttributeValue::string(identity.name)}};
+}
+
+}  // namespace
+
+Outcome<Done> Directory::look_at(const app::RouteMatch& match, const app::Call& call) {
+  const auto* identity = call.identity;
+  if (identity == nullptr || identity->email.empty()) return Done{};
+  const auto* target = std::get_if<app::EntityTarget>(&match.route->target);
+  const bool own_entry = target != nullptr && target->entity == &user_entity(repository_);
+  if (own_entry && target->operation == app::EntityOperation::Put) return check_address(call);
+  if (own_entry && target->operation == app::EntityOperation::Delete) {
+    forget(*identity->caller.subject);
+  } else if (!identity->name.empty()) {
+    enter(*identity);
+  }
+  return Done{};
+}
+
+Outcome<Done> Directory::check_address(const app::Call& call) const {
+  const auto& user = user_entity(repository_);
+  std::vector<model::Problem> problems;
+  auto given = model::read_plain_json(call.body.empty() ? "{}" : call.body, user.attributes, problems);
+  if (!given || given->values.find("Email") == nullptr) return Done{};  // what is wrong with it is the route's to tell
+  for (auto& one : runtime::check_new(user, given->values, runtime::Source::Request)) {
+    problems.push_back(std::move(one));
+  }
+  if (std::ranges::find(problems, "Email", &model::Problem::attribute) != problems.end()) return Done{};
+  auto own = entry_of(*call.identity);
+  runtime::check_new(user, own, runtime::Source::Request);
+  if (text_of(own, "Email") == text_of(given->values, "Email")) return Done{};
+  problems.push_back({.attribute = "Email", .problem = "is not the address in your token"});
+  return runtime::invalid(std::move(problems));
+}
+
+void Directory::enter(const app::Identity& identity) {
+  const auto& subject = *identity.caller.subject;
+  if (!remembers(subject) && is_settled(identity)) remember(subject);
+}
+
+bool Directory::is_settled(const app::Identity& identity) {
+  const auto& user = user_entity(repository_);
+  if (repository_.get(user, {}, identity.caller)) return true;
+  const auto created = repository_.create(user, entry_of(identity), identity.caller);
+  if (created) return true;
+  // The address is somebody else's, or cannot be one here.  What the former user of this name left may still be going, though.
+  return created.problem().kind == ProblemKind::Invalid || created.problem().code == "Duplicate";
+}
+
+bool Directory::remembers(const std::string& subject) {
+  MutexLock lock(mutex_);
+  const auto found = settled_.find(subject);
+  return found != settled_.end() && clock_.now() < found->second;
+}
+
+void Directory::remember(const std::string& subject) {
+  MutexLock lock(mutex_);
+  if (settled_.size() >= kMostRemembered) settled_.clear();
+  settled_.insert_or_assign(subject, clock_.now() + kBelieved);
+}
+
+void Directory::forget(const std::string& subject) {
+  MutexLock lock(mutex_);
+  settled_.erase(subject);
+}
+
+}  // namespace stator::systems::media_library

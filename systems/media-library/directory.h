@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "stator/app/system.h"
+#include "stator/base/clock.h"
+#include "stator/base/mutex.h"
+#include "stator/runtime/outcome.h"
+
+namespace stator::systems::media_library {
+
+// The user directory, as far as tokens fill it: who signs in with a token that has a name and a verified e-mail address is entered by
+// the first request, and cannot take another address.  Whoever has no address in the token gives one, and is believed.
+//
+// An entry is never changed here: the name is the user's to change, and an address that somebody else has already stays theirs.
+// That somebody is entered is remembered for a while, so that not every request asks.  Thread-safe.
+class Directory {
+ public:
+  Directory(runtime::Repository& repository, const Clock& clock) : repository_(repository), clock_(clock) {}
+
+  // Problems: Invalid, when the call would give its caller another address than the token has.
+  runtime::Outcome<runtime::Done> look_at(const app::RouteMatch& match, const app::Call& call);
+
+ private:
+  runtime::Outcome<runtime::Done> check_address(const app::Call& call) const;
+  void enter(const app::Identity& identity);
+  // Whether there is nothing left to do: there is an entry, or there will not be one.
+  bool is_settled(const app::Identity& identity);
+  bool remembers(const std::string& subject);
+  void remember(const std::string& subject);
+  void forget(const std::string& subject);
+
+  runtime::Repository& repository_;
+  const Clock& clock_;
+  Mutex mutex_;
+  std::unordered_map<std::string, WallTime> settled_ GUARDED_BY(mutex_);  // subject -> until when that is believed
+};
+
+}  // namespace stator::systems::media_library

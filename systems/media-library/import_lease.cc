@@ -1,0 +1,72 @@
+#include "stator/systems/media-library/import_lease.h"
+
+#include <utility>
+
+#include "stator/base/log.h"
+#include "stator/model/validate.h"
+#include "stator/runtime/transaction.h"
+#include "stator/systems/media-library/native_support.h"
+
+namespace stator::systems::media_library {
+
+using runtime::Done;
+using runtime::Draft;
+using runtime::Outcome;
+using runtime::ProblemKind;
+using runtime::Transaction;
+using value::AttributeValue;
+
+namespace {
+
+// The attributes of LIBRARY that it is kept in.
+constexpr std::string_view kId = "ImportId";
+constexpr std::string_view kUntil = "ImportUntil";
+
+Outcome<Draft*> load_library(Transaction& transaction, const app::ExtensionParts& parts, const value::Item& library) {
+  auto* draft = ATTEMPT(transaction.load(*parts.repository.model().find_entity("LIBRARY"), library));
+  if (draft == nullptr) return problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
+  transaction.depend_on(*draft, {std::string(kId), std::string(kUntil)});
+  return draft;
+}
+
+}  // namespace
+
+Outcome<ImportLease> ImportLease::take(const app::ExtensionParts& parts, const value::Item& library) {
+  ImportLease lease(parts, library, parts.random.uuid());
+  ATTEMPT(lease.prolong());
+  return lease;
+}
+
+Outcome<Done> ImportLease::keep() {
+  if (now() + kLength / 2 < until_) return Done{};
+  return prolong();
+}
+
+Outcome<Done> ImportLease::prolong() {
+  return parts_.repository.transact([&](Transaction& transaction) -> Outcome<Done> {
+    auto* library = ATTEMPT(load_library(transaction, parts_, library_));
+    const auto until = text_of(*library->after, kUntil);
+    if (text_of(*library->after, kId) != id_ && until > model::format_timestamp(now())) {
+      return problem(ProblemKind::Conflict, "ImportRunning",
+                     "another import into this library is under way; try again when it has ended");
+    }
+    until_ = now() + kLength;
+    model::PlainObject change;
+    change.values.set(kId, AttributeValue::string(id_));
+    change.values.set(kUntil, AttributeValue::string(model::format_timestamp(until_)));
+    return transaction.change(*library, change, runtime::Source::Model);
+  });
+}
+
+void ImportLease::release() {
+  const auto released = parts_.repository.transact([&](Transaction& transaction) -> Outcome<Done> {
+    auto* library = ATTEMPT(load_library(transaction, parts_, library_));
+    if (text_of(*library->after, kId) != id_) return Done{};
+    return transaction.change(*library, {.values = {}, .nulls = {std::string(kId), std::string(kUntil)}},
+                              runtime::Source::Model);
+  });
+  const bool done = released || released.problem().kind == ProblemKind::NotFound;
+  if (!done) log::warning("import_lease_not_released", {{"error", released.problem().message}});
+}
+
+}  // namespace stator::systems::media_library
