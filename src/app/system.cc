@@ -185,6 +185,15 @@ Problem refusal(std::vector<model::Problem> problems, const model::Access& acces
   return runtime::invalid(std::move(problems));
 }
 
+// In one line, for whoever starts the program.
+std::string why_it_does_not_open(const Problem& problem) {
+  std::vector<std::string> differences;
+  for (const auto& one : problem.details) differences.push_back(fmt::format("{} {}", one.attribute, one.problem));
+  if (differences.empty()) return problem.message;
+  return fmt::format("{}: {}. `stator model migrate` changes a table from one model to another", problem.message,
+                     fmt::join(differences, "; "));
+}
+
 // An attribute that owners are in and whose type has one spelling of several; null when there is none.
 const model::Attribute* find_owner_id(const model::Model& model) {
   for (const auto& entity : model.entities) {
@@ -227,7 +236,7 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
                                              const Extension& extension) {
   std::unique_ptr<System> system(new System(std::move(model), parts));
   if (const auto opened = system->repository_.open(); !opened) {
-    return Error{ErrorCode::Usage, fmt::format("{}: {}", system->model_->name, opened.problem().message)};
+    return Error{ErrorCode::Usage, fmt::format("{}: {}", system->model_->name, why_it_does_not_open(opened.problem()))};
   }
   if (extension) {
     system->natives_ = extension({.repository = system->repository_,

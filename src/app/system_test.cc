@@ -238,6 +238,34 @@ TEST(SystemOpen, NeedsTheCppOfEveryNativeAction) {
   EXPECT_NE(Garden(nullptr).error(), "");
 }
 
+TEST(SystemOpen, SaysWhatATableLacksAndWhatToDo) {
+  const auto instance = std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}));
+  client::InProcessClient client(instance->service());
+  ManualClock clock;
+  Random random{1};
+  PageTokens tokens{std::string(32, 'k')};
+  const auto open = [&](std::string_view indexes) {
+    const auto text = fmt::format(R"yaml(
+model: small
+table: {{ name: Small, key: [PK], indexes: {{ {} }} }}
+entities:
+  THING:
+    path: /things/{{id}}
+    access: {{ read: public, write: signed-in }}
+    keys: {{ PK: "{{id}}" }}
+    attributes: {{ id: uuid }}
+)yaml",
+                                  indexes);
+    const auto opened = System::open(std::make_shared<const model::Model>(model::load_or_fail(text)),
+                                     {.client = client, .clock = clock, .random = random, .page_tokens = tokens}, {});
+    return opened ? std::string("ok") : opened.error().message;
+  };
+  EXPECT_EQ(open(""), "ok");
+  EXPECT_EQ(open("ById: { key: [id] }"),
+            "small: table Small is not what the model describes: ById is not in the table. "
+            "`stator model migrate` changes a table from one model to another");
+}
+
 TEST_F(SystemTest, ANativeActionGetsCheckedInputsAndWhatItIsWithin) {
   EXPECT_EQ(garden.ask({"POST", "/beds/roses/water", R"({"litres":3})"}, &ann), "200 3 softly on roses");
   EXPECT_EQ(garden.ask({"POST", "/beds/roses/water", R"({"litres":3,"how":"hard"})"}, &ann), "200 3 hard on roses");
