@@ -167,13 +167,14 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
                                         [](const auto& part) { return !std::holds_alternative<Literal>(part); });
     if (field == nullptr || last_hole) continue;
     const auto* literal = std::get_if<Literal>(&parts[i + 1]);
-    const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kOrdinary);
+    // Of two rows that differ, both may have texts that nobody expects.
+    const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kAsItIs);
     const auto some = literal != nullptr ? distances(literal->text) : Language::byte(0, 255).extended();
     const auto holder = common(texts, texts + some);
     if (!holder) continue;
     KeyForm behind;
     behind.parts.assign(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end());
-    const auto rest = form_language(*use.row.entity, behind, kOrdinary);
+    const auto rest = form_language(*use.row.entity, behind, kAsItIs);
     if (!common(rest, some + rest)) continue;  // what is behind it begins in one place only
     const Findings::About about{
         .code = "forgeable-separator", .subject = subject_of(use, *field), .position = use.form.position};
@@ -184,7 +185,9 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
         use.key.name, use.row.name(), separator, field->attribute,
         literal == nullptr || holder->find(literal->text) != std::string::npos ? "hold the same"
                                                                                : "end with a part of it");
-    const std::string fix = "separate them by #, which is escaped in every text";
+    const auto fix = field->transform == Transform::Raw
+                         ? fmt::format("write {{{}}}, and separate them by #, which is then escaped", field->attribute)
+                         : std::string("separate them by #, which is escaped in every text");
     const auto& table = model.table;
     const bool is_primary = use.key.name == table.partition.name || (table.sort && use.key.name == table.sort->name);
     // Behind an index's partition key, it only mixes rows that one caller may see.
