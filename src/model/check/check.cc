@@ -60,6 +60,7 @@ void Findings::add(Severity severity, About about, std::string message, std::str
 Diagnostics check(const Model& model) {
   Findings findings(model);
   check_keys(model, findings);
+  check_identity(model, findings);
   check_partitions(model, findings);
   check_patterns(model, findings);
   check_rules(model, findings);

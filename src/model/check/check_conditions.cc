@@ -155,8 +155,8 @@ void find_mismatches(const PatternQuery& query, Findings& findings) {
   for_each_meeting(query, [&](const Meeting& meeting) {
     const auto* type = type_of(*meeting.row.entity, meeting.kept.attribute);
     const bool text = is_free_text(type) || type->kind == Kind::Enum;
-    const bool differ =
-        meeting.asked.width != meeting.kept.width || (text && meeting.asked.transform != meeting.kept.transform);
+    const bool differ = meeting.asked.width != meeting.kept.width ||
+                        !are_written_alike(type, meeting.asked.transform, meeting.kept.transform);
     if (differ && !(meeting.last && is_range(meeting.condition.comparison) && !text)) {
       findings.error(query.about("operand-mismatch"),
                      fmt::format("it asks for {} where the key of {} has {}: what is written differently is not found",

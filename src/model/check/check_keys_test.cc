@@ -101,6 +101,8 @@ entities:
        {"uuid", "timestamp", "date", "{ type: enum, values: [on, off] }", "{ type: string, pattern: '[a-z]+' }"}) {
     EXPECT_EQ(with("{a}:{b}", type), Lines{}) << type;
   }
+  EXPECT_EQ(with("{a|raw}#{b|raw}", "{ type: string, max: 50 }").size(), 1) << "'x#y' and 'z', 'x' and 'y#z'";
+  EXPECT_EQ(with("{a|raw}#{b}", "{ type: string, max: 50 }"), Lines{}) << "the last one separates";
   EXPECT_EQ(with("{b}:{a}", "uuid"), Lines{}) << "what has one length ends where the key does";
 }
 

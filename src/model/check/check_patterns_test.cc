@@ -188,6 +188,30 @@ TEST(CheckPatterns, WantsOperandsWrittenAsTheKeyIs) {
             Lines{});
 }
 
+TEST(CheckPatterns, LetsOperandsDifferWhereTheirTextsDoNot) {
+  const auto with = [](std::string_view kept, std::string_view asked, std::string_view type) {
+    return found("operand-mismatch", kTable,
+                 fmt::format(R"yaml(
+entities:
+  BILL: {{ keys: {{ PK: "BILL#{{id}}", SK: "X", GSI1PK: "{}", GSI1SK: "{{id}}" }}, attributes: {{ id: uuid, x: {} }} }}
+patterns:
+  bills: {{ query: {{ index: GSI1, GSI1PK: "{}" }}, returns: BILL }}
+)yaml",
+                             kept, type, asked))
+        .size();
+  };
+  EXPECT_EQ(with("{x|raw}", "{x}", "{ type: enum, values: [eu, us] }"), 0U);
+  EXPECT_EQ(with("{x|sortable}", "{x}", "{ type: enum, values: [eu, us] }"), 0U);
+  EXPECT_EQ(with("{x|raw}", "{x}", "{ type: enum, values: [eu, 'u s'] }"), 1U);
+  EXPECT_EQ(with("{x|sortable}", "{x}", "{ type: enum, values: [eu, US] }"), 1U);
+  EXPECT_EQ(with("{x|raw}", "{x}", "{ type: string, pattern: '[A-Z]+' }"), 0U);
+  EXPECT_EQ(with("{x|sortable}", "{x}", "{ type: string, pattern: '[a-z]+' }"), 0U);
+  EXPECT_EQ(with("{x|sortable}", "{x}", "{ type: string, pattern: '[A-Za-z]+' }"), 1U);
+  EXPECT_EQ(with("{x|sortable}", "{x}", "ulid"), 1U);
+  EXPECT_EQ(with("{x|sortable}", "{x}", "uuid"), 0U);
+  EXPECT_EQ(with("{x|raw}", "{x}", "{ type: string, max: 9 }"), 1U);
+}
+
 TEST(CheckPatterns, WantsPrefixesToEndAtASeparator) {
   EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
   files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}" } }, returns: FILE }

@@ -36,7 +36,8 @@ class Findings {
 };
 
 // The groups of rules, each in its file.
-void check_keys(const Model& model, Findings& findings);  // what keys can be: collisions, forgeries, order, length
+void check_keys(const Model& model, Findings& findings);      // what keys can be: collisions, forgeries, order, length
+void check_identity(const Model& model, Findings& findings);  // whether a key names one entity for its life
 void check_partitions(const Model& model, Findings& findings);  // how rows spread
 void check_patterns(const Model& model, Findings& findings);    // what patterns read
 void check_rules(const Model& model, Findings& findings);       // relations, counters, copies, transactions, the stream

@@ -303,6 +303,22 @@ bool is_free_text(const Type* type) {
   return type->kind == Kind::Email || type->kind == Kind::Url || type->kind == Kind::Any;
 }
 
+bool are_written_alike(const Type* type, Transform a, Transform b) {
+  if (a == b) return true;
+  if (is_free_text(type)) return false;
+  const bool one_is_folded = (a == Transform::Sortable) != (b == Transform::Sortable);
+  switch (type->kind) {
+    case Kind::Enum:
+      return std::all_of(type->values.begin(), type->values.end(),
+                         [&](const auto& value) { return transformed(value, a) == transformed(value, b); });
+    case Kind::String: return !one_is_folded || plain_text(type, Transform::Sortable);
+    case Kind::Ulid:
+    case Kind::Timestamp:
+    case Kind::Isbn: return !one_is_folded;  // they have capitals
+    default: return true;
+  }
+}
+
 Language hole_language(const Field& field, const Type* type, const Reading& reading) {
   if (field.transform != Transform::Raw) return typed(field, type, field.transform);
   if (reading.forged == field.attribute) return typed(field, type, Transform::Raw) & with_escapable();

@@ -88,6 +88,9 @@ Language reservation_sort();
 // Raw holes of free text: those through which somebody else's text gets into a key as it is.
 std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms);
 
+// Whether every value of the type is the same text in a key, whichever of the two puts it there.  Parts of dates are not looked at.
+bool are_written_alike(const Type* type, Transform a, Transform b);
+
 bool is_free_text(const Type* type);  // string, e-mail, URL: what people write, and null
 
 // "PK 'owner#a', SK 'library#...'": a witness.

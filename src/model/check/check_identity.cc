@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/model/check/findings.h"
+#include "stator/model/check/keys.h"
+
+namespace stator::model {
+namespace {
+
+using Field = Template::Field;
+
+bool is_identity(const Entity& entity, const Table& table, const std::string& attribute) {
+  const auto names = entity.identity(table);
+  return std::find(names.begin(), names.end(), attribute) != names.end();
+}
+
+constexpr int kMostDerivations = 8;
+
+// Whether an attribute's value can change in the life of a row; the key's own attributes cannot, because no update takes them.
+bool can_change(const Model& model, const Entity& entity, const Attribute& attribute, int depth = 0) {
+  if (depth > kMostDerivations) return true;
+  if (attribute.count || attribute.sum || attribute.updated) return true;
+  const auto changes = [&](const Entity& of, const std::string& name) {
+    const auto* source = of.find_attribute(name);
+    if (source == nullptr || source->immutable) return false;
+    if (!source->computed() && is_identity(of, model.table, name)) return false;
+    return source->generated == Generated::No && (!source->computed() || can_change(model, of, *source, depth + 1));
+  };
+  if (attribute.copy_of) {
+    const auto* parent = entity.find_parent(attribute.copy_of->relation);
+    const auto* source = parent == nullptr ? nullptr : model.find_entity(parent->entity);
+    return source != nullptr && changes(*source, attribute.copy_of->attribute);
+  }
+  if (!attribute.derived) return false;
+  const auto inputs = attribute.derived->paths();
+  return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) { return changes(entity, name); });
+}
+
+void find_identity(const Model& model, const Entity& entity, Findings& findings) {
+  const KeyRule* time_key = nullptr;
+  std::string time;
+  bool unique = false;
+  for (const auto& key : key_spaces(model.table).front().attributes()) {
+    for (const auto& form : forms(model, {&entity, &entity.main()}, key)) {
+      for (const auto& part : form.parts) {
+        const auto* field = std::get_if<Field>(&part);
+        const auto* attribute = field == nullptr ? nullptr : entity.find_attribute(field->attribute);
+        if (attribute == nullptr) continue;
+        unique = unique || attribute->generated == Generated::Uuid || attribute->generated == Generated::Ulid;
+        const bool whole = field->transform != Transform::Year && field->transform != Transform::Month &&
+                           field->transform != Transform::Day;
+        if (attribute->type.kind == Kind::Timestamp && whole) {
+          time = attribute->name;
+          time_key = entity.main().find_key(key.name);
+        }
+        if (can_change(model, entity, *attribute)) {
+          findings.error({.code = "mutable-key",
+                          .subject = fmt::format("{}.{}", entity.name, attribute->name),
+                          .position = form.position},
+                         fmt::format("{} names a {}, but changes by itself, and a primary key cannot change",
+                                     attribute->name, entity.name),
+                         "leave it out of the primary key, or make what it is computed from immutable");
+        }
+      }
+    }
+  }
+  if (time.empty() || unique) return;
+  findings.error(
+      {.code = "key-not-unique",
+       .subject = entity.name,
+       .position = time_key != nullptr ? time_key->position : entity.position},
+      fmt::format("the key of {} has the time {} in it and no id of its own: of two in one moment, the second is "
+                  "refused or overwrites the first",
+                  entity.name, time),
+      fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}", time));
+}
+
+}  // namespace
+
+void check_identity(const Model& model, Findings& findings) {
+  for (const auto& entity : model.entities) find_identity(model, entity, findings);
+}
+
+}  // namespace stator::model
