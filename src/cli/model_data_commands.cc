@@ -47,7 +47,8 @@ Options:
 )";
 constexpr std::string_view kMigrateHelp =
     R"(Change a table from one model to another while it is being served: new indexes are built, rows get their new form,
-old indexes are dropped.  Shows the plan first.  When it is interrupted, the same command goes on where it was.
+old indexes are dropped.  Shows the plan first.  When it is interrupted, the same command goes on where it was; with the
+two models the other way round it is taken back.
 
 What programs of the old model write meanwhile is rewritten, too.  Where they must go on until the end: run it with
 --prepare, switch them to the new model, and when none is left run it again without, for what they wrote last and for

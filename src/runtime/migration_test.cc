@@ -193,6 +193,42 @@ TEST(Migration, MovesRowsToTheirNewPrimaryKeysWithAllThatPointsToThem) {
   EXPECT_EQ(shelf.world.rows().size(), rows);
 }
 
+TEST(Migration, HoldsManagersOfTheOldModelUntilItIsFinishedOrTakenBack) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  shelf.book(classics, {{"Title", text("Dune")}});
+  shelf.settle();
+  const auto to =
+      model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
+  const auto plan = plan_migration(shelf.world.model(), to);
+  // Killed as it begins with the rows.
+  FailingClient mortal(shelf.world.client(), [](std::string_view operation, std::string_view) {
+    return operation == "Scan" ? FailingClient::Fate::Refused : FailingClient::Fate::Done;
+  });
+  ASSERT_FALSE(migrate(shelf.world.model(), to, plan, mortal, shelf.clock, shelf.world.random()).ok());
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Old ones")}}), shelf.alice).ok());
+  shelf.clock.advance(std::chrono::minutes(2));
+  {
+    const auto manager = shelf.manager();
+    ASSERT_TRUE(manager->catch_up().ok());
+    const auto status = manager->status();
+    EXPECT_TRUE(status.held);
+    EXPECT_GT(status.waiting, 0U);
+    EXPECT_GT(status.lag, std::chrono::seconds(60));
+  }
+  EXPECT_EQ(*shelf.row_of("BOOK").find("CollectionName"), text("Classics"));
+
+  const auto back = plan_migration(to, shelf.world.model());
+  ASSERT_EQ(told(migrate(to, shelf.world.model(), back, shelf.world.client(), shelf.clock, shelf.world.random())), "ok");
+  const auto manager = shelf.manager();
+  ASSERT_TRUE(manager->catch_up().ok());
+  EXPECT_FALSE(manager->status().held);
+  EXPECT_EQ(manager->status().lag, std::chrono::milliseconds(0));
+  EXPECT_EQ(*shelf.row_of("BOOK").find("CollectionName"), text("Old ones"));
+  EXPECT_EQ(shelf.findings(), Strings());
+}
+
 TEST(Migration, FillsInDefaultsCountersAndUniqueValuesThatAreNew) {
   Shelf shelf;
   fill(shelf);
