@@ -33,7 +33,8 @@ Usage: stator model verify FILE [--repair] [--endpoint URL | --data FOLDER]
 
 Options:
   --repair
-      Put right what can be: each repair is conditioned on what it was computed from.
+      Put right what can be: each repair is conditioned on what it was computed from.  Goes over the table until there
+      is nothing left to repair, since what is put right may be what other rows copy.
 )";
 constexpr std::string_view kParkedHelp =
     R"(Show the changes that the consistency manager could not carry to what depends on them, after several attempts, and
@@ -47,7 +48,8 @@ Options:
 )";
 constexpr std::string_view kMigrateHelp =
     R"(Change a table from one model to another while it is being served: new indexes are built, rows get their new form,
-old indexes are dropped.  Shows the plan first.  When it is interrupted, the same command goes on where it was.
+old indexes are dropped.  Shows the plan first.  When it is interrupted, the same command goes on where it was; with the
+two models the other way round it is taken back.
 
 What programs of the old model write meanwhile is rewritten, too.  Where they must go on until the end: run it with
 --prepare, switch them to the new model, and when none is left run it again without, for what they wrote last and for
@@ -127,11 +129,13 @@ int verify_model(const CLI::App& action) {
     runtime::Dynamo dynamo(client, random);
     runtime::Settler settler(*model, dynamo, random);
     runtime::VerifyOptions options;
-    options.repair = action.get_option("--repair")->count() > 0;
     options.report = print_finding;
-    const auto result = runtime::verify(settler, options);
+    const bool repair = action.get_option("--repair")->count() > 0;
+    const auto result = repair ? runtime::repair_wholly(settler, options) : runtime::verify(settler, options);
     if (!result) return fail(kFailed, result.problem().message);
-    fmt::print("{} rows, {} findings, {} repaired\n", result->rows, result->findings, result->repaired);
+    const auto passes = result->passes > 1 ? fmt::format(" in {} passes", result->passes) : std::string();
+    fmt::print("{} rows, {} findings, {} repaired{}\n", result->rows, result->findings, result->repaired, passes);
+    if (!result->complete) return fail(kFailed, "there may be more to repair; others change what it repairs");
     return result->findings == result->repaired ? kDone : kFailed;
   });
 }

@@ -1,6 +1,7 @@
 #include "stator/runtime/consistency_manager.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -102,11 +103,15 @@ ConsistencyStatus ConsistencyManager::status() const {
   auto status = status_;
   status.shards = static_cast<unsigned>(shards_.size());
   const auto now = clock_.now();
-  for (const auto& [id, shard] : shards_) {
-    if (shard->waiting == 0) continue;
-    status.waiting += shard->waiting;
-    status.lag =
-        std::max(status.lag, std::chrono::duration_cast<std::chrono::milliseconds>(now - shard->oldest_waiting));
+  const auto add = [&](std::uint64_t waiting, WallTime oldest) {
+    if (waiting == 0) return;
+    status.waiting += waiting;
+    status.lag = std::max(status.lag, std::chrono::duration_cast<std::chrono::milliseconds>(now - oldest));
+  };
+  if (status.held) {
+    add(held_changes_, oldest_held_);
+  } else {
+    for (const auto& [id, shard] : shards_) add(shard->waiting, shard->oldest_waiting);
   }
   return status;
 }
@@ -142,7 +147,7 @@ Outcome<Done> ConsistencyManager::tend() {
     stream_ = stream;
     must_verify = must_verify_;
   }
-  if (ATTEMPT(held())) return Done{};
+  if (ATTEMPT(held())) return count_held(stream);
   const auto progress = ATTEMPT(table_.stream());
   if (must_verify || !progress || progress->stream != stream || progress->verifying) {
     ATTEMPT(verify_everything(progress, stream));
@@ -415,13 +420,44 @@ Outcome<bool> ConsistencyManager::held() {
   const auto row = ATTEMPT(table_.row(kHoldRow));
   const auto* content = row ? row->find("Keys") : nullptr;
   const auto* moved = content != nullptr ? content->as_map() : nullptr;
-  const bool held = moved != nullptr && std::any_of(moved->begin(), moved->end(), [this](const auto& entity) {
-                      const auto* ours = keys_.find(entity.name);
-                      return ours != nullptr && *ours != entity.value;
-                    });
+  std::vector<std::string> entities;
+  for (const auto& [entity, key] : moved != nullptr ? *moved : value::Item()) {
+    const auto* ours = keys_.find(entity);
+    if (ours != nullptr && *ours != key) entities.push_back(entity);
+  }
+  const bool held = !entities.empty();
   MutexLock lock(mutex_);
+  if (held && !status_.held) {
+    log::warning("consistency manager is held",
+                 {{"table", model_->table.name},
+                  {"moved", fmt::format("{}", fmt::join(entities, ", "))},
+                  {"reason", "a migration moves rows to other primary keys than this model's, or has moved them; until "
+                             "that is settled nothing is copied, cascaded or cleaned up here"},
+                  {"remedy", "finish it with `stator model migrate OLD NEW` and serve the new model, or take it back "
+                             "with `stator model migrate NEW OLD`"}});
+  }
+  if (!held && status_.held) log::info("consistency manager goes on", {{"table", model_->table.name}});
   status_.held = held;
   return held;
+}
+
+// Reads without leases: nothing is carried, and others may look as well.
+Outcome<Done> ConsistencyManager::count_held(const std::string& stream) {
+  std::uint64_t changes = 0;
+  auto oldest = WallTime::max();
+  for (const auto& shard : ATTEMPT(table_.shards())) {
+    if (shard.done) continue;
+    const auto iterator = reader_.iterator(stream, shard.id, shard.checkpoint);
+    const auto page = iterator ? reader_.read(*iterator) : Outcome<ChangePage>(iterator.problem());
+    if (!page && page.problem().code != StreamReader::kTrimmed) return page.problem();
+    if (page && page->changes.empty()) continue;
+    changes += page ? page->changes.size() : 1;
+    oldest = std::min(oldest, page ? page->changes.front().at : WallTime(std::chrono::milliseconds(shard.read_to_ms)));
+  }
+  MutexLock lock(mutex_);
+  held_changes_ = changes;
+  oldest_held_ = oldest;
+  return Done{};
 }
 
 // -------------------------------------------------------------------------------------------------------------- parked records

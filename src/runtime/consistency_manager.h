@@ -37,7 +37,7 @@ struct ConsistencyOptions {
 struct ConsistencyStatus {
   bool running = false;
   bool verifying = false;           // changes may have been missed, and the whole table is being verified
-  bool held = false;                // waiting: a migration to another model moves rows
+  bool held = false;                // waiting: a migration to another model moves rows, or has moved them
   unsigned shards = 0;              // that this manager reads
   std::chrono::milliseconds lag{};  // how old the oldest change is that is not done; zero: none is waiting
   std::uint64_t waiting = 0;        // changes that were read and are not done; there may be more behind them
@@ -115,6 +115,8 @@ class ConsistencyManager {
   Outcome<Done> carry_or_park(Shard& shard, const Change& change);
   Outcome<Done> park(const Shard& shard, const Change& change, const Problem& problem, unsigned attempts);
   Outcome<bool> held();
+  // What waits while it is held.
+  Outcome<Done> count_held(const std::string& stream);
   bool is_missed(const ShardProgress& shard) const;
 
   ShardPtr next_shard();
@@ -147,6 +149,8 @@ class ConsistencyManager {
   bool tend_now_ GUARDED_BY(mutex_) = false;     // a shard has ended: its children wait
   std::map<std::string, ShardPtr> shards_ GUARDED_BY(mutex_);
   ConsistencyStatus status_ GUARDED_BY(mutex_);
+  WallTime oldest_held_ GUARDED_BY(mutex_){};   // among the changes that wait while it is held
+  std::uint64_t held_changes_ GUARDED_BY(mutex_) = 0;
 
   std::vector<std::jthread> threads_;  // last: joined before anything they read is destroyed
 };

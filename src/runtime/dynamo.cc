@@ -314,6 +314,17 @@ std::string table_name_json(std::string_view table) {
 
 }  // namespace
 
+std::string_view stream_name(model::StreamView view) {
+  switch (view) {
+    case model::StreamView::None: return "none";
+    case model::StreamView::KeysOnly: return "keys_only";
+    case model::StreamView::NewImage: return "new_image";
+    case model::StreamView::OldImage: return "old_image";
+    case model::StreamView::NewAndOldImages: return "new_and_old_images";
+  }
+  return {};
+}
+
 void back_off(unsigned attempt, Random& random) {
   constexpr std::uint64_t kFirstMicroseconds = 500;
   constexpr unsigned kDoublings = 8;
@@ -490,6 +501,18 @@ Outcome<Done> Dynamo::drop_index(std::string_view table, std::string_view index)
   json.begin_object().key("TableName").string(table);
   json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Delete").begin_object();
   json.key("IndexName").string(index).end_object().end_object().end_array().end_object();
+  ATTEMPT(ask(client_, "UpdateTable", body));
+  return Done{};
+}
+
+Outcome<Done> Dynamo::change_stream(std::string_view table, model::StreamView view) {
+  const bool enabled = view != model::StreamView::None;
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("TableName").string(table);
+  json.key("StreamSpecification").begin_object().key("StreamEnabled").boolean(enabled);
+  if (enabled) json.key("StreamViewType").string(view_name(view));
+  json.end_object().end_object();
   ATTEMPT(ask(client_, "UpdateTable", body));
   return Done{};
 }

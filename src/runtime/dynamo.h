@@ -111,6 +111,8 @@ class Dynamo {
   // Begins to build, or to drop, a global index; describe_table tells when it is done.  `table` defines the index's attributes.
   Outcome<Done> create_index(const model::Table& table, const model::Index& index);
   Outcome<Done> drop_index(std::string_view table, std::string_view index);
+  // Ends the table's stream (None), or begins one where there is none; describe_table tells when it is done.
+  Outcome<Done> change_stream(std::string_view table, model::StreamView view);
   // The attribute of the table's TTL, when it is on.
   Outcome<std::optional<std::string>> describe_ttl(std::string_view table);
   Outcome<Done> enable_ttl(std::string_view table, std::string_view attribute);
@@ -119,6 +121,9 @@ class Dynamo {
   client::Client& client_;
   Random& random_;
 };
+
+// "new_and_old_images" and the like, as models say it.
+std::string_view stream_name(model::StreamView view);
 
 // Waits before try number `attempt` (from 1) of something that lost a race: longer each time, and never in step with others.
 void back_off(unsigned attempt, Random& random);

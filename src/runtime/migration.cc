@@ -29,197 +29,6 @@ using value::Item;
 constexpr std::chrono::milliseconds kIndexPoll{100};
 constexpr unsigned kMaxPasses = 10;  // over a table that has no stream to follow
 
-// ------------------------------------------------------------------------------------------------------------------ comparing
-
-std::string text_of(const std::optional<model::Expression>& expression) { return expression ? expression->text() : ""; }
-
-std::string describe(const std::vector<model::KeyAttribute>& keys) {
-  std::string text;
-  for (const auto& key : keys) text += fmt::format("{}:{} ", key.name, value::type_name(key.type));
-  return text;
-}
-
-bool same_index(const Index& a, const Index& b) {
-  auto included_a = a.included;
-  auto included_b = b.included;
-  std::sort(included_a.begin(), included_a.end());
-  std::sort(included_b.begin(), included_b.end());
-  return a.local == b.local && describe(a.partition) == describe(b.partition) && describe(a.sort) == describe(b.sort) &&
-         a.projection == b.projection && included_a == included_b;
-}
-
-std::string describe(const model::Record& record) {
-  std::string text =
-      fmt::format("{} {} {} {}\n", record.name, record.type, text_of(record.when), text_of(record.expires));
-  text += fmt::format("{}\n", fmt::join(record.attributes, ","));
-  for (const auto& rule : record.keys) {
-    text += rule.attribute;
-    for (const auto& alternative : rule.alternatives) {
-      text += fmt::format(" | {} {}", alternative.text.text(), text_of(alternative.when));
-    }
-    text += '\n';
-  }
-  return text;
-}
-
-std::string describe(const std::vector<model::Children>& children) {
-  std::string text;
-  for (const auto& of : children) text += fmt::format("{}.{} ", of.entity, of.relation);
-  return text;
-}
-
-// Whether rows have to be looked at because of the attribute: it is computed, or filled in.
-std::string describe(const model::Attribute& attribute) {
-  std::string text;
-  if (attribute.derived) text += "derived " + attribute.derived->text();
-  if (attribute.count) text += "count " + describe(attribute.count->of);
-  if (attribute.sum) text += "sum " + attribute.sum->attribute + describe(attribute.sum->of);
-  if (attribute.copy_of)
-    text += fmt::format("copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
-  return text;
-}
-
-std::string describe(const model::Unique& unique) {
-  return fmt::format("{} within {}{}", fmt::join(unique.attributes, "+"), fmt::join(unique.within, "+"),
-                     unique.fold ? " folded" : "");
-}
-
-template <typename List>
-std::string describe_all(const List& list) {
-  std::string text;
-  for (const auto& one : list) text += describe(one) + "\n";
-  return text;
-}
-
-// Why the rows of an entity have to be rewritten; empty: they need not be.
-std::vector<std::string> reasons(const Entity& from, const Entity& to) {
-  std::vector<std::string> reasons;
-  if (describe_all(from.records) != describe_all(to.records)) reasons.emplace_back("keys or records");
-  for (const auto& attribute : to.attributes) {
-    const auto* old = from.find_attribute(attribute.name);
-    const auto was = old != nullptr ? describe(*old) : std::string();
-    const auto is = describe(attribute);
-    if (was != is && !is.empty()) reasons.push_back(fmt::format("{} is {}", attribute.name, is));
-    if (old == nullptr && attribute.default_value) reasons.push_back(fmt::format("{} has a default", attribute.name));
-  }
-  if (describe_all(from.uniques) != describe_all(to.uniques)) reasons.emplace_back("unique values");
-  if (!from.versioned && to.versioned) reasons.emplace_back("versions");
-  return reasons;
-}
-
-// Values that rows have and the new model would not take: they stay, and are told.
-void compare_values(const Entity& from, const Entity& to, MigrationPlan& plan) {
-  const auto remark = [&](const std::string& name, std::string_view what) {
-    plan.remarks.push_back(fmt::format("{}.{} {}", to.name, name, what));
-  };
-  for (const auto& attribute : to.attributes) {
-    const auto* old = from.find_attribute(attribute.name);
-    const bool new_here = old == nullptr && !attribute.computed();
-    if (old != nullptr && old->type.kind != attribute.type.kind)
-      remark(attribute.name, "is of another type; rows keep what they hold until it is changed");
-    else if (old != nullptr && attribute.type.lower && !old->type.lower)
-      remark(attribute.name, "is kept in lower case; rows keep what they hold until it is changed");
-    const bool needed = attribute.required && !attribute.default_value && !attribute.next;
-    if ((new_here || (old != nullptr && !old->required)) && needed)
-      remark(attribute.name, "is required; rows without it stay as they are until they are changed");
-    if (new_here && attribute.next) {
-      plan.obstacles.push_back(fmt::format(
-          "{}.{} is numbered on from the last one, and rows that are there have no number; add it without next, give "
-          "them their numbers, and then add next",
-          to.name, attribute.name));
-    }
-  }
-}
-
-void compare_tables(const model::Table& from, const model::Table& to, MigrationPlan& plan) {
-  const auto refuse = [&](std::string reason) { plan.obstacles.push_back(std::move(reason)); };
-  if (from.name != to.name) refuse(fmt::format("the table's name changes from {} to {}", from.name, to.name));
-  const auto sort_of = [](const model::Table& table) { return table.sort ? describe({*table.sort}) : std::string(); };
-  if (describe({from.partition}) != describe({to.partition}) || sort_of(from) != sort_of(to)) {
-    refuse("the key attributes of a table cannot change; make a new table");
-  }
-  if (from.type_attribute != to.type_attribute) refuse("the type attribute of a table cannot change");
-  for (const auto& index : from.indexes) {
-    const auto* now = to.find_index(index.name);
-    if (now != nullptr && same_index(index, *now)) continue;
-    if (index.local || (now != nullptr && now->local)) {
-      refuse(fmt::format(
-          "{} is a local index, and those are made with their table; make a new table, or a global index", index.name));
-    } else if (now != nullptr) {
-      refuse(
-          fmt::format("index {} changes its key or projection; give the new one another name, so that both can be "
-                      "there while rows are rewritten",
-                      index.name));
-    }
-  }
-  for (const auto& index : to.indexes) {
-    if (from.find_index(index.name) != nullptr) continue;
-    if (index.local) {
-      refuse(fmt::format("{} is a new local index, and those are made with their table", index.name));
-    } else {
-      plan.steps.push_back({MigrationStep::Kind::CreateIndex, index.name, fmt::format("create index {}", index.name)});
-    }
-  }
-  if (to.ttl_attribute && to.ttl_attribute != from.ttl_attribute) {
-    if (from.ttl_attribute) refuse("the TTL attribute of a table in use cannot change");
-    plan.steps.push_back({MigrationStep::Kind::EnableTtl, *to.ttl_attribute,
-                          fmt::format("enable time to live on {}", *to.ttl_attribute)});
-  }
-}
-
-}  // namespace
-
-MigrationPlan plan_migration(const Model& from, const Model& to) {
-  MigrationPlan plan;
-  if (from.name != to.name) {
-    plan.obstacles.push_back(
-        fmt::format("the model's name changes from {} to {}, and reservations and progress are kept under it; give "
-                    "both files the same name",
-                    from.name, to.name));
-  }
-  compare_tables(from.table, to.table, plan);
-  const auto old_keys = primary_keys(from);
-  const auto new_keys = primary_keys(to);
-  std::vector<std::string> why;
-  for (const auto& entity : to.entities) {
-    const auto* old = from.find_entity(entity.name);
-    if (old == nullptr) continue;  // it has no rows yet
-    compare_values(*old, entity, plan);
-    for (const auto& reason : reasons(*old, entity)) why.push_back(fmt::format("{}: {}", entity.name, reason));
-    const auto& key = *new_keys.find(entity.name);
-    if (*old_keys.find(entity.name) != key) {
-      plan.moved.set(entity.name, key);
-      why.push_back(fmt::format("{}: rows move to other primary keys", entity.name));
-    }
-    for (const auto& attribute : old->attributes) {
-      if (entity.find_attribute(attribute.name) == nullptr) {
-        plan.remarks.push_back(
-            fmt::format("{}.{} is no longer in the model; rows keep it", entity.name, attribute.name));
-      }
-    }
-  }
-  for (const auto& entity : from.entities) {
-    if (to.find_entity(entity.name) == nullptr) {
-      plan.remarks.push_back(fmt::format("{} is no longer in the model; its rows stay", entity.name));
-    }
-  }
-  if (!why.empty()) {
-    plan.steps.push_back(
-        {MigrationStep::Kind::RewriteRows, {}, fmt::format("rewrite rows ({})", fmt::join(why, "; "))});
-    plan.steps.push_back(
-        {MigrationStep::Kind::CheckRows, {}, "check all rows, with copies, counters and unique values"});
-  }
-  for (const auto& index : from.table.indexes) {
-    if (index.local || to.table.find_index(index.name) != nullptr) continue;
-    plan.steps.push_back({MigrationStep::Kind::DropIndex, index.name, fmt::format("drop index {}", index.name)});
-  }
-  return plan;
-}
-
-// ------------------------------------------------------------------------------------------------------------- carrying it out
-
-namespace {
-
 class Migration {
  public:
   Migration(const Model& from, const Model& to, const MigrationPlan& plan, client::Client& client, const Clock& clock,
@@ -233,10 +42,10 @@ class Migration {
         table_(dynamo_, clock, to),
         settler_(to, dynamo_, random),
         propagation_(settler_, SettleOptions::Parents::Copied),
+        new_counters_(new_counters(from, to)),
         tell_progress_(progress) {
     for (const auto& step : plan.steps) plan_text_ += step.text + "\n";
     for (const auto& entity : from.entities) accept_old_types(entity);
-    find_new_counters();
   }
 
   Outcome<MigrationReport> run() {
@@ -277,18 +86,6 @@ class Migration {
     }
   }
 
-  // Counters that a program of the old model does not keep.
-  void find_new_counters() {
-    for (const auto& entity : to_.entities) {
-      const auto* old = from_.find_entity(entity.name);
-      for (const auto& attribute : entity.attributes) {
-        if (!attribute.count && !attribute.sum) continue;
-        const auto* was = old != nullptr ? old->find_attribute(attribute.name) : nullptr;
-        if (was == nullptr || describe(*was) != describe(attribute)) new_counters_.insert(&attribute);
-      }
-    }
-  }
-
   // Where the same migration was interrupted: its step, and the row behind which that goes on.  From the beginning when so much
   // time has passed that the stream no longer tells all that was written meanwhile.
   Outcome<std::optional<Item>> resume() {
@@ -324,6 +121,7 @@ class Migration {
       case MigrationStep::Kind::CreateIndex: return create_index(step.subject);
       case MigrationStep::Kind::DropIndex: return drop_index(step.subject);
       case MigrationStep::Kind::EnableTtl: return enable_ttl(step.subject);
+      case MigrationStep::Kind::ChangeStream: return change_stream();
       case MigrationStep::Kind::RewriteRows: return walk(SettleOptions::Parents::Ignored, start);
       case MigrationStep::Kind::CheckRows: return check_rows(start);
     }
@@ -451,6 +249,33 @@ class Migration {
     return dynamo_.enable_ttl(to_.table.name, attribute);
   }
 
+  Outcome<TableState> active_table() {
+    for (;; std::this_thread::sleep_for(kIndexPoll)) {
+      auto state = ATTEMPT(dynamo_.describe_table(to_.table.name));
+      if (!state) return not_found("table");
+      if (state->status == "ACTIVE") return std::move(*state);
+    }
+  }
+
+  // One of another view cannot be turned into it: it ends, and a new one begins.
+  Outcome<Done> change_stream() {
+    const auto wanted = to_.table.stream;
+    const auto found = ATTEMPT(active_table()).table.stream;
+    if (found == wanted) return Done{};
+    if (found != model::StreamView::None && found != from_.table.stream) {
+      return conflict("StreamDiffers", fmt::format("the table has a stream of {}, which neither model asks for",
+                                                   stream_name(found)));
+    }
+    if (found != model::StreamView::None) {
+      ATTEMPT(dynamo_.change_stream(to_.table.name, model::StreamView::None));
+      ATTEMPT(active_table());
+    }
+    ATTEMPT(dynamo_.change_stream(to_.table.name, wanted));
+    ATTEMPT(active_table());
+    follower_.reset();
+    return follow(true);
+  }
+
   VerifyOptions walk_options(SettleOptions::Parents parents) {
     VerifyOptions options;
     options.repair = true;
@@ -506,7 +331,9 @@ class Migration {
       }
     }
     const auto& version = to_.table.version_attribute;
-    if (entity.versioned && attributes.find(version) == nullptr) attributes.set(version, AttributeValue::number(1));
+    if (!entity.versioned || attributes.find(version) != nullptr) return;
+    const auto* before = attributes.find(from_.table.version_attribute);
+    attributes.set(version, before != nullptr ? *before : AttributeValue::number(1));
   }
 
   const Model& from_;
@@ -519,7 +346,7 @@ class Migration {
   ConsistencyTable table_;
   Settler settler_;
   Propagation propagation_;
-  std::set<const model::Attribute*> new_counters_;
+  const std::set<const model::Attribute*> new_counters_;
   std::int64_t since_ms_ = 0;               // changes from then on are followed
   std::map<std::string, Item> postponed_;   // keys of rows that others kept changing
   std::optional<ChangeFollower> follower_;  // absent when the table has no stream with both images

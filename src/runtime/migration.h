@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,10 @@ struct MigrationStep {
     RewriteRows,  // rows, other records and reservations in their new form; rows whose primary key changes are moved
     CheckRows,    // once more, with copies and counters, which need every row in its place
     DropIndex,
+    ChangeStream,  // before rows are rewritten when it gets both images, and at the end when it loses one
   };
   Kind kind = Kind::RewriteRows;
-  std::string subject;  // the index; empty for rows
+  std::string subject;  // the index, attribute or stream view; empty for rows
   std::string text;     // for people: what, and why
 };
 
@@ -36,6 +38,9 @@ struct MigrationPlan {
 
 // What has to happen to a table of the model `from` to make it one of the model `to`.
 MigrationPlan plan_migration(const model::Model& from, const model::Model& to);
+
+// Counters of the model `to` that a program of the model `from` does not keep, or keeps otherwise.
+std::set<const model::Attribute*> new_counters(const model::Model& from, const model::Model& to);
 
 struct MigrationProgress {
   std::size_t step = 0;    // of the plan

@@ -54,6 +54,64 @@ void fill(Shelf& shelf) {
 
 TEST(Migration, HasNothingToDoBetweenEqualModels) { EXPECT_EQ(steps_to(std::string(kShelf)), Strings()); }
 
+TEST(Migration, LooksAtRowsWhoseRelationsOrVersionsChange) {
+  const auto rewriting = [](const std::string& why) {
+    return Strings{"rewrite rows (" + why + ")", "check all rows, with copies, counters and unique values"};
+  };
+  EXPECT_EQ(steps_to(shelf_with({{"collection: { entity: COLLECTION, optional: true,",
+                                  "collection: { entity: COLLECTION, optional: true, when: \"Pages < 500\","}})),
+            rewriting("BOOK: relation collection"));
+  const auto versions = steps_to(shelf_with({{"key: [PK, SK]", "key: [PK, SK]\n  version_attribute: Rev"}}));
+  ASSERT_EQ(versions.size(), 2U);
+  EXPECT_NE(versions.front().find("BOOK: versions are in Rev"), std::string::npos) << versions.front();
+}
+
+TEST(Migration, CountsAnewWhatAChangedRelationCounts) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  shelf.book(classics, {{"Title", text("Dune")}, {"Pages", number(600)}});
+  shelf.book(classics, {{"Title", text("Emma")}, {"Pages", number(400)}});
+  const auto to =
+      model::load_or_fail(shelf_with({{"collection: { entity: COLLECTION, optional: true,",
+                                       "collection: { entity: COLLECTION, optional: true, when: \"Pages < 500\","}}));
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  EXPECT_EQ(*shelf.row_of("COLLECTION").find("ItemCount"), number(1));
+}
+
+TEST(Migration, TakesVersionsAlongToTheirNewAttribute) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  ASSERT_TRUE(shelf.world.update("LIBRARY", home, changes({{"Name", text("House")}}), shelf.alice).ok());
+  const auto to = model::load_or_fail(shelf_with({{"key: [PK, SK]", "key: [PK, SK]\n  version_attribute: Rev"}}));
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  EXPECT_EQ(*shelf.row_of("LIBRARY").find("Rev"), number(2));
+}
+
+TEST(Migration, ChangesTheStreamBeforeRowsWhereItGetsBothImagesAndAtTheEndWhereItLosesOne) {
+  const auto with_index_and = [](const std::string& stream) {
+    return model::load_or_fail(shelf_with({{"key: [PK, SK]", "key: [PK, SK]\n  stream: " + stream},
+                                           {"GSI1SK: \"item#{Name|sortable}\"", "GSI1SK: \"named#{Name|sortable}\""}}));
+  };
+  const auto changed = with_index_and("new_image");
+  const auto away = plan_migration(model::load_or_fail(kShelf), changed);
+  ASSERT_EQ(away.steps.size(), 3U);
+  EXPECT_EQ(away.steps.back().text, "change the stream from new_and_old_images to new_image");
+  const auto back = plan_migration(changed, model::load_or_fail(kShelf));
+  ASSERT_EQ(back.steps.size(), 3U);
+  EXPECT_EQ(back.steps.front().text, "change the stream from new_image to new_and_old_images");
+
+  Shelf shelf;
+  fill(shelf);
+  EXPECT_EQ(migrate_to(shelf, changed), Strings());
+  const auto view = [&] { return (*shelf.world.dynamo().describe_table("Shelf"))->table.stream; };
+  EXPECT_EQ(view(), model::StreamView::NewImage);
+  EXPECT_EQ(told(migrate(changed, shelf.world.model(), back, shelf.world.client(), shelf.clock, shelf.world.random())),
+            "ok");
+  EXPECT_EQ(view(), model::StreamView::NewAndOldImages);
+  EXPECT_EQ(shelf.findings(), Strings());
+}
+
 // kShelf with another index, of books by their pages.
 std::string shelf_with_index(const std::string& name, const std::string& pages = "{Pages:06}") {
   return shelf_with(
@@ -133,6 +191,42 @@ TEST(Migration, MovesRowsToTheirNewPrimaryKeysWithAllThatPointsToThem) {
   ASSERT_TRUE(old_manager->catch_up().ok());
   EXPECT_TRUE(old_manager->status().held);
   EXPECT_EQ(shelf.world.rows().size(), rows);
+}
+
+TEST(Migration, HoldsManagersOfTheOldModelUntilItIsFinishedOrTakenBack) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  shelf.book(classics, {{"Title", text("Dune")}});
+  shelf.settle();
+  const auto to =
+      model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
+  const auto plan = plan_migration(shelf.world.model(), to);
+  // Killed as it begins with the rows.
+  FailingClient mortal(shelf.world.client(), [](std::string_view operation, std::string_view) {
+    return operation == "Scan" ? FailingClient::Fate::Refused : FailingClient::Fate::Done;
+  });
+  ASSERT_FALSE(migrate(shelf.world.model(), to, plan, mortal, shelf.clock, shelf.world.random()).ok());
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Old ones")}}), shelf.alice).ok());
+  shelf.clock.advance(std::chrono::minutes(2));
+  {
+    const auto manager = shelf.manager();
+    ASSERT_TRUE(manager->catch_up().ok());
+    const auto status = manager->status();
+    EXPECT_TRUE(status.held);
+    EXPECT_GT(status.waiting, 0U);
+    EXPECT_GT(status.lag, std::chrono::seconds(60));
+  }
+  EXPECT_EQ(*shelf.row_of("BOOK").find("CollectionName"), text("Classics"));
+
+  const auto back = plan_migration(to, shelf.world.model());
+  ASSERT_EQ(told(migrate(to, shelf.world.model(), back, shelf.world.client(), shelf.clock, shelf.world.random())), "ok");
+  const auto manager = shelf.manager();
+  ASSERT_TRUE(manager->catch_up().ok());
+  EXPECT_FALSE(manager->status().held);
+  EXPECT_EQ(manager->status().lag, std::chrono::milliseconds(0));
+  EXPECT_EQ(*shelf.row_of("BOOK").find("CollectionName"), text("Old ones"));
+  EXPECT_EQ(shelf.findings(), Strings());
 }
 
 TEST(Migration, FillsInDefaultsCountersAndUniqueValuesThatAreNew) {

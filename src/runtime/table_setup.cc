@@ -31,17 +31,6 @@ std::string projection_text(const Index& index) {
   return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
-std::string_view stream_text(model::StreamView view) {
-  switch (view) {
-    case model::StreamView::None: return "none";
-    case model::StreamView::KeysOnly: return "keys_only";
-    case model::StreamView::NewImage: return "new_image";
-    case model::StreamView::OldImage: return "old_image";
-    case model::StreamView::NewAndOldImages: return "new_and_old_images";
-  }
-  return {};
-}
-
 // Collects where a table is not what a model says.
 class Comparison {
  public:
@@ -74,7 +63,7 @@ std::vector<model::Problem> compare(const Table& table, const Table& there, cons
   comparison.expect("sort key", key_text(sort_of(table)), key_text(sort_of(there)));
   for (const auto& index : table.indexes) compare(index, table, there, comparison);
   if (table.stream != model::StreamView::None) {  // a stream that the model does not ask for is somebody else's
-    comparison.expect("stream", stream_text(table.stream), stream_text(there.stream));
+    comparison.expect("stream", stream_name(table.stream), stream_name(there.stream));
   }
   if (table.ttl_attribute && ttl) comparison.expect("ttl", *table.ttl_attribute, *ttl);
   return comparison.take();
@@ -102,7 +91,10 @@ Outcome<Done> Repository::open() {
   const auto ttl = table.ttl_attribute ? ATTEMPT(dynamo.describe_ttl(table.name)) : std::nullopt;
   auto differences = compare(table, state->table, ttl);
   if (!differences.empty()) {
-    return Problem{ProblemKind::Conflict, "TableDiffers", "table " + table.name + " is not what the model describes",
+    std::vector<std::string> texts;
+    for (const auto& [what, how] : differences) texts.push_back(what + ' ' + how);
+    return Problem{ProblemKind::Conflict, "TableDiffers",
+                   fmt::format("table {} is not what the model describes: {}", table.name, fmt::join(texts, "; ")),
                    std::move(differences)};
   }
   if (table.ttl_attribute && !ttl) ATTEMPT(dynamo.enable_ttl(table.name, *table.ttl_attribute));

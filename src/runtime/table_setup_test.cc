@@ -55,6 +55,8 @@ TEST(TableSetup, SaysWhatDiffers) {
             "409 TableDiffers; ByDate: projection is [title] in the table and all in the model; Other is not in the "
             "table; ttl is "
             "expiresAt in the table and gone in the model");
+  EXPECT_NE(repository.open().problem().message.find("model describes: ByDate: projection is [title]"),
+            std::string::npos);
 }
 
 }  // namespace

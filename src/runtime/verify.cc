@@ -1,6 +1,9 @@
 #include "stator/runtime/verify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "stator/runtime/problems.h"
 #include "stator/value/json.h"
@@ -208,6 +211,26 @@ class Verification {
 
 Outcome<VerifyResult> verify(Settler& settler, const VerifyOptions& options) {
   return Verification(settler, options).run();
+}
+
+Outcome<VerifyResult> repair_wholly(Settler& settler, VerifyOptions options) {
+  options.repair = true;
+  std::set<std::string> told;  // what cannot be repaired
+  options.report = [&, report = std::move(options.report)](const Finding& finding, bool repaired) {
+    const auto text = fmt::format("{} {} {}", finding_name(finding.kind), key_text(finding.key), finding.what);
+    if (report && (repaired || told.insert(text).second)) report(finding, repaired);
+  };
+  VerifyResult all{.rows = 0, .findings = 0, .repaired = 0, .passes = 0, .complete = false};
+  for (bool again = true; again && all.passes < kRepairPasses;) {
+    const auto pass = ATTEMPT(verify(settler, options));
+    ++all.passes;
+    all.rows = pass.rows;
+    all.repaired += pass.repaired;
+    all.findings = all.repaired + (pass.findings - pass.repaired);
+    again = pass.complete && pass.repaired > 0;
+    all.complete = pass.complete && !again;
+  }
+  return all;
 }
 
 Outcome<VerifyResult> verify_row(Settler& settler, const VerifyOptions& options, const Item& key) {

@@ -28,6 +28,7 @@ struct VerifyResult {
   std::uint64_t rows = 0;
   std::uint64_t findings = 0;
   std::uint64_t repaired = 0;
+  unsigned passes = 1;
   bool complete = false;  // false: stopped by `progress`
 };
 
@@ -39,7 +40,12 @@ struct VerifyResult {
 // was seen twice, the second time in rows that were read consistently; a repair is conditioned on what it was computed from.
 // A copy whose source has just changed is a finding until the consistency manager has carried that change.
 Outcome<VerifyResult> verify(Settler& settler, const VerifyOptions& options);
-// The same for the row at one key, if there is one.
+// Repairs until a pass finds nothing that it can repair, at most kRepairPasses times: a row that was put right can be what others
+// copy, and those may lie before it.  Findings and repairs are those of all passes, but what cannot be repaired is told once.
+// `complete` is false when the last pass still repaired something.
+Outcome<VerifyResult> repair_wholly(Settler& settler, VerifyOptions options);
+inline constexpr unsigned kRepairPasses = 10;
+// The same as verify for the row at one key, if there is one.
 Outcome<VerifyResult> verify_row(Settler& settler, const VerifyOptions& options, const value::Item& key);
 
 }  // namespace stator::runtime

@@ -172,6 +172,68 @@ entities:
                      company);
 }
 
+// Copies of copies, each before its source.
+constexpr std::string_view kEchoes = R"yaml(
+model: echoes
+table: { name: Echoes, key: [PK, SK] }
+entities:
+  VOICE:
+    access: { read: public, write: public }
+    keys: { PK: "valley", SK: "3" }
+    attributes: { word: string }
+  ECHO:
+    access: { read: public, write: public }
+    parents: { of: { entity: VOICE, by: {} } }
+    keys: { PK: "valley", SK: "2" }
+    attributes: { word: { type: string, copy_of: of.word } }
+  FAINT:
+    access: { read: public, write: public }
+    parents: { of: { entity: ECHO, by: {} } }
+    keys: { PK: "valley", SK: "1" }
+    attributes: { word: { type: string, copy_of: of.word } }
+)yaml";
+
+TEST(Verify, RepairsCopiesOfCopiesUntilNothingIsLeft) {
+  World world(kEchoes);
+  world.made("VOICE", {{"word", text("hello")}}, {});
+  world.made("ECHO", {}, {});
+  world.made("FAINT", {}, {});
+  Write write;
+  write.table = "Echoes";
+  write.item = world.rows().back();
+  write.item.set("word", text("goodbye"));
+  ASSERT_TRUE(world.dynamo().write(write).ok());
+
+  Settler settler(world.model(), world.dynamo(), world.random());
+  Strings repaired;
+  VerifyOptions options;
+  options.report = [&](const Finding& finding, bool) { repaired.push_back(finding.entity); };
+  const auto result = repair_wholly(settler, options);
+  ASSERT_EQ(told(result), "ok");
+  EXPECT_EQ(repaired, (Strings{"ECHO", "FAINT"}));
+  EXPECT_EQ(result->passes, 3U) << "and one that finds nothing";
+  EXPECT_EQ(result->findings, 2U);
+  EXPECT_EQ(result->repaired, 2U);
+  EXPECT_TRUE(result->complete);
+  for (const auto& row : world.rows()) EXPECT_EQ(*row.find("word"), text("goodbye"));
+}
+
+TEST_F(VerifyTest, TellsWhatNobodyCanRepairOnceInHoweverManyPasses) {
+  auto twin = shelf.row_of("BOOK");
+  twin.set("ItemId", text("00000000-0000-4000-8000-000000000000"));
+  twin.set("SK", text("item#" + *home.find("LibraryId")->as_string() + "#00000000-0000-4000-8000-000000000000"));
+  shelf.put(twin);
+  Settler settler(shelf.world.model(), shelf.world.dynamo(), shelf.world.random());
+  unsigned unrepaired = 0;
+  VerifyOptions options;
+  options.report = [&](const Finding&, bool done) { unrepaired += done ? 0 : 1; };
+  const auto result = repair_wholly(settler, options);
+  ASSERT_EQ(told(result), "ok");
+  EXPECT_GT(result->passes, 1U) << "counters and keys are put right";
+  EXPECT_EQ(result->findings - result->repaired, 1U) << "its unique number";
+  EXPECT_EQ(unrepaired, 1U);
+}
+
 TEST(SharedTable, KeepsUniqueValuesOfModelsApart) {
   World acme(people_of("acme"));
   const auto model = std::make_shared<const model::Model>(model::load_or_fail(people_of("emca")));

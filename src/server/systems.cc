@@ -145,6 +145,9 @@ void Systems::print_consistency(std::string& out) const {
   print("stator_consistency_lag_seconds", "gauge",
         "How old the oldest change is that has not reached what depends on it.",
         [](const Status& status) { return std::chrono::duration<double>(status.lag).count(); });
+  print("stator_consistency_held", "gauge",
+        "1 while nothing is carried because a migration moves rows to where another model looks for them.",
+        [](const Status& status) { return status.held ? 1 : 0; });
   print("stator_consistency_carried_total", "counter", "Changes carried to what depends on them.",
         [](const Status& status) { return status.carried; });
   print("stator_consistency_parked_total", "counter", "Changes that could not be carried and wait for a person.",
