@@ -51,7 +51,7 @@ class _Checker:
             if word in schema:
                 self.require(isinstance(schema[word], (int, float)), where, f"{word} is no number")
         if "pattern" in schema:
-            re.compile(re.sub(r"\\p\{\w+\}", "a", schema["pattern"]))  # of ECMAScript, whose classes of characters Python does not know
+            re.compile(re.sub(r"\\[pP]\{\w+\}", r"\\w", schema["pattern"]))  # JSON Schema has Unicode's classes, Python has not
         if "enum" in schema:
             self.require(schema["enum"] and len(set(schema["enum"])) == len(schema["enum"]), where, "enum repeats itself or is empty")
         for name, member in schema.get("properties", {}).items():
