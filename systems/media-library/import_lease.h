@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <string>
+#include <utility>
 
 #include "stator/app/system.h"
 #include "stator/base/clock.h"
