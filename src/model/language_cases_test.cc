@@ -10,6 +10,8 @@
 namespace stator::model {
 namespace {
 
+const std::filesystem::path kLanguageFolder = std::filesystem::path(STATOR_TOP) / "tests" / "model" / "language";
+
 // The diagnostics as the file has them.
 std::string said(const LanguageCase& example) {
   const auto first = example.first_line();
@@ -39,7 +41,7 @@ TEST_P(LanguageCases, SayWhatIsWrongAndWhere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Language, LanguageCases, testing::ValuesIn(language_case_files()),
+INSTANTIATE_TEST_SUITE_P(Language, LanguageCases, testing::ValuesIn(language_case_files(kLanguageFolder)),
                          [](const auto& file) { return std::filesystem::path(file.param).stem().string(); });
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <compare>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -15,6 +16,8 @@
 // That tests/model/language has a use and a misuse of every word that the loader knows, and tests/model/everything.yaml a use.
 namespace stator::model {
 namespace {
+
+const std::filesystem::path kLanguageFolder = std::filesystem::path(STATOR_TOP) / "tests" / "model" / "language";
 
 // "an entity: owner"; of values: "a type: uuid".
 using Word = std::string;
@@ -70,7 +73,7 @@ std::string content(const std::filesystem::path& file) {
 class LanguageWords : public testing::Test {
  protected:
   LanguageWords() {
-    for (const auto& file : language_case_files()) {
+    for (const auto& file : language_case_files(kLanguageFolder)) {
       for (const auto& example : read_language_cases(kLanguageFolder / file)) {
         const auto heard = hear(example.yaml());
         words.insert(heard.words.begin(), heard.words.end());

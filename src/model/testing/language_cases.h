@@ -10,8 +10,6 @@
 // For tests that run tests/model/language: every construct of the language used, and misused with the message that comes of it.
 namespace stator::model {
 
-inline const std::filesystem::path kLanguageFolder = std::filesystem::path(STATOR_TOP) / "tests" / "model" / "language";
-
 struct LanguageCase {
   std::string name;  // "uses: a partition key alone"
   std::string base;
@@ -54,9 +52,10 @@ inline std::vector<LanguageCase> read_language_cases(const std::filesystem::path
   return cases;
 }
 
-inline std::vector<std::string> language_case_files() {
+// The names of the files with cases.
+inline std::vector<std::string> language_case_files(const std::filesystem::path& folder) {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(kLanguageFolder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".txt") files.push_back(entry.path().filename().string());
   }
   std::sort(files.begin(), files.end());
