@@ -19,7 +19,7 @@ namespace stator::app {
 struct ServiceOptions {
   std::vector<std::string> cors_origins = {};  // empty: no CORS headers at all
   std::size_t max_body_bytes = 16 << 20;       // of a request's body once it is decompressed
-  std::size_t workers = 64;  // requests that are worked on at the same time
+  std::size_t workers = 64;                    // requests that are worked on at the same time
   // The database never makes anybody wait.  Then a request is answered where it arrives, because a thread that is handed it costs as
   // much as the request; but for native actions, whose work has no bound.
   bool at_once = false;

@@ -134,7 +134,9 @@ entities:
       email: { type: string, required: true, max: 100, unique_within: table }
 )yaml");
   const Item key = {{"id", text("p")}};
-  const auto with = [&](std::string_view email) { return Item{{"id", text("p")}, {"email", text(std::string(email))}}; };
+  const auto with = [&](std::string_view email) {
+    return Item{{"id", text("p")}, {"email", text(std::string(email))}};
+  };
   world.made("PERSON", with("old@x.org"), nobody());
   bool came_again = false;
   EXPECT_EQ(told(world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
