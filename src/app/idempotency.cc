@@ -187,13 +187,14 @@ Outcome<Done> IdempotencyStore::release(const Claimed& claimed) {
 }
 
 Outcome<Done> IdempotencyStore::abandon(const Claimed& claimed) {
-  ATTEMPT(dynamo_.write({.kind = runtime::Write::Kind::Update,
-                         .table = table_,
-                         .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
-                         .update = "SET #until = :now",
-                         .condition = "attribute_exists(#id)",
-                         .names = {{"#id", AttributeValue::string(kId)}, {"#until", AttributeValue::string(kClaimedUntil)}},
-                         .values = {{":now", AttributeValue::number(seconds_of(clock_.now()))}}}));
+  ATTEMPT(
+      dynamo_.write({.kind = runtime::Write::Kind::Update,
+                     .table = table_,
+                     .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
+                     .update = "SET #until = :now",
+                     .condition = "attribute_exists(#id)",
+                     .names = {{"#id", AttributeValue::string(kId)}, {"#until", AttributeValue::string(kClaimedUntil)}},
+                     .values = {{":now", AttributeValue::number(seconds_of(clock_.now()))}}}));
   return Done{};
 }
 

@@ -28,14 +28,14 @@ bool ChangeFollower::waits_for_its_parent(const StreamShard& shard) const {
   return parent != positions_.end() && !parent->second.done;
 }
 
-Outcome<Done> ChangeFollower::drain(const Handler& handle, Time until) {
+Outcome<Done> ChangeFollower::drain(const Handler& handle, Time until, WallTime upto) {
   do {
     if (steady_clock::now() >= next_listing_) ATTEMPT(list());
     bool ended = false;
     for (const auto& shard : shards_) {
       auto& position = positions_[shard.id];
       if (position.done || waits_for_its_parent(shard)) continue;
-      ATTEMPT(drain(shard.id, position, handle, until));
+      ATTEMPT(drain(shard.id, position, handle, until, upto));
       ended = ended || position.done;
     }
     if (!ended) return Done{};
@@ -44,16 +44,18 @@ Outcome<Done> ChangeFollower::drain(const Handler& handle, Time until) {
   return Done{};
 }
 
-Outcome<Done> ChangeFollower::drain(const std::string& shard, Position& position, const Handler& handle, Time until) {
+Outcome<Done> ChangeFollower::drain(const std::string& shard, Position& position, const Handler& handle, Time until,
+                                    WallTime upto) {
   do {
     auto page = ATTEMPT(next_page(shard, position));
     const bool empty = page.changes.empty();
+    const bool enough = empty || page.changes.back().at > upto;
     if (!empty && !page.changes.back().sequence_number.empty()) position.last = page.changes.back().sequence_number;
     std::erase_if(page.changes, [this](const Change& change) { return change.at < since_; });
     if (!page.changes.empty()) ATTEMPT(handle(page.changes));
     position.iterator = std::move(page.next);
     position.done = !position.iterator;
-    if (empty) break;
+    if (enough) break;
   } while (!position.done && steady_clock::now() < until);
   return Done{};
 }

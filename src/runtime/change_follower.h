@@ -35,8 +35,9 @@ class ChangeFollower {
   void begin_again(WallTime since) { since_ = since - kClockSlack; }
 
   using Handler = std::function<Outcome<Done>(const std::vector<Change>&)>;
-  // Stops at `until`, with what is left for the next time.
-  Outcome<Done> drain(const Handler& handle, Time until = Time::max());
+  // Stops at `until`, with what is left for the next time.  Of each shard, no more than one page behind what happened at `upto`
+  // by the stream's clock: so it ends even if others write faster than changes are handled.
+  Outcome<Done> drain(const Handler& handle, Time until = Time::max(), WallTime upto = WallTime::max());
 
  private:
   // The stream's times are to the second, and those of another machine.
@@ -52,7 +53,7 @@ class ChangeFollower {
   // A shard begins where its parent ends.
   bool waits_for_its_parent(const StreamShard& shard) const;
   // Reads what a shard has now.
-  Outcome<Done> drain(const std::string& shard, Position& position, const Handler& handle, Time until);
+  Outcome<Done> drain(const std::string& shard, Position& position, const Handler& handle, Time until, WallTime upto);
   Outcome<ChangePage> next_page(const std::string& shard, Position& position);
 
   StreamReader reader_;

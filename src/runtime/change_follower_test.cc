@@ -65,6 +65,18 @@ TEST_F(Following, StopsWhenItsTimeIsOverAndGoesOnThere) {
   EXPECT_EQ(told_now(now), Strings{"three"});
 }
 
+TEST_F(Following, ReadsOnePageBehindWhatItWasAskedForAndGoesOnThere) {
+  for (const auto* name : {"one", "two", "three"}) write(name, a);
+  Strings names;
+  const auto note = [&](const std::vector<Change>& changes) -> Outcome<Done> {
+    for (const auto& change : changes) names.push_back(*change.after->find("name")->as_string());
+    return Done{};
+  };
+  EXPECT_EQ(told(follower.drain(note, ChangeFollower::Time::max(), WallTime())), "ok");
+  EXPECT_EQ(names, (Strings{"one", "two"})) << "a page, which is later than that time";
+  EXPECT_EQ(told_now(), Strings{"three"});
+}
+
 TEST_F(Following, GoesOnBehindTheLastRecordWhenAnIteratorExpires) {
   write("one", a);
   EXPECT_EQ(told_now(), Strings{"one"});

@@ -431,10 +431,12 @@ Outcome<bool> ConsistencyManager::held() {
     log::warning("consistency manager is held",
                  {{"table", model_->table.name},
                   {"moved", fmt::format("{}", fmt::join(entities, ", "))},
-                  {"reason", "a migration moves rows to other primary keys than this model's, or has moved them; until "
-                             "that is settled nothing is copied, cascaded or cleaned up here"},
-                  {"remedy", "finish it with `stator model migrate OLD NEW` and serve the new model, or take it back "
-                             "with `stator model migrate NEW OLD`"}});
+                  {"reason",
+                   "a migration moves rows to other primary keys than this model's, or has moved them; until "
+                   "that is settled nothing is copied, cascaded or cleaned up here"},
+                  {"remedy",
+                   "finish it with `stator model migrate OLD NEW` and serve the new model, or take it back "
+                   "with `stator model migrate NEW OLD`"}});
   }
   if (!held && status_.held) log::info("consistency manager goes on", {{"table", model_->table.name}});
   status_.held = held;

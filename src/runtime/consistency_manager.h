@@ -149,7 +149,7 @@ class ConsistencyManager {
   bool tend_now_ GUARDED_BY(mutex_) = false;     // a shard has ended: its children wait
   std::map<std::string, ShardPtr> shards_ GUARDED_BY(mutex_);
   ConsistencyStatus status_ GUARDED_BY(mutex_);
-  WallTime oldest_held_ GUARDED_BY(mutex_){};   // among the changes that wait while it is held
+  WallTime oldest_held_ GUARDED_BY(mutex_){};  // among the changes that wait while it is held
   std::uint64_t held_changes_ GUARDED_BY(mutex_) = 0;
 
   std::vector<std::jthread> threads_;  // last: joined before anything they read is destroyed

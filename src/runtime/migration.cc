@@ -27,7 +27,9 @@ using value::AttributeValue;
 using value::Item;
 
 constexpr std::chrono::milliseconds kIndexPoll{100};
-constexpr unsigned kMaxPasses = 10;  // over a table that has no stream to follow
+constexpr std::chrono::milliseconds kCatchUpTime{500};  // with what others write, after each page of rows
+constexpr std::chrono::seconds kClockSlack{10};         // by which the stream's clock may be ahead of this one
+constexpr unsigned kMaxPasses = 10;                     // over a table that has no stream to follow
 
 class Migration {
  public:
@@ -141,21 +143,28 @@ class Migration {
     return Done{};
   }
 
-  Outcome<Done> catch_up(SettleOptions::Parents parents) {
+  Outcome<Done> drain(SettleOptions::Parents parents, ChangeFollower::Time until, WallTime upto) {
     if (!follower_) return Done{};
-    return follower_->drain([&](const std::vector<Change>& changes) { return rewrite_changed(changes, parents); });
+    const auto handle = [&](const std::vector<Change>& changes) { return rewrite_changed(changes, parents); };
+    return follower_->drain(handle, until, upto);
   }
 
-  // The same, and what others kept changing until nothing of it is left.
+  // Some of it: so that little is left for the end, and nothing gets so old that the stream forgets it.
+  Outcome<Done> catch_up(SettleOptions::Parents parents) {
+    return drain(parents, std::chrono::steady_clock::now() + kCatchUpTime, WallTime::max());
+  }
+
+  // All that had happened when this began, and what happens meanwhile until nothing is left or others are too fast.
   Outcome<Done> catch_up_wholly(SettleOptions::Parents parents) {
-    for (unsigned attempt = 1;; ++attempt) {
-      ATTEMPT(catch_up(parents));
-      if (postponed_.empty()) return Done{};
-      if (attempt == kMaxPasses) return contention();
-      for (const auto& [text, key] : std::exchange(postponed_, {})) {
-        ATTEMPT(verify_row(settler_, walk_options(parents), key));
-      }
+    const auto upto = SystemClock().now() + kClockSlack;
+    for (unsigned attempt = 1; attempt <= kMaxPasses; ++attempt) {
+      ATTEMPT(drain(parents, ChangeFollower::Time::max(), upto));
+      if (postponed_.empty() && uncounted_.empty()) return Done{};
+      auto again = std::exchange(postponed_, {});
+      again.merge(std::exchange(uncounted_, {}));
+      for (const auto& [text, key] : again) ATTEMPT(verify_row(settler_, walk_options(parents), key));
     }
+    return postponed_.empty() ? Outcome<Done>(Done{}) : contention();
   }
 
   // A change only tells where to look.  What it means to other rows is looked at once all rows are in their places.
@@ -166,11 +175,13 @@ class Migration {
       keys.emplace(key_text(change.keys), change.keys);
       if (change.before) collect_former(*change.before, keys);
       if (parents == SettleOptions::Parents::Ignored) continue;
+      collect_uncounted(change);
       for (const auto* image : {&change.before, &change.after}) {
-        if (*image) ATTEMPT(collect_counting(**image, keys));
+        if (*image) ATTEMPT(collect_uncounted_parents(**image));
       }
     }
-    const auto options = walk_options(parents);
+    auto options = walk_options(parents);
+    options.count = false;  // once for all changes, in the end: a parent can have many children
     for (const auto& [text, key] : keys) ATTEMPT(verify_row(settler_, options, key));
     if (parents == SettleOptions::Parents::Ignored) return Done{};
     for (const auto& change : changes) ATTEMPT(propagation_.carry_copies(change));
@@ -192,8 +203,24 @@ class Migration {
     }
   }
 
-  // Parents whose counters a program of the old model does not keep.
-  Outcome<Done> collect_counting(const Item& row, std::map<std::string, Item>& keys) {
+  // A program of the old model does not keep all counters of an entity that it makes, or makes anew.
+  void collect_uncounted(const Change& change) {
+    const auto now = change.after ? settler_.entity_of(*change.after) : std::nullopt;
+    if (!now) return;
+    const auto value_of = [](const std::optional<Item>& image, const std::string& name) {
+      return image ? image->find(name) : nullptr;
+    };
+    const auto& attributes = now->entity->attributes;
+    const bool concerned = std::any_of(attributes.begin(), attributes.end(), [&](const model::Attribute& attribute) {
+      if (!new_counters_.contains(&attribute)) return false;
+      const auto* was = value_of(change.before, attribute.name);
+      const auto* is = value_of(change.after, attribute.name);
+      return !change.before || (was == nullptr || is == nullptr ? was != is : *was != *is);
+    });
+    if (concerned) uncounted_.emplace(key_text(now->key), now->key);
+  }
+
+  Outcome<Done> collect_uncounted_parents(const Item& row) {
     const auto child = settler_.entity_of(row);
     if (!child) return Done{};
     for (const auto& relation : settler_.rules().of(*child->entity).relations) {
@@ -202,7 +229,7 @@ class Migration {
       });
       if (!concerned) continue;
       const auto key = ATTEMPT(checked(model::parent_key(to_, *child->entity, *relation.relation, child->attributes)));
-      if (key) keys.emplace(key_text(*key), *key);
+      if (key) uncounted_.emplace(key_text(*key), *key);
     }
     return Done{};
   }
@@ -263,8 +290,8 @@ class Migration {
     const auto found = ATTEMPT(active_table()).table.stream;
     if (found == wanted) return Done{};
     if (found != model::StreamView::None && found != from_.table.stream) {
-      return conflict("StreamDiffers", fmt::format("the table has a stream of {}, which neither model asks for",
-                                                   stream_name(found)));
+      return conflict("StreamDiffers",
+                      fmt::format("the table has a stream of {}, which neither model asks for", stream_name(found)));
     }
     if (found != model::StreamView::None) {
       ATTEMPT(dynamo_.change_stream(to_.table.name, model::StreamView::None));
@@ -280,6 +307,7 @@ class Migration {
     VerifyOptions options;
     options.repair = true;
     options.parents = parents;
+    options.unkept = &new_counters_;
     options.adapt = [this](const Entity& entity, Item& attributes) { fill_in(entity, attributes); };
     options.report = [this](const Finding& finding, bool repaired) {
       if (repaired) ++report_.rewritten;
@@ -349,6 +377,7 @@ class Migration {
   const std::set<const model::Attribute*> new_counters_;
   std::int64_t since_ms_ = 0;               // changes from then on are followed
   std::map<std::string, Item> postponed_;   // keys of rows that others kept changing
+  std::map<std::string, Item> uncounted_;   // keys of rows whose new counters may have become wrong
   std::optional<ChangeFollower> follower_;  // absent when the table has no stream with both images
   const std::function<void(const MigrationProgress&)>& tell_progress_;
   MigrationProgress progress_;

@@ -190,8 +190,9 @@ void compare_tables(const model::Table& from, const model::Table& to, MigrationP
 // Whose stream has to be made anew: one that nobody asks for any longer is left alone.
 std::optional<MigrationStep> change_stream(const model::Table& from, const model::Table& to) {
   if (to.stream == model::StreamView::None || to.stream == from.stream) return std::nullopt;
-  return MigrationStep{MigrationStep::Kind::ChangeStream, std::string(stream_name(to.stream)),
-                       fmt::format("change the stream from {} to {}", stream_name(from.stream), stream_name(to.stream))};
+  return MigrationStep{
+      MigrationStep::Kind::ChangeStream, std::string(stream_name(to.stream)),
+      fmt::format("change the stream from {} to {}", stream_name(from.stream), stream_name(to.stream))};
 }
 
 }  // namespace

@@ -110,8 +110,10 @@ class Settler {
                               const std::optional<value::Item>& start);
 
   // Counts and sums of an entity's children that are not what they should be.  Safe while children come and go: the children are
-  // collected until two collections in a row agree while the counter stands still.
-  Outcome<std::vector<Finding>> recount(const StoredEntity& stored, bool repair);
+  // collected until two collections in a row agree while the counter stands still.  Those counters in `unkept` that whoever
+  // changes children does not keep need not wait for that: they are as old as the collection anyway.
+  Outcome<std::vector<Finding>> recount(const StoredEntity& stored, bool repair,
+                                        const std::set<const model::Attribute*>* unkept = nullptr);
 
   // What an entity that has gone has left behind: other rows and reservations.
   Outcome<std::vector<Finding>> sweep_remains(const StoredEntity& gone);

@@ -11,7 +11,8 @@ namespace {
 using value::AttributeValue;
 using value::Item;
 
-constexpr unsigned kMaxDepth = 8;  // of counters that are summed up by their parents' parents
+constexpr unsigned kPatientAttempts = 2;  // to see children stand still
+constexpr unsigned kMaxDepth = 8;         // of counters that are summed up by their parents' parents
 
 }  // namespace
 
@@ -116,16 +117,21 @@ Outcome<Settler::Collection> Settler::collect(const StoredEntity& parent) {
   return collection;
 }
 
-Outcome<std::vector<Finding>> Settler::recount(const StoredEntity& stored, bool repair) {
+Outcome<std::vector<Finding>> Settler::recount(const StoredEntity& stored, bool repair,
+                                               const std::set<const model::Attribute*>* unkept) {
   std::vector<const model::Attribute*> counters;
   for (const auto& attribute : stored.entity->attributes) {
     if (attribute.count || attribute.sum) counters.push_back(&attribute);
   }
   if (counters.empty()) return std::vector<Finding>();
 
+  const auto is_unkept = [&](const auto* counter) { return unkept != nullptr && unkept->contains(counter); };
+  const bool any_unkept = std::any_of(counters.begin(), counters.end(), is_unkept);
   std::optional<StoredEntity> current = stored;
   std::optional<Collection> last;
   for (unsigned attempt = 1; attempt <= kSettleAttempts; ++attempt) {
+    const bool hurried = any_unkept && attempt > kPatientAttempts;
+    if (hurried) std::erase_if(counters, [&](const auto* counter) { return !is_unkept(counter); });
     auto collection = ATTEMPT(collect(*current));
     std::vector<Finding> findings;
     auto attributes = current->attributes;
@@ -148,7 +154,7 @@ Outcome<std::vector<Finding>> Settler::recount(const StoredEntity& stored, bool 
     const bool stood_still = std::all_of(counters.begin(), counters.end(), [&](const auto* counter) {
       return same(again->attributes.find(counter->name), current->attributes.find(counter->name));
     });
-    const bool confirmed = stood_still && last && last->fingerprint == collection.fingerprint;
+    const bool confirmed = hurried || (stood_still && last && last->fingerprint == collection.fingerprint);
     last = stood_still ? std::optional(std::move(collection)) : std::nullopt;
     if (!confirmed) {
       current = again;

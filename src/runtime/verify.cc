@@ -114,7 +114,8 @@ class Verification {
       if (!stored) return Done{};
     }
     // Children that have yet to be moved to where they are looked for cannot be counted.
-    if (options_.parents != SettleOptions::Parents::Ignored) tell(ATTEMPT(settler_.recount(*stored, options_.repair)));
+    if (options_.parents == SettleOptions::Parents::Ignored || !options_.count) return Done{};
+    tell(ATTEMPT(settler_.recount(*stored, options_.repair, options_.unkept)));
     return Done{};
   }
 

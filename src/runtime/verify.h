@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "stator/runtime/outcome.h"
@@ -14,6 +15,8 @@ struct VerifyOptions {
   bool repair = false;
   std::optional<value::Item> start;  // goes on behind this row
   SettleOptions::Parents parents = SettleOptions::Parents::Enforced;
+  bool count = true;                                          // counters, too, where parents are not ignored
+  const std::set<const model::Attribute*>* unkept = nullptr;  // see Settler::recount
   // What a migration changes in the attributes first; empty: nothing.
   std::function<void(const model::Entity&, value::Item&)> adapt;
   // Called for each finding: as it is made, or after it has been repaired.
