@@ -187,11 +187,8 @@ Problem refusal(std::vector<model::Problem> problems, const model::Access& acces
 
 // In one line, for whoever starts the program.
 std::string why_it_does_not_open(const Problem& problem) {
-  std::vector<std::string> differences;
-  for (const auto& one : problem.details) differences.push_back(fmt::format("{} {}", one.attribute, one.problem));
-  if (differences.empty()) return problem.message;
-  return fmt::format("{}: {}. `stator model migrate` changes a table from one model to another", problem.message,
-                     fmt::join(differences, "; "));
+  if (problem.details.empty()) return problem.message;
+  return problem.message + ". `stator model migrate` changes a table from one model to another";
 }
 
 // An attribute that owners are in and whose type has one spelling of several; null when there is none.
