@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -13,6 +15,13 @@
 
 namespace stator::runtime {
 namespace {
+
+// What this thread does can wait: while there is something to answer, others have the processor.  Where that cannot be had, it works
+// as everybody else.
+void yield_to_requests() {
+  constexpr int kNiceness = 10;
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
+}
 
 constexpr std::size_t kCheckpointEvery = 50;  // changes, when a page has more
 constexpr unsigned kRenewalsPerLease = 3;
@@ -536,6 +545,7 @@ ConsistencyManager::ShardPtr ConsistencyManager::next_shard() {
 }
 
 void ConsistencyManager::work_until_stopped() {
+  yield_to_requests();
   while (const auto shard = next_shard()) {
     auto pause = options_.poll;
     std::string problem;

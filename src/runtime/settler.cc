@@ -21,7 +21,7 @@ using value::Item;
 
 constexpr unsigned kChildrenPage = 100;
 // Where batches end, of the hundred rows that a transaction may have: others wait behind a large one, and small ones are hardly slower.
-constexpr std::size_t kPlannedRows = 25;
+constexpr std::size_t kPlannedRows = 12;
 // After each batch there is a pause of this many times what the batch took, up to a limit: three quarters of the database are for
 // others, and what comes during a batch seldom waits for a second one.
 constexpr int kPausePerWork = 3;
