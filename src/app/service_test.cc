@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
+#include <memory>
+#include <utility>
 
 #include "stator/client/client.h"
 #include "stator/http/test_client.h"
@@ -32,33 +35,49 @@ std::string request(std::string_view method, std::string_view path) {
          " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
 }
 
-TEST(AppService, ALongNativeActionHoldsNobodyUpWhereRequestsAreAnsweredAtOnce) {
-  auto instance = std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}));
-  client::InProcessClient client(instance->service());
-  ManualClock clock;
-  Random random(1);
-  PageTokens page_tokens("a secret for tests");
-  TokenVerifier verifier({.secret = "a secret for tests"}, {}, clock);
-  std::promise<void> music_begins, music_ends;
-  const auto system =
-      System::open(std::make_shared<const model::Model>(model::load_or_fail(kHall)),
-                   {.client = client, .clock = clock, .random = random, .page_tokens = page_tokens},
-                   [&, until = music_ends.get_future().share()](const ExtensionParts&) {
-                     Natives natives;
-                     natives["dance"] = [&music_begins, until](const NativeCall&) -> runtime::Outcome<http::Response> {
-                       music_begins.set_value();
-                       until.wait();
-                       return http::Response{.status = 204, .content_type = {}, .headers = {}, .body = {}};
-                     };
-                     return natives;
-                   });
-  ASSERT_TRUE(system) << system.error().message;
-  Service service({system->get()}, verifier, {.workers = 1, .at_once = true});
-  const auto server = http::Server::start({.port = 0, .threads = 1}, service);
-  ASSERT_TRUE(server) << server.error().message;
+using Dance = std::function<runtime::Outcome<http::Response>()>;
 
-  TestClient dancer((*server)->port());
-  TestClient guest((*server)->port());
+// A hall on a database in memory, served by one event loop and one worker.
+class Hall {
+ public:
+  Hall(Dance dance, bool at_once)
+      : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
+        client_(instance_->service()),
+        system_(std::move(*System::open(
+            std::make_shared<const model::Model>(model::load_or_fail(kHall)),
+            {.client = client_, .clock = clock_, .random = random_, .page_tokens = page_tokens_},
+            [&](const ExtensionParts&) {
+              return Natives{{"dance", [dance = std::move(dance)](const NativeCall&) { return dance(); }}};
+            }))),
+        service_({system_.get()}, verifier_, {.workers = 1, .at_once = at_once}),
+        server_(std::move(*http::Server::start({.port = 0, .threads = 1}, service_))) {}
+
+  std::uint16_t port() const { return server_->port(); }
+
+ private:
+  std::unique_ptr<library::Instance> instance_;
+  client::InProcessClient client_;
+  ManualClock clock_;
+  Random random_{1};
+  PageTokens page_tokens_{"a secret for tests"};
+  TokenVerifier verifier_{{.secret = "a secret for tests"}, {}, clock_};
+  std::unique_ptr<System> system_;
+  Service service_;
+  std::unique_ptr<http::Server> server_;
+};
+
+TEST(AppService, ALongNativeActionHoldsNobodyUpWhereRequestsAreAnsweredAtOnce) {
+  std::promise<void> music_begins, music_ends;
+  const Hall hall(
+      [&]() -> runtime::Outcome<http::Response> {
+        music_begins.set_value();
+        music_ends.get_future().wait();
+        return http::Response{.status = 204, .content_type = {}, .headers = {}, .body = {}};
+      },
+      true);
+
+  TestClient dancer(hall.port());
+  TestClient guest(hall.port());
   ASSERT_TRUE(dancer.send(request("POST", "/dance")));
   music_begins.get_future().wait();
   const auto meanwhile = guest.ask(request("GET", "/guests/x"));
@@ -71,31 +90,16 @@ TEST(AppService, ALongNativeActionHoldsNobodyUpWhereRequestsAreAnsweredAtOnce) {
 }
 
 TEST(AppService, TellsNobodyWhereTheDatabaseIs) {
-  auto instance = std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}));
-  client::InProcessClient client(instance->service());
-  ManualClock clock;
-  Random random(1);
-  PageTokens page_tokens("a secret for tests");
-  TokenVerifier verifier({.secret = "a secret for tests"}, {}, clock);
-  const auto system = System::open(std::make_shared<const model::Model>(model::load_or_fail(kHall)),
-                                   {.client = client, .clock = clock, .random = random, .page_tokens = page_tokens},
-                                   [](const ExtensionParts&) {
-                                     Natives natives;
-                                     natives["dance"] = [](const NativeCall&) -> runtime::Outcome<http::Response> {
-                                       return runtime::Problem{.kind = runtime::ProblemKind::Unavailable,
-                                                               .code = "NetworkFailure",
-                                                               .message = "http://10.1.2.3:8000 does not answer",
-                                                               .details = {}};
-                                     };
-                                     return natives;
-                                   });
-  ASSERT_TRUE(system) << system.error().message;
-  Service service({system->get()}, verifier, {.workers = 1, .at_once = false});
-  const auto server = http::Server::start({.port = 0, .threads = 1}, service);
-  ASSERT_TRUE(server) << server.error().message;
+  const Hall hall(
+      []() -> runtime::Outcome<http::Response> {
+        return runtime::Problem{.kind = runtime::ProblemKind::Unavailable,
+                                .code = "NetworkFailure",
+                                .message = "http://10.1.2.3:8000 does not answer",
+                                .details = {}};
+      },
+      false);
 
-  TestClient dancer((*server)->port());
-  const auto answer = dancer.ask(request("POST", "/dance"));
+  const auto answer = TestClient(hall.port()).ask(request("POST", "/dance"));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 503);
   EXPECT_EQ(answer->body.find("10.1.2.3"), std::string::npos) << answer->body;

@@ -20,7 +20,8 @@ using value::AttributeValue;
 using value::Item;
 
 constexpr unsigned kChildrenPage = 100;
-// Where batches end, of the hundred rows that a transaction may have: others wait behind a large one, and small ones are hardly slower.
+// Where batches end, of the hundred rows that a transaction may have: others wait behind a large one.  Smaller ones take longer in
+// all, on disk above all.
 constexpr std::size_t kPlannedRows = 12;
 // After each batch there is a pause of this many times what the batch took, up to a limit: three quarters of the database are for
 // others, and what comes during a batch seldom waits for a second one.
