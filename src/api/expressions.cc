@@ -28,11 +28,7 @@ Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cach
     values.emplace();
     for (const auto [placeholder, json] : object->json()) {
       auto value = value::decode_value(json);
-      if (!value && !bad_value) {
-        bad_value =
-            Error{value.error().code, fmt::format("ExpressionAttributeValues contains invalid value: {} for key {}",
-                                                  value.error().message, placeholder)};
-      }
+      if (!value && !bad_value) bad_value = bad_expression_value(value.error(), placeholder);
       values->insert_or_assign(std::string(placeholder), value ? std::move(*value) : value::AttributeValue());
     }
   }
@@ -40,6 +36,11 @@ Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cach
   TRY(binder.check_placeholders());
   if (bad_value) return *bad_value;
   return binder;
+}
+
+Error bad_expression_value(const Error& error, std::string_view placeholder) {
+  return {error.code,
+          fmt::format("ExpressionAttributeValues contains invalid value: {} for key {}", error.message, placeholder)};
 }
 
 Result<void> check_expression_parameters(const Request& request, const ExpressionParameters& parameters) {

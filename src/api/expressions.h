@@ -12,6 +12,9 @@ namespace stator::api {
 // Errors: Validation.
 Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cache);
 
+// The error of a value in ExpressionAttributeValues.
+Error bad_expression_value(const Error& error, std::string_view placeholder);
+
 // Which parameters an operation (or one table of a batch) takes as expressions, and which as their older form.
 struct ExpressionParameters {
   std::initializer_list<std::string_view> expressions;

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "stator/engine/item_rules.h"
+
 namespace stator::api {
 namespace {
 
@@ -140,6 +142,16 @@ Result<void> check_keys_untouched(const engine::Table& table, const expr::Update
           path.attribute));
     }
   }
+  return {};
+}
+
+Result<void> check_against_table(const WriteAction& action) {
+  const auto& table = *action.table;
+  if (action.condition) TRY(engine::check_scalar_keys(table, action.condition->nested_attributes()));
+  if (action.update) TRY(engine::check_scalar_keys(table, action.update->nested_attributes()));
+  if (action.kind == WriteAction::Kind::Put) return engine::check_item(table, action.item);
+  TRY(engine::check_key(table, action.item));
+  if (action.update) TRY(check_keys_untouched(table, *action.update));
   return {};
 }
 

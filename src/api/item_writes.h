@@ -36,5 +36,7 @@ void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engin
 
 // Refuses an update of a key attribute.  Errors: Validation.
 Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update);
+// All that an action's table demands of it, in the order of a transaction.  Errors: Validation.
+Result<void> check_against_table(const engine::WriteAction& action);
 
 }  // namespace stator::api

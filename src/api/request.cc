@@ -24,6 +24,12 @@ value::JsonObject parse_again(value::JsonParser& parser, const Request& request)
 
 KeptRequest::KeptRequest(const Request& request) : request_(parse_again(parser_, request)) {}
 
+Request Request::none() {
+  static value::JsonParser parser;
+  static const value::JsonObject empty = parser.parse("{}")->get_object().value_unsafe();
+  return Request(empty);
+}
+
 std::optional<value::JsonElement> Request::element(std::string_view name) const {
   auto found = member<value::JsonElement>(object_, name);
   if (found && found->is_null()) return std::nullopt;

@@ -15,6 +15,8 @@ namespace stator::api {
 class Request {
  public:
   explicit Request(value::JsonObject object) : object_(object) {}
+  // Without members.
+  static Request none();
 
   bool has(std::string_view name) const;
   std::optional<std::string_view> string(std::string_view name) const;

@@ -7,6 +7,7 @@
 #include "stator/api/operation.h"
 #include "stator/api/request_check.h"
 #include "stator/api/shape.h"
+#include "stator/api/typed_write.h"
 
 namespace stator::api {
 namespace {
@@ -92,6 +93,14 @@ void Service::call(std::string_view operation, std::string_view padded_body, Rep
   }
   if (const auto checked = check_request(*shape, *json); !checked) return fail(checked.error());
   run(Call(state_->environment, Request(object), std::move(reply), endpoint));
+}
+
+void Service::write(Write write, ReplyCallback reply) {
+  write_one(Call(state_->environment, Request::none(), std::move(reply)), std::move(write));
+}
+
+void Service::transact(std::vector<Write> writes, ReplyCallback reply) {
+  write_all(Call(state_->environment, Request::none(), std::move(reply)), std::move(writes));
 }
 
 }  // namespace stator::api

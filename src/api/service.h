@@ -3,8 +3,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stator/api/reply.h"
+#include "stator/api/write.h"
 
 namespace stator::engine {
 class Engine;
@@ -28,6 +30,10 @@ class Service {
   // `endpoint` is the address that the client used, for DescribeEndpoints; empty when there is none.
   void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply,
             std::string_view endpoint = {});
+
+  // The same for writes whose values are at hand: as PutItem, UpdateItem and DeleteItem, not for a check; and as TransactWriteItems.
+  void write(Write write, ReplyCallback reply);
+  void transact(std::vector<Write> writes, ReplyCallback reply);
 
   // Whether there is an operation of that name.
   static bool knows(std::string_view operation);

@@ -127,7 +127,7 @@ Outcome<std::variant<IdempotencyStore::Claimed, http::Response>> IdempotencyStor
   const auto now = seconds_of(clock_.now());
   const auto request_digest = digest_of({request.method, request.target, request.body});
   Claimed claimed{digest_of({request.subject ? "user" : "", request.subject.value_or(""), request.key})};
-  const runtime::Write write{
+  runtime::Write write{
       .kind = runtime::Write::Kind::Put,
       .table = table_,
       .item = {{std::string(kId), AttributeValue::string(claimed.id)},
@@ -138,7 +138,7 @@ Outcome<std::variant<IdempotencyStore::Claimed, http::Response>> IdempotencyStor
       .condition = "attribute_not_exists(#id) OR #expires <= :now",  // TTL may be late
       .names = {{"#id", AttributeValue::string(kId)}, {"#expires", AttributeValue::string(kExpires)}},
       .values = {{":now", AttributeValue::number(now)}}};
-  const auto answer = ATTEMPT(dynamo_.write(write));
+  const auto answer = ATTEMPT(dynamo_.write(std::move(write)));
   if (answer.written()) return Claim(std::move(claimed));
   const auto& before = answer.refusals.front().item;
   if (!before) return still_running();
@@ -171,7 +171,7 @@ Outcome<Done> IdempotencyStore::complete(const Claimed& claimed, const http::Res
     write.values.set(":headers", AttributeValue::string(response.headers));
     write.values.set(":body", AttributeValue::string(response.body));
   }
-  ATTEMPT(dynamo_.write(write));
+  ATTEMPT(dynamo_.write(std::move(write)));
   return Done{};
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "stator/api/reply.h"
+#include "stator/api/write.h"
 
 namespace stator::api {
 class Service;
@@ -19,6 +21,11 @@ class Client {
   // Runs one operation.  `json` is read before the call returns; the reply may come before it does, or later from another
   // thread.
   virtual void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) = 0;
+
+  // The same for writes whose values are at hand: one as PutItem, UpdateItem or DeleteItem (not a check), several as
+  // TransactWriteItems.  As JSON through call(), where nobody knows a shorter way.
+  virtual void write(api::Write write, api::ReplyCallback reply);
+  virtual void transact(std::vector<api::Write> writes, api::ReplyCallback reply);
 };
 
 // The engine in this process.
@@ -26,6 +33,8 @@ class InProcessClient final : public Client {
  public:
   explicit InProcessClient(api::Service& service) : service_(service) {}  // the service outlives the client
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
+  void write(api::Write write, api::ReplyCallback reply) override;
+  void transact(std::vector<api::Write> writes, api::ReplyCallback reply) override;
 
  private:
   api::Service& service_;

@@ -13,4 +13,12 @@ void InProcessClient::call(std::string_view operation, std::string_view json, ap
   service_.call(operation, padded, std::move(reply));
 }
 
+void InProcessClient::write(api::Write write, api::ReplyCallback reply) {
+  service_.write(std::move(write), std::move(reply));
+}
+
+void InProcessClient::transact(std::vector<api::Write> writes, api::ReplyCallback reply) {
+  service_.transact(std::move(writes), std::move(reply));
+}
+
 }  // namespace stator::client

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "stator/client/call.h"
+#include "stator/client/write_json.h"
 #include "stator/runtime/call.h"
 
 namespace stator::runtime {
@@ -35,56 +36,6 @@ Outcome<ItemPage> page_from(const Answer& answer, std::string_view operation) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- writing
-
-// `more` joins `names` in one member of the request.
-void write_placeholders(JsonWriter& json, const value::Item& names, const value::Item& values,
-                        const value::Item& more_names = {}, const value::Item& more_values = {}) {
-  if (!names.empty() || !more_names.empty()) {
-    json.key("ExpressionAttributeNames").begin_object();
-    for (const auto* list : {&names, &more_names}) {
-      for (const auto& [placeholder, name] : *list) json.key(placeholder).string(*name.as_string());
-    }
-    json.end_object();
-  }
-  if (!values.empty() || !more_values.empty()) {
-    json.key("ExpressionAttributeValues").begin_object();
-    for (const auto* list : {&values, &more_values}) {
-      for (const auto& [placeholder, content] : *list) json.key(placeholder).attribute(content);
-    }
-    json.end_object();
-  }
-}
-
-void write_members(JsonWriter& json, const Write& write) {
-  json.key("TableName").string(write.table);
-  json.key(write.kind == Write::Kind::Put ? "Item" : "Key").item(write.item);
-  if (write.kind == Write::Kind::Update) json.key("UpdateExpression").string(write.update);
-  if (!write.condition.empty()) {
-    json.key("ConditionExpression").string(write.condition);
-    json.key("ReturnValuesOnConditionCheckFailure").string("ALL_OLD");
-  }
-  write_placeholders(json, write.names, write.values);
-}
-
-std::string_view operation_of(Write::Kind kind) {
-  switch (kind) {
-    case Write::Kind::Put: return "PutItem";
-    case Write::Kind::Update: return "UpdateItem";
-    case Write::Kind::Delete: return "DeleteItem";
-    case Write::Kind::Check: break;
-  }
-  STATOR_ASSERT(false, "a check alone is no write");
-}
-
-std::string_view member_of(Write::Kind kind) {
-  switch (kind) {
-    case Write::Kind::Put: return "Put";
-    case Write::Kind::Update: return "Update";
-    case Write::Kind::Delete: return "Delete";
-    case Write::Kind::Check: return "ConditionCheck";
-  }
-  return {};
-}
 
 // The further members of a fault as an object of their own.
 Outcome<Answer> members_of(const api::Fault& fault, std::string_view operation) {
@@ -388,8 +339,8 @@ Outcome<ItemPage> Dynamo::query(const QueryRequest& request) {
   if (!request.index.empty()) json.key("IndexName").string(request.index);
   json.key("KeyConditionExpression").string(request.condition.text);
   if (!request.filter.text.empty()) json.key("FilterExpression").string(request.filter.text);
-  write_placeholders(json, request.condition.names, request.condition.values, request.filter.names,
-                     request.filter.values);
+  client::write_placeholders(json, request.condition.names, request.condition.values, request.filter.names,
+                             request.filter.values);
   if (!request.ascending) json.key("ScanIndexForward").boolean(false);
   if (request.consistent) json.key("ConsistentRead").boolean(true);
   if (request.limit) json.key("Limit").integer(*request.limit);
@@ -412,21 +363,16 @@ Outcome<ItemPage> Dynamo::scan(const ScanRequest& request) {
   return page_from(ATTEMPT(ask(client_, "Scan", body)), "Scan");
 }
 
-Outcome<WriteAnswer> Dynamo::write(const Write& write) {
-  const auto operation = operation_of(write.kind);
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object();
-  write_members(json, write);
-  json.end_object();
-  const auto reply = client::call_and_wait(client_, operation, body);
+Outcome<WriteAnswer> Dynamo::write(Write write) {
+  constexpr std::string_view kOperation = "write";
+  const auto reply = client::write_and_wait(client_, std::move(write));
   const auto* fault = std::get_if<api::Fault>(&reply.outcome);
   if (fault == nullptr) return WriteAnswer{};
   Refusal refusal;
   if (fault->name() == "ConditionalCheckFailedException") {
     refusal.cause = Refusal::Cause::Condition;
-    const auto members = ATTEMPT(members_of(*fault, operation));
-    refusal.item = ATTEMPT(item_at(members.root(), "Item", operation));
+    const auto members = ATTEMPT(members_of(*fault, kOperation));
+    refusal.item = ATTEMPT(item_at(members.root(), "Item", kOperation));
   } else if (fault->name() == "TransactionConflictException") {
     refusal.cause = Refusal::Cause::Contention;
   } else {
@@ -435,21 +381,9 @@ Outcome<WriteAnswer> Dynamo::write(const Write& write) {
   return WriteAnswer{.refusals = {std::move(refusal)}};
 }
 
-Outcome<WriteAnswer> Dynamo::transact(const std::vector<Write>& writes) {
-  constexpr std::size_t kUsualWrite = 1024;
-  std::string body;
-  body.reserve(writes.size() * kUsualWrite);
-  JsonWriter json(body);
-  // Without a token: a remote client gives it one, and in process no answer is lost on its way.
-  json.begin_object().key("TransactItems").begin_array();
-  for (const auto& write : writes) {
-    json.begin_object().key(member_of(write.kind)).begin_object();
-    write_members(json, write);
-    json.end_object().end_object();
-  }
-  json.end_array().end_object();
-
-  const auto reply = client::call_and_wait(client_, "TransactWriteItems", body);
+Outcome<WriteAnswer> Dynamo::transact(std::vector<Write> writes) {
+  const auto count = writes.size();
+  const auto reply = client::transact_and_wait(client_, std::move(writes));
   const auto* fault = std::get_if<api::Fault>(&reply.outcome);
   if (fault == nullptr) return WriteAnswer{};
   if (fault->name() != "TransactionCanceledException") return to_problem(*fault);
@@ -460,7 +394,7 @@ Outcome<WriteAnswer> Dynamo::transact(const std::vector<Write>& writes) {
     if (element.get(reason) != simdjson::SUCCESS) return unreadable_answer("TransactWriteItems");
     answer.refusals.push_back(ATTEMPT(refusal_of(reason, "TransactWriteItems")));
   }
-  if (answer.refusals.size() != writes.size()) return unreadable_answer("TransactWriteItems");
+  if (answer.refusals.size() != count) return unreadable_answer("TransactWriteItems");
   return answer;
 }
 

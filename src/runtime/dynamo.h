@@ -17,17 +17,7 @@ namespace stator::runtime {
 // A condition, filter, key condition or update with what its placeholders stand for.
 using Clause = model::Expression::Condition;
 
-// One write of one item, alone or in a transaction.
-struct Write {
-  enum class Kind : std::uint8_t { Put, Update, Delete, Check };
-  Kind kind = Kind::Put;
-  std::string table;
-  value::Item item;       // Put: the whole item; otherwise its primary key
-  std::string update;     // Update
-  std::string condition;  // empty: none; Check needs one
-  value::Item names;      // "#a" -> {"S": "Title"}
-  value::Item values;     // ":a" -> value
-};
+using api::Write;
 
 // Why one write of a refused transaction did not go through.
 struct Refusal {
@@ -100,9 +90,9 @@ class Dynamo {
   Outcome<ItemPage> scan(const ScanRequest& request);
 
   // One conditional write.  Not for Check.
-  Outcome<WriteAnswer> write(const Write& write);
+  Outcome<WriteAnswer> write(Write write);
   // All or none, 1 to 100 of them, on different items.  Carries a token, so that a repeated request is carried out once.
-  Outcome<WriteAnswer> transact(const std::vector<Write>& writes);
+  Outcome<WriteAnswer> transact(std::vector<Write> writes);
 
   // nullopt: there is no such table.
   Outcome<std::optional<TableState>> describe_table(std::string_view table);

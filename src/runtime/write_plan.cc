@@ -205,7 +205,8 @@ Outcome<WritePlan::Commit> WritePlan::commit(Dynamo& dynamo) {
   std::vector<Write> writes;
   writes.reserve(touched.size());
   for (auto* touch : touched) writes.push_back(to_write(*touch));
-  const auto answer = ATTEMPT(writes.size() == 1 ? dynamo.write(writes.front()) : dynamo.transact(writes));
+  const auto answer =
+      ATTEMPT(writes.size() == 1 ? dynamo.write(std::move(writes.front())) : dynamo.transact(std::move(writes)));
   if (answer.written()) return Commit::Written;
   return explain(answer, touched);
 }

@@ -73,7 +73,7 @@ Outcome<Done> UrlStore::upsert_chunk(const std::string& domain, std::span<UrlNew
     auto planned = ATTEMPT(plan(domain, chunk));
     if (!planned.created.empty()) planned.writes.push_back(count_write(domain, planned.created.size()));
     if (!planned.writes.empty()) {
-      const auto answer = dynamo_.transact(planned.writes);
+      const auto answer = dynamo_.transact(std::move(planned.writes));
       const bool throttled = !answer && answer.problem().kind == runtime::ProblemKind::Busy;
       if (!answer && !throttled) return answer.problem();
       if (throttled || !answer->written()) {
