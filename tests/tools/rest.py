@@ -66,6 +66,13 @@ class App:
         return subprocess.run([stator.binary(), *arguments, "--data", self.folder], env=self.environment, text=True,
                               capture_output=True, timeout=PATIENCE, check=True).stdout.strip()  # fmt: skip
 
+    def verify(self, *arguments):
+        """What `stator model verify` says of the data, wherever that is.  Not while an embedded app is at it."""
+        where = self.arguments[self.arguments.index("--endpoint") :][:2] if "--endpoint" in self.arguments else ("--data", self.folder)
+        done = subprocess.run([stator.binary(), "model", "verify", self.model, *where, *arguments], env=self.environment, text=True,
+                              capture_output=True, timeout=PATIENCE)  # fmt: skip
+        return (done.stdout or done.stderr).strip()
+
     def token(self, subject, *arguments):
         return self.run("token", "--subject", subject, *arguments)
 
@@ -114,6 +121,7 @@ class Rest(unittest.TestCase):
     caller = Caller
     arguments = ()
     command = "app"
+    anywhere = True
 
     @classmethod
     def setUpClass(cls):

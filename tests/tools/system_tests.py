@@ -7,7 +7,8 @@
     import system_tests
     system_tests.main(__file__)
 
-Tests whose class says `anywhere = True` run three times: embedded, at a Stator elsewhere, and at a database that is not ours.
+They run three times: embedded, at a Stator elsewhere, and at a database that is not ours; but once where they are about one of
+these: with `stator up` as their command, at a Stator that they talk to, or in a class that says `anywhere = False`.
 """
 
 import importlib.util
@@ -17,6 +18,10 @@ import unittest
 
 import rest
 import suite_unittest
+
+
+def runs_anywhere(test):
+    return issubclass(test, rest.Rest) and test.anywhere and test.command == "app" and not issubclass(test, rest.AtStator)
 
 
 def main(suite):
@@ -30,7 +35,7 @@ def main(suite):
         spec.loader.exec_module(module)
         tests = {name: value for name, value in vars(module).items()
                  if isinstance(value, type) and issubclass(value, unittest.TestCase) and value.__module__ == file.stem}  # fmt: skip
-        tests |= rest.everywhere(*(test for test in tests.values() if getattr(test, "anywhere", False)))
+        tests |= rest.everywhere(*filter(runs_anywhere, tests.values()))
         found |= {f"{file.stem}_{name}": test for name, test in tests.items()}
     vars(sys.modules["__main__"]).update(found)
     suite_unittest.main()

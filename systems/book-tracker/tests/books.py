@@ -108,7 +108,6 @@ class Limits(Shelf):
 
 
 class Lists(Shelf):
-    anywhere = True
 
     def setUp(self):
         super().setUp()

@@ -6,7 +6,6 @@ from bookshelf import NOWHERE, Shelf
 
 
 class Pages(Shelf):
-    anywhere = True
 
     def test_a_page_is_an_event_and_moves_the_book(self):
         book = self.ann.book(totalPages=100)

@@ -99,9 +99,7 @@ class Kill(Shelf):
         self.settle(lambda: rows() == [])
         database.close()
         self.app.stop()
-        verified = subprocess.run([stator.binary(), "model", "verify", "book-tracker", "--data", self.app.folder], text=True,
-                                  env=self.app.environment, capture_output=True)  # fmt: skip
-        self.assertEqual((verified.returncode, verified.stdout.strip()), (0, "0 rows, 0 findings, 0 repaired"), verified.stderr)
+        self.assertEqual(self.app.verify(), "0 rows, 0 findings, 0 repaired")
         self.app.start()
 
 

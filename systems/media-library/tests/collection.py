@@ -102,7 +102,6 @@ class Collections(Rest):
 class Order(Rest):
     """The place of an item in its collection."""
 
-    anywhere = True
 
     def orders(self, library, collection):
         return [one["Order"] for one in self.ann.items(f"{library}/collections/{collection}/items")]

@@ -87,7 +87,6 @@ class Items(Rest):
 class Contents(Rest):
     """GET /libraries/{LibraryId}/items: collections with their items nested under them."""
 
-    anywhere = True
 
     def shown(self, found):
         """Every entry of a list as text: `Foo(1 A, 2 B)` is a collection, `...Foo` one that continues from the page before."""

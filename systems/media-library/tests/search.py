@@ -6,7 +6,6 @@ from media import Rest
 
 
 class Search(Rest):
-    anywhere = True
 
     def find(self, text, user=None, limit=20):
         user = user or self.ann

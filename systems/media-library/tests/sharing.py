@@ -4,7 +4,6 @@ from media import Rest, as_item
 
 
 class Sharing(Rest):
-    anywhere = True
 
     def setUp(self):
         super().setUp()

@@ -137,7 +137,7 @@ class CutOff(Rest):
                     enough()
 
         self.kill_amid(work)
-        self.assertIn(" 0 findings", self.app.run("model", "verify", "media-library"))
+        self.assertIn(" 0 findings", self.app.verify())
         self.app.start()
         for library in libraries:
             collections = self.ann.items(f"{library}/collections")

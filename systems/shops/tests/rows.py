@@ -104,7 +104,7 @@ class Crash(shops_rest.ShopsRest):
                     enough()
 
         self.kill_amid(crawl)
-        self.assertIn(" 0 findings", self.app.run("model", "verify", "shops"))
+        self.assertIn(" 0 findings", self.app.verify())
         self.app.start()
         for i in range(4):
             shop = self.expect(self.bot("GET", f"/shops/crash{i}.example"), 200).json

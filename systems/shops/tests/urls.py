@@ -7,7 +7,6 @@ import shops_rest
 
 
 class Urls(shops_rest.ShopsRest):
-    anywhere = True
 
     def setUp(self):
         super().setUp()

@@ -7,7 +7,6 @@ import shops_rest
 
 
 class WorkQueue(shops_rest.ShopsRest):
-    anywhere = True
 
     @classmethod
     def setUpClass(cls):

@@ -21,8 +21,7 @@ class Crash(DeskAndTable):
                     enough()
 
         self.kill_amid(work)
-        verified = self.app.run("model", "verify", "stories")
-        self.assertIn(" 0 findings", verified)
+        self.assertIn(" 0 findings", self.app.verify())
         self.app.start()
         self.connect()
         self.check_records()

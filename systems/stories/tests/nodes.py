@@ -7,7 +7,6 @@ from desk import NOWHERE, Desk
 
 
 class Nodes(Desk):
-    anywhere = True
 
     def setUp(self):
         super().setUp()

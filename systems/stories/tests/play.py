@@ -6,7 +6,6 @@ from desk import Desk
 
 
 class Playing(Desk):
-    anywhere = True
 
     def setUp(self):
         super().setUp()

@@ -7,7 +7,6 @@ from desk import NOWHERE, TABLE, Desk, DeskAndTable
 
 
 class Stories(Desk):
-    anywhere = True
 
     def test_a_story_is_created_read_and_renamed(self):
         story = self.ann.story()

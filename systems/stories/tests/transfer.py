@@ -28,7 +28,6 @@ alert(1)
 
 
 class Documents(Desk):
-    anywhere = True
 
     def exported(self, story, format="json"):
         return self.expect(self.ann("GET", f"/stories/{story['id']}/export?format={format}"), 200)
@@ -206,9 +205,7 @@ class CutOff(DeskAndTable):
                          ExpressionAttributeValues={":past": {"N": str(int(time.time()) - 5)}})  # fmt: skip
         self.settle(lambda: parts() == [])
         self.app.stop()
-        verified = subprocess.run([stator.binary(), "model", "verify", "stories", "--data", self.app.folder], text=True,
-                                  env=self.app.environment, capture_output=True)  # fmt: skip
-        self.assertIn(" 0 findings", verified.stdout, verified.stderr)
+        self.assertIn(" 0 findings", self.app.verify())
         self.app.start()
 
 

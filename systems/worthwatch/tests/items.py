@@ -7,7 +7,6 @@ import watch_rest
 
 
 class Items(watch_rest.WatchRest):
-    anywhere = True
 
     def count(self, list_id):
         return self.get(self.ann, f"/watchlists/{list_id}")["itemCount"]

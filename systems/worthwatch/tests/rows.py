@@ -72,4 +72,4 @@ class Crash(watch_rest.WatchRest):
                     enough()
 
         self.kill_amid(work)
-        self.assertIn(" 0 findings", self.app.run("model", "verify", "worthwatch"))
+        self.assertIn(" 0 findings", self.app.verify())

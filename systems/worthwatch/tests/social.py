@@ -7,7 +7,6 @@ import watch_rest
 
 
 class Social(watch_rest.WatchRest):
-    anywhere = True
 
     def test_lists_are_saved_and_followed(self):
         listed = self.list_of(self.ann, title="Worth it")
