@@ -210,8 +210,10 @@ struct Call {
   std::string target;  // DynamoDB_20120810.GetItem
   const http::Origin* origin;
   std::string body;
+  bool reads = false;
   bool repeatable = false;
   api::ReplyCallback reply;
+  std::optional<api::Fault> doubt = {};  // of a write: the last fault that leaves open whether it was carried out
   int attempt = 1;
   int paid = 0;  // for the last retry
 };
@@ -277,6 +279,9 @@ void RemoteClient::Impl::attempt(std::unique_ptr<Call> call) {
 
 void RemoteClient::Impl::finish(std::unique_ptr<Call> call, Outcome outcome) {
   if (outcome.reply.ok()) quota = std::min(kQuota, quota + (call->paid > 0 ? call->paid : kReward));
+  if (outcome.verdict == Verdict::MaybeDone && !call->reads) {
+    call->doubt = std::get<api::Fault>(outcome.reply.outcome);
+  }
   const bool harmless = outcome.verdict != Verdict::MaybeDone || call->repeatable;
   if (outcome.verdict != Verdict::Final && harmless && call->attempt < retries.attempts &&
       pay(*call, outcome.verdict)) {
@@ -284,7 +289,11 @@ void RemoteClient::Impl::finish(std::unique_ptr<Call> call, Outcome outcome) {
     transport.after(wait, [this, call = std::move(call)]() mutable { attempt(std::move(call)); });
     return;
   }
-  if (!harmless) std::get<api::Fault>(outcome.reply.outcome).message += "; the request may have been carried out";
+  // That it was throttled, or not sent, the last time says nothing of the time before.
+  if (call->doubt && outcome.verdict != Verdict::Final) {
+    call->doubt->message += "; the request may have been carried out";
+    outcome.reply.outcome = std::move(*call->doubt);
+  }
   call->reply(std::move(outcome.reply));
 }
 
@@ -340,6 +349,7 @@ void RemoteClient::call(std::string_view operation, std::string_view json, api::
       std::make_unique<Call>(Call{.target = fmt::format("{}.{}", of_streams ? kStreams : kDatabase, operation),
                                   .origin = of_streams ? &impl_->streams : &impl_->database,
                                   .body = std::move(prepared.body),
+                                  .reads = is_read(operation),
                                   .repeatable = prepared.repeatable,
                                   .reply = std::move(reply)}));
 }

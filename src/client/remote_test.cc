@@ -283,6 +283,11 @@ TEST_F(RemoteTest, RepeatsWhatMayHaveHappenedOnlyIfThatDoesNoHarm) {
 TEST_F(RemoteTest, SaysThatAWriteMayHaveHappened) {
   network_->answers = {kBroken};
   EXPECT_EQ(told("UpdateItem"), "NetworkFailure: why; the request may have been carried out");
+  network_->answers = {kBroken, kThrottled, kThrottled, kRefused};
+  EXPECT_EQ(told("TransactWriteItems"), "NetworkFailure: why; the request may have been carried out")
+      << "although the last attempts were not";
+  network_->answers = {kBroken, kRefused, kThrottled, kRefused};
+  EXPECT_EQ(told("GetItem"), "NetworkFailure: why") << "nobody minds whether it was read";
 }
 
 TEST_F(RemoteTest, WaitsForARandomTimeThatMayBeLongerEachTime) {

@@ -214,7 +214,7 @@ TEST_F(QueueTest, ConcurrentComputationsAreNotLost) {
 }
 
 TEST_F(QueueTest, WhatDriftsIsCountedByNoVersionAndYetNotLost) {
-  world.made("TASK", task, nobody());
+  const auto first = world.made("TASK", task, nobody()).version;
   std::vector<std::thread> threads;
   std::atomic<int> done = 0;
   for (int i = 0; i < 4; ++i) {
@@ -226,10 +226,21 @@ TEST_F(QueueTest, WhatDriftsIsCountedByNoVersionAndYetNotLost) {
   const auto looked = world.get("TASK", task, nobody());
   EXPECT_EQ(shown(*looked, "looks"), std::to_string(done));
   EXPECT_EQ(shown(*looked, "known"), "true");
-  EXPECT_EQ(looked->version, 1U);
+  EXPECT_EQ(looked->version, first);
 
-  EXPECT_EQ(world.update("TASK", task, changes({{"looks", number(0)}}), nobody())->version, 2U) << "a request counts";
-  EXPECT_EQ((**world.perform("try", task, nobody())).version, 3U) << "so does what does not drift";
+  EXPECT_EQ(world.update("TASK", task, changes({{"looks", number(0)}}), nobody())->version, first + 1)
+      << "a request counts";
+  EXPECT_EQ((**world.perform("try", task, nobody())).version, first + 2) << "so does what does not drift";
+}
+
+TEST_F(QueueTest, WhatComesAgainHasNoVersionThatAFormerOneHad) {
+  WriteOptions former;
+  former.precondition.versions = std::vector{world.made("TASK", task, nobody()).version};
+  ASSERT_TRUE(world.remove("TASK", task, nobody()).ok());
+  world.clock().advance(std::chrono::milliseconds(1));
+  world.made("TASK", task, nobody());
+  EXPECT_EQ(told(world.update("TASK", task, changes({{"looks", number(7)}}), nobody(), former)), "412 VersionMismatch");
+  EXPECT_EQ(told(world.remove("TASK", task, nobody(), former)), "412 VersionMismatch");
 }
 
 TEST_F(QueueTest, AnActionDependsOnTheCountersThatItReads) {

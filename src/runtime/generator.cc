@@ -19,6 +19,10 @@ std::string Generator::now() const {
   return model::format_timestamp(std::chrono::floor<std::chrono::milliseconds>(clock_.now()));
 }
 
+std::int64_t Generator::milliseconds() const {
+  return std::chrono::floor<std::chrono::milliseconds>(clock_.now()).time_since_epoch().count();
+}
+
 std::int64_t Generator::seconds_from_now(std::chrono::seconds later) const {
   return (std::chrono::floor<std::chrono::seconds>(clock_.now()) + later).time_since_epoch().count();
 }

@@ -19,6 +19,8 @@ class Generator {
 
   // "2026-01-15T10:00:00.000Z"
   std::string now() const;
+  // Since 1970.
+  std::int64_t milliseconds() const;
   // Seconds since 1970, as DynamoDB's TTL wants them.
   std::int64_t seconds_from_now(std::chrono::seconds later) const;
   std::string uuid() const { return random_.uuid(); }

@@ -43,8 +43,8 @@ struct EntityRules {
   const model::Entity* entity = nullptr;
   std::vector<RelationRules> relations;
   std::set<std::string> identity;
-  // Part of its name is generated, so there is never another of that name.  What comes again begins with version 1 again, which then
-  // says nothing about what was read before.
+  // Part of its name is generated, so there is never another of that name.  Of what comes again a version alone says little about
+  // what was read before: within a millisecond it may begin as the former one did.
   bool comes_once = false;
   // Attributes that change without the version: counters, sums, copies, what the deletion of a parent clears, and what is declared
   // to drift.

@@ -139,7 +139,11 @@ Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Sourc
   check_complete(entity, attributes, problems);
   check_named(entity, attributes, problems);
   if (!problems.empty()) return invalid(std::move(problems));
-  if (entity.versioned) attributes.set(model_.table.version_attribute, AttributeValue::number(1));
+  if (entity.versioned) {
+    // What comes again does not begin with a version that a former one had: who has read that one would change this.
+    const auto first = context_.rules.of(entity).comes_once ? 1 : context_.generator.milliseconds();
+    attributes.set(model_.table.version_attribute, AttributeValue::number(first));
+  }
 
   ATTEMPT(compute(entity, std::nullopt, attributes));
   const bool named_by_number = ATTEMPT(fill_next(entity, std::nullopt, attributes));
