@@ -10,6 +10,7 @@
 
 #include "stator/app/input.h"
 #include "stator/app/openapi_schema.h"
+#include "stator/model/answer_shape.h"
 #include "stator/runtime/action_subject.h"
 
 namespace stator::app {
@@ -207,10 +208,7 @@ class Description {
     if (!pattern->single) page_parameters(*pattern);
     include_deleted();
     Operation::Schemas returned;
-    for (const auto& one : pattern->returns) {
-      auto reference = reference_to(one.entity);
-      if (std::ranges::find(returned, reference) == returned.end()) returned.push_back(std::move(reference));
-    }
+    for (const auto& shape : model::answer_shapes(model_, *pattern)) returned.push_back(schema_of(shape));
     if (pattern->single) {
       answer("200", "It; ETag is in the head", std::move(returned));
     } else {
@@ -226,6 +224,28 @@ class Description {
     limit.max = value::Number::from_int(pattern.max_limit);
     parameter("query", "limit", false, limit);
     parameter("query", "nextToken", false, model::Type{}, "From the page before");
+  }
+
+  // The entity's, with what is joined to it and nested in it.
+  static std::string schema_of(const model::AnswerShape& shape) {
+    if (shape.joined.empty() && shape.nested_as.empty()) return reference_to(shape.entity->name);
+    std::string out;
+    value::JsonWriter json(out);
+    json.begin_object().key("allOf").begin_array().raw(reference_to(shape.entity->name));
+    json.begin_object().key("type").string("object").key("properties").begin_object();
+    for (const auto& joined : shape.joined) json.key(joined.as).raw(reference_to(joined.entity->name));
+    if (!shape.nested_as.empty()) {
+      Operation::Schemas nested;
+      for (const auto& child : shape.nested) nested.push_back(schema_of(child));
+      json.key(shape.nested_as).begin_object().key("type").string("array").key("items");
+      write_any_of(json, nested);
+      json.end_object().key("continued").begin_object().key("type").string("boolean");
+      json.key("description").string("It began on an earlier page").end_object();
+    }
+    json.end_object();
+    if (!shape.nested_as.empty()) json.key("required").begin_array().string(shape.nested_as).end_array();
+    json.end_object().end_array().end_object();
+    return out;
   }
 
   static std::string list_of(const Operation::Schemas& items) {

@@ -33,6 +33,13 @@ entities:
       userId: string
       basketId: { type: uuid, generated: uuid }
       size: { type: integer, default: 3 }
+  FRUIT:
+    owner: userId
+    parents:
+      tree: { entity: TREE, by: { userId: userId, treeId: treeId } }
+      basket: { entity: BASKET, by: { userId: userId, basketId: basketId }, optional: true }
+    keys: { PK: "USER#{userId}", SK: "TREE#{treeId}#FRUIT#{fruitId}" }
+    attributes: { userId: string, treeId: uuid, basketId: uuid, fruitId: { type: uuid, generated: uuid } }
   CRATE:
     path: /crate
     operations: [put, get]
@@ -43,6 +50,12 @@ patterns:
   trees: { description: All of them., get: /trees, query: { PK: "USER#{me}", SK: { begins_with: "TREE#" } }, returns: TREE, page: { default: 5, max: 10 } }
   trees_by_kind: { get: "/trees?of={kind}", query: { index: ByKind, GPK: "KIND#{me}#{kind}" }, returns: TREE, order: { asked: ascending }, page: { default: 5, max: 10 } }
   apples: { get: "/trees?view=apples", query: { index: ByKind, GPK: "KIND#{me}#APPLE" }, returns: TREE, page: { default: 5, max: 10 } }
+  harvest:
+    get: /harvest
+    query: { PK: "USER#{me}", SK: { begins_with: "TREE#" } }
+    returns: [TREE, FRUIT]
+    nest: { parent: TREE, children: [FRUIT], relation: tree, as: fruits }
+    join: { relation: basket, as: lies_in }
 actions:
   fell:
     delete: /trees/{id}/wood
@@ -107,6 +120,17 @@ TEST_F(OpenApiTest, RoutesThatTheirQueryTellsApartAreOneOperation) {
   EXPECT_EQ(parameter(trees, "limit", "/schema"), R"({"type":"integer","minimum":1,"maximum":10})");
   EXPECT_EQ(parameter(trees, "limit", "/description"), "");
   EXPECT_EQ(parameter(trees, "kind", "/in"), "") << "it is called `of`";
+}
+
+TEST_F(OpenApiTest, WhatIsNestedAndJoinedIsInTheAnswer) {
+  const std::string items =
+      "/paths/~1harvest/get/responses/200/content/application~1json/schema/properties/items/items/anyOf";
+  EXPECT_EQ(at(items + "/0/allOf/0/$ref"), R"("#/components/schemas/TREE")");
+  const auto fruits = items + "/0/allOf/1/properties/fruits/items/allOf";
+  EXPECT_EQ(at(items + "/0/allOf/1/required"), R"(["fruits"])");
+  EXPECT_EQ(at(fruits + "/0/$ref"), R"("#/components/schemas/FRUIT")");
+  EXPECT_EQ(at(fruits + "/1/properties/lies_in/$ref"), R"("#/components/schemas/BASKET")");
+  EXPECT_EQ(at(items + "/1/allOf/1/properties/lies_in/$ref"), R"("#/components/schemas/BASKET")");
 }
 
 TEST_F(OpenApiTest, PathsThatDifferInTheirNamesAreOnePath) {

@@ -236,3 +236,15 @@ export interface Page<T> {
   items: T[];
   nextToken?: string;
 }
+
+/** What `on_shelf` answers. */
+export type OnShelfAnswer = Page<Item>;
+
+/** What `of_year` answers. */
+export type OfYearAnswer = Page<(Partial<Item> & { house?: Pick<Library, "name" | "town" | "Kind" | "Revision"> })>;
+
+/** What `lent_to_me` answers. */
+export type LentToMeAnswer = Page<Partial<Item>>;
+
+/** What `history` answers. */
+export type HistoryAnswer = Event;

@@ -8,7 +8,7 @@ OPERATION = {"tags", "summary", "description", "externalDocs", "operationId", "p
 PARAMETER = {"name", "in", "description", "required", "deprecated", "schema", "content", "style", "explode", "example", "examples"}
 TYPES = {"null", "boolean", "object", "array", "number", "string", "integer"}
 SCHEMA = {"$ref", "type", "format", "description", "default", "enum", "const", "minimum", "maximum", "multipleOf", "minLength", "maxLength",
-          "pattern", "items", "minItems", "maxItems", "uniqueItems", "properties", "required", "additionalProperties", "anyOf",
+          "pattern", "items", "minItems", "maxItems", "uniqueItems", "properties", "required", "additionalProperties", "anyOf", "allOf",
           "contentEncoding", "title"}  # fmt: skip
 
 
@@ -63,8 +63,9 @@ class _Checker:
             if word in schema:
                 self.schema(schema[word], f"{where}.{word}")
         self.require(schema.get("type") != "array" or "items" in schema, where, "an array without items")
-        for n, option in enumerate(schema.get("anyOf", [])):
-            self.schema(option, f"{where}.anyOf[{n}]")
+        for word in ("anyOf", "allOf"):
+            for n, option in enumerate(schema.get(word, [])):
+                self.schema(option, f"{where}.{word}[{n}]")
 
     def content(self, content, where):
         for kind, media in content.items():

@@ -108,6 +108,53 @@ TEST(TypescriptTypes, TellWhatIsServedCreatedAndPatched) {
   EXPECT_EQ(text.find("secret: string"), std::string::npos) << "what is hidden is not served";
 }
 
+const Model& reading_room() {
+  static const Model model = load_or_fail(R"(
+model: room
+table: { name: Room, key: [PK, SK], indexes: { ByTitle: { key: [GPK, GSK], projection: [title] } } }
+entities:
+  SHELF:
+    keys: { PK: "ROOM#{room}", SK: "{shelf}" }
+    attributes: { room: string, shelf: string, label: string }
+  BOOK:
+    parents:
+      shelf: { entity: SHELF, by: { room: room, shelf: shelf } }
+      writer: { entity: WRITER, by: { writer: writer }, optional: true }
+    keys: { PK: "ROOM#{room}", SK: "{shelf}#{book}", GPK: "ROOM#{room}", GSK: "{title}" }
+    attributes: { room: string, shelf: string, book: string, title: string, writer: string }
+  WRITER:
+    keys: { PK: "WRITER#{writer}", SK: "WRITER" }
+    attributes: { writer: string, name: string, born: date }
+patterns:
+  shelves:
+    get: /rooms/{room}/shelves
+    query: { PK: "ROOM#{room}" }
+    returns: [SHELF, BOOK]
+    nest: { parent: SHELF, children: [BOOK], relation: shelf, as: books }
+    join: { relation: writer, as: writtenBy, attributes: [name] }
+    access: public
+  titles: { get: "/rooms/{room}/titles", query: { index: ByTitle, GPK: "ROOM#{room}" }, returns: BOOK, access: public }
+  writer: { get: "/writers/{writer}", query: { PK: "WRITER#{writer}", SK: "WRITER" }, returns: WRITER, single: true, access: public }
+  not_over_rest: { query: { PK: "ROOM#{room}" }, returns: [SHELF, BOOK] }
+)");
+  return model;
+}
+
+TEST(Types, TellWhatPatternsAnswer) {
+  const auto typescript = typescript_types(reading_room());
+  expect_parts(
+      typescript,
+      {"export type ShelvesAnswer = Page<(Shelf & { books: Array<(Book & { writtenBy?: Pick<Writer, \"name\" | "
+       "\"EntityType\" | \"Version\"> })>; continued?: true }) | (Book & { writtenBy?: Pick<Writer,",
+       "export type TitlesAnswer = Page<Partial<Book>>;\n", "export type WriterAnswer = Writer;\n"});
+  EXPECT_EQ(typescript.find("NotOverRest"), typescript.find("NotOverRestParameters"));
+  expect_parts(cpp_types(reading_room()),
+               {"struct ShelvesBook : Book {\n  std::optional<Writer> writtenBy;\n};\n",
+                "struct ShelvesShelf : Shelf {\n  std::vector<ShelvesBook> books;\n  bool continued = false;",
+                "using ShelvesAnswer = Page<std::variant<ShelvesShelf, ShelvesBook",
+                "using TitlesAnswer = Page<Book>;\n", "using WriterAnswer = Writer;\n"});
+}
+
 TEST(Types, HaveNamesOfTheirOwn) {
   const auto model = load_or_fail(R"yaml(
 model: clash

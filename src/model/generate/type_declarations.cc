@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "stator/model/answer_shape.h"
 #include "stator/value/json.h"
 
 namespace stator::model::generate {
@@ -149,20 +150,23 @@ struct Declared {
   const Entity* served = nullptr;  // what is answered of this entity, which then tells its type and version, too
 };
 
+// The names of entities' types, by entity.
+using EntityNames = std::map<const Entity*, std::string>;
+
 // Whether answers have that member beside the entity's own.
 bool is_added(const Entity* served, const std::string& name) {
   return served != nullptr && served->find_attribute(name) == nullptr;
 }
 
-// Every type of a model, in the order in which they are declared.  Entities choose their names first.
-void each_type(const Model& model, TypeNames& names, const std::function<void(const Declared&)>& declare_as) {
-  std::map<std::string_view, std::string> entity_names;
-  for (const auto& entity : model.entities) entity_names[entity.name] = names.take(pascal_case(entity.name));
+// Every type of a model that is a list of members, in the order in which they are declared.  Entities choose their names first.
+EntityNames each_type(const Model& model, TypeNames& names, const std::function<void(const Declared&)>& declare_as) {
+  EntityNames entity_names;
+  for (const auto& entity : model.entities) entity_names[&entity] = names.take(pascal_case(entity.name));
   const auto declare = [&](const std::string& wanted, std::string_view purpose, Members members) {
     declare_as({.name = names.take(wanted), .purpose = purpose, .members = std::move(members), .served = nullptr});
   };
   for (const auto& entity : model.entities) {
-    const auto& name = entity_names.at(entity.name);
+    const auto& name = entity_names.at(&entity);
     declare_as({.name = name, .purpose = entity.description, .members = served(model, entity), .served = &entity});
     if (entity.has_operation("create")) declare(name + "Create", "What a create takes.", created(entity));
     if (entity.has_operation("put")) {
@@ -179,6 +183,15 @@ void each_type(const Model& model, TypeNames& names, const std::function<void(co
   for (const auto& action : model.actions) {
     if (!action.inputs.empty()) declare(pascal_case(action.name) + "Input", action.description, given(action.inputs));
   }
+  return entity_names;
+}
+
+// What a list is called that has one of these, or of several kinds.
+template <typename Spell>
+std::vector<std::string> spelled(const std::vector<AnswerShape>& shapes, const Spell& spell) {
+  std::vector<std::string> out;
+  for (const auto& shape : shapes) out.push_back(spell(shape));
+  return out;
 }
 
 // --------------------------------------------------------------------------------------------------------------- TypeScript
@@ -222,6 +235,36 @@ std::string typescript_type(const Type& type) {
   }
 }
 
+std::string typescript_name(const std::string& name) { return is_identifier(name) ? name : json_string(name); }
+
+// `Collection & { items: Array<Book | Video>; continued?: true }`
+std::string typescript_shape(const Model& model, const EntityNames& names, const AnswerShape& shape) {
+  const auto& name = names.at(shape.entity);
+  auto type = shape.whole ? name : fmt::format("Partial<{}>", name);
+  std::vector<std::string> more;
+  for (const auto& joined : shape.joined) {
+    auto other = names.at(joined.entity);
+    if (!joined.attributes->empty()) {
+      std::vector<std::string> picked;
+      for (const auto& attribute : *joined.attributes) {
+        if (!joined.entity->find_attribute(attribute)->hidden) picked.push_back(json_string(attribute));
+      }
+      if (is_added(joined.entity, model.table.type_attribute))
+        picked.push_back(json_string(model.table.type_attribute));
+      if (is_added(joined.entity, model.table.version_attribute) && joined.entity->versioned)
+        picked.push_back(json_string(model.table.version_attribute));
+      other = fmt::format("Pick<{}, {}>", other, fmt::join(picked, " | "));
+    }
+    more.push_back(fmt::format("{}?: {}", typescript_name(std::string(joined.as)), other));
+  }
+  if (!shape.nested_as.empty()) {
+    const auto nested = spelled(shape.nested, [&](const auto& one) { return typescript_shape(model, names, one); });
+    more.push_back(fmt::format("{}: Array<{}>; continued?: true", typescript_name(std::string(shape.nested_as)),
+                               fmt::join(nested, " | ")));
+  }
+  return more.empty() ? type : fmt::format("({} & {{ {} }})", type, fmt::join(more, "; "));
+}
+
 // ----------------------------------------------------------------------------------------------------------------------- C++
 
 // The reserved words of C++20.
@@ -252,11 +295,37 @@ std::string cpp_name(std::string_view name) {
   return out;
 }
 
+// The one type, or a variant of several.
+std::string cpp_one_of(const std::vector<std::string>& types) {
+  return types.size() == 1 ? types.front() : fmt::format("std::variant<{}>", fmt::join(types, ", "));
+}
+
 // A member cannot be called like its struct, nor like what its types are spelled with.
 std::string cpp_member(std::string_view structure, std::string_view name) {
   auto out = cpp_name(name);
   if (out == structure || out == "Patch" || out == "std") out += '_';
   return out;
+}
+
+// The struct of an answered object, declared into `out` when it is more than its entity's.
+std::string cpp_shape(const Model& model, const EntityNames& entities, const std::string& owner,
+                      const AnswerShape& shape, TypeNames& names, std::string& out) {
+  const auto& entity = entities.at(shape.entity);
+  if (shape.joined.empty() && shape.nested_as.empty()) return entity;
+  std::string body;
+  for (const auto& joined : shape.joined) {
+    // Of chosen attributes the others are empty.
+    body += fmt::format("  std::optional<{}> {};\n", entities.at(joined.entity), cpp_member(entity, joined.as));
+  }
+  if (!shape.nested_as.empty()) {
+    const auto nested =
+        spelled(shape.nested, [&](const auto& one) { return cpp_shape(model, entities, owner, one, names, out); });
+    body += fmt::format("  std::vector<{}> {};\n  bool continued = false;  // it began on an earlier page\n",
+                        cpp_one_of(nested), cpp_member(entity, shape.nested_as));
+  }
+  auto name = names.take(owner + entity);
+  out += fmt::format("\nstruct {} : {} {{\n{}}};\n", name, entity, body);
+  return name;
 }
 
 // Maps with a shape become structs of their own, declared before the one that holds them.
@@ -292,8 +361,8 @@ std::string typescript_types(const Model& model) {
   std::string out =
       fmt::format("// Types of the model {}.  Made by `stator model types --language typescript`.\n", model.name);
   TypeNames names{"Page"};
-  const auto member_name = [](const std::string& name) { return is_identifier(name) ? name : json_string(name); };
-  each_type(model, names, [&](const Declared& type) {
+  const auto& member_name = typescript_name;
+  const auto entities = each_type(model, names, [&](const Declared& type) {
     const auto& [name, purpose, members, entity] = type;
     out += "\n";
     if (!purpose.empty()) out += fmt::format("/** {} */\n", one_line(purpose));
@@ -313,18 +382,29 @@ std::string typescript_types(const Model& model) {
     out += "}\n";
   });
   out += "\n/** One page of a list. */\nexport interface Page<T> {\n  items: T[];\n  nextToken?: string;\n}\n";
+  for (const auto& pattern : model.patterns) {
+    if (pattern.path.empty()) continue;
+    const auto shapes = spelled(answer_shapes(model, pattern),
+                                [&](const auto& shape) { return typescript_shape(model, entities, shape); });
+    const auto one = fmt::format("{}", fmt::join(shapes, " | "));
+    out += fmt::format("\n/** What `{}` answers. */\nexport type {} = {};\n", pattern.name,
+                       names.take(pascal_case(pattern.name) + "Answer"),
+                       pattern.single ? one : fmt::format("Page<{}>", one));
+  }
   return out;
 }
 
 std::string cpp_types(const Model& model) {
   std::string out = fmt::format(
       "// Types of the model {}.  Made by `stator model types --language cpp`.\n#pragma once\n\n#include <cstdint>\n"
-      "#include <optional>\n#include <string>\n#include <vector>\n\nnamespace {} {{\n\n"
+      "#include <optional>\n#include <string>\n#include <variant>\n#include <vector>\n\nnamespace {} {{\n\n"
       "// What a patch does with an attribute: absent keeps it, an empty Patch clears it.\n"
-      "template <typename T>\nusing Patch = std::optional<std::optional<T>>;\n",
+      "template <typename T>\nusing Patch = std::optional<std::optional<T>>;\n\n"
+      "// One page of a list.\n"
+      "template <typename T>\nstruct Page {{\n  std::vector<T> items;\n  std::optional<std::string> nextToken;\n}};\n",
       model.name, cpp_name(model.name));
-  TypeNames names{"Patch"};
-  each_type(model, names, [&](const Declared& type) {
+  TypeNames names{"Patch", "Page"};
+  const auto entities = each_type(model, names, [&](const Declared& type) {
     const auto& [name, purpose, members, entity] = type;
     std::string before;
     std::string body;
@@ -352,6 +432,17 @@ std::string cpp_types(const Model& model) {
     if (!purpose.empty()) out += fmt::format("// {}\n", one_line(purpose));
     out += fmt::format("struct {} {{\n{}}};\n", name, body);
   });
+  for (const auto& pattern : model.patterns) {
+    if (pattern.path.empty()) continue;
+    const auto name = pascal_case(pattern.name);
+    std::string before;
+    const auto shapes = spelled(answer_shapes(model, pattern), [&](const auto& shape) {
+      return cpp_shape(model, entities, name, shape, names, before);
+    });
+    const auto one = cpp_one_of(shapes);
+    out += before + fmt::format("\n// What `{}` answers.\nusing {} = {};\n", pattern.name, names.take(name + "Answer"),
+                                pattern.single ? one : fmt::format("Page<{}>", one));
+  }
   out += fmt::format("\n}}  // namespace {}\n", cpp_name(model.name));
   return out;
 }
