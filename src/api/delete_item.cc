@@ -18,11 +18,7 @@ Result<engine::WriteAction> read_delete(Call& call) {
     return validation_error("ReturnValues can only be ALL_OLD or NONE");
   }
   action.condition = TRY(legacy_expected(request));
-  if (const auto text = request.string("ConditionExpression")) {
-    auto binder = TRY(read_placeholders(request, call.expressions()));
-    action.condition = TRY(binder.condition(expr::Kind::Condition, *text));
-    TRY(binder.check_all_used());
-  }
+  TRY(bind_expressions(call, request, action));
   action.table = TRY(find_table(call));
   TRY(engine::check_key(*action.table, action.item));
   if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "stator/api/expressions.h"
 #include "stator/engine/item_rules.h"
 
 namespace stator::api {
@@ -132,6 +133,16 @@ void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engin
     json.end_array();
   }
   json.end_object();
+}
+
+Result<void> bind_expressions(const Call& call, const Request& request, WriteAction& action) {
+  const auto condition = request.string("ConditionExpression");
+  const auto update = action.kind == WriteAction::Kind::Update ? request.string("UpdateExpression") : std::nullopt;
+  if (!update && !condition) return {};
+  auto binder = TRY(read_placeholders(request, call.expressions()));
+  if (update) action.update = TRY(binder.update(*update));
+  if (condition) action.condition = TRY(binder.condition(expr::Kind::Condition, *condition));
+  return binder.check_all_used();
 }
 
 Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update) {

@@ -34,6 +34,9 @@ void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engin
                                   const std::vector<engine::TablePtr>& tables,
                                   const std::vector<value::AttributeValue>& partitions);
 
+// Binds the ConditionExpression of a request, and the UpdateExpression of an update, where there is one.  Errors: Validation.
+Result<void> bind_expressions(const Call& call, const Request& request, engine::WriteAction& action);
+
 // Refuses an update of a key attribute.  Errors: Validation.
 Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update);
 // All that an action's table demands of it, in the order of a transaction.  Errors: Validation.

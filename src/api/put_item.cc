@@ -22,11 +22,7 @@ Result<engine::WriteAction> read_put(Call& call) {
     return validation_error("Item size has exceeded the maximum allowed size");
   }
   action.condition = TRY(legacy_expected(request));
-  if (const auto text = request.string("ConditionExpression")) {
-    auto binder = TRY(read_placeholders(request, call.expressions()));
-    action.condition = TRY(binder.condition(expr::Kind::Condition, *text));
-    TRY(binder.check_all_used());
-  }
+  TRY(bind_expressions(call, request, action));
   action.table = TRY(find_table(call));
   TRY(engine::check_item(*action.table, action.item));
   if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));

@@ -34,18 +34,11 @@ Result<TransactItem> read_item(Call& call, const Request& request) {
   item.return_item = body->string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
   const bool is_put = item.action.kind == WriteAction::Kind::Put;
   item.action.item = TRY(value::decode_item(*body->element(is_put ? "Item" : "Key")));
-  const auto condition = body->string("ConditionExpression");
-  const auto update = body->string("UpdateExpression");
   TRY(check_expression_parameters(
       *body, item.action.kind == WriteAction::Kind::Update
                  ? ExpressionParameters{.expressions = {"UpdateExpression", "ConditionExpression"}, .legacy = {}}
                  : ExpressionParameters{.expressions = {"ConditionExpression"}, .legacy = {}}));
-  if (condition || update) {
-    auto binder = TRY(read_placeholders(*body, call.expressions()));
-    if (update) item.action.update = TRY(binder.update(*update));
-    if (condition) item.action.condition = TRY(binder.condition(expr::Kind::Condition, *condition));
-    TRY(binder.check_all_used());
-  }
+  TRY(bind_expressions(call, *body, item.action));
   return item;
 }
 

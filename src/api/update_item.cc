@@ -19,14 +19,7 @@ Result<engine::WriteAction> read_update(Call& call) {
   action.update = TRY(legacy_updates(request));
   action.legacy = action.update.has_value();
   action.condition = TRY(legacy_expected(request));
-  const auto update = request.string("UpdateExpression");
-  const auto condition = request.string("ConditionExpression");
-  if (update || condition) {
-    auto binder = TRY(read_placeholders(request, call.expressions()));
-    if (update) action.update = TRY(binder.update(*update));
-    if (condition) action.condition = TRY(binder.condition(expr::Kind::Condition, *condition));
-    TRY(binder.check_all_used());
-  }
+  TRY(bind_expressions(call, request, action));
   action.table = TRY(find_table(call));
   TRY(engine::check_key(*action.table, action.item));
   if (action.update) TRY(engine::check_scalar_keys(*action.table, action.update->nested_attributes()));
