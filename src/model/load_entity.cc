@@ -516,6 +516,19 @@ void check_key_type(const Entity& entity, const KeyAttribute& key, Report& repor
   }
 }
 
+// DynamoDB takes no empty text or bytes as a key, so an attribute that is one as it is has at least one.  What is computed and empty
+// is in no index instead.
+void require_content_of_keys(const Table& table, Entity& entity) {
+  const auto one = value::Number::from_int(1);
+  for_each_key(table, [&](const KeyAttribute& key) {
+    for (auto& attribute : entity.attributes) {
+      const bool can_be_empty = attribute.type.kind == Kind::String || attribute.type.kind == Kind::Binary;
+      if (attribute.name != key.name || !can_be_empty || attribute.computed()) continue;
+      if (!attribute.type.min || *attribute.type.min < one) attribute.type.min = one;
+    }
+  });
+}
+
 // What can only be said when all attributes and keys of the entity are there.
 void check_entity(const std::string& name, Loading& loading) {
   const Table& table = loading.model.table;
@@ -609,6 +622,7 @@ void load_entity(const YamlNode& node, Loading& loading) {
     for (const auto& attribute : read_members(*attributes, "`attributes`", report))
       load_attribute(attribute, entity, loading);
     mark_when_read(entity);
+    require_content_of_keys(loading.model.table, entity);
   }
   if (const YamlNode* parents = words.find("parents")) {
     for (const auto& parent : read_members(*parents, "`parents`", report)) load_parent(parent, entity, loading);

@@ -283,6 +283,30 @@ TEST(LoadModel, TakesTheTypeOfACopyFromItsSource) {
   EXPECT_EQ(copy.copy_of->relation, "collection");
 }
 
+TEST(LoadModel, LetsNoAttributeBeEmptyThatIsAKeyAsItIs) {
+  const auto model = load_or_fail(R"yaml(
+model: towns
+table: { name: Towns, key: [PK], indexes: { ByTown: { key: [town, code], projection: all }, ByMark: { key: mark, projection: all } } }
+entities:
+  HOUSE:
+    keys: { PK: "{house}" }
+    attributes:
+      house: { type: uuid, generated: uuid }
+      town: { type: string, max: 50 }
+      code: { type: string, min: 2 }
+      mark: { type: string, derived: "if(town = 'Rome', 'eternal', '')" }
+      note: string
+patterns:
+  in_town: { query: { index: ByTown, town: "{town|raw}" }, returns: HOUSE }
+  marked: { query: { index: ByMark, mark: "{mark|raw}" }, returns: HOUSE }
+)yaml");
+  const auto least = [&](std::string_view name) { return model.find_entity("HOUSE")->find_attribute(name)->type.min; };
+  EXPECT_EQ(least("town"), value::Number::from_int(1));
+  EXPECT_EQ(least("code"), value::Number::from_int(2));
+  EXPECT_EQ(least("mark"), std::nullopt) << "what is computed is in no index while it is empty";
+  EXPECT_EQ(least("note"), std::nullopt);
+}
+
 TEST(LoadModel, MakesTheOperationsThatMakeSense) {
   const auto model = load_or_fail(kMediaLibrary);
   EXPECT_EQ(model.find_entity("EVENT")->operations, (std::vector<std::string>{"create", "get"}));
