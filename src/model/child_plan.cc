@@ -261,11 +261,12 @@ class ChildSearch {
 
 }  // namespace
 
-bool can_find_children(const Model& model, const Entity& child, const Parent& relation) {
+bool can_find_children(const Model& model, const Entity& child, const Parent& relation, const Index* without) {
   const ChildKeys keys(model, child, relation);
   const auto& indexes = model.table.indexes;
-  return keys.lead_through_table() ||
-         std::any_of(indexes.begin(), indexes.end(), [&](const Index& index) { return keys.lead_through(index); });
+  return keys.lead_through_table() || std::any_of(indexes.begin(), indexes.end(), [&](const Index& index) {
+           return &index != without && keys.lead_through(index);
+         });
 }
 
 Result<ChildPlan> plan_children(const Model& model, const Entity& child, const Parent& relation,

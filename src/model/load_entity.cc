@@ -205,7 +205,7 @@ void load_on_delete(const YamlNode& node, const std::string& entity, Parent& par
         const Attribute* attribute = loading.need_attribute(owner, name);
         if (attribute == nullptr) return;
         const auto identity = owner.identity(loading.model.table);
-        if (attribute->required)
+        if (attribute->required && !attribute->default_value)
           loading.report.error(name.position, "contradiction",
                                fmt::format("{} is required, so it cannot be cleared", name.text));
         if (std::find(identity.begin(), identity.end(), name.text) != identity.end())

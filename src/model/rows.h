@@ -77,7 +77,8 @@ struct ChildPlan {
 };
 // Whether there is such a key, whatever the parent.  It has all children in it, so it is not sparse; its partition key has one
 // alternative and no shards, and follows from the parent.
-bool can_find_children(const Model& model, const Entity& child, const Parent& relation);
+// `without` is an index that is taken not to be there.
+bool can_find_children(const Model& model, const Entity& child, const Parent& relation, const Index* without = nullptr);
 // Errors: Validation, when can_find_children() says no; the checker says so beforehand.
 Result<ChildPlan> plan_children(const Model& model, const Entity& child, const Parent& relation,
                                 const value::Item& parent_attributes);

@@ -48,19 +48,19 @@ std::string describe(const model::Record& record) {
 }
 
 std::string describe(const std::vector<model::Children>& children) {
-  std::string text;
-  for (const auto& of : children) text += fmt::format("{}.{} ", of.entity, of.relation);
-  return text;
+  std::vector<std::string> relations;
+  for (const auto& of : children) relations.push_back(fmt::format("{}.{}", of.entity, of.relation));
+  return fmt::format("{}", fmt::join(relations, " and "));
 }
 
 // Whether rows have to be looked at because of the attribute: it is computed, or filled in.
 std::string describe(const model::Attribute& attribute) {
   std::string text;
-  if (attribute.derived) text += "derived " + attribute.derived->text();
-  if (attribute.count) text += "count " + describe(attribute.count->of);
-  if (attribute.sum) text += "sum " + attribute.sum->attribute + describe(attribute.sum->of);
+  if (attribute.derived) text += "derived: " + attribute.derived->text();
+  if (attribute.count) text += "the count of " + describe(attribute.count->of);
+  if (attribute.sum) text += fmt::format("the sum of {} of {}", attribute.sum->attribute, describe(attribute.sum->of));
   if (attribute.copy_of)
-    text += fmt::format("copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
+    text += fmt::format("a copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "stator/model/check/findings.h"
 #include "stator/model/check/keys.h"
@@ -83,12 +85,31 @@ void find_hot(const Model& model, const KeySpace& space, const KeyedRow& row, Fi
       keys);
 }
 
+// Whether a partition holds one row: the sort key is made of nothing that the partition key is not made of.
+bool is_one_row(const KeyForms& all) {
+  std::set<std::string> partition;
+  for (const auto& form : all.front()) {
+    for (const auto& part : form.parts) {
+      if (const auto* field = std::get_if<Field>(&part)) partition.insert(field->attribute);
+    }
+  }
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    for (const auto& form : all[i]) {
+      for (const auto& part : form.parts) {
+        const auto* field = std::get_if<Field>(&part);
+        if (field != nullptr && !partition.contains(field->attribute)) return false;
+      }
+    }
+  }
+  return true;
+}
+
 // The rows are only ever added, and nothing in the partition key is the row's own.
 void find_unbounded(const Model& model, const Entity& entity, Findings& findings) {
   if (!entity.append_only || entity.main().expires) return;
   const auto space = key_spaces(model.table).front();
   const auto all = forms(model, {&entity, &entity.main()}, space);
-  if (!all || is_constant(*all)) return;
+  if (!all || is_constant(*all) || is_one_row(*all)) return;
   for (const auto& form : all->front()) {
     for (const auto& part : form.parts) {
       if (std::holds_alternative<Template::Shard>(part)) return;

@@ -57,6 +57,12 @@ entities:
       Lines{
           "warning LOG: LOG is only ever added to, never expires, and all of it under 'USER#{user}' is one partition"});
   EXPECT_EQ(found("unbounded-partition", kPlainTable, with_key("USER#{user}#{at|month}")), Lines{});
+  EXPECT_EQ(found("unbounded-partition", kPlainTable, R"yaml(
+entities:
+  NOTE: { append_only: true, keys: { PK: "NOTE#{note}", SK: "NOTE" }, attributes: { note: { type: string, min: 1, max: 40 } } }
+)yaml"),
+            Lines{})
+      << "each has a partition to itself";
 }
 
 TEST(CheckPartitions, RemembersTheLimitOfLocalIndexes) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stator/model/check/pattern_query.h"
+#include "stator/model/rows.h"
 
 namespace stator::model {
 namespace {
@@ -26,6 +27,13 @@ std::vector<std::string> few_values(const Type* type) {
   return values;
 }
 
+// Whether the children of some relation are found by this index alone.
+bool leads_to_children(const Model& model, const Entity& child, const Index& index) {
+  return std::any_of(child.parents.begin(), child.parents.end(), [&](const Parent& relation) {
+    return can_find_children(model, child, relation) && !can_find_children(model, child, relation, &index);
+  });
+}
+
 void find_unread(const Model& model, const KeySpace& space, const std::vector<PatternQuery>& queries,
                  Findings& findings) {
   std::vector<const PatternQuery*> readers;
@@ -33,7 +41,11 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Pa
     if (query.space.index == space.index) readers.push_back(&query);
   }
   const Findings::About unused{.code = "unused-index", .subject = space.name, .position = space.position};
-  if (readers.empty()) {
+  const auto& entities = model.entities;
+  const bool for_children = std::any_of(entities.begin(), entities.end(), [&](const Entity& entity) {
+    return leads_to_children(model, entity, *space.index);
+  });
+  if (readers.empty() && !for_children) {
     findings.warning(unused, fmt::format("no pattern reads {}, and every write pays for it", space.name),
                      "remove it, or write down the pattern that it is for");
     return;
@@ -46,6 +58,7 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Pa
     std::copy_if(readers.begin(), readers.end(), std::back_inserter(of_row),
                  [&](const PatternQuery* query) { return query->returns(row); });
     if (of_row.empty()) {
+      if (leads_to_children(model, *row.entity, *space.index)) continue;
       findings.warning(about,
                        fmt::format("{} is written into {}, and no pattern reads it there", row.name(), space.name),
                        "leave out its keys of this index, or add the pattern");

@@ -430,6 +430,31 @@ TEST(CheckPatterns, FindsIndexesThatNobodyReads) {
             Lines{});
 }
 
+TEST(CheckPatterns, LeavesAnIndexAloneByWhichChildrenAreFound) {
+  const auto with = [](std::string_view code, std::string_view on_delete) {
+    return found(
+        code,
+        "\ntable: { name: Things, key: [PK, SK], indexes: { BySeries: { key: [GPK, GSK], projection: keys } } }\n",
+        fmt::format(R"yaml(
+entities:
+  SERIES: {{ keys: {{ PK: "S#{{series}}", SK: "S" }}, attributes: {{ series: {{ type: uuid, generated: uuid }} }} }}
+  BOOK:
+    parents: {{ series: {{ entity: SERIES, by: {{ series: {} }}{} }} }}
+    keys: {{ PK: "B#{{book}}", SK: "B", GPK: "S#{{series}}", GSK: "{{book}}" }}
+    attributes: {{ book: {{ type: uuid, generated: uuid }}, series: {{ type: uuid, required: true }}, other: {{ type: uuid }} }}
+patterns:
+  series: {{ query: {{ PK: "S#{{series}}", SK: "S" }}, returns: SERIES, single: true }}
+  book: {{ query: {{ PK: "B#{{book}}", SK: "B" }}, returns: BOOK, single: true }}
+)yaml",
+                    on_delete == "none" ? "other" : "series",
+                    on_delete == "none" ? ", optional: true" : ", on_delete: cascade"));
+  };
+  EXPECT_EQ(with("unused-index", "cascade"), Lines{});
+  EXPECT_EQ(with("unread-rows", "cascade"), Lines{});
+  EXPECT_EQ(with("unused-index", "none"),
+            Lines{"warning BySeries: no pattern reads BySeries, and every write pays for it"});
+}
+
 TEST(CheckPatterns, FindsRowsThatLieInAnIndexForNothing) {
   const auto with = [](std::string_view patterns) {
     return found("unread-rows",
