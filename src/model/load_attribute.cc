@@ -351,7 +351,7 @@ void load_sum(const YamlNode& node, const std::string& entity, Attribute& attrib
 
 // The attribute that a copy is, after all, a copy of; null when there is none or the copies go in a circle.
 const Attribute* source_of(const Model& model, const Entity& entity, const Attribute& copy) {
-  constexpr int kMaxHops = 32;
+  constexpr int kMaxHops = 1000;
   const Entity* at = &entity;
   const Attribute* attribute = &copy;
   for (int hop = 0; hop < kMaxHops; ++hop) {
@@ -380,9 +380,8 @@ void resolve_copy(const std::string& entity_name, const std::string& name, const
   auto copy = std::find_if(entity.attributes.begin(), entity.attributes.end(),
                            [&](const Attribute& attribute) { return attribute.name == name; });
   const Attribute* origin = source_of(loading.model, entity, *copy);
-  if (origin == nullptr || origin == &*copy) {
-    report.error(relation.position, "copy-cycle", fmt::format("{}.{} is a copy of itself", entity_name, name));
-  } else if (origin->transient || origin->when_read) {
+  if (origin == nullptr) return;  // a circle is told of with all others
+  if (origin->transient || origin->when_read) {
     report.error(source.position, "not-stored",
                  fmt::format("{}.{} is not stored, so there is nothing to copy", from->name, source.text));
   } else if (!type_is_given) {

@@ -578,32 +578,6 @@ void mark_when_read(Entity& entity) {
   }
 }
 
-// Reports a derived attribute that is computed from itself.
-void check_derived_order(const std::string& name, Loading& loading) {
-  const Entity& entity = loading.entity(name);
-  enum class State : std::uint8_t { Open, Done };
-  std::map<std::string_view, State> states;
-  const std::function<bool(const Attribute&)> goes_in_a_circle = [&](const Attribute& attribute) {
-    const auto [state, first] = states.emplace(attribute.name, State::Open);
-    if (!first) return state->second == State::Open;
-    bool circle = false;
-    if (attribute.derived) {
-      for (const auto& path : attribute.derived->paths()) {
-        const Attribute* read = entity.find_attribute(path);
-        if (read != nullptr && goes_in_a_circle(*read)) circle = true;
-      }
-    }
-    states[attribute.name] = State::Done;
-    return circle;
-  };
-  for (const auto& attribute : entity.attributes) {
-    if (!goes_in_a_circle(attribute)) continue;
-    loading.report.error(attribute.position, "derived-cycle",
-                         fmt::format("{}.{} is computed from itself", name, attribute.name));
-    return;
-  }
-}
-
 }  // namespace
 
 void load_entity(const YamlNode& node, Loading& loading) {
@@ -660,12 +634,7 @@ void load_entity(const YamlNode& node, Loading& loading) {
   }
   load_operations(words.find("operations"), entity, report);
   words.done();
-  if (words.is_map()) {
-    loading.later([name = entity.name, &loading] {
-      check_entity(name, loading);
-      check_derived_order(name, loading);
-    });
-  }
+  if (words.is_map()) loading.later([name = entity.name, &loading] { check_entity(name, loading); });
   loading.model.entities.push_back(std::move(entity));
 }
 

@@ -93,6 +93,8 @@ enum class QueryString : bool { Refused, Allowed };
 std::optional<Route> load_route(const YamlNode& node, QueryString query, Loading& loading);
 // Reports an entity that a construct works `within` and that its parameters do not name.
 void check_within(const Text& entity, const std::vector<Attribute>& parameters, Loading& loading);
+// Reports attributes that are computed from themselves, by way of whatever rows.
+void check_cycles(Loading& loading);
 // Reports attributes that count in an order in which they are not, once everything else is there.
 void check_next(Loading& loading);
 // Reports two constructs that answer the same requests.
