@@ -364,6 +364,25 @@ const Attribute* source_of(const Model& model, const Entity& entity, const Attri
   return nullptr;
 }
 
+// A copy is what its source is.  A limit of its own would be trusted, in keys above all, and kept by nobody.
+void check_limits_of_copy(const Attribute& copy, const Attribute& origin, std::string_view source, Report& report) {
+  const auto check = [&](std::string_view word, const auto& own, const auto& theirs) {
+    if (!own || own == theirs) return;
+    report.error(copy.position, "contradiction",
+                 fmt::format("{} is a copy of {}, which has {} {}: it cannot have one of its own", copy.name, source,
+                             theirs ? "another" : "no", word),
+                 fmt::format("leave {} out here, and let {} have it", word, source));
+  };
+  check("min", copy.type.min, origin.type.min);
+  check("max", copy.type.max, origin.type.max);
+  check("step", copy.type.step, origin.type.step);
+  check("pattern", copy.type.pattern, origin.type.pattern);
+  if (copy.type.kind == Kind::Enum && copy.type.values != origin.type.values)
+    report.error(copy.position, "contradiction",
+                 fmt::format("{} is a copy of {}, which has other values", copy.name, source),
+                 fmt::format("leave the type out; it is that of {}", source));
+}
+
 void resolve_copy(const std::string& entity_name, const std::string& name, const Text& relation, const Text& source,
                   bool type_is_given, Loading& loading) {
   Report& report = loading.report;
@@ -391,6 +410,9 @@ void resolve_copy(const std::string& entity_name, const std::string& name, const
                  fmt::format("{} is of type {}, and a copy of {}.{}, which is of type {}", name,
                              kind_name(copy->type.kind), from->name, source.text, kind_name(origin->type.kind)),
                  std::string(kind_name(origin->type.kind)));
+  } else {
+    check_limits_of_copy(*copy, *origin, fmt::format("{}.{}", from->name, source.text), report);
+    copy->type = origin->type;
   }
 }
 

@@ -80,7 +80,7 @@ TEST(DesignDocument, SaysWhatTheModelSays) {
                 "| NOTEBOOK | `USER#{userId}` | `{title\\|sortable}` |",
                 "| `title` | string | required; 1 to 100 characters; unique within userId without regard to case |",
                 "| `noteCount` | integer | counts NOTE.notebook |",
-                "| `notebookTitle` | string | at most 100 characters; copy of notebook.title |", "it goes, too",
+                "| `notebookTitle` | string | 1 to 100 characters; copy of notebook.title |", "it goes, too",
                 "| `notebooks` | `GET /notebooks` | `ByTitle` | `GSI1PK = USER#{me}` | ascending | NOTEBOOK | owner | "
                 "By title. |",
                 "| `notes` | `GET /notebooks/{notebookId}/notes` | table | `PK = USER#{me}, SK begins with "
