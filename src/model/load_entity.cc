@@ -529,12 +529,37 @@ void require_content_of_keys(const Table& table, Entity& entity) {
   });
 }
 
+// The copy that a derived attribute is, after all, derived from; null when there is none.  Circles are told of elsewhere.
+const Attribute* copy_behind(const Entity& entity, const Attribute& derived, std::set<std::string>& seen) {
+  for (const auto& path : derived.derived->paths()) {
+    const Attribute* read = entity.find_attribute(path);
+    if (read == nullptr || !seen.insert(path).second) continue;
+    if (read->copy_of) return read;
+    const Attribute* behind = read->derived ? copy_behind(entity, *read, seen) : nullptr;
+    if (behind != nullptr) return behind;
+  }
+  return nullptr;
+}
+
+// A request whose value does not match is refused; a copy follows its source without being asked.
+void check_pattern_is_kept(const Entity& entity, const Attribute& attribute, Report& report) {
+  if (!attribute.derived || !attribute.type.pattern) return;
+  std::set<std::string> seen;
+  if (const Attribute* copy = copy_behind(entity, attribute, seen))
+    report.error(attribute.position, "contradiction",
+                 fmt::format("{} is derived from {}, a copy, which changes without a request that could be refused: "
+                             "nobody would keep the pattern",
+                             attribute.name, copy->name),
+                 fmt::format("leave the pattern out, and give one to what {} is a copy of", copy->name));
+}
+
 // What can only be said when all attributes and keys of the entity are there.
 void check_entity(const std::string& name, Loading& loading) {
   const Table& table = loading.model.table;
   const Entity& entity = loading.entity(name);
   Report& report = loading.report;
   for (const auto& attribute : entity.attributes) {
+    check_pattern_is_kept(entity, attribute, report);
     if (attribute.name == table.type_attribute || attribute.name == table.version_attribute ||
         attribute.name == table.ttl_attribute)
       report.error(
