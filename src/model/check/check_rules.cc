@@ -205,6 +205,48 @@ void find_stray_numbers(const Model& model, const Entity& child, Findings& findi
   }
 }
 
+// ------------------------------------------------------------------------------------------------------------ unique values
+
+// Whether somebody else than the one who writes the row can change the attribute: it is a copy of what changes, or derived from one.
+bool follows_others(const Model& model, const Entity& entity, const Attribute& attribute, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 16;
+  if (depth == kDeepest) return true;
+  if (attribute.derived) {
+    const auto paths = attribute.derived->paths();
+    return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+      const auto* read = entity.find_attribute(path.substr(0, path.find('.')));
+      return read != nullptr && follows_others(model, entity, *read, depth + 1);
+    });
+  }
+  const auto* relation = attribute.copy_of ? entity.find_parent(attribute.copy_of->relation) : nullptr;
+  const auto* parent = relation == nullptr ? nullptr : model.find_entity(relation->entity);
+  const auto* source = parent == nullptr ? nullptr : parent->find_attribute(attribute.copy_of->attribute);
+  if (source == nullptr) return false;
+  if (source->copy_of || source->derived) return follows_others(model, *parent, *source, depth + 1);
+  const auto identity = parent->identity(model.table);
+  const bool names_it = std::find(identity.begin(), identity.end(), source->name) != identity.end();
+  return !source->immutable && !names_it && parent->owner != source->name && source->generated == Generated::No;
+}
+
+void find_moving_uniques(const Model& model, const Entity& entity, Findings& findings) {
+  for (const auto& unique : entity.uniques) {
+    for (const auto* names : {&unique.attributes, &unique.within}) {
+      for (const auto& name : *names) {
+        const auto* attribute = entity.find_attribute(name);
+        if (attribute == nullptr || !follows_others(model, entity, *attribute)) continue;
+        findings.warning(
+            {.code = "unique-copy",
+             .subject = entity.name + "." + unique.attributes.front(),
+             .position = unique.position},
+            fmt::format("{} follows the change of another row, and two {} can come to have the same {} by it without "
+                        "anybody being asked",
+                        name, entity.name, fmt::join(unique.attributes, ", ")),
+            fmt::format("take what names the other row instead of {}, or what in it never changes", name));
+      }
+    }
+  }
+}
+
 // ------------------------------------------------------------------------------------------------------------- transactions
 
 // Rows that one write of an entity touches at most: its records, its reservations (two where a value moves), its parents.
@@ -243,6 +285,7 @@ void check_rules(const Model& model, Findings& findings) {
     find_relations(model, entity, findings);
     find_silent_copies(model, entity, findings);
     find_stray_numbers(model, entity, findings);
+    find_moving_uniques(model, entity, findings);
     find_purge(model, entity, findings);
   }
   find_stream(model, findings);

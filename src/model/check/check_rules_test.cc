@@ -81,6 +81,39 @@ entities:
                   "partition key of the table, or of an index that always has them, follows from the QUAY"});
 }
 
+TEST(CheckRules, FindsUniqueValuesThatOthersChange) {
+  const auto with = [](std::string_view attributes) {
+    return found("unique-copy", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  AUTHOR:
+    keys: {{ PK: "author#{{author}}", SK: "author" }}
+    attributes: {{ author: uuid, name: {{ type: string, required: true }}, born: {{ type: date, immutable: true }} }}
+  BOOK:
+    parents: {{ author: {{ entity: AUTHOR, on_delete: cascade }} }}
+    keys: {{ PK: "author#{{author}}", SK: "book#{{book}}" }}
+    attributes:
+      author: uuid
+      book: uuid
+      authorName: {{ copy_of: author.name }}
+      authorBorn: {{ copy_of: author.born }}
+      {}
+)yaml",
+                             attributes));
+  };
+  EXPECT_EQ(with("title: { type: string, unique_within: author }"), Lines{});
+  EXPECT_EQ(with("title: { type: string, unique_within: authorBorn }"), Lines{}) << "that never changes";
+  EXPECT_EQ(
+      with("title: { type: string, unique_within: authorName }"),
+      Lines{"warning BOOK.title: authorName follows the change of another row, and two BOOK can come to have the same "
+            "title by it without anybody being asked"});
+  EXPECT_EQ(
+      with(
+          "title: string\n      full: { type: string, derived: \"concat(authorName, title)\", unique_within: author }"),
+      Lines{"warning BOOK.full: full follows the change of another row, and two BOOK can come to have the same full by "
+            "it without anybody being asked"});
+}
+
 TEST(CheckRules, WantsCopiesToTellWhichChildrenHaveHadAParent) {
   const auto with = [](std::string_view copies, std::string_view relation) {
     return found("copy-tells-nothing", kPlainTable,
