@@ -116,6 +116,22 @@ void check_complete(const Entity& entity, const value::Item& attributes, std::ve
   }
 }
 
+std::vector<Problem> explain_underivable(const Entity& entity, const value::Item* before, const value::Item& after) {
+  std::vector<Problem> problems;
+  for (const auto& attribute : entity.attributes) {
+    if (!attribute.derived || attribute.when_read) continue;
+    const auto derived = attribute.derived->evaluate(model::scope_of(after));
+    if (derived) continue;
+    std::vector<std::string> names;
+    collect_given(entity, attribute, before, after, names);
+    for (const auto& name : names) {
+      problems.push_back(
+          {name, "leads to a " + attribute.name + " that cannot be computed: " + derived.error().message});
+    }
+  }
+  return problems;
+}
+
 void check_whole(const Entity& entity, const value::Item* before, const value::Item& after,
                  std::vector<Problem>& problems) {
   const auto differs = [&](const std::string& name) {

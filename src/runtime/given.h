@@ -30,6 +30,10 @@ void check_complete(const model::Entity& entity, const value::Item& attributes, 
 void check_whole(const model::Entity& entity, const value::Item* before, const value::Item& after,
                  std::vector<model::Problem>& problems);
 
+// What cannot be derived, told of what it is derived from and was given: a product of too many digits, for one.
+std::vector<model::Problem> explain_underivable(const model::Entity& entity, const value::Item* before,
+                                                const value::Item& after);
+
 // Parameters of a pattern, inputs of an action: known, of their type, required ones there, defaults filled in.
 std::vector<model::Problem> check_inputs(const std::vector<model::Attribute>& declared, value::Item& inputs);
 

@@ -94,7 +94,11 @@ Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, cons
 }
 
 Outcome<Done> Transaction::derive(const Entity& entity, const std::optional<Item>& from, Item& to) {
-  ATTEMPT(checked(model::derive(entity, to)));
+  if (const auto derived = model::derive(entity, to); !derived) {
+    auto problems = explain_underivable(entity, from ? &*from : nullptr, to);
+    if (problems.empty()) return invalid(derived.error().message);
+    return invalid(std::move(problems));
+  }
   if (!from) return Done{};
   // Derived from something that was given once and is not stored: it stays until that is given again.
   for (const auto& attribute : entity.attributes) {

@@ -146,6 +146,26 @@ TEST_F(AccountsTest, WhatIsTransientIsUsedAndNotStored) {
   EXPECT_EQ(shown(*world.get("ACCOUNT", id, nobody()), "hint"), "\"word\"");
 }
 
+TEST(Derived, WhatCannotBeComputedIsToldOfWhatWasGiven) {
+  World world(R"yaml(
+model: yard
+table: { name: Yard, key: [PK] }
+entities:
+  TILE:
+    access: { read: public, write: public }
+    keys: { PK: "tile#{tile}" }
+    attributes:
+      tile: { type: string, required: true }
+      side: { type: number, required: true }
+      area: { type: number, derived: "side * side" }
+)yaml");
+  const auto side = value::AttributeValue(*value::Number::parse("1.2345678901234567890123456789"));
+  EXPECT_EQ(
+      told(world.create("TILE", {{"tile", text("t")}, {"side", side}}, nobody())),
+      "400 Invalid; side leads to a area that cannot be computed: Attempting to store more than 38 significant digits "
+      "in a Number in the expression: side * side");
+}
+
 TEST_F(AccountsTest, ADeletedRowExpiresUnlessItIsRestored) {
   world.made("ACCOUNT", id, nobody());
   ASSERT_TRUE(world.remove("ACCOUNT", id, nobody()).ok());

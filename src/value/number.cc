@@ -263,7 +263,7 @@ Result<Number> Number::multiply(const Number& other) const {
   Wide product = Wide(coefficient_) * Wide(other.coefficient_);
   int exponent = exponent_ + other.exponent_;
   trim_zeros(product, exponent);
-  if (product >= Wide(power_of_ten(kMaxDigits))) return overflow();
+  if (product >= Wide(power_of_ten(kMaxDigits))) return too_many_digits();
   return make(negative_ != other.negative_, static_cast<Coefficient>(product), exponent);
 }
 
