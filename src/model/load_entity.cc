@@ -27,8 +27,21 @@ void for_each_key(const Table& table, const std::function<void(const KeyAttribut
 
 // ----------------------------------------------------------------------------------------------------------------- records
 
+// For an expression over what is stored.
 void put_off_names(const Written<Expression>& expression, const std::string& entity, Loading& loading) {
-  loading.later([expression, entity, &loading] { loading.need_attributes(loading.entity(entity), expression); });
+  loading.later([expression, entity, &loading] {
+    const Entity& owner = loading.entity(entity);
+    loading.need_attributes(owner, expression);
+    visit_names(expression, [&](const Expression::Node& node, Position position) {
+      const Attribute* read = owner.find_attribute(node.name);
+      if (read != nullptr && read->when_read)
+        loading.report.error(position, "not-stored",
+                             fmt::format("{} is computed when it is read, so it is not there yet; what it is computed "
+                                         "from is",
+                                         node.name),
+                             read->derived->text());
+    });
+  });
 }
 
 // A template of a key reads attributes that are stored: the key is computed again from them at every change.
