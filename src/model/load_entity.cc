@@ -196,6 +196,24 @@ void load_records(Words& words, Entity& entity, Loading& loading) {
 
 // ----------------------------------------------------------------------------------------------------------------- parents
 
+// A relation clears what it brought, and what requests and actions set; anything else would be there again at once.
+void check_clear(const std::string& entity, const std::string& relation, const Text& name, Loading& loading) {
+  const Entity& owner = loading.entity(entity);
+  const Attribute* attribute = loading.need_attribute(owner, name);
+  if (attribute == nullptr) return;
+  const auto refuse = [&](const std::string& what) {
+    loading.report.error(name.position, "contradiction",
+                         fmt::format("{} is {}, so it cannot be cleared", name.text, what));
+  };
+  const auto identity = owner.identity(loading.model.table);
+  if (attribute->required) refuse("required");
+  if (std::find(identity.begin(), identity.end(), name.text) != identity.end()) refuse("in the key of " + entity);
+  if (attribute->derived) refuse("derived");
+  if (attribute->count || attribute->sum) refuse("counted");
+  if (attribute->copy_of && attribute->copy_of->relation != relation)
+    refuse("a copy through " + attribute->copy_of->relation);
+}
+
 void load_on_delete(const YamlNode& node, const std::string& entity, Parent& parent, Loading& loading) {
   Report& report = loading.report;
   if (!node.is_map()) {
@@ -213,18 +231,7 @@ void load_on_delete(const YamlNode& node, const std::string& entity, Parent& par
   if (const YamlNode* clear = words.need("clear")) {
     for (const auto& name : read_texts(*clear, "an attribute to clear", report)) {
       parent.clear.push_back(name.text);
-      loading.later([name, entity, &loading] {
-        const Entity& owner = loading.entity(entity);
-        const Attribute* attribute = loading.need_attribute(owner, name);
-        if (attribute == nullptr) return;
-        const auto identity = owner.identity(loading.model.table);
-        if (attribute->required)
-          loading.report.error(name.position, "contradiction",
-                               fmt::format("{} is required, so it cannot be cleared", name.text));
-        if (std::find(identity.begin(), identity.end(), name.text) != identity.end())
-          loading.report.error(name.position, "contradiction",
-                               fmt::format("{} is in the key of {}, so it cannot be cleared", name.text, entity));
-      });
+      loading.later([name, entity, relation = parent.name, &loading] { check_clear(entity, relation, name, loading); });
     }
   }
   words.done();
