@@ -27,8 +27,21 @@ void for_each_key(const Table& table, const std::function<void(const KeyAttribut
 
 // ----------------------------------------------------------------------------------------------------------------- records
 
+// For an expression over what is stored.
 void put_off_names(const Written<Expression>& expression, const std::string& entity, Loading& loading) {
-  loading.later([expression, entity, &loading] { loading.need_attributes(loading.entity(entity), expression); });
+  loading.later([expression, entity, &loading] {
+    const Entity& owner = loading.entity(entity);
+    loading.need_attributes(owner, expression);
+    visit_names(expression, [&](const Expression::Node& node, Position position) {
+      const Attribute* read = owner.find_attribute(node.name);
+      if (read != nullptr && read->when_read)
+        loading.report.error(position, "not-stored",
+                             fmt::format("{} is computed when it is read, so it is not there yet; what it is computed "
+                                         "from is",
+                                         node.name),
+                             read->derived->text());
+    });
+  });
 }
 
 // A template of a key reads attributes that are stored: the key is computed again from them at every change.
@@ -183,6 +196,24 @@ void load_records(Words& words, Entity& entity, Loading& loading) {
 
 // ----------------------------------------------------------------------------------------------------------------- parents
 
+// A relation clears what it brought, and what requests and actions set; anything else would be there again at once.
+void check_clear(const std::string& entity, const std::string& relation, const Text& name, Loading& loading) {
+  const Entity& owner = loading.entity(entity);
+  const Attribute* attribute = loading.need_attribute(owner, name);
+  if (attribute == nullptr) return;
+  const auto refuse = [&](const std::string& what) {
+    loading.report.error(name.position, "contradiction",
+                         fmt::format("{} is {}, so it cannot be cleared", name.text, what));
+  };
+  const auto identity = owner.identity(loading.model.table);
+  if (attribute->required && !attribute->default_value) refuse("required");
+  if (std::find(identity.begin(), identity.end(), name.text) != identity.end()) refuse("in the key of " + entity);
+  if (attribute->derived) refuse("derived");
+  if (attribute->count || attribute->sum) refuse("counted");
+  if (attribute->copy_of && attribute->copy_of->relation != relation)
+    refuse("a copy through " + attribute->copy_of->relation);
+}
+
 void load_on_delete(const YamlNode& node, const std::string& entity, Parent& parent, Loading& loading) {
   Report& report = loading.report;
   if (!node.is_map()) {
@@ -200,18 +231,7 @@ void load_on_delete(const YamlNode& node, const std::string& entity, Parent& par
   if (const YamlNode* clear = words.need("clear")) {
     for (const auto& name : read_texts(*clear, "an attribute to clear", report)) {
       parent.clear.push_back(name.text);
-      loading.later([name, entity, &loading] {
-        const Entity& owner = loading.entity(entity);
-        const Attribute* attribute = loading.need_attribute(owner, name);
-        if (attribute == nullptr) return;
-        const auto identity = owner.identity(loading.model.table);
-        if (attribute->required && !attribute->default_value)
-          loading.report.error(name.position, "contradiction",
-                               fmt::format("{} is required, so it cannot be cleared", name.text));
-        if (std::find(identity.begin(), identity.end(), name.text) != identity.end())
-          loading.report.error(name.position, "contradiction",
-                               fmt::format("{} is in the key of {}, so it cannot be cleared", name.text, entity));
-      });
+      loading.later([name, entity, relation = parent.name, &loading] { check_clear(entity, relation, name, loading); });
     }
   }
   words.done();

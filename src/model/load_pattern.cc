@@ -540,6 +540,13 @@ void load_pattern(const YamlNode& node, Loading& loading) {
         if (read.op == Expression::Node::Op::Input && read.name != "me" && read.name != "now")
           uses.push_back({.name = read.name, .position = position, .where = Use::Where::Elsewhere});
       });
+      visit_generators(*expression, [&](Function generator, Position position) {
+        const bool is_time = generator == Function::Now;
+        report.error(position, "wrong-function",
+                     fmt::format("{}() is for the steps of actions{}", name_of(generator),
+                                 is_time ? "; in a filter, :now is the time" : ""),
+                     is_time ? ":now" : "");
+      });
       loading.later([name, expression = *expression, &loading] { check_row_names(name, expression, loading); });
     }
   }

@@ -39,11 +39,17 @@ void check_inside(const Type& type, const std::string& what, std::span<const Pat
   check_inside(inside->type, fmt::format("{}.{}", what, member), steps.subspan(1), position, report);
 }
 
-void visit_node(const Expression::Node& node, const Text& source,
-                const std::function<void(const Expression::Node& name, Position position)>& visit) {
-  if (node.op == Expression::Node::Op::Path || node.op == Expression::Node::Op::Input)
-    visit(node, source.at(node.column - 1));
-  for (const auto& operand : node.operands) visit_node(operand, source, visit);
+void visit_nodes(const Expression::Node& node, const std::function<void(const Expression::Node& node)>& visit) {
+  visit(node);
+  for (const auto& operand : node.operands) visit_nodes(operand, visit);
+}
+
+std::string_view instead_of(Function generator) {
+  switch (generator) {
+    case Function::Now: return "an attribute with `generated: now` has the time of its creation";
+    case Function::Uuid: return "an attribute with `generated: uuid` has its own";
+    default: return "an attribute with `generated: ulid` has its own";
+  }
 }
 
 }  // namespace
@@ -102,11 +108,27 @@ void Loading::need_attributes(const Entity& entity, const Written<Expression>& e
                     node.name),
         entity.find_attribute(node.name) != nullptr ? node.name : std::string());
   });
+  visit_generators(expression, [&](Function generator, Position position) {
+    report.error(position, "wrong-function",
+                 fmt::format("{}() is for the steps of actions; {}", name_of(generator), instead_of(generator)));
+  });
 }
 
 void visit_names(const Written<Expression>& expression,
                  const std::function<void(const Expression::Node& name, Position position)>& visit) {
-  visit_node(expression.value.root(), expression.source, visit);
+  using Op = Expression::Node::Op;
+  visit_nodes(expression.value.root(), [&](const Expression::Node& node) {
+    if (node.op == Op::Path || node.op == Op::Input) visit(node, expression.source.at(node.column - 1));
+  });
+}
+
+void visit_generators(const Written<Expression>& expression,
+                      const std::function<void(Function generator, Position position)>& visit) {
+  visit_nodes(expression.value.root(), [&](const Expression::Node& node) {
+    const bool generates =
+        node.function == Function::Now || node.function == Function::Uuid || node.function == Function::Ulid;
+    if (node.op == Expression::Node::Op::Call && generates) visit(node.function, expression.source.at(node.column - 1));
+  });
 }
 
 }  // namespace stator::model

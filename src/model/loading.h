@@ -43,7 +43,7 @@ class Loading {
   void need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
                  Position position);
   void need_attributes(const Entity& entity, const Written<Template>& text);
-  // For an expression over one entity's own attributes, which has no inputs.
+  // For an expression over one entity's own attributes, which has no inputs and, since it is computed again and again, generates nothing.
   void need_attributes(const Entity& entity, const Written<Expression>& expression);
 
   // What has been read under that name.
@@ -59,6 +59,10 @@ class Loading {
 // Shows `visit` every path and every input of an expression, with its place.
 void visit_names(const Written<Expression>& expression,
                  const std::function<void(const Expression::Node& name, Position position)>& visit);
+
+// Shows `visit` every call of now(), uuid() and ulid(), which only steps of actions may have.
+void visit_generators(const Written<Expression>& expression,
+                      const std::function<void(Function generator, Position position)>& visit);
 
 void load_table(const YamlNode& node, Loading& loading);
 void load_entity(const YamlNode& node, Loading& loading);

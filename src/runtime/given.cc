@@ -81,6 +81,14 @@ void check_derived(const Entity& entity, const Attribute& attribute, const value
   }
 }
 
+// What a check has against these attributes.
+std::optional<Problem> objection(const model::EntityCheck& check, const value::Item& attributes) {
+  const auto holds = check.that.holds(model::scope_of(attributes));
+  if (!holds) return Problem{check.attribute, "cannot be checked: " + holds.error().message};
+  if (*holds) return std::nullopt;
+  return Problem{check.attribute, check.problem};
+}
+
 }  // namespace
 
 std::vector<Problem> check_new(const Entity& entity, value::Item& attributes, Source source) {
@@ -147,9 +155,28 @@ void check_whole(const Entity& entity, const value::Item* before, const value::I
   for (const auto& check : entity.checks) {
     const auto names = check.that.paths();
     if (before != nullptr && std::none_of(names.begin(), names.end(), differs)) continue;
-    const auto holds = check.that.holds(model::scope_of(after));
-    if (!holds || !*holds) problems.push_back({check.attribute, check.problem});
+    if (auto problem = objection(check, after)) problems.push_back(std::move(*problem));
   }
+}
+
+std::vector<Problem> check_counted(const Entity& entity, const value::Item* before, const value::Item& after) {
+  std::vector<Problem> problems;
+  const auto zero = value::AttributeValue::number(0);
+  const auto is_counted_anew = [&](const std::string& name) {
+    const auto* attribute = entity.find_attribute(name);
+    if (attribute == nullptr || (!attribute->count && !attribute->sum)) return false;
+    const auto* old = before == nullptr ? nullptr : before->find(name);
+    const auto* now = after.find(name);
+    return (old == nullptr ? zero : *old) != (now == nullptr ? zero : *now);
+  };
+  for (const auto& check : entity.checks) {
+    const auto names = check.that.paths();
+    if (std::none_of(names.begin(), names.end(), is_counted_anew)) continue;
+    const bool held = before == nullptr || !objection(check, *before);
+    auto problem = objection(check, after);
+    if (held && problem) problems.push_back(std::move(*problem));
+  }
+  return problems;
 }
 
 std::vector<Problem> check_inputs(const std::vector<Attribute>& declared, value::Item& inputs) {

@@ -34,6 +34,11 @@ void check_whole(const model::Entity& entity, const value::Item* before, const v
 std::vector<model::Problem> explain_underivable(const model::Entity& entity, const value::Item* before,
                                                 const value::Item& after);
 
+// Checks of what is counted or summed up that held of `before` (null: it is new) and do not hold any more because children came, went or
+// changed.  What was wrong already is let become less so.
+std::vector<model::Problem> check_counted(const model::Entity& entity, const value::Item* before,
+                                          const value::Item& after);
+
 // Parameters of a pattern, inputs of an action: known, of their type, required ones there, defaults filled in.
 std::vector<model::Problem> check_inputs(const std::vector<model::Attribute>& declared, value::Item& inputs);
 

@@ -266,8 +266,21 @@ Outcome<Done> Transaction::restore(Draft& draft) {
   return change_with_numbers(draft, std::move(to));
 }
 
+// Asked at the end: an action may take one child out for another.
+Outcome<Done> Transaction::check_counters(const Draft& draft) {
+  if (!draft.after) return Done{};
+  auto problems = check_counted(*draft.entity, draft.before ? &*draft.before : nullptr, *draft.after);
+  if (problems.empty()) return Done{};
+  auto message =
+      fmt::format("of this {}, {} {}", draft.entity->name, problems.front().attribute, problems.front().problem);
+  return conflict("CheckFailed", std::move(message), std::move(problems));
+}
+
 Outcome<WritePlan::Commit> Transaction::commit() {
-  for (const auto& draft : drafts_) ATTEMPT(plan(draft));
+  for (const auto& draft : drafts_) {
+    ATTEMPT(check_counters(draft));
+    ATTEMPT(plan(draft));
+  }
   return plan_.commit(context_.dynamo);
 }
 
