@@ -314,6 +314,32 @@ TEST(CheckPatterns, WantsIndexesToHoldWhatIsReturned) {
   EXPECT_EQ(found_in_books("projection", kPatterns, table("all")), Lines{});
 }
 
+TEST(CheckPatterns, WantsTheTypeInAnIndexWhereOtherRowsAreRead) {
+  const auto with = [](std::string_view projection, std::string_view key) {
+    return found("projection",
+                 fmt::format("\ntable: {{ name: Things, key: [PK, SK], indexes: {{ ByDay: {{ key: [GSI1PK, GSI1SK], "
+                             "projection: {} }} }} }}\n",
+                             projection),
+                 fmt::format(R"yaml(
+entities:
+  POST:
+    keys: {{ PK: "post#{{id}}", SK: "X", GSI1PK: "all", GSI1SK: "{{id}}" }}
+    attributes: {{ id: ulid }}
+  AD:
+    keys: {{ PK: "ad#{{id}}", SK: "X", GSI1PK: "{}", GSI1SK: "{{id}}" }}
+    attributes: {{ id: ulid }}
+patterns:
+  posts: {{ query: {{ index: ByDay, GSI1PK: "all" }}, returns: POST }}
+)yaml",
+                             key));
+  };
+  EXPECT_EQ(with("[id]", "all"),
+            Lines{"error posts: ByDay does not hold EntityType, which it needs to tell, filter, nest or join what it "
+                  "reads"});
+  EXPECT_EQ(with("[id]", "ads"), Lines{});
+  EXPECT_EQ(with("[id, EntityType]", "all"), Lines{});
+}
+
 TEST(CheckPatterns, WantsOneRowToBeTheOnlyOne) {
   const auto with = [](std::string_view unique) {
     return found("not-unique", "\ntable: { name: Things, key: [PK, SK], indexes: { ByEmail: { key: [email] } } }\n",
