@@ -170,7 +170,7 @@ class SharedTable {
 
   void compare_reads() {
     for (const auto& pattern : second_.patterns) {
-      find_untold(second_, pattern, first_, "it", fmt::format(" of {}, which shares the table", first_.name),
+      find_untold(second_, pattern, first_, pattern.name, fmt::format(" of {}, which shares the table", first_.name),
                   pattern.position);
     }
     for (const auto& pattern : first_.patterns) {

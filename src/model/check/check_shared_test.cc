@@ -137,7 +137,7 @@ TEST(SharedTable, HasTheTypeInIndexesThatReadRowsOfBoth) {
   };
   EXPECT_EQ(
       beside("[id, name]", "PETS", "PETS"),
-      (Lines{"shared-index all: it reads GSI1, which does not hold EntityType, and there it also finds CAT of cats, "
+      (Lines{"shared-index all: all reads GSI1, which does not hold EntityType, and there it also finds CAT of cats, "
              "which shares the table: whose row it is could not be told",
              "shared-index all: all of cats, which shares the table, reads GSI1, which does not hold EntityType, "
              "and there it also finds DOG: whose row it is could not be told"}));
