@@ -16,6 +16,13 @@ const T* by_name(const std::vector<T>& list, std::string_view name) {
 
 const Index* Table::find_index(std::string_view index) const { return by_name(indexes, index); }
 
+bool Table::projects(const Index& index, std::string_view attribute) const {
+  if (index.projection == Projection::All || attribute == partition.name || (sort && attribute == sort->name))
+    return true;
+  if (by_name(index.partition, attribute) != nullptr || by_name(index.sort, attribute) != nullptr) return true;
+  return std::find(index.included.begin(), index.included.end(), attribute) != index.included.end();
+}
+
 bool Attribute::computed() const {
   return internal || updated || generated != Generated::No || derived || count || sum || copy_of;
 }

@@ -61,6 +61,8 @@ struct Table {
   Position position;
 
   const Index* find_index(std::string_view name) const;
+  // Whether the entries of an index have that attribute of a row, if the row has it.
+  bool projects(const Index& index, std::string_view attribute) const;
 };
 
 // --------------------------------------------------------------------------------------------------------------- attributes

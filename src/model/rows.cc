@@ -229,6 +229,19 @@ Result<std::optional<Item>> key_of(const Model& model, const Entity& entity, con
   return record_key(model.table, record, attributes, main_key ? shard_of_key(model.table, *main_key) : 0);
 }
 
+bool could_be(const Model& model, const Entity& entity, const Record& record, const Item& row) {
+  const auto attributes = attributes_of(model, entity, record, row);
+  const auto fits = [&](const KeyAttribute& key) {
+    const KeyRule* rule = record.find_key(key.name);
+    const AttributeValue* value = row.find(key.name);
+    if (rule == nullptr || value == nullptr || value->as_string() == nullptr) return value != nullptr;
+    return std::any_of(rule->alternatives.begin(), rule->alternatives.end(), [&](const KeyTemplate& alternative) {
+      return alternative.text.could_give(*value->as_string(), lookup_in(attributes));
+    });
+  };
+  return fits(model.table.partition) && (!model.table.sort || fits(*model.table.sort));
+}
+
 Item attributes_of(const Model& model, const Entity& entity, const Record& record, const Item& row) {
   Item attributes;
   for (const auto& attribute : row) {

@@ -40,6 +40,10 @@ Result<std::optional<value::Item>> key_of(const Model& model, const Entity& enti
 Result<std::optional<value::Item>> key_of(const Model& model, const Entity& entity, const Record& record,
                                           const value::Item& attributes);
 
+// Whether the record's rows can have the primary key of `row`, with what else that holds.  Of a row from an index without the type
+// attribute, this tells whether it is one of them: the rows of different records never have the same primary key.
+bool could_be(const Model& model, const Entity& entity, const Record& record, const value::Item& row);
+
 // The logical attributes of a row: without keys made from templates, type, and the TTL that `expires` gives.  The version stays.
 value::Item attributes_of(const Model& model, const Entity& entity, const Record& record, const value::Item& row);
 

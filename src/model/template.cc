@@ -119,8 +119,50 @@ Result<std::string> date_part(const Template::Field& field, std::string_view tex
 }
 
 // As wide as the largest shard's number, so that shards sort by number.
+unsigned shard_width(unsigned count) { return static_cast<unsigned>(std::to_string(count - 1).size()); }
 std::string shard_text(unsigned count, unsigned shard) {
-  return fmt::format("{:0{}}", shard % count, std::to_string(count - 1).size());
+  return fmt::format("{:0{}}", shard % count, shard_width(count));
+}
+
+// What may stand in the place of a part: one text, or as many as it likes, or `width`, of the characters that `takes` lets through.
+struct Place {
+  std::optional<std::string> text;
+  bool (*takes)(char) = nullptr;
+  unsigned width = 0;
+};
+
+constexpr auto kTakesDigits = [](char c) { return is_digit(c); };
+constexpr auto kTakesEscaped = [](char c) { return static_cast<unsigned char>(c) >= '%'; };
+constexpr auto kTakesAll = [](char) { return true; };
+
+// nullopt when the value that is there does not fit.
+std::optional<Place> place_of(const Template::Part& part, const Template::Lookup& lookup) {
+  if (const auto* literal = std::get_if<Template::Literal>(&part)) return Place{.text = literal->text};
+  if (const auto* shard = std::get_if<Template::Shard>(&part)) {
+    return Place{.text = {}, .takes = kTakesDigits, .width = shard_width(shard->count)};
+  }
+  const auto& field = std::get<Template::Field>(part);
+  const AttributeValue* value = lookup(field.attribute);
+  if (value != nullptr && value->type() != value::Type::Null) {
+    auto filled = fill(field, *value);
+    if (!filled.ok()) return std::nullopt;
+    return Place{.text = std::move(*filled)};
+  }
+  if (field.width != 0) return Place{.text = {}, .takes = kTakesDigits, .width = field.width};
+  return Place{.text = {}, .takes = field.transform == Transform::Raw ? +kTakesAll : +kTakesEscaped};
+}
+
+// Where in `text` a place can end that begins at `begin`, marked in `ends`.
+void mark_ends(const Place& place, std::string_view text, std::size_t begin, std::vector<bool>& ends) {
+  if (place.text) {
+    if (text.substr(begin).starts_with(*place.text)) ends[begin + place.text->size()] = true;
+    return;
+  }
+  for (std::size_t end = begin;; ++end) {
+    const auto size = end - begin;
+    if (place.width == 0 || size == place.width) ends[end] = true;
+    if (end == text.size() || !place.takes(text[end]) || (place.width != 0 && size == place.width)) return;
+  }
 }
 
 }  // namespace
@@ -187,6 +229,21 @@ Result<std::optional<std::string>> Template::render(const Lookup& lookup, unsign
   auto prefix = TRY(render_prefix(lookup, shard));
   if (!prefix.complete) return std::optional<std::string>();
   return std::optional(std::move(prefix.text));
+}
+
+bool Template::could_give(std::string_view text, const Lookup& lookup) const {
+  std::vector<bool> ends(text.size() + 1);  // where what has been seen of the template can end
+  ends[0] = true;
+  for (const auto& part : parts_) {
+    const auto place = place_of(part, lookup);
+    if (!place) return false;
+    std::vector<bool> next(ends.size());
+    for (std::size_t begin = 0; begin < ends.size(); ++begin) {
+      if (ends[begin]) mark_ends(*place, text, begin, next);
+    }
+    ends = std::move(next);
+  }
+  return ends.back();
 }
 
 Result<Template::Prefix> Template::render_prefix(const Lookup& lookup, unsigned shard) const {

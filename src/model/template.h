@@ -65,6 +65,9 @@ class Template {
   // Errors: Validation, when a value does not fit its hole (a negative or too wide number, a list, a text that is no date).
   Result<std::optional<std::string>> render(const Lookup& lookup, unsigned shard = 0) const;
 
+  // Whether render() could give `text`: with what `lookup` has, and in the place of what it lacks anything that the hole can hold.
+  bool could_give(std::string_view text, const Lookup& lookup) const;
+
   // As much of the front as can be filled, up to the first hole whose attribute is absent: the prefix of a range.
   // `complete` says whether that was all of it.
   struct Prefix {

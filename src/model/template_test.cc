@@ -177,6 +177,30 @@ TEST(TemplateRender, WritesShardsInOneWidth) {
   EXPECT_EQ(rendered("true#{shard:1}", {}, 5), "true#0");
 }
 
+TEST(Template, TellsWhatItCouldHaveGiven) {
+  const auto could = [](std::string_view text, std::string_view given, const value::Item& attributes = {}) {
+    return Template::parse(text)->could_give(given, lookup_in(attributes));
+  };
+  EXPECT_TRUE(could("user#{u}#item#{i}", "user#ann#item#%23-5"));
+  EXPECT_TRUE(could("user#{u}#item#{i}", "user#ann#item#", {{"u", AttributeValue::string("ann")}}));
+  EXPECT_TRUE(could("{a}{b}", "xy", {{"b", AttributeValue::string("y")}}));
+  EXPECT_TRUE(could("{a|raw}#{n:03}#{shard:16}#{at|day}", "a#b#007#12#2026-01-01"));
+  EXPECT_FALSE(could("user#{u}#item#{i}", "user#ann#book#1"));
+  EXPECT_FALSE(could("user#{u}", "user#ann#item#1")) << "no separator is in a text";
+  EXPECT_FALSE(could("user#{u}", "user#bob", {{"u", AttributeValue::string("ann")}}));
+  EXPECT_FALSE(could("{n:03}", "07"));
+  EXPECT_FALSE(could("{n:03}", "0007"));
+  EXPECT_FALSE(could("{n:03}", "00a"));
+  EXPECT_FALSE(could("{n:03}", "007", {{"n", AttributeValue::string("7")}})) << "what does not fit was never there";
+}
+
+TEST(Template, TellsQuicklyWhatItCouldHaveGiven) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += "{a" + std::to_string(i) + "|raw}x";
+  EXPECT_FALSE(
+      Template::parse(text)->could_give(std::string(2048, 'x') + "y", [](std::string_view) { return nullptr; }));
+}
+
 // Rows lie in the shards that this function gave them: another result would lose them.
 TEST(TemplateShards, AreTheSameForEver) {
   EXPECT_EQ(shard_of("WATCHLIST#1", "METADATA"), 3866426601U);

@@ -135,17 +135,25 @@ class PatternRun {
   // The entity and record of a row among those that the pattern returns; nulls when it is none of them.
   std::pair<const Entity*, const Record*> returned_type(const Item& row) const {
     const auto* type = row.find(model_.table.type_attribute);
-    if (type == nullptr && pattern_.returns.size() == 1) {  // not projected
-      const auto* entity = model_.find_entity(pattern_.returns.front().entity);
-      return {entity, entity->find_record(pattern_.returns.front().record)};
-    }
-    if (type == nullptr || type->as_string() == nullptr) return {nullptr, nullptr};
+    if (type == nullptr) return untold_type(row);
+    if (type->as_string() == nullptr) return {nullptr, nullptr};
     const auto [entity, record] = model_.find_row_type(*type->as_string());
     for (const auto& returned : pattern_.returns) {
       if (entity == nullptr || returned.entity != entity->name) continue;
       if (entity->find_record(returned.record) == record) return {entity, record};
     }
     return {nullptr, nullptr};
+  }
+
+  // The same of a row that does not say what it is, because the index does not hold that.
+  std::pair<const Entity*, const Record*> untold_type(const Item& row) const {
+    const auto* index = pattern_.index ? model_.table.find_index(*pattern_.index) : nullptr;
+    const bool untold = index != nullptr && !model_.table.projects(*index, model_.table.type_attribute);
+    if (!untold || pattern_.returns.size() != 1) return {nullptr, nullptr};
+    const auto* entity = model_.find_entity(pattern_.returns.front().entity);
+    const auto* record = entity->find_record(pattern_.returns.front().record);
+    if (!model::could_be(model_, *entity, *record, row)) return {nullptr, nullptr};
+    return {entity, record};
   }
 
   // Whether the pattern asks for deleted ones itself: by its filter, or by reading rows that exist only while deleted.

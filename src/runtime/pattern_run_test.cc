@@ -186,6 +186,13 @@ class PostPatterns : public testing::Test {
               nobody())
         .attributes;
   }
+  void put_row(Item row) {
+    Write write;
+    write.table = "Posts";
+    write.kind = Write::Kind::Put;
+    write.item = std::move(row);
+    ASSERT_TRUE(world.dynamo().write(write).ok());
+  }
 
   World world{kPosts};
 };
@@ -223,6 +230,31 @@ TEST_F(PostPatterns, AnObjectHasWhatTheIndexProjects) {
   const auto page = world.run("of_topic", {{"topic", text("c++")}}, nobody());
   ASSERT_EQ(page->objects.size(), 1U);
   EXPECT_EQ(page->objects.front().attributes, (Item{{"title", text("a title")}}));
+}
+
+TEST_F(PostPatterns, ARowThatDoesNotSayWhatItIsIsToldByItsPrimaryKey) {
+  post("mine", "2026-01-30");
+  const auto put = [&](std::string_view pk, std::string_view sk) {
+    put_row({{"PK", text(pk)},
+             {"SK", text(sk)},
+             {"GSI2PK", text("topic#c++")},
+             {"GSI2SK", text("2026-01-31")},
+             {"EntityType", text("NOTE")},
+             {"title", text("another model's")}});
+  };
+  put("note#1", "post");
+  put("post#1", "note");
+  put("post#1#2", "post");
+  EXPECT_EQ(pages(world, "of_topic", {{"topic", text("c++")}}, nobody(), 50, "title"), "mine");
+}
+
+TEST_F(PostPatterns, ARowOfTheTableThatDoesNotSayWhatItIsIsNobodys) {
+  const auto good = post("good", "2026-01-01", 3);
+  const Item key{{"postId", *good.find("postId")}};
+  auto row = *world.row("post#" + *good.find("postId")->as_string(), "post");
+  row.erase("EntityType");
+  put_row(row);
+  EXPECT_EQ(told(world.run("one", key, nobody())), "404 NotFound");
 }
 
 TEST_F(PostPatterns, ASinglePatternGivesOneOrNotFound) {

@@ -46,22 +46,20 @@ void find_filter(const PatternQuery& query, Findings& findings) {
   }
 }
 
-// Names of what an index holds of a row; nullopt: everything.
-std::optional<std::vector<std::string>> projected(const PatternQuery& query) {
-  const auto* index = query.space.index;
-  if (index == nullptr || index->projection == Projection::All) return std::nullopt;
-  auto names = key_names(query.space);
-  for (const auto& key : key_spaces(query.model.table).front().attributes()) add_name(names, key.name);
-  if (index->projection == Projection::Include)
-    names.insert(names.end(), index->included.begin(), index->included.end());
-  return names;
+// Whether what is read has to say what it is: there are several things that it can be.
+bool needs_type(const PatternQuery& query) {
+  if (query.returned.size() > 1) return true;
+  const auto wanted = conditions(query, kOrdinary);
+  const auto all = rows(query.model);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const KeyedRow& row) { return !query.returns(row) && match(query, row, wanted, kOrdinary); });
 }
 
 void find_projection(const PatternQuery& query, Findings& findings) {
-  const auto held = projected(query);
-  if (!held) return;
+  const auto* index = query.space.index;
+  if (index == nullptr || index->projection == Projection::All) return;
   std::vector<std::string> needed;
-  if (query.returned.size() > 1) needed.push_back(query.model.table.type_attribute);
+  if (needs_type(query)) needed.push_back(query.model.table.type_attribute);
   if (query.pattern.filter) {
     for (const auto& name : query.pattern.filter->paths()) add_name(needed, name);
   }
@@ -85,7 +83,7 @@ void find_projection(const PatternQuery& query, Findings& findings) {
   const auto missing = [&](const std::vector<std::string>& wanted) {
     std::vector<std::string> names;
     for (const auto& name : wanted) {
-      if (!contains(*held, name)) names.push_back(name);
+      if (!query.model.table.projects(*index, name)) names.push_back(name);
     }
     return names;
   };

@@ -151,6 +151,39 @@ std::string spelled(const Field& field) {
                          : fmt::format("{{{}}}", field.attribute);
 }
 
+// How many shards the key has where the condition reads another number of them; nullopt when they do not meet.
+std::optional<unsigned> other_shards(const std::vector<Template::Part>& asked,
+                                     const std::vector<Template::Part>& kept) {
+  for (std::size_t i = 0; i < std::min(asked.size(), kept.size()); ++i) {
+    const auto* shards = std::get_if<Template::Shard>(&asked[i]);
+    const auto* theirs = std::get_if<Template::Shard>(&kept[i]);
+    if (shards != nullptr && theirs != nullptr && shards->count != theirs->count) return theirs->count;
+    const bool holes = std::holds_alternative<Field>(asked[i]) && std::holds_alternative<Field>(kept[i]);
+    if (!holes && !(asked[i] == kept[i])) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void find_shards(const PatternQuery& query, Findings& findings) {
+  for (const auto& row : query.returned) {
+    for (const auto& key : query.space.partition) {
+      const auto* condition = query.condition(key.name);
+      if (condition == nullptr) continue;
+      const auto& asked = condition->operands.front();
+      for (const auto& form : forms(query.model, row, key)) {
+        const auto kept = other_shards(asked.parts(), form.parts);
+        if (!kept) continue;
+        findings.error(
+            query.about("operand-mismatch"),
+            fmt::format(
+                "it reads {} shards where the key of {} has {}: {}", asked.shards(), row.name(), *kept,
+                asked.shards() < *kept ? "rows in the others are not found" : "it looks where there are no rows"),
+            fmt::format("write {{shard:{}}}", *kept));
+      }
+    }
+  }
+}
+
 void find_mismatches(const PatternQuery& query, Findings& findings) {
   for_each_meeting(query, [&](const Meeting& meeting) {
     const auto* type = type_of(*meeting.row.entity, meeting.kept.attribute);
@@ -196,6 +229,7 @@ void check_conditions(const PatternQuery& query, Findings& findings) {
   find_over_reads(query, findings);
   find_forged_parameters(query, findings);
   find_mismatches(query, findings);
+  find_shards(query, findings);
 }
 
 }  // namespace stator::model

@@ -212,6 +212,32 @@ patterns:
   EXPECT_EQ(with("{x|raw}", "{x}", "{ type: string, max: 9 }"), 1U);
 }
 
+TEST(CheckPatterns, WantsAllShardsToBeRead) {
+  const auto with = [](std::string_view asked) {
+    return found("operand-mismatch", kTable,
+                 fmt::format(R"yaml(
+entities:
+  POST:
+    keys:
+      PK: "POST#{{id}}"
+      SK: "X"
+      GSI1PK: [ {{ key: "HOT#{{shard:8}}", when: "hot = true" }}, "COLD" ]
+      GSI1SK: "{{id}}"
+    attributes: {{ id: ulid, hot: boolean, n: integer }}
+patterns:
+  posts: {{ query: {{ index: GSI1, GSI1PK: "{}" }}, returns: POST }}
+)yaml",
+                             asked));
+  };
+  EXPECT_EQ(with("HOT#{shard:4}"),
+            Lines{"error posts: it reads 4 shards where the key of POST has 8: rows in the others are not found"});
+  EXPECT_EQ(with("HOT#{shard:9}"),
+            Lines{"error posts: it reads 9 shards where the key of POST has 8: it looks where there are no rows"});
+  EXPECT_EQ(with("HOT#{shard:8}"), Lines{});
+  EXPECT_EQ(with("HOT#{n}"), Lines{}) << "one of them, on purpose";
+  EXPECT_EQ(with("COLD"), Lines{});
+}
+
 TEST(CheckPatterns, WantsPrefixesToEndAtASeparator) {
   EXPECT_EQ(found_in_folders("open-prefix", R"yaml(
   files: { query: { PK: "user#{user}", SK: { begins_with: "{folder}" } }, returns: FILE }
@@ -312,6 +338,32 @@ TEST(CheckPatterns, WantsIndexesToHoldWhatIsReturned) {
                    "warning books: GSI1 does not hold user, book, title, shelf: its answers lack them"}));
   EXPECT_EQ(found_in_books("projection", kPatterns, table("[EntityType, user, book, title, shelf]")), Lines{});
   EXPECT_EQ(found_in_books("projection", kPatterns, table("all")), Lines{});
+}
+
+TEST(CheckPatterns, WantsTheTypeInAnIndexWhereOtherRowsAreRead) {
+  const auto with = [](std::string_view projection, std::string_view key) {
+    return found("projection",
+                 fmt::format("\ntable: {{ name: Things, key: [PK, SK], indexes: {{ ByDay: {{ key: [GSI1PK, GSI1SK], "
+                             "projection: {} }} }} }}\n",
+                             projection),
+                 fmt::format(R"yaml(
+entities:
+  POST:
+    keys: {{ PK: "post#{{id}}", SK: "X", GSI1PK: "all", GSI1SK: "{{id}}" }}
+    attributes: {{ id: ulid }}
+  AD:
+    keys: {{ PK: "ad#{{id}}", SK: "X", GSI1PK: "{}", GSI1SK: "{{id}}" }}
+    attributes: {{ id: ulid }}
+patterns:
+  posts: {{ query: {{ index: ByDay, GSI1PK: "all" }}, returns: POST }}
+)yaml",
+                             key));
+  };
+  EXPECT_EQ(with("[id]", "all"),
+            Lines{"error posts: ByDay does not hold EntityType, which it needs to tell, filter, nest or join what it "
+                  "reads"});
+  EXPECT_EQ(with("[id]", "ads"), Lines{});
+  EXPECT_EQ(with("[id, EntityType]", "all"), Lines{});
 }
 
 TEST(CheckPatterns, WantsOneRowToBeTheOnlyOne) {

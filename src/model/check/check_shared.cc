@@ -10,6 +10,7 @@
 #include "stator/model/check/findings.h"
 #include "stator/model/check/forgery.h"
 #include "stator/model/check/keys.h"
+#include "stator/model/check/pattern_query.h"
 
 namespace stator::model {
 namespace {
@@ -52,6 +53,7 @@ class SharedTable {
     compare_types();
     compare_keys();
     compare_texts();
+    compare_reads();
     return std::move(findings_).take();
   }
 
@@ -110,18 +112,17 @@ class SharedTable {
       return std::any_of(model.entities.begin(), model.entities.end(),
                          [](const Entity& entity) { return !entity.uniques.empty(); });
     };
-    const Reading ordinary{.text = Reading::Text::Ordinary, .forged = std::nullopt};
     for (const auto& row : rows(second_)) {
       const auto ours = forms(second_, row, space);
       if (!ours) continue;
-      const auto keys = languages(*row.entity, *ours, ordinary);
+      const auto keys = languages(*row.entity, *ours, kOrdinary);
       if (reserves(first_) && !reserves(second_)) {
         report_collision(row, *ours, "a reservation", common_key(keys, reservation_language(space)), space);
       }
       for (const auto& other : rows(first_)) {
         const auto theirs = forms(first_, other, space);
         if (!theirs) continue;
-        report_collision(row, *ours, other.name(), common_key(keys, languages(*other.entity, *theirs, ordinary)),
+        report_collision(row, *ours, other.name(), common_key(keys, languages(*other.entity, *theirs, kOrdinary)),
                          space);
       }
     }
@@ -129,7 +130,7 @@ class SharedTable {
     for (const auto& row : rows(first_)) {
       const auto theirs = forms(first_, row, space);
       if (!theirs) continue;
-      const auto key = common_key(languages(*row.entity, *theirs, ordinary), reservation_language(space));
+      const auto key = common_key(languages(*row.entity, *theirs, kOrdinary), reservation_language(space));
       if (!key) continue;
       findings_.error({.code = "key-collision", .subject = row.name(), .position = second_.table.position},
                       fmt::format("{} of {}, which shares the table, can have the primary key of a reservation, which "
@@ -164,6 +165,42 @@ class SharedTable {
                         forgery.attribute, row.name(), whose, row.name(), forgery.victim->name, of),
             fmt::format("write {{{}}}", forgery.attribute), spell_key(space.attributes(), forgery.key));
       }
+    }
+  }
+
+  void compare_reads() {
+    for (const auto& pattern : second_.patterns) {
+      find_untold(second_, pattern, first_, pattern.name, fmt::format(" of {}, which shares the table", first_.name),
+                  pattern.position);
+    }
+    for (const auto& pattern : first_.patterns) {
+      find_untold(first_, pattern, second_, fmt::format("{} of {}, which shares the table,", pattern.name, first_.name),
+                  "", second_.table.position);
+    }
+  }
+
+  // Rows of `other` that a pattern finds in an index without the type, by which it would know them; `who` and `of` say which is the
+  // first model.
+  void find_untold(const Model& reading, const Pattern& pattern, const Model& other, const std::string& who,
+                   const std::string& of, Position position) {
+    const auto& type = reading.table.type_attribute;
+    const auto* index = pattern.index ? other.table.find_index(*pattern.index) : nullptr;
+    if (index == nullptr || reading.table.projects(*reading.table.find_index(*pattern.index), type)) return;
+    const PatternQuery query{reading, pattern, key_space(reading.table, pattern.index),
+                             returned_rows(reading, pattern)};
+    const auto wanted = conditions(query, kOrdinary);
+    const auto space = key_space(other.table, pattern.index);
+    if (spell(space.attributes()) != spell(query.space.attributes())) return;
+    for (const auto& row : rows(other)) {
+      const auto theirs = forms(other, row, space);
+      const auto key = theirs ? common_key(wanted, languages(*row.entity, *theirs, kOrdinary)) : std::nullopt;
+      if (!key) continue;
+      findings_.error({.code = "shared-index", .subject = pattern.name, .position = position},
+                      fmt::format("{} reads {}, which does not hold {}, and there it also finds {}{}: whose row it is "
+                                  "could not be told",
+                                  who, index->name, type, row.name(), of),
+                      fmt::format("add {} to the projection of {} in both models", type, index->name),
+                      spell_key(space.attributes(), *key));
     }
   }
 

@@ -119,6 +119,33 @@ TEST(SharedTable, IsNotForged) {
   EXPECT_EQ(together(kCats, raw("\"Y\"")), Lines{});
 }
 
+TEST(SharedTable, HasTheTypeInIndexesThatReadRowsOfBoth) {
+  const auto herd = [](std::string_view projection, std::string_view prefix, const Replacements& but) {
+    auto yaml = cats_but(but);
+    const auto replace = [&](std::string_view from, std::string_view to) {
+      yaml.replace(yaml.find(from), from.size(), to);
+    };
+    replace("key: [GSI1PK]", fmt::format("key: [GSI1PK], projection: {}", projection));
+    replace("S#{id}\"", "S\"");
+    if (!prefix.empty()) yaml.replace(yaml.find("GSI1PK: \"") + 9, 4, prefix);
+    const auto name = but.empty() ? std::string("CAT") : std::string("DOG");
+    return yaml + fmt::format("patterns: {{ all: {{ query: {{ index: GSI1, GSI1PK: \"{}\" }}, returns: {} }} }}\n",
+                              prefix.empty() ? name + "S" : std::string(prefix), name);
+  };
+  const auto beside = [&](std::string_view projection, std::string_view of_cats, std::string_view of_dogs) {
+    return together(herd(projection, of_cats, {}), herd(projection, of_dogs, dogs()));
+  };
+  EXPECT_EQ(
+      beside("[id, name]", "PETS", "PETS"),
+      (Lines{"shared-index all: all reads GSI1, which does not hold EntityType, and there it also finds CAT of cats, "
+             "which shares the table: whose row it is could not be told",
+             "shared-index all: all of cats, which shares the table, reads GSI1, which does not hold EntityType, "
+             "and there it also finds DOG: whose row it is could not be told"}));
+  EXPECT_EQ(beside("keys", "PETS", "DOGS"), Lines{});
+  EXPECT_EQ(beside("[id, name, EntityType]", "PETS", "PETS"), Lines{});
+  EXPECT_EQ(beside("all", "PETS", "PETS"), Lines{});
+}
+
 TEST(SharedTable, HasEachModelOnce) {
   EXPECT_EQ(beside_cats(dogs({{"model: dogs", "model: cats"}})),
             Lines{"shared-name cats: model.yaml is also called cats, and shares the table Pets: neither could tell its "
