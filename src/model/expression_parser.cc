@@ -440,6 +440,12 @@ class Parser {
     if (asks_presence && node.operands[0].op != Op::Path && node.operands[0].op != Op::Input) {
       return error_at(node.operands[0].column, fmt::format("{} asks for an attribute or an input", rule.name));
     }
+    if (rule.function == Function::ListAppend) {
+      for (const auto& operand : node.operands) {
+        if (operand.op == Op::Literal && operand.value)
+          return error_at(operand.column, fmt::format("{} joins lists, and no literal is one", rule.name));
+      }
+    }
     return rule.function == Function::AttributeType ? check_type_name(node.operands[1]) : Result<void>();
   }
 

@@ -266,6 +266,7 @@ TEST(ExpressionEvaluate, SaysWhichTypesDoNotGoTogether) {
           {"min(1, 'a')", "min needs values with an order like a number, not a text in the expression: min(1, 'a')"},
           {"list_append(Title, authors)",
            "list_append needs lists, not a text in the expression: list_append(Title, authors)"},
+          {"list_append(authors, 'x')", "column 22: list_append joins lists, and no literal is one"},
           {"date('soon')", "date needs a timestamp, not 'soon' in the expression: date('soon')"}});
   EXPECT_EQ(result_of("now()", scope_of(kBook)), "now() cannot be used here in the expression: now()");
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "stator/model/loading.h"
+#include "stator/model/validate.h"
 
 namespace stator::model {
 namespace {
@@ -362,7 +363,27 @@ class ActionResolver {
                                   attribute->derived   ? "derived"
                                   : attribute->copy_of ? "a copy"
                                                        : "counted"));
+      else
+        check_literals(entity, *attribute, assignment.value.value.root(), assignment.value.source);
     }
+  }
+
+  // A literal that is set, whatever decides that it is, has to be a value of the attribute.
+  void check_literals(const Entity& entity, const Attribute& attribute, const Expression::Node& node,
+                      const Text& source) {
+    if (node.op == Expression::Node::Op::Literal && node.value) {
+      auto content = *node.value;
+      std::vector<Problem> problems;
+      check_value(attribute.type, attribute.name, content, problems);
+      for (const auto& problem : problems)
+        report_.error(source.at(node.column - 1), "bad-value",
+                      fmt::format("{}.{} {}", entity.name, problem.attribute, problem.problem));
+    }
+    if (node.op != Expression::Node::Op::Call) return;
+    const bool is_if = node.function == Function::If;
+    if (!is_if && node.function != Function::IfNotExists && node.function != Function::Coalesce) return;
+    for (std::size_t i = is_if ? 1 : 0; i < node.operands.size(); ++i)
+      check_literals(entity, attribute, node.operands[i], source);
   }
 
   // A create that leaves out what is required fails every time.

@@ -17,15 +17,21 @@ bool names(const std::vector<Children>& of, const Entity& child, const Parent& r
   });
 }
 
-constexpr unsigned kMostGenerations = 16;
-
 bool is_needed(const Parent& relation) { return !relation.optional && relation.must_exist; }
 
-bool can_hide(const Model& model, const Parent& relation, unsigned depth = 0) {
-  if (!is_needed(relation) || depth > kMostGenerations) return false;
-  const auto& parent = *model.find_entity(relation.entity);
-  return parent.soft_delete || std::any_of(parent.parents.begin(), parent.parents.end(),
-                                           [&](const Parent& further) { return can_hide(model, further, depth + 1); });
+// Whether what belongs to something so can be deleted softly with it, or with what that belongs to.
+bool can_hide(const Model& model, const Parent& relation) {
+  std::set<const Entity*> seen;
+  std::vector<const Parent*> open = {&relation};
+  while (!open.empty()) {
+    const auto* one = open.back();
+    open.pop_back();
+    const auto* parent = model.find_entity(one->entity);
+    if (!is_needed(*one) || !seen.insert(parent).second) continue;
+    if (parent->soft_delete) return true;
+    for (const auto& further : parent->parents) open.push_back(&further);
+  }
+  return false;
 }
 
 RelationRules relation_rules(const Model& model, const Entity& child, const Parent& relation) {

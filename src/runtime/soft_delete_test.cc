@@ -146,5 +146,39 @@ TEST_F(StoriesTest, APurgeRemovesForGood) {
   EXPECT_TRUE(world.rows().empty());
 }
 
+// Whoever goes up along every way, and does not notice that he has been there, goes 3^16 ways.
+TEST(Ancestors, AreLookedAtOnceHoweverTheyLeadToEachOther) {
+  World world(R"yaml(
+model: people
+table: { name: People, key: [PK] }
+entities:
+  PERSON:
+    access: { read: public, write: public }
+    soft_delete: { attribute: gone }
+    parents:
+      mother: { entity: PERSON, by: { name: mother }, when: "attribute_exists(mother)" }
+      father: { entity: PERSON, by: { name: father }, when: "attribute_exists(father)" }
+      teacher: { entity: PERSON, by: { name: teacher }, when: "attribute_exists(teacher)" }
+    keys: { PK: "person#{name}" }
+    attributes:
+      name: { type: string, required: true }
+      mother: string
+      father: string
+      teacher: string
+      gone: boolean
+)yaml");
+  const auto led_by = [](std::string_view name) {
+    return Item{{"mother", text(name)}, {"father", text(name)}, {"teacher", text(name)}};
+  };
+  const Item eve{{"name", text("eve")}}, ada{{"name", text("ada")}};
+  world.made("PERSON", eve, nobody());
+  world.made("PERSON", ada, nobody());
+  ASSERT_TRUE(world.update("PERSON", ada, changes(led_by("eve")), nobody()).ok());
+  ASSERT_TRUE(world.update("PERSON", eve, changes(led_by("ada")), nobody()).ok());
+  EXPECT_TRUE(world.get("PERSON", ada, nobody()).ok());
+  ASSERT_TRUE(world.remove("PERSON", eve, nobody()).ok());
+  EXPECT_EQ(told(world.get("PERSON", ada, nobody())), "404 NotFound");
+}
+
 }  // namespace
 }  // namespace stator::runtime

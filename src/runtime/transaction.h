@@ -63,7 +63,7 @@ class Transaction {
   Outcome<Draft*> load_key(const model::Entity& entity, const value::Item& key);
 
   // Whether it is there, as far as that is up to what it belongs to.
-  Outcome<Presence> presence(const Draft& draft, unsigned depth = 0);
+  Outcome<Presence> presence(const Draft& draft);
   // Whether it is there for those who do not ask for deleted things.
   Outcome<bool> is_present(const Draft& draft);
 

@@ -43,21 +43,31 @@ Problem missing_parent(const RelationRules& rules) {
           .details = std::move(details)};
 }
 
-Outcome<Presence> Transaction::presence(const Draft& draft, unsigned depth) {
-  const auto& entity = *draft.entity;
-  if (!draft.after) return Presence::Gone;
-  auto presence = is_live(entity, *draft.after) ? Presence::There : Presence::Deleted;
-  for (const auto& rules : context_.rules.of(entity).relations) {
-    if (!rules.vanishes() || depth > kMostAncestors) continue;
-    const auto key = ATTEMPT(checked(model::parent_key(model_, entity, *rules.relation, *draft.after)));
-    if (!key) continue;
-    const auto* parent = ATTEMPT(load_key(*rules.parent, *key));
-    const bool goes_along = rules.relation->on_delete == model::OnDelete::Cascade;
-    if (parent == nullptr && !goes_along) continue;
-    presence = std::max(presence, parent == nullptr ? Presence::Gone : ATTEMPT(this->presence(*parent, depth + 1)));
-    if (presence == Presence::Gone) break;
-    // What is written next to it must not outlive a deletion at the same moment.
-    if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
+// Generation by generation, and each ancestor once: rows may lead to each other by many ways, and back.
+Outcome<Presence> Transaction::presence(const Draft& draft) {
+  auto presence = Presence::There;
+  std::vector<const Draft*> generation = {&draft};
+  std::set<const Draft*> seen = {&draft};
+  for (unsigned depth = 0; !generation.empty(); ++depth) {
+    std::vector<const Draft*> parents;
+    for (const auto* one : generation) {
+      const auto& entity = *one->entity;
+      if (!one->after) return Presence::Gone;
+      if (!is_live(entity, *one->after)) presence = Presence::Deleted;
+      for (const auto& rules : context_.rules.of(entity).relations) {
+        if (!rules.vanishes() || depth > kMostAncestors) continue;
+        const auto key = ATTEMPT(checked(model::parent_key(model_, entity, *rules.relation, *one->after)));
+        if (!key) continue;
+        const auto* parent = ATTEMPT(load_key(*rules.parent, *key));
+        const bool goes_along = rules.relation->on_delete == model::OnDelete::Cascade;
+        if (parent == nullptr && goes_along) return Presence::Gone;
+        if (parent == nullptr) continue;
+        // What is written next to it must not outlive a deletion at the same moment.
+        if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
+        if (seen.insert(parent).second) parents.push_back(parent);
+      }
+    }
+    generation = std::move(parents);
   }
   return presence;
 }
