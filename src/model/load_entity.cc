@@ -31,12 +31,20 @@ void put_off_names(const Written<Expression>& expression, const std::string& ent
   loading.later([expression, entity, &loading] { loading.need_attributes(loading.entity(entity), expression); });
 }
 
+// The same for an expression that is evaluated again at every change, of what is stored then.
+void put_off_stored_names(const Written<Expression>& expression, const std::string& entity, std::string_view user,
+                          Loading& loading) {
+  put_off_names(expression, entity, loading);
+  loading.later(
+      [expression, entity, user, &loading] { loading.need_stored(loading.entity(entity), expression, user); });
+}
+
 // A template of a key reads attributes that are stored: the key is computed again from them at every change.
 void check_key_template(const Entity& entity, const Written<Template>& text, Loading& loading) {
   loading.need_attributes(entity, text);
   for (const auto& path : text.value.attributes()) {
     const Attribute* attribute = entity.find_attribute(std::string_view(path).substr(0, path.find('.')));
-    if (attribute != nullptr && (attribute->transient || attribute->when_read))
+    if (attribute != nullptr && !is_stored(*attribute))
       loading.report.error(place_in_template(text.source, path), "not-stored",
                            fmt::format("{} is not stored, so no key can be made from it", path));
   }
@@ -66,7 +74,7 @@ std::optional<KeyTemplate> load_key_template(const YamlNode& node, const std::st
       return std::nullopt;
     }
   }
-  if (when) put_off_names(*when, entity, loading);
+  if (when) put_off_stored_names(*when, entity, "a key", loading);
   loading.later([parsed = *parsed, entity, &loading] { check_key_template(loading.entity(entity), parsed, loading); });
   return KeyTemplate{.text = std::move(parsed->value),
                      .when = when ? std::optional(when->value) : std::nullopt,
@@ -108,7 +116,7 @@ void load_expires(Words& words, const std::string& entity, Record& record, Loadi
     loading.report.error(node->key.position, "no-ttl",
                          "a row can expire only when the table names the attribute that says when",
                          "ttl: expiresAt, in `table`");
-  put_off_names(*expression, entity, loading);
+  put_off_stored_names(*expression, entity, "a row's end", loading);
   record.expires = expression->value;
 }
 
@@ -146,7 +154,7 @@ void load_record(const YamlNode& node, Entity& entity, Loading& loading) {
       report.error(when->key.position, "first-record",
                    "the first record is always there; a condition is for the others");
     if (const auto expression = read_expression(*when, report)) {
-      put_off_names(*expression, entity.name, loading);
+      put_off_stored_names(*expression, entity.name, "a record", loading);
       record.when = expression->value;
     }
   }
@@ -290,7 +298,7 @@ void load_parent(const YamlNode& node, Entity& entity, Loading& loading) {
   }
   if (const YamlNode* when = words.find("when")) {
     if (const auto expression = read_expression(*when, report)) {
-      put_off_names(*expression, entity.name, loading);
+      put_off_stored_names(*expression, entity.name, "a relation", loading);
       parent.when = expression->value;
     }
   }
@@ -323,7 +331,10 @@ void load_unique(const YamlNode& node, Entity& entity, Loading& loading) {
     for (const auto& name : read_texts(*list, "an attribute", report)) {
       if (name.text == "table" && &into == &unique.within) continue;
       into.push_back(name.text);
-      loading.later([name, owner = entity.name, &loading] { loading.need_attribute(loading.entity(owner), name); });
+      loading.later([name, owner = entity.name, &loading] {
+        loading.need_attribute(loading.entity(owner), name);
+        loading.need_stored(loading.entity(owner), name, "what is unique");
+      });
     }
   };
   names(words.need("attributes"), unique.attributes);
@@ -438,7 +449,7 @@ void load_entity_access(const YamlNode* node, Entity& entity, Loading& loading) 
       loading.report.error(anyone_when->source.position, "contradiction",
                            "a condition is for reading; whoever writes is somebody");
     else if (anyone_when)
-      put_off_names(*anyone_when, entity.name, loading);
+      put_off_stored_names(*anyone_when, entity.name, "access", loading);
     if (access.owner && !entity.owner)
       loading.report.error(list->position, "no-owner",
                            fmt::format("{} has no owner, so nobody is let in as one", entity.name),

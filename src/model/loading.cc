@@ -104,6 +104,20 @@ void Loading::need_attributes(const Entity& entity, const Written<Expression>& e
   });
 }
 
+void Loading::need_stored(const Entity& entity, const Text& name, std::string_view user) {
+  const Attribute* attribute = entity.find_attribute(name.text);
+  if (attribute != nullptr && !is_stored(*attribute))
+    report.error(name.position, "not-stored",
+                 fmt::format("{} is not stored, so {} cannot depend on it", name.text, user));
+}
+
+void Loading::need_stored(const Entity& entity, const Written<Expression>& expression, std::string_view user) {
+  visit_names(expression, [&](const Expression::Node& node, Position position) {
+    if (node.op == Expression::Node::Op::Path)
+      need_stored(entity, {.text = node.name, .position = position, .lead = 0}, user);
+  });
+}
+
 void visit_names(const Written<Expression>& expression,
                  const std::function<void(const Expression::Node& name, Position position)>& visit) {
   visit_node(expression.value.root(), expression.source, visit);
