@@ -76,10 +76,38 @@ void find_identity(const Model& model, const Entity& entity, Findings& findings)
       fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}", time));
 }
 
+// A row is found again by what names it: a path, a relation or an action gives just that, and which alternative it lies under has to
+// follow from it.
+void find_unnamed(const Model& model, const Entity& entity, Findings& findings) {
+  for (const auto& key : key_spaces(model.table).front().attributes()) {
+    const auto* rule = entity.main().find_key(key.name);
+    if (rule == nullptr) continue;
+    for (const auto& alternative : rule->alternatives) {
+      if (!alternative.when) continue;
+      for (const auto& name : alternative.when->paths()) {
+        if (is_identity(entity, model.table, name)) continue;
+        findings.error(
+            {.code = "unnamed-key",
+             .subject = fmt::format("{}.{}", entity.name, name),
+             .position = alternative.position},
+            fmt::format("which {} a {} has depends on {}, which is not in its primary key: who asks for it by its "
+                        "name looks in another place",
+                        key.name, entity.name, name),
+            fmt::format("put {{{}}} into the primary key, if it never changes; a row that comes and goes with it is a "
+                        "record of its own: `records`, with that `when`",
+                        name));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void check_identity(const Model& model, Findings& findings) {
-  for (const auto& entity : model.entities) find_identity(model, entity, findings);
+  for (const auto& entity : model.entities) {
+    find_identity(model, entity, findings);
+    find_unnamed(model, entity, findings);
+  }
 }
 
 }  // namespace stator::model

@@ -387,5 +387,29 @@ entities:
   EXPECT_EQ(found("mutable-key", kPlainTable, with_attribute(", immutable: true")), Lines{});
 }
 
+TEST(CheckKeys, WantsThePlaceOfARowToFollowFromItsName) {
+  const auto with = [](std::string_view records) {
+    return found("unnamed-key", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  MAIL:
+    {}
+    attributes: {{ user: uuid, id: ulid, kind: {{ type: enum, values: [a, b] }}, trashed: boolean }}
+)yaml",
+                             records));
+  };
+  EXPECT_EQ(
+      with(R"(keys: { PK: [ { key: "TRASH#{user}", when: "trashed = true" }, "USER#{user}" ], SK: "MAIL#{id}" })"),
+      Lines{"error MAIL.trashed: which PK a MAIL has depends on trashed, which is not in its primary key: who asks for "
+            "it by its name looks in another place"});
+  EXPECT_EQ(
+      with(R"(keys: { PK: "USER#{user}", SK: [ { key: "A#{kind}#{id}", when: "kind = 'a'" }, "B#{kind}#{id}" ] })"),
+      Lines{});
+  EXPECT_EQ(with(R"(records:
+      main: { keys: { PK: "USER#{user}", SK: "MAIL#{id}" } }
+      trash: { keys: { PK: [ { key: "A#{user}", when: "kind = 'a'" }, "B#{user}" ], SK: "{id}" }, when: "trashed = true" })"),
+            Lines{});
+}
+
 }  // namespace
 }  // namespace stator::model
