@@ -464,26 +464,13 @@ void load_entity_access(const YamlNode* node, Entity& entity, Loading& loading) 
   words.done();
 }
 
-// Whether a route gives an attribute: it names it, or all that it is derived from, or it is the owner, who is the caller.
-bool gives(const Route& route, const Entity& entity, const std::string& name, std::set<std::string>& seen) {
-  if (name == entity.owner) return true;
-  if (std::find(route.parameters.begin(), route.parameters.end(), name) != route.parameters.end()) return true;
-  const Attribute* attribute = entity.find_attribute(name);
-  if (attribute == nullptr || !attribute->derived) return false;
-  if (!seen.insert(name).second) return true;  // it is being looked at, or has been
-  const auto sources = attribute->derived->paths();
-  return std::all_of(sources.begin(), sources.end(),
-                     [&](const std::string& source) { return gives(route, entity, source, seen); });
-}
-
 // The route of one entity has to name it: every attribute of its key.
 void check_path(const std::string& entity_name, const Route& route, Loading& loading) {
   const Entity& entity = loading.entity(entity_name);
   for (const auto& name : route.parameters)
     loading.need_attribute(entity, {.text = name, .position = place_in_template(route.text, name), .lead = 0});
   for (const auto& name : entity.identity(loading.model.table)) {
-    std::set<std::string> seen;
-    if (!gives(route, entity, name, seen))
+    if (!gives({route.parameters.begin(), route.parameters.end()}, entity, name))
       loading.report.error(
           route.text.position, "path-lacks-key",
           fmt::format("the key of {} is made from {}, which the path does not name", entity_name, name),

@@ -511,10 +511,7 @@ void check_within(const Text& entity_name, const std::vector<Attribute>& paramet
   const Entity* entity = loading.need_entity(entity_name);
   if (entity == nullptr) return;
   for (const auto& name : entity->identity(loading.model.table)) {
-    const bool is_named =
-        name == entity->owner || std::any_of(parameters.begin(), parameters.end(),
-                                             [&](const Attribute& parameter) { return parameter.name == name; });
-    if (!is_named)
+    if (!gives(names_of(parameters), *entity, name))
       loading.report.error(entity_name.position, "within-unnamed",
                            fmt::format("the key of {} is made from {}, which nothing here gives", entity->name, name),
                            fmt::format("{{{}}}, in the route", name));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "stator/base/assert.h"
 
@@ -56,6 +57,19 @@ void Loading::run_rounds() {
 Entity& Loading::entity(std::string_view name) { return member_called(model.entities, name); }
 Pattern& Loading::pattern(std::string_view name) { return member_called(model.patterns, name); }
 Action& Loading::action(std::string_view name) { return member_called(model.actions, name); }
+
+bool gives(const std::vector<std::string_view>& names, const Entity& entity, std::string_view attribute) {
+  std::set<std::string_view> seen;
+  const std::function<bool(std::string_view)> is_given = [&](std::string_view name) {
+    if (name == entity.owner || std::find(names.begin(), names.end(), name) != names.end()) return true;
+    const Attribute* found = entity.find_attribute(name);
+    if (found == nullptr || !found->derived) return false;
+    if (!seen.insert(found->name).second) return true;  // it is being looked at, or has been
+    const auto sources = found->derived->paths();
+    return std::all_of(sources.begin(), sources.end(), is_given);
+  };
+  return is_given(attribute);
+}
 
 const Entity* Loading::need_entity(const Text& name) {
   const Entity* found = model.find_entity(name.text);

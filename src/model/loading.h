@@ -63,6 +63,10 @@ class Loading {
 // Whether rows hold the attribute.
 inline bool is_stored(const Attribute& attribute) { return !attribute.transient && !attribute.when_read; }
 
+// Whether `names` give an attribute that names an entity: it is among them, or all that it is derived from; or it is the owner, who is
+// the caller.
+bool gives(const std::vector<std::string_view>& names, const Entity& entity, std::string_view attribute);
+
 // Shows `visit` every path and every input of an expression, with its place.
 void visit_names(const Written<Expression>& expression,
                  const std::function<void(const Expression::Node& name, Position position)>& visit);
