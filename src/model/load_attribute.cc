@@ -336,7 +336,7 @@ void load_sum(const YamlNode& node, const std::string& entity, Attribute& attrib
       const Entity* found = loading.model.find_entity(child.entity);
       if (found == nullptr) continue;
       const Attribute* number = loading.need_attribute(*found, *summed);
-      if (number != nullptr && (number->transient || number->when_read))
+      if (number != nullptr && !is_stored(*number))
         loading.report.error(
             summed->position, "not-stored",
             fmt::format("{}.{} is not stored, so there is nothing to sum", child.entity, summed->text));
@@ -400,7 +400,7 @@ void resolve_copy(const std::string& entity_name, const std::string& name, const
                            [&](const Attribute& attribute) { return attribute.name == name; });
   const Attribute* origin = source_of(loading.model, entity, *copy);
   if (origin == nullptr) return;  // a circle is told of with all others
-  if (origin->transient || origin->when_read) {
+  if (!is_stored(*origin)) {
     report.error(source.position, "not-stored",
                  fmt::format("{}.{} is not stored, so there is nothing to copy", from->name, source.text));
   } else if (!type_is_given) {
@@ -446,9 +446,13 @@ void load_unique(Words& words, Entity& entity, const std::string& attribute, Loa
   for (const auto& name : scope) {
     if (name.text == "table" && scope.size() == 1) continue;
     unique.within.push_back(name.text);
-    loading.later(
-        [name, entity_name = entity.name, &loading] { loading.need_attribute(loading.entity(entity_name), name); });
+    loading.later([name, entity_name = entity.name, &loading] {
+      loading.need_attribute(loading.entity(entity_name), name);
+      loading.need_stored(loading.entity(entity_name), name, "what is unique");
+    });
   }
+  loading.later([own = Text{.text = attribute, .position = within->key.position, .lead = 0}, entity_name = entity.name,
+                 &loading] { loading.need_stored(loading.entity(entity_name), own, "what is unique"); });
   entity.uniques.push_back(std::move(unique));
 }
 

@@ -27,21 +27,16 @@ void for_each_key(const Table& table, const std::function<void(const KeyAttribut
 
 // ----------------------------------------------------------------------------------------------------------------- records
 
-// For an expression over what is stored.
 void put_off_names(const Written<Expression>& expression, const std::string& entity, Loading& loading) {
-  loading.later([expression, entity, &loading] {
-    const Entity& owner = loading.entity(entity);
-    loading.need_attributes(owner, expression);
-    visit_names(expression, [&](const Expression::Node& node, Position position) {
-      const Attribute* read = owner.find_attribute(node.name);
-      if (read != nullptr && read->when_read)
-        loading.report.error(position, "not-stored",
-                             fmt::format("{} is computed when it is read, so it is not there yet; what it is computed "
-                                         "from is",
-                                         node.name),
-                             read->derived->text());
-    });
-  });
+  loading.later([expression, entity, &loading] { loading.need_attributes(loading.entity(entity), expression); });
+}
+
+// The same for an expression that is evaluated again at every change, of what is stored then.
+void put_off_stored_names(const Written<Expression>& expression, const std::string& entity, std::string_view user,
+                          Loading& loading) {
+  put_off_names(expression, entity, loading);
+  loading.later(
+      [expression, entity, user, &loading] { loading.need_stored(loading.entity(entity), expression, user); });
 }
 
 // A template of a key reads attributes that are stored: the key is computed again from them at every change.
@@ -49,7 +44,7 @@ void check_key_template(const Entity& entity, const Written<Template>& text, Loa
   loading.need_attributes(entity, text);
   for (const auto& path : text.value.attributes()) {
     const Attribute* attribute = entity.find_attribute(std::string_view(path).substr(0, path.find('.')));
-    if (attribute != nullptr && (attribute->transient || attribute->when_read))
+    if (attribute != nullptr && !is_stored(*attribute))
       loading.report.error(place_in_template(text.source, path), "not-stored",
                            fmt::format("{} is not stored, so no key can be made from it", path));
   }
@@ -79,7 +74,7 @@ std::optional<KeyTemplate> load_key_template(const YamlNode& node, const std::st
       return std::nullopt;
     }
   }
-  if (when) put_off_names(*when, entity, loading);
+  if (when) put_off_stored_names(*when, entity, "a key", loading);
   loading.later([parsed = *parsed, entity, &loading] { check_key_template(loading.entity(entity), parsed, loading); });
   return KeyTemplate{.text = std::move(parsed->value),
                      .when = when ? std::optional(when->value) : std::nullopt,
@@ -121,7 +116,7 @@ void load_expires(Words& words, const std::string& entity, Record& record, Loadi
     loading.report.error(node->key.position, "no-ttl",
                          "a row can expire only when the table names the attribute that says when",
                          "ttl: expiresAt, in `table`");
-  put_off_names(*expression, entity, loading);
+  put_off_stored_names(*expression, entity, "a row's end", loading);
   record.expires = expression->value;
 }
 
@@ -159,7 +154,7 @@ void load_record(const YamlNode& node, Entity& entity, Loading& loading) {
       report.error(when->key.position, "first-record",
                    "the first record is always there; a condition is for the others");
     if (const auto expression = read_expression(*when, report)) {
-      put_off_names(*expression, entity.name, loading);
+      put_off_stored_names(*expression, entity.name, "a record", loading);
       record.when = expression->value;
     }
   }
@@ -310,7 +305,7 @@ void load_parent(const YamlNode& node, Entity& entity, Loading& loading) {
   }
   if (const YamlNode* when = words.find("when")) {
     if (const auto expression = read_expression(*when, report)) {
-      put_off_names(*expression, entity.name, loading);
+      put_off_stored_names(*expression, entity.name, "a relation", loading);
       parent.when = expression->value;
     }
   }
@@ -343,7 +338,10 @@ void load_unique(const YamlNode& node, Entity& entity, Loading& loading) {
     for (const auto& name : read_texts(*list, "an attribute", report)) {
       if (name.text == "table" && &into == &unique.within) continue;
       into.push_back(name.text);
-      loading.later([name, owner = entity.name, &loading] { loading.need_attribute(loading.entity(owner), name); });
+      loading.later([name, owner = entity.name, &loading] {
+        loading.need_attribute(loading.entity(owner), name);
+        loading.need_stored(loading.entity(owner), name, "what is unique");
+      });
     }
   };
   names(words.need("attributes"), unique.attributes);
@@ -365,6 +363,14 @@ void load_check(const YamlNode& node, Entity& entity, Loading& loading) {
   const auto text = problem == nullptr ? std::nullopt : read_text(*problem, "a problem", report);
   if (!expression || !name || !text) return;
   put_off_names(*expression, entity.name, loading);
+  // What is transient is there while a request is checked; what is computed when it is read is not.
+  loading.later([expression = *expression, owner = entity.name, &loading] {
+    visit_names(expression, [&](const Expression::Node& name_read, Position position) {
+      const Attribute* read = loading.entity(owner).find_attribute(name_read.name);
+      if (read != nullptr && read->when_read)
+        loading.need_stored(loading.entity(owner), {.text = name_read.name, .position = position, .lead = 0}, "a check");
+    });
+  });
   loading.later([name = *name, owner = entity.name, &loading] { loading.need_attribute(loading.entity(owner), name); });
   entity.checks.push_back(
       {.that = expression->value, .attribute = name->text, .problem = text->text, .position = node.position});
@@ -458,7 +464,7 @@ void load_entity_access(const YamlNode* node, Entity& entity, Loading& loading) 
       loading.report.error(anyone_when->source.position, "contradiction",
                            "a condition is for reading; whoever writes is somebody");
     else if (anyone_when)
-      put_off_names(*anyone_when, entity.name, loading);
+      put_off_stored_names(*anyone_when, entity.name, "access", loading);
     if (access.owner && !entity.owner)
       loading.report.error(list->position, "no-owner",
                            fmt::format("{} has no owner, so nobody is let in as one", entity.name),
@@ -473,16 +479,13 @@ void load_entity_access(const YamlNode* node, Entity& entity, Loading& loading) 
   words.done();
 }
 
-// The route of one entity has to name it: every attribute of its key, the owner aside, who is the caller.
+// The route of one entity has to name it: every attribute of its key.
 void check_path(const std::string& entity_name, const Route& route, Loading& loading) {
   const Entity& entity = loading.entity(entity_name);
   for (const auto& name : route.parameters)
     loading.need_attribute(entity, {.text = name, .position = place_in_template(route.text, name), .lead = 0});
   for (const auto& name : entity.identity(loading.model.table)) {
-    const Attribute* attribute = entity.find_attribute(name);
-    const bool is_known = name == entity.owner || (attribute != nullptr && attribute->derived) ||
-                          std::find(route.parameters.begin(), route.parameters.end(), name) != route.parameters.end();
-    if (!is_known)
+    if (!gives({route.parameters.begin(), route.parameters.end()}, entity, name))
       loading.report.error(
           route.text.position, "path-lacks-key",
           fmt::format("the key of {} is made from {}, which the path does not name", entity_name, name),

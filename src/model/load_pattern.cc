@@ -259,7 +259,18 @@ std::vector<const Entity*> returned_entities(const Pattern& pattern, const Model
   return entities;
 }
 
-// An expression over returned rows reads attributes that one of the entities has.
+// Whether one of the rows that a pattern returns has the attribute in it.
+bool returns_attribute(const Pattern& pattern, const std::string& name, const Model& model) {
+  return std::any_of(pattern.returns.begin(), pattern.returns.end(), [&](const Returned& returned) {
+    const Entity& entity = *model.find_entity(returned.entity);
+    const auto& held = entity.find_record(returned.record)->attributes;
+    const Attribute* attribute = entity.find_attribute(name);
+    return attribute != nullptr && is_stored(*attribute) &&
+           (held.empty() || std::find(held.begin(), held.end(), name) != held.end());
+  });
+}
+
+// An expression over returned rows reads attributes that one of the entities has, and one of the rows.
 void check_row_names(const std::string& name, const Written<Expression>& expression, Loading& loading) {
   const auto entities = returned_entities(loading.pattern(name), loading.model);
   if (entities.empty()) return;
@@ -267,7 +278,14 @@ void check_row_names(const std::string& name, const Written<Expression>& express
     if (node.op != Expression::Node::Op::Path || node.name == loading.model.table.type_attribute) return;
     const auto has = [&](const Entity* entity) { return entity->find_attribute(node.name) != nullptr; };
     const auto found = std::find_if(entities.begin(), entities.end(), has);
-    if (found != entities.end()) return loading.need_path(**found, node.name, node.steps, position);
+    if (found != entities.end()) {
+      loading.need_path(**found, node.name, node.steps, position);
+      if (!returns_attribute(loading.pattern(name), node.name, loading.model))
+        loading.report.error(
+            position, "not-stored",
+            fmt::format("no row that {} returns holds {}, so none can be chosen by it", name, node.name));
+      return;
+    }
     std::vector<std::string_view> known;
     for (const Entity* entity : entities) {
       for (const auto& attribute : entity->attributes) known.push_back(attribute.name);
@@ -493,10 +511,7 @@ void check_within(const Text& entity_name, const std::vector<Attribute>& paramet
   const Entity* entity = loading.need_entity(entity_name);
   if (entity == nullptr) return;
   for (const auto& name : entity->identity(loading.model.table)) {
-    const bool is_named =
-        name == entity->owner || std::any_of(parameters.begin(), parameters.end(),
-                                             [&](const Attribute& parameter) { return parameter.name == name; });
-    if (!is_named)
+    if (!gives(names_of(parameters), *entity, name))
       loading.report.error(entity_name.position, "within-unnamed",
                            fmt::format("the key of {} is made from {}, which nothing here gives", entity->name, name),
                            fmt::format("{{{}}}, in the route", name));

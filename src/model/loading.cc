@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "stator/base/assert.h"
 
@@ -63,6 +64,19 @@ Entity& Loading::entity(std::string_view name) { return member_called(model.enti
 Pattern& Loading::pattern(std::string_view name) { return member_called(model.patterns, name); }
 Action& Loading::action(std::string_view name) { return member_called(model.actions, name); }
 
+bool gives(const std::vector<std::string_view>& names, const Entity& entity, std::string_view attribute) {
+  std::set<std::string_view> seen;
+  const std::function<bool(std::string_view)> is_given = [&](std::string_view name) {
+    if (name == entity.owner || std::find(names.begin(), names.end(), name) != names.end()) return true;
+    const Attribute* found = entity.find_attribute(name);
+    if (found == nullptr || !found->derived) return false;
+    if (!seen.insert(found->name).second) return true;  // it is being looked at, or has been
+    const auto sources = found->derived->paths();
+    return std::all_of(sources.begin(), sources.end(), is_given);
+  };
+  return is_given(attribute);
+}
+
 const Entity* Loading::need_entity(const Text& name) {
   const Entity* found = model.find_entity(name.text);
   if (found == nullptr)
@@ -111,6 +125,21 @@ void Loading::need_attributes(const Entity& entity, const Written<Expression>& e
   visit_generators(expression, [&](Function generator, Position position) {
     report.error(position, "wrong-function",
                  fmt::format("{}() is for the steps of actions; {}", name_of(generator), instead_of(generator)));
+  });
+}
+
+void Loading::need_stored(const Entity& entity, const Text& name, std::string_view user) {
+  const Attribute* attribute = entity.find_attribute(name.text);
+  if (attribute != nullptr && !is_stored(*attribute))
+    report.error(name.position, "not-stored",
+                 fmt::format("{} is not stored, so {} cannot depend on it", name.text, user),
+                 attribute->when_read ? attribute->derived->text() : std::string());
+}
+
+void Loading::need_stored(const Entity& entity, const Written<Expression>& expression, std::string_view user) {
+  visit_names(expression, [&](const Expression::Node& node, Position position) {
+    if (node.op == Expression::Node::Op::Path)
+      need_stored(entity, {.text = node.name, .position = position, .lead = 0}, user);
   });
 }
 

@@ -46,6 +46,10 @@ class Loading {
   // For an expression over one entity's own attributes, which has no inputs and, since it is computed again and again, generates nothing.
   void need_attributes(const Entity& entity, const Written<Expression>& expression);
 
+  // Reports what is not stored; `user` ("a key") would look at it again in what is.
+  void need_stored(const Entity& entity, const Text& name, std::string_view user);
+  void need_stored(const Entity& entity, const Written<Expression>& expression, std::string_view user);
+
   // What has been read under that name.
   Entity& entity(std::string_view name);
   Pattern& pattern(std::string_view name);
@@ -55,6 +59,13 @@ class Loading {
   std::vector<std::function<void()>> types_;
   std::vector<std::function<void()>> names_;
 };
+
+// Whether rows hold the attribute.
+inline bool is_stored(const Attribute& attribute) { return !attribute.transient && !attribute.when_read; }
+
+// Whether `names` give an attribute that names an entity: it is among them, or all that it is derived from; or it is the owner, who is
+// the caller.
+bool gives(const std::vector<std::string_view>& names, const Entity& entity, std::string_view attribute);
 
 // Shows `visit` every path and every input of an expression, with its place.
 void visit_names(const Written<Expression>& expression,

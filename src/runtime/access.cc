@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stator/model/rows.h"
 #include "stator/runtime/problems.h"
 
 namespace stator::runtime {
@@ -23,17 +24,36 @@ bool owns(const Entity& entity, const Item& attributes, const Caller& caller) {
   return owner != nullptr && *owner == AttributeValue::string(*caller.subject);
 }
 
+// Adds an attribute and what it is derived from.
+void add_with_sources(const Entity& entity, const std::string& name, std::vector<std::string>& names) {
+  if (contains(names, name)) return;
+  names.push_back(name);
+  const auto* attribute = entity.find_attribute(name);
+  if (attribute == nullptr || !attribute->derived) return;
+  for (const auto& source : attribute->derived->paths()) add_with_sources(entity, source, names);
+}
+
 // The attributes that name an entity in their one spelling; nullopt when no entity can have such ones.
 std::optional<Item> normalised(const Entity& entity, const Model& model, const Item& naming) {
+  const auto identity = entity.identity(model.table);
+  std::vector<std::string> names;
+  for (const auto& name : identity) add_with_sources(entity, name, names);
   Item named;
   std::vector<model::Problem> problems;
-  for (const auto& name : entity.identity(model.table)) {
+  for (const auto& name : names) {
     const auto* content = naming.find(name);
     if (content == nullptr) continue;
     auto& value = named.set(name, *content);
     if (const auto* attribute = entity.find_attribute(name)) model::check_value(attribute->type, name, value, problems);
   }
   if (!problems.empty()) return std::nullopt;
+  if (names.size() == identity.size()) return named;
+  auto derived = named;
+  if (!model::derive(entity, derived).ok()) return std::nullopt;
+  for (const auto& name : identity) {
+    const auto* content = derived.find(name);
+    if (content != nullptr && named.find(name) == nullptr) named.set(name, *content);
+  }
   return named;
 }
 

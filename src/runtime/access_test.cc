@@ -364,5 +364,29 @@ TEST(Owner, MayComeFromTheParent) {
   EXPECT_EQ(told(world.create("ENTRY", list, user("bob"))), "403 Forbidden");
 }
 
+TEST(Names, MayBeWhatTheKeyIsDerivedFrom) {
+  World world(R"yaml(
+model: words
+table: { name: Words, key: [PK] }
+entities:
+  WORD:
+    path: /words/{word}
+    access: { read: public, write: public }
+    keys: { PK: "word#{folded}" }
+    attributes:
+      word: { type: string, required: true, immutable: true, max: 50 }
+      folded: { type: string, derived: "fold(word)" }
+      note: string
+)yaml");
+  world.made("WORD", {{"word", text("Creme")}}, nobody());
+  const Item name{{"word", text("Creme")}};
+  EXPECT_EQ(told(world.update("WORD", name, changes({{"note", text("of milk")}}), nobody())), "ok");
+  EXPECT_EQ(shown(*world.get("WORD", name, nobody()), "note"), "\"of milk\"");
+  EXPECT_EQ(told(world.get("WORD", {{"word", text("milk")}}, nobody())), "404 NotFound");
+  EXPECT_EQ(told(world.get("WORD", {{"word", text("CREME")}}, nobody())), "404 NotFound") << "it is called otherwise";
+  EXPECT_EQ(told(world.create("WORD", {{"word", text("CREME")}}, nobody())), "409 Exists") << "and has the only place";
+  EXPECT_EQ(told(world.remove("WORD", name, nobody())), "ok");
+}
+
 }  // namespace
 }  // namespace stator::runtime

@@ -255,6 +255,27 @@ void find_wider_access(const PatternQuery& query, Findings& findings) {
   }
 }
 
+bool is_of_caller(const KeyCondition& condition) { return contains(condition.operands.front().attributes(), "me"); }
+
+// What a relation leads to is left out for those who may not read it.
+void find_hidden_joins(const PatternQuery& query, Findings& findings) {
+  const auto& partition = query.pattern.partition;
+  if (std::any_of(partition.begin(), partition.end(), is_of_caller)) return;
+  for (const auto& join : query.pattern.joins) {
+    for (const auto& row : query.returned) {
+      const auto* relation = row.entity->find_parent(join.relation);
+      const auto* joined = relation == nullptr ? nullptr : query.model.find_entity(relation->entity);
+      if (joined == nullptr || joined->read.anyone_when || includes(joined->read, query.pattern.access)) continue;
+      findings.warning(
+          query.about("hidden-join"),
+          fmt::format("more people may run it than may read the {} that it joins as {}: they do not see it",
+                      joined->name, join.as),
+          fmt::format("copy what everyone may see into {} (copy_of), or let those read a {} who run it",
+                      row.entity->name, joined->name));
+    }
+  }
+}
+
 }  // namespace
 
 void check_answer(const PatternQuery& query, Findings& findings) {
@@ -264,6 +285,7 @@ void check_answer(const PatternQuery& query, Findings& findings) {
   find_sparse(query, findings);
   find_order(query, findings);
   find_wider_access(query, findings);
+  find_hidden_joins(query, findings);
 }
 
 }  // namespace stator::model

@@ -4,6 +4,7 @@
 
 #include "stator/model/check/findings.h"
 #include "stator/model/check/keys.h"
+#include "stator/model/check/pattern_query.h"
 
 namespace stator::model {
 namespace {
@@ -76,10 +77,65 @@ void find_identity(const Model& model, const Entity& entity, Findings& findings)
       fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}", time));
 }
 
+// A row is found again by what names it: a path, a relation or an action gives just that, and which alternative it lies under has to
+// follow from it.
+void find_unnamed(const Model& model, const Entity& entity, Findings& findings) {
+  for (const auto& key : key_spaces(model.table).front().attributes()) {
+    const auto* rule = entity.main().find_key(key.name);
+    if (rule == nullptr) continue;
+    for (const auto& alternative : rule->alternatives) {
+      if (!alternative.when) continue;
+      for (const auto& name : alternative.when->paths()) {
+        if (is_identity(entity, model.table, name)) continue;
+        findings.error(
+            {.code = "unnamed-key",
+             .subject = fmt::format("{}.{}", entity.name, name),
+             .position = alternative.position},
+            fmt::format("which {} a {} has depends on {}, which is not in its primary key: who asks for it by its "
+                        "name looks in another place",
+                        key.name, entity.name, name),
+            fmt::format("put {{{}}} into the primary key, if it never changes; a row that comes and goes with it is a "
+                        "record of its own: `records`, with that `when`",
+                        name));
+      }
+    }
+  }
+}
+
+bool names(const std::string& path, const std::string& attribute) {
+  return path.find(fmt::format("{{{}}}", attribute)) != std::string::npos;
+}
+
+// A path that leaves the owner out means the caller's own, whoever else may read it.  Others need a route that says whose they ask for.
+void find_unreadable(const Model& model, const Entity& entity, Findings& findings) {
+  const auto& read = entity.read;
+  const bool for_others = read.anyone || read.signed_in || read.anyone_when;
+  if (!for_others || !entity.owner || !entity.has_operation("get")) return;
+  if (names(entity.path, *entity.owner) || !is_identity(entity, model.table, *entity.owner)) return;
+  const bool served = std::any_of(model.patterns.begin(), model.patterns.end(), [&](const Pattern& pattern) {
+    const auto rows = returned_rows(model, pattern);
+    return names(pattern.path, *entity.owner) &&
+           std::any_of(rows.begin(), rows.end(), [&](const KeyedRow& row) { return row.entity == &entity; });
+  });
+  if (served) return;
+  findings.warning(
+      {.code = "unreadable", .subject = entity.name, .position = entity.position},
+      fmt::format("others than its owner may read a {}, but the path does not say who that is, and its key "
+                  "is made from {}: they always get 404",
+                  entity.name, *entity.owner),
+      fmt::format("put {{{0}}} into the path or into the route of a pattern that returns it, or leave {0} "
+                  "out of the primary key",
+                  *entity.owner));
+}
+
 }  // namespace
 
 void check_identity(const Model& model, Findings& findings) {
-  for (const auto& entity : model.entities) find_identity(model, entity, findings);
+  for (const auto& entity : model.entities) {
+    find_identity(model, entity, findings);
+    find_unnamed(model, entity, findings);
+    find_unreadable(model, entity, findings);
+  }
 }
 
 }  // namespace stator::model

@@ -387,5 +387,56 @@ entities:
   EXPECT_EQ(found("mutable-key", kPlainTable, with_attribute(", immutable: true")), Lines{});
 }
 
+TEST(CheckKeys, WantsThePlaceOfARowToFollowFromItsName) {
+  const auto with = [](std::string_view records) {
+    return found("unnamed-key", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  MAIL:
+    {}
+    attributes: {{ user: uuid, id: ulid, kind: {{ type: enum, values: [a, b] }}, trashed: boolean }}
+)yaml",
+                             records));
+  };
+  EXPECT_EQ(
+      with(R"(keys: { PK: [ { key: "TRASH#{user}", when: "trashed = true" }, "USER#{user}" ], SK: "MAIL#{id}" })"),
+      Lines{"error MAIL.trashed: which PK a MAIL has depends on trashed, which is not in its primary key: who asks for "
+            "it by its name looks in another place"});
+  EXPECT_EQ(
+      with(R"(keys: { PK: "USER#{user}", SK: [ { key: "A#{kind}#{id}", when: "kind = 'a'" }, "B#{kind}#{id}" ] })"),
+      Lines{});
+  EXPECT_EQ(with(R"(records:
+      main: { keys: { PK: "USER#{user}", SK: "MAIL#{id}" } }
+      trash: { keys: { PK: [ { key: "A#{user}", when: "kind = 'a'" }, "B#{user}" ], SK: "{id}" }, when: "trashed = true" })"),
+            Lines{});
+}
+
+TEST(CheckKeys, WarnsOfPathsThatOnlyTheOwnerCanUse) {
+  const auto with = [](std::string_view path, std::string_view read, std::string_view partition,
+                       std::string_view list = "/posts") {
+    return found("unreadable", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  POST:
+    path: {}
+    owner: user
+    access: {{ read: {}, write: owner }}
+    keys: {{ PK: "{}", SK: "post#{{id}}" }}
+    attributes: {{ user: {{ type: string, max: 40 }}, id: {{ type: ulid, generated: ulid }}, open: boolean }}
+patterns:
+  posts: {{ get: "{}", query: {{ PK: "{}" }}, returns: POST }}
+)yaml",
+                             path, read, partition, list, partition));
+  };
+  EXPECT_EQ(with("/posts/{id}", "{ public: 'open = true' }", "user#{user}"),
+            Lines{"warning POST: others than its owner may read a POST, but the path does not say who that is, and its "
+                  "key is made from user: they always get 404"});
+  EXPECT_EQ(with("/posts/{id}", "signed-in", "user#{user}").size(), 1U);
+  EXPECT_EQ(with("/users/{user}/posts/{id}", "public", "user#{user}"), Lines{});
+  EXPECT_EQ(with("/posts/{id}", "public", "user#{user}", "/users/{user}/posts"), Lines{}) << "others use the list";
+  EXPECT_EQ(with("/posts/{id}", "public", "posts"), Lines{});
+  EXPECT_EQ(with("/posts/{id}", "owner", "user#{user}"), Lines{});
+}
+
 }  // namespace
 }  // namespace stator::model

@@ -438,6 +438,37 @@ patterns:
   EXPECT_EQ(with(""), Lines{});
 }
 
+TEST(CheckPatterns, WarnsOfJoinsThatOthersDoNotSee) {
+  const auto with = [](std::string_view read, std::string_view key, std::string_view access) {
+    return found("hidden-join", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  PROFILE:
+    owner: user
+    access: {{ read: {} }}
+    keys: {{ PK: "profile#{{user}}", SK: "X" }}
+    attributes: {{ user: {{ type: string, max: 40 }}, open: boolean }}
+  NOTE:
+    owner: user
+    access: {{ read: public }}
+    parents: {{ author: {{ entity: PROFILE }} }}
+    keys: {{ PK: "user#{{user}}", SK: "note#{{note}}" }}
+    attributes: {{ user: {{ type: string, max: 40 }}, note: uuid }}
+patterns:
+  notes: {{ query: {{ PK: "user#{{{}}}" }}, returns: NOTE, join: {{ relation: author }}, access: {} }}
+)yaml",
+                             read, key, access));
+  };
+  const Lines hidden{
+      "warning notes: more people may run it than may read the PROFILE that it joins as author: they do not see it"};
+  EXPECT_EQ(with("owner", "user", "public"), hidden);
+  EXPECT_EQ(with("signed-in", "user", "public"), hidden);
+  EXPECT_EQ(with("signed-in", "user", "signed-in"), Lines{});
+  EXPECT_EQ(with("{ public: 'open = true' }", "user", "public"), Lines{});
+  EXPECT_EQ(with("owner", "user", "owner"), Lines{});
+  EXPECT_EQ(with("owner", "me", "signed-in"), Lines{}) << "these are the caller's own";
+}
+
 TEST(CheckPatterns, ProvesThatChildrenFollowTheirParent) {
   const auto with = [](std::string_view parent, std::string_view child, std::string_view unique) {
     return found("nest-order", kTable,
