@@ -327,19 +327,12 @@ void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
     bytes.worst += size;
   };
   if (field.width > 0) return fixed(field.width);
-  switch (field.transform) {
-    case Transform::Year: return fixed(4);
-    case Transform::Month: return fixed(7);
-    case Transform::Day: return fixed(10);
-    default: break;
-  }
   const auto* type = type_of(entity, field.attribute);
+  if (const auto size = moment_bytes(type, field.transform)) return fixed(size);
   if (type == nullptr) return;
   switch (type->kind) {
     case Kind::Uuid: return fixed(36);
     case Kind::Ulid: return fixed(26);
-    case Kind::Date: return fixed(10);
-    case Kind::Timestamp: return fixed(24);
     case Kind::Boolean: return fixed(5);
     case Kind::Integer:
     case Kind::Number: return fixed(kNumberBytes);

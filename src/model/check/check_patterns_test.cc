@@ -76,6 +76,18 @@ TEST(CheckPatterns, ReadsRangesAsTheyAre) {
   EXPECT_EQ(range(R"yaml({ less: "library#{library}#item#{item}#event#{a}" })yaml", kOne), 1);
 }
 
+TEST(CheckPatterns, TakesABoundForAllKeysThatBeginWithIt) {
+  EXPECT_EQ(found("under-read", kPlainTable, R"yaml(
+entities:
+  BOOK: { keys: { PK: "user#{user}", SK: "{kind}#{book}" }, attributes: { user: uuid, book: uuid, kind: { type: enum, values: [novel] } } }
+patterns:
+  up_to: { query: { PK: "user#{user}", SK: { at_most: "{kind}" } }, returns: BOOK }
+  behind: { query: { PK: "user#{user}", SK: { greater: "{kind}" } }, returns: BOOK }
+)yaml"),
+            Lines{"error behind: it never returns BOOK, which has no SK that matches '{kind}' (SK of BOOK is "
+                  "'{kind}#{book}')"});
+}
+
 TEST(CheckPatterns, ReadsEachAttributeOfAKeyOfSeveral) {
   const auto with = [](std::string_view query) {
     return found("over-read", R"yaml(
@@ -186,6 +198,32 @@ TEST(CheckPatterns, WantsOperandsWrittenAsTheKeyIs) {
   file: { query: { PK: "user#{user}", SK: "{folder}#{name|sortable}" }, returns: FILE }
 )yaml"),
             Lines{});
+}
+
+TEST(CheckPatterns, WantsBoundsWrittenAsTheKeyIs) {
+  const auto with = [](std::string_view kept, std::string_view asked, std::string_view type) {
+    return found("operand-mismatch", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  TRIP:
+    keys: {{ PK: "user#{{user}}", SK: "{}#{{id}}" }}
+    attributes: {{ user: uuid, id: uuid, miles: {{ type: integer, min: 0, max: 9999 }}, at: timestamp, no: ulid }}
+patterns:
+  trips: {{ query: {{ PK: "user#{{user}}", SK: {{ at_least: "{}" }} }}, parameters: {{ low: {} }}, returns: TRIP }}
+)yaml",
+                             kept, asked, type));
+  };
+  EXPECT_EQ(with("{miles:04}", "{low}", "integer"),
+            Lines{"error trips: it asks for {low} where the key of TRIP has {miles:04}: what is written differently is "
+                  "not found"});
+  EXPECT_EQ(with("{miles:04}", "{low:04}", "integer"), Lines{});
+  EXPECT_EQ(with("{no|sortable}", "{low}", "ulid").size(), 1U);
+  EXPECT_EQ(with("{at|day}", "{low}", "timestamp"),
+            Lines{"error trips: it compares {low} with {at|day}, of which the key of TRIP has less: a time within it "
+                  "is above it (who asks from '2023-01-31T00:00:00.000Z' on does not get '2023-01-31')"});
+  EXPECT_EQ(with("{at|day}", "{low}", "date"), Lines{});
+  EXPECT_EQ(with("{at|day}", "{low|month}", "date"), Lines{});
+  EXPECT_EQ(with("{at}", "{low}", "date"), Lines{});
 }
 
 TEST(CheckPatterns, LetsOperandsDifferWhereTheirTextsDoNot) {

@@ -303,6 +303,17 @@ bool is_free_text(const Type* type) {
   return type->kind == Kind::Email || type->kind == Kind::Url || type->kind == Kind::Any;
 }
 
+std::size_t moment_bytes(const Type* type, Transform transform) {
+  switch (transform) {
+    case Transform::Year: return 4;
+    case Transform::Month: return 7;
+    case Transform::Day: return 10;
+    default: break;
+  }
+  if (type == nullptr) return 0;
+  return type->kind == Kind::Timestamp ? 24 : type->kind == Kind::Date ? 10 : 0;
+}
+
 bool are_written_alike(const Type* type, Transform a, Transform b) {
   if (a == b) return true;
   if (is_free_text(type)) return false;
@@ -327,8 +338,8 @@ Language hole_language(const Field& field, const Type* type, const Reading& read
 }
 
 Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading) {
-  const auto language =
-      parts_language(form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
+  const auto language = parts_language(
+      form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
   // A key is never empty: a row that would have an empty one is not in the index.
   return form.parts.size() == 1 ? language & Language::byte(0, 0xFF).repeated(1) : language;
 }
@@ -377,7 +388,7 @@ Language condition_language(const Model& model, const Pattern& pattern, const Ke
   if (condition.comparison == Comparison::BeginsWith) return language(certain_front(pattern, operand)).extended();
   if (condition.comparison != Comparison::Between) {
     if (may_be_left_out(pattern, operand)) return Language::anything();
-    const auto bound = language(operand.parts());
+    const auto bound = language(operand.parts()) + Language::text(condition.ending);
     switch (condition.comparison) {
       case Comparison::Less: return bound.and_below(false);
       case Comparison::LessOrEqual: return bound.and_below(true);
@@ -393,9 +404,12 @@ Language condition_language(const Model& model, const Pattern& pattern, const Ke
   const bool no_high = may_be_left_out(pattern, condition.operands.back());
   if (no_low && no_high) return Language::anything();
   if (no_high) return language(low).and_above(true);
-  if (no_low) return language(high).and_below(!condition.half_open);
+  const auto below = [&] {
+    return (language(high) + Language::text(condition.ending)).and_below(!condition.half_open);
+  };
+  if (no_low) return below();
   const auto front = take_common_front(low, high);
-  return language(front) + (language(low).and_above(true) & language(high).and_below(!condition.half_open));
+  return language(front) + (language(low).and_above(true) & below());
 }
 
 std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading) {

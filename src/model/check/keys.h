@@ -91,6 +91,9 @@ std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyFo
 // Whether every value of the type is the same text in a key, whichever of the two puts it there.  Parts of dates are not looked at.
 bool are_written_alike(const Type* type, Transform a, Transform b);
 
+// How many bytes of a moment are in a key: 24 of a timestamp, 10 of a date or day, 7 of a month, 4 of a year.  0: it is no moment.
+std::size_t moment_bytes(const Type* type, Transform transform);
+
 bool is_free_text(const Type* type);  // string, e-mail, URL: what people write, and null
 
 // "PK 'owner#a', SK 'library#...'": a witness.
