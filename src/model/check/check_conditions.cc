@@ -178,7 +178,8 @@ void find_mismatches(const PatternQuery& query, Findings& findings) {
           "who asks from '2023-01-31T00:00:00.000Z' on does not get '2023-01-31'");
     }
     const bool same_thing = meeting.asked.attribute == meeting.kept.attribute;
-    const bool open_ended = is_free_text(type) || (meeting.kept.width == 0 && type->kind == Kind::Integer);
+    const bool open_ended =
+        is_free_text(type) || (meeting.kept.width == 0 && is_number(type) && !has_fixed_digits(type));
     if (meeting.condition.comparison == Comparison::BeginsWith && meeting.last && meeting.goes_on && same_thing &&
         open_ended) {
       findings.error(

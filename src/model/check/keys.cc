@@ -14,7 +14,7 @@ namespace {
 using Field = Template::Field;
 
 const std::vector<std::string> kBooleans = {"false", "true"};
-constexpr unsigned kMostCounted = 8;  // longer texts are taken to have no bound: nothing is proved by counting so far
+constexpr unsigned kMostCounted = 16;  // longer texts are taken to have no bound: nothing is proved by counting so far
 
 Language digits(unsigned count) { return Language::byte('0', '9').times(count); }
 
@@ -27,12 +27,12 @@ Language escape_sequence() {
 constexpr unsigned char kLastEscaped = '%';
 
 // One character of a text as it lies in a key.
-Language character(Transform transform) {
-  if (transform == Transform::Raw) return Language::byte(0, 0x7F) | wide_character();
-  const auto above = static_cast<unsigned char>(kLastEscaped + 1);
-  const auto plain = transform == Transform::Sortable ? Language::byte(above, 'A' - 1) | Language::byte('Z' + 1, 0x7F)
-                                                      : Language::byte(above, 0x7F);
-  return plain | escape_sequence() | wide_character();
+Language character(Transform transform, bool lower = false) {
+  const auto first = static_cast<unsigned char>(transform == Transform::Raw ? 0 : kLastEscaped + 1);
+  const auto plain = lower || transform == Transform::Sortable
+                         ? Language::byte(first, 'A' - 1) | Language::byte('Z' + 1, 0x7F)
+                         : Language::byte(first, 0x7F);
+  return transform == Transform::Raw ? plain | wide_character() : plain | escape_sequence() | wide_character();
 }
 
 std::optional<unsigned> length(const std::optional<value::Number>& bound) {
@@ -59,7 +59,7 @@ std::optional<Language> plain_text(const Type* type, Transform transform) {
 
 Language free_text(const Type* type, Transform transform) {
   if (auto plain = plain_text(type, transform)) return std::move(*plain);
-  const auto one = character(transform);
+  const auto one = character(transform, type != nullptr && type->lower);
   const auto least = type != nullptr ? length(type->min) : std::nullopt;
   const auto most = type != nullptr ? length(type->max) : std::nullopt;
   if (transform == Transform::Sortable) return one.repeated(0);  // folding drops characters, and makes two of one
@@ -104,9 +104,32 @@ Language timestamp(bool lower) {
          Language::text(".") + digits(3) + Language::text(lower ? "z" : "Z");
 }
 
+// The whole numbers of that many digits, zeros in front included, that are within the bounds.
+Language digits_within(unsigned count, const Type& type) {
+  const auto text_of = [](const std::optional<value::Number>& bound) {
+    return bound && bound->is_integer() && !bound->is_negative() ? std::optional(bound->to_string()) : std::nullopt;
+  };
+  const auto padded = [&](const std::string& text) {
+    return Language::text(std::string(count - text.size(), '0') + text);
+  };
+  const auto min = text_of(type.min);
+  const auto max = text_of(type.max);
+  if (min && min->size() > count) return Language::nothing();
+  // Digits of one count are in the order of their numbers.
+  auto all = digits(count);
+  if (min) all = all & padded(*min).and_above(true);
+  if (max && max->size() <= count) all = all & padded(*max).and_below(true);
+  return all;
+}
+
 Language number(const Type& type) {
   const auto whole = Language::text("0") | (Language::byte('1', '9') + Language::byte('0', '9').repeated(0));
   const bool negative = !type.min || type.min->is_negative();
+  if (type.kind == Kind::Integer && !negative && type.max && type.max->is_integer()) {
+    auto all = Language::nothing();
+    for (unsigned count = 1; count <= type.max->to_string().size(); ++count) all = all | digits_within(count, type);
+    return all & whole;
+  }
   const auto sign = negative ? Language::text("-") | Language::text("") : Language::text("");
   if (type.kind == Kind::Integer) return sign + whole;
   const auto fraction = Language::text(".") + Language::byte('0', '9').repeated(1);
@@ -122,7 +145,9 @@ std::string transformed(std::string text, Transform transform) {
 }
 
 Language typed(const Field& field, const Type* type, Transform transform) {
-  if (field.width > 0) return digits(field.width);
+  if (field.width > 0) {
+    return is_number(type) ? digits_within(field.width, *type) : digits(field.width);
+  }
   const bool lower = transform == Transform::Sortable;
   switch (field.transform) {
     case Transform::Year: return digits(4);
@@ -297,6 +322,16 @@ const Type* type_of(const Model& model, const Pattern& pattern, std::string_view
   return nullptr;
 }
 
+bool is_number(const Type* type) {
+  return type != nullptr && (type->kind == Kind::Integer || type->kind == Kind::Number);
+}
+
+bool has_fixed_digits(const Type* type) {
+  return type != nullptr && type->kind == Kind::Integer && type->min && type->max && !type->min->is_negative() &&
+         type->min->is_integer() && type->max->is_integer() &&
+         type->min->to_string().size() == type->max->to_string().size();
+}
+
 bool is_free_text(const Type* type) {
   if (type == nullptr) return true;
   if (type->kind == Kind::String) return !plain_text(type, Transform::Raw);
@@ -359,13 +394,14 @@ bool may_be_left_out(const Pattern& pattern, const std::string& name) {
   return found != pattern.parameters.end() && !found->required && !found->default_value;
 }
 
+}  // namespace
+
 bool may_be_left_out(const Pattern& pattern, const Template& operand) {
   const auto names = operand.attributes();
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return may_be_left_out(pattern, name); });
 }
 
-// As much of the front as there always is.
 std::vector<Template::Part> certain_front(const Pattern& pattern, const Template& operand) {
   const auto& parts = operand.parts();
   const auto end = std::find_if(parts.begin(), parts.end(), [&](const Template::Part& part) {
@@ -374,8 +410,6 @@ std::vector<Template::Part> certain_front(const Pattern& pattern, const Template
   });
   return {parts.begin(), end};
 }
-
-}  // namespace
 
 // A bound whose parameter is left out is no bound, and a prefix is as long as what is given.
 Language condition_language(const Model& model, const Pattern& pattern, const KeyCondition& condition,
