@@ -457,6 +457,31 @@ patterns:
             Lines{"error shelf: two SERIES can have the same GSI1SK, and then their children are mixed"});
 }
 
+TEST(CheckPatterns, LetsChildrenStandAnywhereBehindTheOneParentOfTheirPartition) {
+  const auto with = [](std::string_view parent, std::string_view child, std::string_view child_sort) {
+    return found("nest-order", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  ACCOUNT: {{ keys: {{ PK: "{}", SK: "ACC" }}, attributes: {{ no: uuid, bank: uuid }} }}
+  ENTRY:
+    keys: {{ PK: "{}", SK: "{}" }}
+    parents: {{ account: {{ entity: ACCOUNT }} }}
+    attributes: {{ no: uuid, bank: uuid, other: uuid, id: ulid }}
+patterns:
+  statement:
+    query: {{ PK: "{}" }}
+    returns: [ACCOUNT, ENTRY]
+    nest: {{ parent: ACCOUNT, children: ENTRY, relation: account, as: lines }}
+)yaml",
+                             parent, child, child_sort, parent))
+        .size();
+  };
+  EXPECT_EQ(with("ACC#{no}", "ACC#{no}", "E#{id}"), 0U);
+  EXPECT_EQ(with("BANK#{bank}#{no}", "BANK#{bank}#{no}", "E#{id}"), 0U);
+  EXPECT_EQ(with("ACC#{no}", "ACC#{other}", "E#{id}"), 1U) << "entries of other accounts are there, too";
+  EXPECT_EQ(with("ACC#{no}", "ACC#{no}", "A#{id}"), 1U) << "they stand before it";
+}
+
 TEST(CheckPatterns, FindsIndexesThatNobodyReads) {
   EXPECT_EQ(found_in_books("unused-index", R"yaml(
   books: { query: { PK: "user#{user}" }, returns: BOOK }
