@@ -176,52 +176,6 @@ void find_sparse(const PatternQuery& query, Findings& findings) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------- order
-
-// The attributes by which the rows of an answer differ, in the order of the sort key.
-std::vector<Field> sorting_fields(const PatternQuery& query, const KeyedRow& row) {
-  std::vector<std::string> fixed;
-  for (const auto& key : query.space.partition) {
-    for (const auto& form : forms(query.model, row, key)) {
-      for (const auto& part : form.parts) {
-        if (const auto* field = std::get_if<Field>(&part)) add_name(fixed, field->attribute);
-      }
-    }
-  }
-  for (const auto& condition : query.pattern.sort) {
-    if (is_range(condition.comparison)) continue;
-    for (const auto& name : condition.operands.front().attributes()) add_name(fixed, name);
-  }
-  std::vector<Field> fields;
-  for (const auto& key : query.space.sort) {
-    const auto all = forms(query.model, row, key);
-    if (all.empty()) continue;
-    for (const auto& part : all.front().parts) {
-      const auto* field = std::get_if<Field>(&part);
-      if (field != nullptr && !contains(fixed, field->attribute)) fields.push_back(*field);
-    }
-  }
-  return fields;
-}
-
-void find_order(const PatternQuery& query, Findings& findings) {
-  const auto& promised = query.pattern.sorted_by;
-  for (const auto& row : query.returned) {
-    if (!forms(query.model, row, query.space)) continue;
-    const auto fields = sorting_fields(query, row);
-    const bool kept = fields.size() >= promised.size() &&
-                      std::equal(promised.begin(), promised.end(), fields.begin(),
-                                 [](const std::string& name, const Field& field) { return field.attribute == name; });
-    if (kept) continue;
-    std::vector<std::string> names;
-    for (const auto& field : fields) names.push_back(field.attribute);
-    findings.error(query.about("not-sorted"),
-                   fmt::format("it promises {} sorted by {}, but {} sorts them by {}", row.name(), listed(promised),
-                               query.space.name, names.empty() ? "nothing" : listed(names)),
-                   fmt::format("put {} into the sort key of the table or of an index", listed(promised)));
-  }
-}
-
 // ---------------------------------------------------------------------------------------------------------------- access
 
 bool includes(const Access& wide, const Access& narrow) {
@@ -264,7 +218,6 @@ void check_answer(const PatternQuery& query, Findings& findings) {
   find_projection(query, findings);
   find_single(query, findings);
   find_sparse(query, findings);
-  find_order(query, findings);
   find_wider_access(query, findings);
 }
 

@@ -61,7 +61,8 @@ std::string listed(const std::vector<std::string>& names);
 // The rules about one pattern, each group in its file.
 void check_conditions(const PatternQuery& query, Findings& findings);  // what its key conditions match
 void check_answer(const PatternQuery& query,
-                  Findings& findings);  // what comes out: complete, unique, in order, for whom
+                  Findings& findings);                              // what comes out: complete, unique, for whom
+void check_order(const PatternQuery& query, Findings& findings);    // whether the promised order is that of the key
 void check_nesting(const PatternQuery& query, Findings& findings);  // whether children stand behind their parents
 
 }  // namespace stator::model
