@@ -80,22 +80,22 @@ struct SortedForm {
   const Field& field(std::size_t i) const { return std::get<Field>(parts[free[i]]); }
 };
 
-void add_key(const PatternQuery& query, const KeyAttribute& key, const KeyForm& form, SortedForm& order) {
+void add_key(const PatternQuery& query, const KeyAttribute& key, const KeyForm& form, SortedForm& sorted) {
   const auto* condition = query.condition(key.name);
-  const auto fixed = condition == nullptr ? 0 : fixed_parts(query, order.row, *condition, form.parts);
-  const auto shared = partition_fields(query, order.row);
-  if (!order.parts.empty()) order.parts.emplace_back(Literal{""});
+  const auto fixed = condition == nullptr ? 0 : fixed_parts(query, sorted.row, *condition, form.parts);
+  const auto shared = partition_fields(query, sorted.row);
+  if (!sorted.parts.empty()) sorted.parts.emplace_back(Literal{""});
   for (std::size_t i = 0; i < form.parts.size(); ++i) {
     const auto* field = std::get_if<Field>(&form.parts[i]);
     const auto fixes_it = [&](const Field& other) {
       return other.attribute == field->attribute &&
-             (other.transform == field->transform || !is_cut(*order.row.entity, other));
+             (other.transform == field->transform || !is_cut(*sorted.row.entity, other));
     };
     const bool is_free = field != nullptr && i >= fixed && std::none_of(shared.begin(), shared.end(), fixes_it);
-    if (is_free) order.free.push_back(order.parts.size());
-    order.parts.push_back(form.parts[i]);
+    if (is_free) sorted.free.push_back(sorted.parts.size());
+    sorted.parts.push_back(form.parts[i]);
   }
-  order.text += fmt::format("{}{}", order.text.empty() ? "" : ", ", spell_text(form.text));
+  sorted.text += fmt::format("{}{}", sorted.text.empty() ? "" : ", ", spell_text(form.text));
 }
 
 // Every way in which rows of that record that the conditions match lie in the sort key.
@@ -109,9 +109,9 @@ std::vector<SortedForm> sorted_forms(const PatternQuery& query, const KeyedRow& 
                                           form_language(*row.entity, form, kAsItIs))) {
         continue;
       }
-      for (auto order : all) {
-        add_key(query, key, form, order);
-        longer.push_back(std::move(order));
+      for (auto sorted : all) {
+        add_key(query, key, form, sorted);
+        longer.push_back(std::move(sorted));
       }
     }
     all = std::move(longer);
@@ -122,36 +122,36 @@ std::vector<SortedForm> sorted_forms(const PatternQuery& query, const KeyedRow& 
 // ------------------------------------------------------------------------------------------------------------- the promise
 
 // The places of the holes that keep a promise: {at|month}#{at} is in the order of `at`, as {at} is.  nullopt: it is not kept.
-std::optional<std::vector<std::size_t>> kept_by(const SortedForm& order, const std::vector<std::string>& promised) {
+std::optional<std::vector<std::size_t>> kept_by(const SortedForm& sorted, const std::vector<std::string>& promised) {
   std::vector<std::size_t> places;
   std::size_t next = 0;
   const auto is_next = [&](const std::string& name) {
-    return next < order.free.size() && order.field(next).attribute == name;
+    return next < sorted.free.size() && sorted.field(next).attribute == name;
   };
   for (const auto& name : promised) {
-    while (is_next(name) && is_cut(*order.row.entity, order.field(next))) ++next;
+    while (is_next(name) && is_cut(*sorted.row.entity, sorted.field(next))) ++next;
     if (!is_next(name)) return std::nullopt;
-    places.push_back(order.free[next++]);
+    places.push_back(sorted.free[next++]);
   }
   return places;
 }
 
-std::string order_words(const SortedForm& order) {
+std::string order_words(const SortedForm& sorted) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < order.free.size(); ++i) {
-    const auto& field = order.field(i);
+  for (std::size_t i = 0; i < sorted.free.size(); ++i) {
+    const auto& field = sorted.field(i);
     const auto part = field.transform == Transform::Year    ? "year"
                       : field.transform == Transform::Month ? "month"
                                                             : "day";
-    names.push_back(is_cut(*order.row.entity, field) ? fmt::format("the {} of {}", part, field.attribute)
-                                                     : field.attribute);
+    names.push_back(is_cut(*sorted.row.entity, field) ? fmt::format("the {} of {}", part, field.attribute)
+                                                      : field.attribute);
   }
   return names.empty() ? "nothing" : listed(names);
 }
 
 // What stands before the last place and in it, whatever its holes are called.
-Parts lead(const SortedForm& order, std::size_t last) {
-  Parts parts(order.parts.begin(), order.parts.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+Parts lead(const SortedForm& sorted, std::size_t last) {
+  Parts parts(sorted.parts.begin(), sorted.parts.begin() + static_cast<std::ptrdiff_t>(last) + 1);
   for (auto& part : parts) {
     if (auto* field = std::get_if<Field>(&part)) field->attribute.clear();
   }
@@ -160,31 +160,56 @@ Parts lead(const SortedForm& order, std::size_t last) {
 
 // Two texts of which one goes on with what sorts below that which stands behind the other: 'a&b' is above 'a', and 'a&b-' below
 // 'a-'.  Raw text has a finding of its own.
-std::optional<std::string> overtaking(const SortedForm& order, std::size_t place) {
-  const auto& field = std::get<Field>(order.parts[place]);
-  if (place + 1 == order.parts.size() || field.transform == Transform::Raw) return std::nullopt;
+std::optional<std::string> overtaking(const SortedForm& sorted, std::size_t place) {
+  const auto& field = std::get<Field>(sorted.parts[place]);
+  if (place + 1 == sorted.parts.size() || field.transform == Transform::Raw) return std::nullopt;
   unsigned char highest = 0xFF;
-  if (const auto* literal = std::get_if<Literal>(&order.parts[place + 1])) {
+  if (const auto* literal = std::get_if<Literal>(&sorted.parts[place + 1])) {
     if (literal->text.empty() || literal->text.front() == 0) return std::nullopt;
     highest = static_cast<unsigned char>(literal->text.front() - 1);
   }
-  const auto texts = hole_language(field, type_of(*order.row.entity, field.attribute), kOrdinary);
+  const auto texts = hole_language(field, type_of(*sorted.row.entity, field.attribute), kOrdinary);
   return common(texts, texts + Language::byte(0, highest).extended());
 }
 
-void find_overtaking(const PatternQuery& query, const SortedForm& order, const std::vector<std::size_t>& places,
+void find_overtaking(const PatternQuery& query, const SortedForm& sorted, const std::vector<std::size_t>& places,
                      Findings& findings) {
   for (const auto place : places) {
-    const auto text = overtaking(order, place);
+    const auto text = overtaking(sorted, place);
     if (!text) continue;
-    const auto& name = std::get<Field>(order.parts[place]).attribute;
+    const auto& name = std::get<Field>(sorted.parts[place]).attribute;
     findings.error(query.about("not-sorted"),
                    fmt::format("it promises {} sorted by {}, but what stands behind {} in {} is not below all that {} "
                                "can go on with",
-                               order.row.name(), listed(query.pattern.sorted_by), name, order.text, name),
+                               sorted.row.name(), listed(query.pattern.sorted_by), name, sorted.text, name),
                    "put a separator below '%' behind it, such as '#'",
                    fmt::format("{} is not behind its own beginning", spell_text(*text)));
   }
+}
+
+// Whether it is for rows without the promised attributes, beside an alternative for those that have them.
+bool is_without(const SortedForm& form, const std::vector<std::string>& promised) {
+  return std::none_of(form.free.begin(), form.free.end(), [&](std::size_t place) {
+    return contains(promised, std::get<Field>(form.parts[place]).attribute);
+  });
+}
+
+void report_unkept(const PatternQuery& query, const SortedForm& form, Findings& findings) {
+  const auto promised = listed(query.pattern.sorted_by);
+  findings.error(query.about("not-sorted"),
+                 fmt::format("it promises {} sorted by {}, but {} sorts them by {}", form.row.name(), promised,
+                             query.space.name, order_words(form)),
+                 fmt::format("put {} into the sort key of the table or of an index", promised));
+}
+
+void report_different(const PatternQuery& query, const SortedForm& a, const SortedForm& b, Findings& findings) {
+  std::vector<std::string> names = {a.row.name()};
+  add_name(names, b.row.name());
+  findings.error(query.about("not-sorted"),
+                 fmt::format("it promises {} sorted by {}, but {} sorts them by what stands before that, which is not "
+                             "always the same",
+                             listed(names), listed(query.pattern.sorted_by), query.space.name),
+                 "begin their sort keys alike", fmt::format("{} and {}", a.text, b.text));
 }
 
 }  // namespace
@@ -196,34 +221,19 @@ void check_order(const PatternQuery& query, Findings& findings) {
   for (const auto& row : query.returned) {
     if (!forms(query.model, row, query.space)) continue;
     const auto all = sorted_forms(query, row);
-    // Where there are alternatives, those without the attribute are for rows without it.
-    const bool some =
-        std::any_of(all.begin(), all.end(), [&](const SortedForm& each) { return kept_by(each, promised); });
-    for (const auto& order : all) {
-      const auto places = kept_by(order, promised);
+    const bool some = std::any_of(all.begin(), all.end(), [&](const auto& each) { return kept_by(each, promised); });
+    for (const auto& form : all) {
+      const auto places = kept_by(form, promised);
       if (!places) {
-        const auto has_it = [&](std::size_t place) {
-          return contains(promised, std::get<Field>(order.parts[place]).attribute);
-        };
-        if (some && std::none_of(order.free.begin(), order.free.end(), has_it)) continue;
-        findings.error(query.about("not-sorted"),
-                       fmt::format("it promises {} sorted by {}, but {} sorts them by {}", row.name(), listed(promised),
-                                   query.space.name, order_words(order)),
-                       fmt::format("put {} into the sort key of the table or of an index", listed(promised)));
+        if (!some || !is_without(form, promised)) report_unkept(query, form, findings);
         continue;
       }
-      find_overtaking(query, order, *places, findings);
-      auto front = lead(order, places->back());
+      find_overtaking(query, form, *places, findings);
+      auto front = lead(form, places->back());
       if (!first) {
-        first = {order, std::move(front)};
+        first = {form, std::move(front)};
       } else if (front != first->second) {
-        std::vector<std::string> names = {first->first.row.name()};
-        add_name(names, row.name());
-        findings.error(query.about("not-sorted"),
-                       fmt::format("it promises {} sorted by {}, but {} sorts them by what stands before that, "
-                                   "which is not always the same",
-                                   listed(names), listed(promised), query.space.name),
-                       "begin their sort keys alike", fmt::format("{} and {}", first->first.text, order.text));
+        report_different(query, first->first, form, findings);
       }
     }
   }
