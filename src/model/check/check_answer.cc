@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -116,22 +117,17 @@ std::vector<std::string> fixed_attributes(const PatternQuery& query, const Keyed
   return names;
 }
 
-bool names_one(const PatternQuery& query, const KeyedRow& row) {
+bool promises_truly(const PatternQuery& query, const KeyedRow& row) {
+  std::vector<KeyAttribute> fixed;
   const auto keys = query.space.attributes();
-  const bool whole = std::all_of(keys.begin(), keys.end(), [&](const auto& key) { return query.fixes(key); });
-  if (query.space.index == nullptr && whole) return true;
-  const auto fixed = fixed_attributes(query, row);
-  const auto identity = row.entity->identity(query.model.table);
-  if (!identity.empty() && includes(fixed, identity)) return true;
-  return std::any_of(row.entity->uniques.begin(), row.entity->uniques.end(), [&](const Unique& unique) {
-    return includes(fixed, unique.attributes) && includes(fixed, unique.within);
-  });
+  std::copy_if(keys.begin(), keys.end(), std::back_inserter(fixed), [&](const auto& key) { return query.fixes(key); });
+  return (query.space.index == nullptr && fixed.size() == keys.size()) || names_one(query, row, fixed);
 }
 
 void find_single(const PatternQuery& query, Findings& findings) {
   if (!query.pattern.single) return;
   for (const auto& row : query.returned) {
-    if (names_one(query, row)) continue;
+    if (promises_truly(query, row)) continue;
     const auto fixed = fixed_attributes(query, row);
     findings.error(
         query.about("not-unique"),

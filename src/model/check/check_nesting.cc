@@ -62,13 +62,6 @@ std::vector<std::string> named_by(const PatternQuery& query, const Entity& entit
   return names;
 }
 
-bool are_unique(const PatternQuery& query, const Entity& entity, const std::vector<std::string>& names) {
-  return includes(names, entity.identity(query.model.table)) ||
-         std::any_of(entity.uniques.begin(), entity.uniques.end(), [&](const Unique& each) {
-           return includes(names, each.attributes) && includes(names, each.within);
-         });
-}
-
 // Whether a child is only ever in the partition of its parent, and behind it.
 bool is_behind_in_partition(const PatternQuery& query, const Entity& parent, const Entity& child,
                             const Parent& relation) {
@@ -88,7 +81,7 @@ bool is_behind_in_partition(const PatternQuery& query, const Entity& parent, con
 
 // A partition that belongs to one parent: nobody else's children can be among its own.
 bool has_partition_of_its_own(const PatternQuery& query, const Entity& parent, const Nest& nest) {
-  if (!are_unique(query, parent, named_by(query, parent, query.space.partition))) return false;
+  if (!names_one(query, {&parent, &parent.main()}, query.space.partition)) return false;
   return std::all_of(nest.children.begin(), nest.children.end(), [&](const std::string& name) {
     const auto* child = query.model.find_entity(name);
     const auto* relation = child == nullptr ? nullptr : child->find_parent(nest.relation);
@@ -137,8 +130,8 @@ void check_nesting(const PatternQuery& query, Findings& findings) {
                      fmt::format("write {{{}|sortable}} and a separator below '%', such as '#'", end->attribute));
     }
   }
+  if (names_one(query, {parent, &parent->main()}, query.space.attributes())) return;
   const auto named = named_by(query, *parent, query.space.attributes());
-  if (are_unique(query, *parent, named)) return;
   findings.error(about,
                  fmt::format("two {} can have the same {}, and then their children are mixed", nest.parent, key.name),
                  fmt::format("make {} unique within its partition, or put its id into the key", listed(named)));

@@ -372,6 +372,29 @@ patterns:
   EXPECT_EQ(with(", unique_within: table"), Lines{});
 }
 
+TEST(CheckPatterns, TakesAPartOfAValueForLessThanUnique) {
+  const auto with = [](std::string_view key, std::string_view asked, std::string_view rest) {
+    return found("not-unique", kTable,
+                 fmt::format(R"yaml(
+entities:
+  USER:
+    keys: {{ PK: "user#{{id}}", SK: "{{at}}", GSI1PK: {}, GSI1SK: "X" }}
+    attributes: {{ id: uuid, at: timestamp, name: {{ type: string, max: 9, required: true, unique_within: table{} }} }}
+patterns:
+  user: {{ query: {{ index: GSI1, GSI1PK: "{}" }}, returns: USER, single: true }}
+)yaml",
+                             key, rest, asked))
+        .size();
+  };
+  EXPECT_EQ(with("\"{name}\"", "{name}", ""), 0U);
+  EXPECT_EQ(with("\"{name|sortable}\"", "{name|sortable}", ""), 1U) << "'Ada' and 'ada'";
+  EXPECT_EQ(with("\"{name|sortable}\"", "{name|sortable}", ", fold: true"), 0U);
+  EXPECT_EQ(with("\"{name}\"", "{name}", ", fold: true"), 0U);
+  EXPECT_EQ(with("\"{id}#{at}\"", "{id}#{at}", ""), 0U);
+  EXPECT_EQ(with("\"{id}#{at|month}\"", "{id}#{at|month}", ""), 1U);
+  EXPECT_EQ(with("[\"N#{name}\", \"X#{id}\"]", "N#{name}", ""), 0U);
+}
+
 TEST(CheckPatterns, WarnsOfRowsThatSilentlyAreNotInAnIndex) {
   const auto with = [](std::string_view key, std::string_view type) {
     return found("sparse-index", kTable,
@@ -433,7 +456,7 @@ patterns:
 )yaml",
                              parent, unique, child));
   };
-  constexpr std::string_view kUnique = ", unique_within: user";
+  constexpr std::string_view kUnique = ", unique_within: user, fold: true";
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", kUnique), Lines{});
   EXPECT_EQ(with("{name|raw}", "{seriesName|raw}#{book}", kUnique),
             Lines{"error shelf: another SERIES whose name goes on where this one ends falls between it and its BOOK"});
@@ -442,6 +465,8 @@ patterns:
   EXPECT_EQ(with("{name|sortable}", "{book}", kUnique), Lines{"error shelf: GSI1SK of BOOK does not begin with that of "
                                                               "its SERIES, so that the order of keys does not bring "
                                                               "them together"});
+  EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", ", unique_within: user").size(), 1U)
+      << "'Dune' and 'dune' have one key";
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", ""),
             Lines{"error shelf: two SERIES can have the same GSI1SK, and then their children are mixed"});
 }

@@ -50,6 +50,10 @@ std::vector<Language> conditions(const PatternQuery& query, const Reading& readi
 std::optional<std::vector<std::string>> match(const PatternQuery& query, const KeyedRow& row,
                                               const std::vector<Language>& wanted, const Reading& reading);
 
+// Whether two rows of that record that have the same values of `keys` are one: these tell what names it, or what is unique.
+// Of the values, those that the conditions match.
+bool names_one(const PatternQuery& query, const KeyedRow& row, const std::vector<KeyAttribute>& keys);
+
 bool is_range(Comparison comparison);
 
 // Lists of names.
