@@ -152,8 +152,8 @@ const Type* type_of(const Model& model, const Pattern& pattern, std::string_view
 }
 
 Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading) {
-  const auto language = parts_language(
-      form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
+  const auto language =
+      parts_language(form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
   // A key is never empty: a row that would have an empty one is not in the index.
   return form.parts.size() == 1 ? language & Language::byte(0, 0xFF).repeated(1) : language;
 }
