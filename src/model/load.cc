@@ -99,6 +99,7 @@ void load_root(const YamlNode& root, Loading& loading) {
   words.done();
   loading.run_rounds();
   check_cycles(loading);
+  complete_bounds(loading.model);
   check_types(loading);
   check_routes(loading);
   check_next(loading);

@@ -121,6 +121,7 @@ class QueryLoader {
                                     .comparison = Comparison::Equal,
                                     .operands = {std::move(*text)},
                                     .half_open = false,
+                                    .ending = {},
                                     .position = value->position});
   }
 
@@ -149,6 +150,7 @@ class QueryLoader {
                            .comparison = Comparison::Equal,
                            .operands = {},
                            .half_open = false,
+                           .ending = {},
                            .position = node.position};
     if (!is_condition(node)) {
       if (auto text = operand(node, Use::Where::Elsewhere)) condition.operands.push_back(std::move(*text));

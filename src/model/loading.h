@@ -112,6 +112,8 @@ void check_within(const Text& entity, const std::vector<Attribute>& parameters, 
 void check_cycles(Loading& loading);
 // Reports attributes that count in an order in which they are not, once everything else is there.
 void check_next(Loading& loading);
+// Lets bounds of patterns that end where a key goes on stand for all keys that begin with them, once everything else is there.
+void complete_bounds(Model& model);
 // Reports two constructs that answer the same requests.
 void check_routes(Loading& loading);
 

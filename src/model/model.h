@@ -298,6 +298,8 @@ struct KeyCondition {
   std::vector<Template> operands;  // two for Between, otherwise one
   // With Between: the upper bound itself is left out, so that "from a to b" can be half-open.
   bool half_open = false;
+  // Of an included upper bound, and of Greater: what makes it the last of all keys that begin with it, where keys go on.
+  std::string ending;
   Position position;
 };
 

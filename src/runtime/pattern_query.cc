@@ -74,7 +74,7 @@ class ConditionWriter {
     const auto& operands = condition.operands;
     if (condition.comparison == Comparison::Between) {
       const auto low = ATTEMPT(value_of(operands[0]));
-      const auto high = ATTEMPT(value_of(operands[1]));
+      const auto high = ATTEMPT(value_of(operands[1], condition.ending));
       if (low && high) {
         if (is_greater(*low, *high)) return wrong_way_round(condition, pattern_);
         term(condition, fmt::format("{{}} BETWEEN {} AND {}", placeholder(*low), placeholder(*high)));
@@ -93,7 +93,7 @@ class ConditionWriter {
       }
       return Done{};
     }
-    const auto operand = ATTEMPT(value_of(operands[0]));
+    const auto operand = ATTEMPT(value_of(operands[0], condition.ending));
     if (operand) term(condition, fmt::format("{{}} {} {}", sign(condition.comparison), placeholder(*operand)));
     return Done{};
   }
@@ -117,10 +117,10 @@ class ConditionWriter {
     }
   }
 
-  Outcome<std::optional<AttributeValue>> value_of(const model::Template& text) {
+  Outcome<std::optional<AttributeValue>> value_of(const model::Template& text, std::string_view ending = {}) {
     auto rendered = ATTEMPT(checked(text.render(lookup_, shard_)));
     if (!rendered) return std::optional<AttributeValue>();
-    return std::optional(ATTEMPT(key_value(std::move(*rendered), type_)));
+    return std::optional(ATTEMPT(key_value(rendered->append(ending), type_)));
   }
   std::string placeholder(const AttributeValue& content) {
     auto name = fmt::format(":k{}", clause_.values.size());

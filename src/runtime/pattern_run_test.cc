@@ -265,6 +265,120 @@ TEST_F(PostPatterns, ASinglePatternGivesOneOrNotFound) {
   EXPECT_EQ(told(world.run("one", of(bad), nobody())), "404 NotFound");
 }
 
+constexpr std::string_view kTrips = R"yaml(
+model: trips
+table:
+  name: Trips
+  key: [PK, SK]
+  indexes:
+    ByPlace: { key: [ByPlacePK, ByPlaceSK] }
+    ByTime: { key: [ByTimePK, start] }
+entities:
+  TRIP:
+    access: { read: public, write: public }
+    keys:
+      PK: "trips"
+      SK: "{miles:04}#{title}"
+      ByPlacePK: "trips"
+      ByPlaceSK: "to#{place}#{title}"
+      ByTimePK: "trips"
+    attributes:
+      title: { type: string, required: true, max: 10 }
+      miles: { type: integer, required: true, min: 0, max: 9999 }
+      place: { type: string, default: "Rome", max: 20 }
+      start: { type: timestamp, default: "2026-01-01T10:00:00.000Z" }
+patterns:
+  between:
+    parameters: { low: { type: integer, default: 0 }, high: integer }
+    query: { PK: "trips", SK: { between: ["{low:04}", "{high:04}"] } }
+    returns: TRIP
+  separated:
+    parameters: { high: integer }
+    query: { PK: "trips", SK: { between: ["0000#", "{high:04}#"] } }
+    returns: TRIP
+  from_before:
+    parameters: { low: integer, high: integer }
+    query: { PK: "trips", SK: { from: "{low:04}", before: "{high:04}" } }
+    returns: TRIP
+  at_most:
+    parameters: { miles: { type: integer, required: true } }
+    query: { PK: "trips", SK: { at_most: "{miles:04}" } }
+    returns: TRIP
+  less:
+    query: { PK: "trips", SK: { less: "{miles:04}" } }
+    returns: TRIP
+  greater:
+    query: { PK: "trips", SK: { greater: "{miles:04}" } }
+    returns: TRIP
+  at_least:
+    query: { PK: "trips", SK: { at_least: "{miles:04}" } }
+    returns: TRIP
+  behind:
+    query: { PK: "trips", SK: { greater: "{miles:04}#{title}" } }
+    returns: TRIP
+  places:
+    query: { index: ByPlace, ByPlacePK: "trips", ByPlaceSK: { at_most: "to#{place}" } }
+    returns: TRIP
+  until_day:
+    parameters: { day: { type: date, required: true } }
+    query: { index: ByTime, ByTimePK: "trips", start: { at_most: "{day}" } }
+    returns: TRIP
+  after_day:
+    parameters: { day: { type: date, required: true } }
+    query: { index: ByTime, ByTimePK: "trips", start: { greater: "{day}" } }
+    returns: TRIP
+)yaml";
+
+class BoundsInsideKeys : public testing::Test {
+ protected:
+  void trip(std::string_view title, int miles, Item rest = {}) {
+    rest.set("title", text(title));
+    rest.set("miles", number(miles));
+    world.made("TRIP", rest, nobody());
+  }
+  std::string trips(std::string_view pattern, const Item& parameters) {
+    return pages(world, pattern, parameters, nobody(), 50, "title");
+  }
+
+  World world{kTrips};
+};
+
+TEST_F(BoundsInsideKeys, StandForAllKeysWithTheirValue) {
+  for (const int miles : {100, 200, 300}) trip(std::to_string(miles), miles);
+  const Item two_hundred{{"miles", number(200)}};
+  EXPECT_EQ(trips("at_most", two_hundred), "100 200");
+  EXPECT_EQ(trips("less", two_hundred), "100");
+  EXPECT_EQ(trips("greater", two_hundred), "300");
+  EXPECT_EQ(trips("at_least", two_hundred), "200 300");
+  const Item range{{"low", number(100)}, {"high", number(200)}};
+  EXPECT_EQ(trips("between", range), "100 200");
+  EXPECT_EQ(trips("from_before", range), "100");
+  EXPECT_EQ(trips("between", {{"low", number(200)}, {"high", number(200)}}), "200");
+  EXPECT_EQ(trips("between", {{"low", number(200)}}), "200 300");
+  EXPECT_EQ(trips("separated", {{"high", number(200)}}), "100 200");
+}
+
+TEST_F(BoundsInsideKeys, OfAWholeKeyMeanThatKey) {
+  for (const auto* title : {"a", "ab", "b"}) trip(title, 100);
+  EXPECT_EQ(trips("behind", {{"miles", number(100)}, {"title", text("a")}}), "ab b");
+}
+
+TEST_F(BoundsInsideKeys, OfTextEndWhereTheTextEnds) {
+  for (const auto* place : {"Rom", "Rome", "Rome 2", "Romeo"}) {
+    trip(place, 100, {{"place", text(place)}});
+  }
+  EXPECT_EQ(trips("places", {{"place", text("Rome")}}), "Rom Rome");
+}
+
+TEST_F(BoundsInsideKeys, TakeADayForAllItsTime) {
+  trip("early", 1, {{"start", text("2026-01-30T10:00:00.000Z")}});
+  trip("late", 2, {{"start", text("2026-01-31T23:59:59.999Z")}});
+  trip("next", 3, {{"start", text("2026-02-01T00:00:00.000Z")}});
+  const Item day{{"day", text("2026-01-31")}};
+  EXPECT_EQ(trips("until_day", day), "early late");
+  EXPECT_EQ(trips("after_day", day), "next");
+}
+
 constexpr std::string_view kSparse = R"yaml(
 model: sparse
 table: { name: Sparse, key: [PK, SK] }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -114,22 +115,17 @@ std::vector<std::string> fixed_attributes(const PatternQuery& query, const Keyed
   return names;
 }
 
-bool names_one(const PatternQuery& query, const KeyedRow& row) {
+bool promises_truly(const PatternQuery& query, const KeyedRow& row) {
+  std::vector<KeyAttribute> fixed;
   const auto keys = query.space.attributes();
-  const bool whole = std::all_of(keys.begin(), keys.end(), [&](const auto& key) { return query.fixes(key); });
-  if (query.space.index == nullptr && whole) return true;
-  const auto fixed = fixed_attributes(query, row);
-  const auto identity = row.entity->identity(query.model.table);
-  if (!identity.empty() && includes(fixed, identity)) return true;
-  return std::any_of(row.entity->uniques.begin(), row.entity->uniques.end(), [&](const Unique& unique) {
-    return includes(fixed, unique.attributes) && includes(fixed, unique.within);
-  });
+  std::copy_if(keys.begin(), keys.end(), std::back_inserter(fixed), [&](const auto& key) { return query.fixes(key); });
+  return (query.space.index == nullptr && fixed.size() == keys.size()) || names_one(query, row, fixed);
 }
 
 void find_single(const PatternQuery& query, Findings& findings) {
   if (!query.pattern.single) return;
   for (const auto& row : query.returned) {
-    if (names_one(query, row)) continue;
+    if (promises_truly(query, row)) continue;
     const auto fixed = fixed_attributes(query, row);
     findings.error(
         query.about("not-unique"),
@@ -171,52 +167,6 @@ void find_sparse(const PatternQuery& query, Findings& findings) {
                         field->attribute));
       }
     }
-  }
-}
-
-// ----------------------------------------------------------------------------------------------------------------- order
-
-// The attributes by which the rows of an answer differ, in the order of the sort key.
-std::vector<Field> sorting_fields(const PatternQuery& query, const KeyedRow& row) {
-  std::vector<std::string> fixed;
-  for (const auto& key : query.space.partition) {
-    for (const auto& form : forms(query.model, row, key)) {
-      for (const auto& part : form.parts) {
-        if (const auto* field = std::get_if<Field>(&part)) add_name(fixed, field->attribute);
-      }
-    }
-  }
-  for (const auto& condition : query.pattern.sort) {
-    if (is_range(condition.comparison)) continue;
-    for (const auto& name : condition.operands.front().attributes()) add_name(fixed, name);
-  }
-  std::vector<Field> fields;
-  for (const auto& key : query.space.sort) {
-    const auto all = forms(query.model, row, key);
-    if (all.empty()) continue;
-    for (const auto& part : all.front().parts) {
-      const auto* field = std::get_if<Field>(&part);
-      if (field != nullptr && !contains(fixed, field->attribute)) fields.push_back(*field);
-    }
-  }
-  return fields;
-}
-
-void find_order(const PatternQuery& query, Findings& findings) {
-  const auto& promised = query.pattern.sorted_by;
-  for (const auto& row : query.returned) {
-    if (!forms(query.model, row, query.space)) continue;
-    const auto fields = sorting_fields(query, row);
-    const bool kept = fields.size() >= promised.size() &&
-                      std::equal(promised.begin(), promised.end(), fields.begin(),
-                                 [](const std::string& name, const Field& field) { return field.attribute == name; });
-    if (kept) continue;
-    std::vector<std::string> names;
-    for (const auto& field : fields) names.push_back(field.attribute);
-    findings.error(query.about("not-sorted"),
-                   fmt::format("it promises {} sorted by {}, but {} sorts them by {}", row.name(), listed(promised),
-                               query.space.name, names.empty() ? "nothing" : listed(names)),
-                   fmt::format("put {} into the sort key of the table or of an index", listed(promised)));
   }
 }
 
@@ -283,7 +233,6 @@ void check_answer(const PatternQuery& query, Findings& findings) {
   find_projection(query, findings);
   find_single(query, findings);
   find_sparse(query, findings);
-  find_order(query, findings);
   find_wider_access(query, findings);
   find_hidden_joins(query, findings);
 }

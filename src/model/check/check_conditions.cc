@@ -105,7 +105,7 @@ void find_forged_parameters(const PatternQuery& query, Findings& findings) {
 // Where a hole of a condition meets the hole of a key that it asks for.
 struct Meeting {
   const KeyedRow& row;
-  const KeyForm& form;
+  const KeyAttribute& key;
   const KeyCondition& condition;
   const Field& asked;
   const Field& kept;
@@ -115,8 +115,9 @@ struct Meeting {
 
 template <typename Visit>
 void for_each_meeting(const PatternQuery& query, const Visit& visit) {
+  const auto keys = query.space.attributes();
   for (const auto& row : query.returned) {
-    for (const auto& key : query.space.attributes()) {
+    for (const auto& key : keys) {
       const auto* condition = query.condition(key.name);
       if (condition == nullptr) continue;
       const auto all = forms(query.model, row, key);
@@ -127,7 +128,7 @@ void for_each_meeting(const PatternQuery& query, const Visit& visit) {
             const auto* field = std::get_if<Field>(&asked[i]);
             const auto* kept = std::get_if<Field>(&form.parts[i]);
             if (field != nullptr && kept != nullptr) {
-              visit(Meeting{row, form, *condition, *field, *kept, i + 1 == asked.size(), i + 1 < form.parts.size()});
+              visit(Meeting{row, key, *condition, *field, *kept, i + 1 == asked.size(), i + 1 < form.parts.size()});
             } else if (!(asked[i] == form.parts[i])) {
               break;
             }
@@ -187,10 +188,10 @@ void find_shards(const PatternQuery& query, Findings& findings) {
 void find_mismatches(const PatternQuery& query, Findings& findings) {
   for_each_meeting(query, [&](const Meeting& meeting) {
     const auto* type = type_of(*meeting.row.entity, meeting.kept.attribute);
-    const bool text = is_free_text(type) || type->kind == Kind::Enum;
-    const bool differ = meeting.asked.width != meeting.kept.width ||
+    const bool text = meeting.key.type == value::Type::S;
+    const bool differ = (text && meeting.asked.width != meeting.kept.width) ||
                         !are_written_alike(type, meeting.asked.transform, meeting.kept.transform);
-    if (differ && !(meeting.last && is_range(meeting.condition.comparison) && !text)) {
+    if (differ) {
       findings.error(query.about("operand-mismatch"),
                      fmt::format("it asks for {} where the key of {} has {}: what is written differently is not found",
                                  spelled(meeting.asked), meeting.row.name(), spelled(meeting.kept)),
@@ -198,8 +199,20 @@ void find_mismatches(const PatternQuery& query, Findings& findings) {
                                                       .transform = meeting.kept.transform,
                                                       .width = meeting.kept.width})));
     }
+    const auto* given = type_of(query.model, query.pattern, meeting.asked.attribute);
+    if (is_range(meeting.condition.comparison) &&
+        moment_bytes(given, meeting.asked.transform) > moment_bytes(type, meeting.kept.transform) &&
+        moment_bytes(type, meeting.kept.transform) > 0) {
+      findings.error(
+          query.about("operand-mismatch"),
+          fmt::format("it compares {} with {}, of which the key of {} has less: a time within it is above it",
+                      spelled(meeting.asked), spelled(meeting.kept), meeting.row.name()),
+          "ask for as much of the time as the key has",
+          "who asks from '2023-01-31T00:00:00.000Z' on does not get '2023-01-31'");
+    }
     const bool same_thing = meeting.asked.attribute == meeting.kept.attribute;
-    const bool open_ended = is_free_text(type) || (meeting.kept.width == 0 && type->kind == Kind::Integer);
+    const bool open_ended =
+        is_free_text(type) || (meeting.kept.width == 0 && is_number(type) && !has_fixed_digits(type));
     if (meeting.condition.comparison == Comparison::BeginsWith && meeting.last && meeting.goes_on && same_thing &&
         open_ended) {
       findings.error(
@@ -209,7 +222,7 @@ void find_mismatches(const PatternQuery& query, Findings& findings) {
           "end the prefix with the separator that follows in the key", fmt::format("who asks for 'a' also gets 'aa'"));
     }
     if (is_range(meeting.condition.comparison) && meeting.last && meeting.asked.transform != Transform::Sortable &&
-        is_free_text(type) && is_free_text(type_of(query.model, query.pattern, meeting.asked.attribute))) {
+        is_free_text(type) && is_free_text(given)) {
       findings.warning(
           query.about("text-range"),
           fmt::format("it compares {} of {} as text of no fixed form: values of one meaning and two spellings "

@@ -229,8 +229,20 @@ void find_text_order(const KeyUse& use, Findings& findings) {
   }
 }
 
-bool is_number(const Type* type) {
-  return type != nullptr && (type->kind == Kind::Integer || type->kind == Kind::Number);
+// A number and a lower one that as text sorts behind it; nullopt when there are none.
+std::optional<std::pair<std::string, std::string>> misplaced(const Type& type) {
+  const auto are_possible = [&](const std::string& upper, const std::string& lower) {
+    return (!type.min || *type.min <= *value::Number::parse(lower)) &&
+           (!type.max || *value::Number::parse(upper) <= *type.max);
+  };
+  constexpr std::size_t kMostDigits = 37;
+  for (std::size_t digits = 1; digits < kMostDigits; ++digits) {
+    auto lower = std::string(digits, '9');
+    auto upper = "1" + std::string(digits, '0');
+    if (are_possible(upper, lower)) return std::pair(std::move(upper), std::move(lower));
+  }
+  if (are_possible("-1", "-2")) return std::pair("-1", "-2");
+  return std::nullopt;
 }
 
 void find_numbers(const KeyUse& use, Findings& findings) {
@@ -251,11 +263,14 @@ void find_numbers(const KeyUse& use, Findings& findings) {
       continue;
     }
     if (field->width == 0) {
-      if (!use.sorts) continue;
+      const auto numbers = use.sorts ? misplaced(*type) : std::nullopt;
+      if (!numbers) continue;
+      const auto& [upper, lower] = *numbers;
       findings.error(about("unpadded-number"),
-                     fmt::format("{} sorts by {} as text, so that 10 comes before 9", use.key.name, field->attribute),
+                     fmt::format("{} sorts by {} as text, so that {} comes before {}", use.key.name, field->attribute,
+                                 upper, lower),
                      fmt::format("pad it to the digits of its largest value: {{{}:05}}", field->attribute),
-                     "'10' sorts before '9'");
+                     fmt::format("'{}' sorts before '{}'", upper, lower));
       continue;
     }
     if (type->kind == Kind::Number && !(type->step && type->step->is_integer())) {
@@ -327,19 +342,12 @@ void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
     bytes.worst += size;
   };
   if (field.width > 0) return fixed(field.width);
-  switch (field.transform) {
-    case Transform::Year: return fixed(4);
-    case Transform::Month: return fixed(7);
-    case Transform::Day: return fixed(10);
-    default: break;
-  }
   const auto* type = type_of(entity, field.attribute);
+  if (const auto size = moment_bytes(type, field.transform)) return fixed(size);
   if (type == nullptr) return;
   switch (type->kind) {
     case Kind::Uuid: return fixed(36);
     case Kind::Ulid: return fixed(26);
-    case Kind::Date: return fixed(10);
-    case Kind::Timestamp: return fixed(24);
     case Kind::Boolean: return fixed(5);
     case Kind::Integer:
     case Kind::Number: return fixed(kNumberBytes);

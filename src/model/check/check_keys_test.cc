@@ -262,6 +262,12 @@ entities:
   };
   EXPECT_EQ(found("unpadded-number", kPlainTable, with_hole("n", "integer")),
             Lines{"error PAGE.n: SK sorts by n as text, so that 10 comes before 9 ('10' sorts before '9')"});
+  EXPECT_EQ(found("unpadded-number", kPlainTable, with_hole("n", "{ type: integer, min: 50, max: 200 }")),
+            Lines{"error PAGE.n: SK sorts by n as text, so that 100 comes before 99 ('100' sorts before '99')"});
+  EXPECT_EQ(found("unpadded-number", kPlainTable, with_hole("n", "{ type: integer, min: -5, max: 5 }")),
+            Lines{"error PAGE.n: SK sorts by n as text, so that -1 comes before -2 ('-1' sorts before '-2')"});
+  EXPECT_EQ(found("unpadded-number", kPlainTable, with_hole("n", "{ type: integer, min: 1, max: 5 }")), Lines{});
+  EXPECT_EQ(found("unpadded-number", kPlainTable, with_hole("n", "{ type: integer, min: 1900, max: 2100 }")), Lines{});
   EXPECT_EQ(found("unpadded-number", kPlainTable, with_hole("n:04", "{ type: integer, min: 0, max: 9999 }")), Lines{});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: integer, min: 0, max: 9999 }")), Lines{});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "{ type: integer, min: 0, max: 10000 }")),
@@ -276,6 +282,35 @@ entities:
             Lines{"error PAGE.n: n is padded in SK, but is no number, and nothing else has a padded form"});
   EXPECT_EQ(found("padding", kPlainTable, with_hole("n:04", "integer")),
             Lines{"warning PAGE.n: n has 4 digits in SK, and nothing says that it is from 0 to 9999"});
+}
+
+TEST(CheckKeys, KnowsWhichValuesThereAre) {
+  const auto with = [](std::string_view hole, std::string_view type, std::string_view other) {
+    return found("key-collision", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  A: {{ keys: {{ PK: "{}", SK: "X" }}, attributes: {{ k: {} }} }}
+  B: {{ keys: {{ PK: "{}", SK: "X" }}, attributes: {{}} }}
+)yaml",
+                             hole, type, other))
+        .size();
+  };
+  EXPECT_EQ(with("{k}", "{ type: string, min: 4, max: 10 }", "ABCDEFGHIJ"), 1U);
+  EXPECT_EQ(with("{k}", "{ type: string, min: 4, max: 10 }", "ABCDEFGHIJK"), 0U);
+  EXPECT_EQ(with("{k}", "{ type: string, min: 4, max: 10 }", "ABC"), 0U);
+  EXPECT_EQ(with("{k}", "{ type: string, max: 10, lower: true }", "abc"), 1U);
+  EXPECT_EQ(with("{k}", "{ type: string, max: 10, lower: true }", "Abc"), 0U);
+  EXPECT_EQ(with("{k|raw}", "{ type: string, pattern: '(?i)abc\\d{2,3}' }", "aBC12"), 1U);
+  EXPECT_EQ(with("{k|raw}", "{ type: string, pattern: '(?i)abc\\d{2,3}' }", "ABC1"), 0U);
+  EXPECT_EQ(with("{k}", "{ type: integer, min: 7, max: 120 }", "120"), 1U);
+  EXPECT_EQ(with("{k}", "{ type: integer, min: 7, max: 120 }", "77"), 1U);
+  for (const auto* other : {"6", "06", "121", "1000", "-8"}) {
+    EXPECT_EQ(with("{k}", "{ type: integer, min: 7, max: 120 }", other), 0U) << other;
+  }
+  EXPECT_EQ(with("{k}", "{ type: integer, min: -7, max: 120 }", "-8"), 1U) << "below zero the bound is not looked at";
+  EXPECT_EQ(with("{k:03}", "{ type: integer, min: 7, max: 50 }", "007"), 1U);
+  EXPECT_EQ(with("{k:03}", "{ type: integer, min: 7, max: 50 }", "051"), 0U);
+  EXPECT_EQ(with("{k:03}", "{ type: integer, min: 7, max: 50 }", "006"), 0U);
 }
 
 TEST(CheckKeys, ComputesHowLongAKeyCanBecome) {

@@ -49,6 +49,46 @@ std::optional<std::vector<Template::Part>> behind(const KeyForm& parent, const K
 
 constexpr unsigned char kLowestEscaped = '%';  // escaped text has nothing below this
 
+std::vector<std::string> named_by(const PatternQuery& query, const Entity& entity,
+                                  const std::vector<KeyAttribute>& keys) {
+  std::vector<std::string> names;
+  for (const auto& key : keys) {
+    for (const auto& form : forms(query.model, {&entity, &entity.main()}, key)) {
+      for (const auto& part : form.parts) {
+        if (const auto* field = std::get_if<Field>(&part)) add_name(names, field->attribute);
+      }
+    }
+  }
+  return names;
+}
+
+// Whether a child is only ever in the partition of its parent, and behind it.
+bool is_behind_in_partition(const PatternQuery& query, const Entity& parent, const Entity& child,
+                            const Parent& relation) {
+  const KeyedRow parents{&parent, &parent.main()};
+  const KeyedRow childs{&child, &child.main()};
+  for (const auto& key : query.space.partition) {
+    const auto upper = forms(query.model, parents, key);
+    const auto lower = forms(query.model, childs, key);
+    if (upper.size() != 1 || lower.size() != 1) return false;
+    const auto rest = behind(upper.front(), lower.front(), child, relation);
+    if (!rest || !rest->empty()) return false;
+  }
+  const auto& sort = query.space.sort.front();
+  const auto before = forms_language(parent, forms(query.model, parents, sort), kAsItIs).and_below(true);
+  return !common(before, forms_language(child, forms(query.model, childs, sort), kAsItIs));
+}
+
+// A partition that belongs to one parent: nobody else's children can be among its own.
+bool has_partition_of_its_own(const PatternQuery& query, const Entity& parent, const Nest& nest) {
+  if (!names_one(query, {&parent, &parent.main()}, query.space.partition)) return false;
+  return std::all_of(nest.children.begin(), nest.children.end(), [&](const std::string& name) {
+    const auto* child = query.model.find_entity(name);
+    const auto* relation = child == nullptr ? nullptr : child->find_parent(nest.relation);
+    return relation != nullptr && is_behind_in_partition(query, parent, *child, *relation);
+  });
+}
+
 }  // namespace
 
 // Whether children stand right behind their parent, and nothing else does.
@@ -56,7 +96,7 @@ void check_nesting(const PatternQuery& query, Findings& findings) {
   if (!query.pattern.nest || query.space.sort.empty()) return;
   const auto& nest = *query.pattern.nest;
   const auto* parent = query.model.find_entity(nest.parent);
-  if (parent == nullptr) return;
+  if (parent == nullptr || has_partition_of_its_own(query, *parent, nest)) return;
   const auto& key = query.space.sort.front();
   const auto parents = forms(query.model, {parent, &parent->main()}, key);
   if (parents.empty()) return;
@@ -90,19 +130,8 @@ void check_nesting(const PatternQuery& query, Findings& findings) {
                      fmt::format("write {{{}|sortable}} and a separator below '%', such as '#'", end->attribute));
     }
   }
-  std::vector<std::string> named;
-  for (const auto& each : query.space.attributes()) {
-    for (const auto& form : forms(query.model, {parent, &parent->main()}, each)) {
-      for (const auto& part : form.parts) {
-        if (const auto* field = std::get_if<Field>(&part)) add_name(named, field->attribute);
-      }
-    }
-  }
-  const bool unique = includes(named, parent->identity(query.model.table)) ||
-                      std::any_of(parent->uniques.begin(), parent->uniques.end(), [&](const Unique& each) {
-                        return includes(named, each.attributes) && includes(named, each.within);
-                      });
-  if (unique) return;
+  if (names_one(query, {parent, &parent->main()}, query.space.attributes())) return;
+  const auto named = named_by(query, *parent, query.space.attributes());
   findings.error(about,
                  fmt::format("two {} can have the same {}, and then their children are mixed", nest.parent, key.name),
                  fmt::format("make {} unique within its partition, or put its id into the key", listed(named)));

@@ -93,6 +93,7 @@ void check_patterns(const Model& model, Findings& findings) {
   for (const auto& query : queries) {
     check_conditions(query, findings);
     check_answer(query, findings);
+    check_order(query, findings);
     check_nesting(query, findings);
   }
   for (const auto& space : key_spaces(model.table)) {

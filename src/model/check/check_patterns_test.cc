@@ -76,6 +76,18 @@ TEST(CheckPatterns, ReadsRangesAsTheyAre) {
   EXPECT_EQ(range(R"yaml({ less: "library#{library}#item#{item}#event#{a}" })yaml", kOne), 1);
 }
 
+TEST(CheckPatterns, TakesABoundForAllKeysThatBeginWithIt) {
+  EXPECT_EQ(found("under-read", kPlainTable, R"yaml(
+entities:
+  BOOK: { keys: { PK: "user#{user}", SK: "{kind}#{book}" }, attributes: { user: uuid, book: uuid, kind: { type: enum, values: [novel] } } }
+patterns:
+  up_to: { query: { PK: "user#{user}", SK: { at_most: "{kind}" } }, returns: BOOK }
+  behind: { query: { PK: "user#{user}", SK: { greater: "{kind}" } }, returns: BOOK }
+)yaml"),
+            Lines{"error behind: it never returns BOOK, which has no SK that matches '{kind}' (SK of BOOK is "
+                  "'{kind}#{book}')"});
+}
+
 TEST(CheckPatterns, ReadsEachAttributeOfAKeyOfSeveral) {
   const auto with = [](std::string_view query) {
     return found("over-read", R"yaml(
@@ -186,6 +198,32 @@ TEST(CheckPatterns, WantsOperandsWrittenAsTheKeyIs) {
   file: { query: { PK: "user#{user}", SK: "{folder}#{name|sortable}" }, returns: FILE }
 )yaml"),
             Lines{});
+}
+
+TEST(CheckPatterns, WantsBoundsWrittenAsTheKeyIs) {
+  const auto with = [](std::string_view kept, std::string_view asked, std::string_view type) {
+    return found("operand-mismatch", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  TRIP:
+    keys: {{ PK: "user#{{user}}", SK: "{}#{{id}}" }}
+    attributes: {{ user: uuid, id: uuid, miles: {{ type: integer, min: 0, max: 9999 }}, at: timestamp, no: ulid }}
+patterns:
+  trips: {{ query: {{ PK: "user#{{user}}", SK: {{ at_least: "{}" }} }}, parameters: {{ low: {} }}, returns: TRIP }}
+)yaml",
+                             kept, asked, type));
+  };
+  EXPECT_EQ(with("{miles:04}", "{low}", "integer"),
+            Lines{"error trips: it asks for {low} where the key of TRIP has {miles:04}: what is written differently is "
+                  "not found"});
+  EXPECT_EQ(with("{miles:04}", "{low:04}", "integer"), Lines{});
+  EXPECT_EQ(with("{no|sortable}", "{low}", "ulid").size(), 1U);
+  EXPECT_EQ(with("{at|day}", "{low}", "timestamp"),
+            Lines{"error trips: it compares {low} with {at|day}, of which the key of TRIP has less: a time within it "
+                  "is above it (who asks from '2023-01-31T00:00:00.000Z' on does not get '2023-01-31')"});
+  EXPECT_EQ(with("{at|day}", "{low}", "date"), Lines{});
+  EXPECT_EQ(with("{at|day}", "{low|month}", "date"), Lines{});
+  EXPECT_EQ(with("{at}", "{low}", "date"), Lines{});
 }
 
 TEST(CheckPatterns, LetsOperandsDifferWhereTheirTextsDoNot) {
@@ -386,6 +424,29 @@ patterns:
   EXPECT_EQ(with(", unique_within: table"), Lines{});
 }
 
+TEST(CheckPatterns, TakesAPartOfAValueForLessThanUnique) {
+  const auto with = [](std::string_view key, std::string_view asked, std::string_view rest) {
+    return found("not-unique", kTable,
+                 fmt::format(R"yaml(
+entities:
+  USER:
+    keys: {{ PK: "user#{{id}}", SK: "{{at}}", GSI1PK: {}, GSI1SK: "X" }}
+    attributes: {{ id: uuid, at: timestamp, name: {{ type: string, max: 9, required: true, unique_within: table{} }} }}
+patterns:
+  user: {{ query: {{ index: GSI1, GSI1PK: "{}" }}, returns: USER, single: true }}
+)yaml",
+                             key, rest, asked))
+        .size();
+  };
+  EXPECT_EQ(with("\"{name}\"", "{name}", ""), 0U);
+  EXPECT_EQ(with("\"{name|sortable}\"", "{name|sortable}", ""), 1U) << "'Ada' and 'ada'";
+  EXPECT_EQ(with("\"{name|sortable}\"", "{name|sortable}", ", fold: true"), 0U);
+  EXPECT_EQ(with("\"{name}\"", "{name}", ", fold: true"), 0U);
+  EXPECT_EQ(with("\"{id}#{at}\"", "{id}#{at}", ""), 0U);
+  EXPECT_EQ(with("\"{id}#{at|month}\"", "{id}#{at|month}", ""), 1U);
+  EXPECT_EQ(with("[\"N#{name}\", \"X#{id}\"]", "N#{name}", ""), 0U);
+}
+
 TEST(CheckPatterns, WarnsOfRowsThatSilentlyAreNotInAnIndex) {
   const auto with = [](std::string_view key, std::string_view type) {
     return found("sparse-index", kTable,
@@ -404,17 +465,6 @@ patterns:
   EXPECT_EQ(with("\"{crawled}\"", "{ type: timestamp, required: true }"), Lines{});
   EXPECT_EQ(with("[\"{crawled}\", \"never\"]", "timestamp"), Lines{});
   EXPECT_EQ(with("{ key: \"{crawled}\", when: \"attribute_exists(crawled)\" }", "timestamp"), Lines{});
-}
-
-TEST(CheckPatterns, ProvesThePromisedOrder) {
-  const auto with = [](std::string_view attribute) {
-    return found_in_books("not-sorted", fmt::format(R"yaml(
-  books: {{ query: {{ index: GSI1, GSI1PK: "user#{{user}}" }}, returns: BOOK, sorted_by: {} }}
-)yaml",
-                                                    attribute));
-  };
-  EXPECT_EQ(with("title"), Lines{"error books: it promises BOOK sorted by title, but GSI1 sorts them by shelf"});
-  EXPECT_EQ(with("shelf"), Lines{});
 }
 
 TEST(CheckPatterns, WarnsWhenMorePeopleMayListThanMayRead) {
@@ -489,7 +539,7 @@ patterns:
 )yaml",
                              parent, unique, child));
   };
-  constexpr std::string_view kUnique = ", unique_within: user";
+  constexpr std::string_view kUnique = ", unique_within: user, fold: true";
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", kUnique), Lines{});
   EXPECT_EQ(with("{name|raw}", "{seriesName|raw}#{book}", kUnique),
             Lines{"error shelf: another SERIES whose name goes on where this one ends falls between it and its BOOK"});
@@ -498,8 +548,35 @@ patterns:
   EXPECT_EQ(with("{name|sortable}", "{book}", kUnique), Lines{"error shelf: GSI1SK of BOOK does not begin with that of "
                                                               "its SERIES, so that the order of keys does not bring "
                                                               "them together"});
+  EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", ", unique_within: user").size(), 1U)
+      << "'Dune' and 'dune' have one key";
   EXPECT_EQ(with("{name|sortable}", "{seriesName|sortable}#{book}", ""),
             Lines{"error shelf: two SERIES can have the same GSI1SK, and then their children are mixed"});
+}
+
+TEST(CheckPatterns, LetsChildrenStandAnywhereBehindTheOneParentOfTheirPartition) {
+  const auto with = [](std::string_view parent, std::string_view child, std::string_view child_sort) {
+    return found("nest-order", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  ACCOUNT: {{ keys: {{ PK: "{}", SK: "ACC" }}, attributes: {{ no: uuid, bank: uuid }} }}
+  ENTRY:
+    keys: {{ PK: "{}", SK: "{}" }}
+    parents: {{ account: {{ entity: ACCOUNT }} }}
+    attributes: {{ no: uuid, bank: uuid, other: uuid, id: ulid }}
+patterns:
+  statement:
+    query: {{ PK: "{}" }}
+    returns: [ACCOUNT, ENTRY]
+    nest: {{ parent: ACCOUNT, children: ENTRY, relation: account, as: lines }}
+)yaml",
+                             parent, child, child_sort, parent))
+        .size();
+  };
+  EXPECT_EQ(with("ACC#{no}", "ACC#{no}", "E#{id}"), 0U);
+  EXPECT_EQ(with("BANK#{bank}#{no}", "BANK#{bank}#{no}", "E#{id}"), 0U);
+  EXPECT_EQ(with("ACC#{no}", "ACC#{other}", "E#{id}"), 1U) << "entries of other accounts are there, too";
+  EXPECT_EQ(with("ACC#{no}", "ACC#{no}", "A#{id}"), 1U) << "they stand before it";
 }
 
 TEST(CheckPatterns, FindsIndexesThatNobodyReads) {

@@ -11,8 +11,15 @@ constexpr std::size_t kReadUnitBytes = 4096;
 constexpr std::size_t kWriteUnitBytes = 1024;
 constexpr unsigned kBatchGetRows = 100;
 constexpr std::size_t kReservationBytes = 256;
+// What one answer holds at most.
+constexpr std::size_t kQueryBytes = 1024 * 1024;
+constexpr std::size_t kBatchGetBytes = 16 * kQueryBytes;
 
 std::size_t units(std::size_t bytes, std::size_t unit) { return std::max<std::size_t>(1, (bytes + unit - 1) / unit); }
+
+unsigned batch_gets(unsigned rows, std::size_t bytes) {
+  return static_cast<unsigned>(std::max(units(rows, kBatchGetRows), units(bytes, kBatchGetBytes)));
+}
 
 bool is_counted_in(const Attribute& attribute, const Entity& child, const Parent& relation) {
   const auto* of = attribute.count ? &attribute.count->of : attribute.sum ? &attribute.sum->of : nullptr;
@@ -37,16 +44,17 @@ std::vector<PatternCost> costs(const Model& model, const CostOptions& options) {
   for (const auto& pattern : model.patterns) {
     const auto shards = pattern.shards();
     const unsigned page = pattern.single ? 1 : options.page > 0 ? options.page : pattern.default_limit;
+    const auto bytes = page * options.item_size;
     const double per_unit = pattern.consistent ? 1 : 0.5;
     PatternCost cost{.pattern = pattern.name,
                      .reads = pattern.index.value_or(model.table.name),
-                     .requests = shards,
+                     .requests = shards * static_cast<unsigned>(units(bytes, kQueryBytes)),
                      .items_read = page * shards,
                      .read_units = 0};
     // A query rounds the sum of what it reads; a batch-get rounds every row by itself.
-    cost.read_units = per_unit * static_cast<double>(shards * units(page * options.item_size, kReadUnitBytes));
+    cost.read_units = per_unit * static_cast<double>(shards * units(bytes, kReadUnitBytes));
     for (std::size_t i = 0; i < pattern.joins.size(); ++i) {
-      cost.requests += (page + kBatchGetRows - 1) / kBatchGetRows;
+      cost.requests += batch_gets(page, bytes);
       cost.items_read += page;
       cost.read_units += per_unit * static_cast<double>(page * units(options.item_size, kReadUnitBytes));
     }

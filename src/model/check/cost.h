@@ -16,7 +16,7 @@ struct CostOptions {
 struct PatternCost {
   std::string pattern;
   std::string reads;      // the table or index
-  unsigned requests = 0;  // queries, one per shard, and batch-gets for joins
+  unsigned requests = 0;  // queries, for each shard and each 1 MB of it, and batch-gets for joins
   unsigned items_read = 0;
   double read_units = 0;
 };

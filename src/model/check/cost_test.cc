@@ -48,6 +48,17 @@ TEST(Cost, OfAPageCountsShardsAndJoins) {
   EXPECT_EQ(all[2].read_units, 2.5 + 10);
 }
 
+TEST(Cost, OfAPageCountsRequestsByWhatOneCanAnswer) {
+  // 400 MB in answers of 1 MB, from each of four shards or from one with joins, which come 16 MB at a time.
+  const auto large = costs(example(), {.item_size = 400'000, .page = 1000});
+  EXPECT_EQ(large[0].requests, 1);
+  EXPECT_EQ(large[1].requests, 4 * 382);
+  EXPECT_EQ(large[2].requests, 382 + 24);
+  const auto small = costs(example(), {.item_size = 1000, .page = 1000});
+  EXPECT_EQ(small[1].requests, 4);
+  EXPECT_EQ(small[2].requests, 1 + 10);
+}
+
 TEST(Cost, OfACreateCountsWhatIsWrittenWithIt) {
   const auto all = write_costs(example(), {.item_size = 1500, .page = 0});
   ASSERT_EQ(all.size(), 3);

@@ -75,6 +75,11 @@ Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms,
 Language condition_language(const Model& model, const Pattern& pattern, const KeyCondition& condition,
                             const Reading& reading);
 
+// Whether a caller may leave out a parameter that is in `operand`.
+bool may_be_left_out(const Pattern& pattern, const Template& operand);
+// As much of the front of `operand` as there always is.
+std::vector<Template::Part> certain_front(const Pattern& pattern, const Template& operand);
+
 // Per attribute of a key space.
 std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading);
 // A key that both can have; nullopt when there is none.
@@ -91,6 +96,12 @@ std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyFo
 // Whether every value of the type is the same text in a key, whichever of the two puts it there.  Parts of dates are not looked at.
 bool are_written_alike(const Type* type, Transform a, Transform b);
 
+// How many bytes of a moment are in a key: 24 of a timestamp, 10 of a date or day, 7 of a month, 4 of a year.  0: it is no moment.
+std::size_t moment_bytes(const Type* type, Transform transform);
+
+bool is_number(const Type* type);
+// Whether it is a whole number from 0 on whose values all have as many digits: as text they are in the order of numbers.
+bool has_fixed_digits(const Type* type);
 bool is_free_text(const Type* type);  // string, e-mail, URL: what people write, and null
 
 // "PK 'owner#a', SK 'library#...'": a witness.

@@ -75,9 +75,7 @@ Language Language::one_of(const std::vector<std::string>& texts) {
 
 Language operator+(const Language& a, const Language& b) {
   auto both = a;
-  const auto base = both.append(b);
-  both.nodes_[both.accept_].silent.push_back(base + b.start_);
-  both.accept_ = base + b.accept_;
+  both.follow_with(b);
   return both;
 }
 
@@ -124,9 +122,15 @@ Language operator&(const Language& a, const Language& b) {
   return both;
 }
 
+void Language::follow_with(const Language& other) {
+  const auto base = append(other);
+  nodes_[accept_].silent.push_back(base + other.start_);
+  accept_ = base + other.accept_;
+}
+
 Language Language::times(unsigned count) const {
   auto language = text("");
-  for (unsigned i = 0; i < count; ++i) language = language + *this;
+  for (unsigned i = 0; i < count; ++i) language.follow_with(*this);
   return language;
 }
 
@@ -139,8 +143,14 @@ Language Language::repeated(unsigned least, std::optional<unsigned> most) const 
     loop.nodes_[base + accept_].silent.push_back(loop.start_);
     return language + loop;
   }
-  const auto perhaps = *this | text("");
-  for (unsigned i = least; i < *most; ++i) language = language + perhaps;
+  // It may end behind each; a state then tells how many there were, and two such languages are walked side by side.
+  std::vector<State> ends = {language.accept_};
+  for (unsigned i = least; i < *most; ++i) {
+    language.follow_with(*this);
+    ends.push_back(language.accept_);
+  }
+  language.accept_ = language.add_state();
+  for (const auto end : ends) language.nodes_[end].silent.push_back(language.accept_);
   return language;
 }
 

@@ -57,6 +57,8 @@ class Language {
   State add_state();
   // Copies the states of `other` behind ours; what was its state s is now the answer + s.
   State append(const Language& other);
+  // Makes this one of ours, then one of `other`.
+  void follow_with(const Language& other);
   // Two new states: one that reads whatever comes, and the end that it may go to at any time.
   std::pair<State, State> add_free_end();
   // For every state, whether the accepting one can be reached from it.

@@ -7,6 +7,77 @@
 #include <utility>
 
 namespace stator::model {
+namespace {
+
+using Field = Template::Field;
+
+std::vector<Field> fields_of(const std::vector<Template::Part>& parts) {
+  std::vector<Field> fields;
+  for (const auto& part : parts) {
+    if (const auto* field = std::get_if<Field>(&part)) fields.push_back(*field);
+  }
+  return fields;
+}
+
+// Whether a hole tells values apart as `wanted` does: by the whole value, or as much of it.
+bool tells(const Entity& entity, const Field& hole, const Field& wanted) {
+  if (hole.attribute != wanted.attribute) return false;
+  const auto* type = type_of(entity, hole.attribute);
+  const bool cut = moment_bytes(type, hole.transform) < moment_bytes(type, Transform::Escaped);
+  const bool folded =
+      hole.transform == Transform::Sortable && !are_written_alike(type, Transform::Sortable, Transform::Escaped);
+  return (!cut && !folded) || hole.transform == wanted.transform;
+}
+
+bool tell(const Entity& entity, const std::vector<Field>& holes, const Field& wanted) {
+  return std::any_of(holes.begin(), holes.end(), [&](const Field& hole) { return tells(entity, hole, wanted); });
+}
+
+// The holes of a key, where every form of it that the condition matches tells them.
+std::vector<Field> told_by(const PatternQuery& query, const KeyedRow& row, const KeyAttribute& key) {
+  const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
+  std::optional<std::vector<Field>> told;
+  for (const auto& form : forms(query.model, row, key)) {
+    if (condition != nullptr && !common(condition_language(query.model, query.pattern, *condition, kAsItIs),
+                                        form_language(*row.entity, form, kAsItIs))) {
+      continue;
+    }
+    const auto fields = fields_of(form.parts);
+    if (!told) told = fields;
+    std::erase_if(*told, [&](const Field& field) { return !tell(*row.entity, fields, field); });
+  }
+  return told.value_or(std::vector<Field>());
+}
+
+}  // namespace
+
+bool names_one(const PatternQuery& query, const KeyedRow& row, const std::vector<KeyAttribute>& keys) {
+  const auto& entity = *row.entity;
+  std::vector<Field> told;
+  for (const auto& key : keys) {
+    const auto some = told_by(query, row, key);
+    told.insert(told.end(), some.begin(), some.end());
+  }
+  const auto tells_all = [&](const std::vector<Field>& wanted) {
+    return std::all_of(wanted.begin(), wanted.end(), [&](const Field& field) { return tell(entity, told, field); });
+  };
+  const auto as_fields = [](const std::vector<std::string>& names, Transform transform) {
+    std::vector<Field> fields;
+    for (const auto& name : names) fields.push_back({.attribute = name, .transform = transform, .width = 0});
+    return fields;
+  };
+  std::vector<Field> identity;
+  for (const auto& key : key_spaces(query.model.table).front().attributes()) {
+    for (const auto& form : forms(query.model, {&entity, &entity.main()}, key)) {
+      for (const auto& field : fields_of(form.parts)) identity.push_back(field);
+    }
+  }
+  if (!identity.empty() && tells_all(identity)) return true;
+  return std::any_of(entity.uniques.begin(), entity.uniques.end(), [&](const Unique& unique) {
+    return tells_all(as_fields(unique.attributes, unique.fold ? Transform::Sortable : Transform::Escaped)) &&
+           tells_all(as_fields(unique.within, Transform::Escaped));
+  });
+}
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();

@@ -50,6 +50,10 @@ std::vector<Language> conditions(const PatternQuery& query, const Reading& readi
 std::optional<std::vector<std::string>> match(const PatternQuery& query, const KeyedRow& row,
                                               const std::vector<Language>& wanted, const Reading& reading);
 
+// Whether two rows of that record that have the same values of `keys` are one: these tell what names it, or what is unique.
+// Of the values, those that the conditions match.
+bool names_one(const PatternQuery& query, const KeyedRow& row, const std::vector<KeyAttribute>& keys);
+
 bool is_range(Comparison comparison);
 
 // Lists of names.
@@ -61,7 +65,8 @@ std::string listed(const std::vector<std::string>& names);
 // The rules about one pattern, each group in its file.
 void check_conditions(const PatternQuery& query, Findings& findings);  // what its key conditions match
 void check_answer(const PatternQuery& query,
-                  Findings& findings);  // what comes out: complete, unique, in order, for whom
+                  Findings& findings);                              // what comes out: complete, unique, for whom
+void check_order(const PatternQuery& query, Findings& findings);    // whether the promised order is that of the key
 void check_nesting(const PatternQuery& query, Findings& findings);  // whether children stand behind their parents
 
 }  // namespace stator::model

@@ -22,6 +22,19 @@ struct Class {
   Class negated() const { return {~ascii, !wide}; }
 };
 
+constexpr std::string_view kKelvinSign = "\xE2\x84\xAA";  // a K, where case does not count
+constexpr std::string_view kLongS = "\xC5\xBF";           // an s
+
+// With the other case of every letter.
+Class in_both_cases(const Class& all) {
+  Class both = all;
+  for (unsigned lower = 'a'; lower <= 'z'; ++lower) {
+    const unsigned upper = lower - 'a' + 'A';
+    if (all.ascii.test(lower) || all.ascii.test(upper)) both.ascii.set(lower).set(upper);
+  }
+  return both;
+}
+
 Class digits() {
   Class all;
   all.add('0', '9');
@@ -68,7 +81,7 @@ Language language_of(const Class& all) {
 
 class RegexReader {
  public:
-  explicit RegexReader(std::string_view pattern) : rest_(pattern) {
+  explicit RegexReader(std::string_view pattern) : rest_(pattern), folds_(take("(?i)")) {
     if (rest_.starts_with('^')) rest_.remove_prefix(1);
     if (rest_.ends_with('$') && !rest_.ends_with("\\$")) rest_.remove_suffix(1);
   }
@@ -131,10 +144,27 @@ class RegexReader {
     if (take(".")) return language_of(Class().negated());
     if (take("\\")) {
       const auto all = escaped();
-      return all ? std::optional(language_of(*all)) : std::nullopt;
+      return all ? std::optional(cased(*all)) : std::nullopt;
     }
     if (std::string_view("*+?{}^$").find(rest_.front()) != std::string_view::npos) return std::nullopt;
-    return Language::text(next_character());
+    return character(next_character());
+  }
+
+  std::optional<Language> character(std::string_view text) const {
+    if (!folds_) return Language::text(text);
+    if (text.size() > 1) return std::nullopt;
+    Class one;
+    one.ascii.set(static_cast<unsigned char>(text.front()));
+    return cased(one);
+  }
+
+  Language cased(const Class& all) const {
+    if (!folds_) return language_of(all);
+    const auto both = in_both_cases(all);
+    auto language = language_of(both);
+    if (both.ascii.test('k')) language = language | Language::text(kKelvinSign);
+    if (both.ascii.test('s')) language = language | Language::text(kLongS);
+    return language;
   }
 
   std::optional<Language> group(int depth) {
@@ -178,7 +208,8 @@ class RegexReader {
       all.add(from, upto);
     }
     rest_.remove_prefix(1);
-    return language_of(negated ? all.negated() : all);
+    if (!negated) return cased(all);
+    return language_of((folds_ ? in_both_cases(all) : all).negated());
   }
 
   std::optional<Language> repeated(const Language& one) {
@@ -218,6 +249,7 @@ class RegexReader {
   }
 
   std::string_view rest_;
+  bool folds_;  // case does not count
 };
 
 }  // namespace

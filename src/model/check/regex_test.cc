@@ -31,6 +31,10 @@ TEST(RegexLanguage, MatchesWhatThePatternMatches) {
            Case{"\xC3\xA4+", "\xC3\xA4\xC3\xA4", true},
            Case{"\xC3\xA4+", "\xC3\xA4\xA4", false},
            Case{"a\xE2\x82\xAC?", "a", true},
+           Case{"(?i)^ab[c-e]\\d$", "aBD1", true},
+           Case{"(?i)^ab[c-e]\\d$", "abf1", false},
+           Case{"(?i)[^a]", "A", false},
+           Case{"(?i)ok", "O\xE2\x84\xAA", true},
        }) {
     SCOPED_TRACE(testing::Message() << pattern << " on " << text);
     const auto language = regex_language(pattern);
@@ -40,7 +44,8 @@ TEST(RegexLanguage, MatchesWhatThePatternMatches) {
 }
 
 TEST(RegexLanguage, SaysWhenItCannotRead) {
-  for (const auto* pattern : {"(?i)a", "\\pL+", "[[:alpha:]]", "a\\b", "(a", "a)", "*", "[z-a]", "a{x}"}) {
+  for (const auto* pattern :
+       {"(?s)a", "a(?i)b", "(?i)\xC3\xA4", "\\pL+", "[[:alpha:]]", "a\\b", "(a", "a)", "*", "[z-a]", "a{x}"}) {
     EXPECT_FALSE(regex_language(pattern)) << pattern;
   }
 }

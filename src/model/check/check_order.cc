@@ -1,0 +1,242 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "stator/model/check/pattern_query.h"
+
+namespace stator::model {
+namespace {
+
+using Field = Template::Field;
+using Literal = Template::Literal;
+using Parts = std::vector<Template::Part>;
+
+// Whether that is less than the whole of a date or time.
+bool is_cut(const Entity& entity, const Field& field) {
+  const auto* type = type_of(entity, field.attribute);
+  return moment_bytes(type, field.transform) < moment_bytes(type, Transform::Escaped);
+}
+
+// ------------------------------------------------------------------------------------------------- what all rows have alike
+
+// What every row of an answer has in front of a sort key, by its condition.  Holes are those of the condition.
+Parts fixed_front(const PatternQuery& query, const KeyCondition& condition) {
+  const auto& operands = condition.operands;
+  if (condition.comparison == Comparison::Equal) return operands.front().parts();
+  if (condition.comparison == Comparison::BeginsWith) return certain_front(query.pattern, operands.front());
+  const auto left_out = [&](const Template& operand) { return may_be_left_out(query.pattern, operand); };
+  if (condition.comparison != Comparison::Between || std::any_of(operands.begin(), operands.end(), left_out)) return {};
+  const auto& low = operands.front().parts();
+  const auto& high = operands.back().parts();
+  return {low.begin(), std::mismatch(low.begin(), low.end(), high.begin(), high.end()).first};
+}
+
+// How many parts of a key that front fixes.  A text at its end may go on, and a day may have hours.
+std::size_t fixed_parts(const PatternQuery& query, const KeyedRow& row, const KeyCondition& condition,
+                        const Parts& key) {
+  const auto front = fixed_front(query, condition);
+  std::size_t count = 0;
+  for (; count < front.size() && count < key.size(); ++count) {
+    const auto* asked = std::get_if<Field>(&front[count]);
+    const auto* kept = std::get_if<Field>(&key[count]);
+    if (asked == nullptr || kept == nullptr) {
+      if (front[count] == key[count]) continue;
+      break;
+    }
+    const auto* type = type_of(*row.entity, kept->attribute);
+    const auto* given = type_of(query.model, query.pattern, asked->attribute);
+    const bool open = is_free_text(type) || (kept->width == 0 && is_number(type) && !has_fixed_digits(type)) ||
+                      moment_bytes(given, asked->transform) != moment_bytes(type, kept->transform);
+    const bool last = count + 1 == front.size() && condition.comparison != Comparison::Equal;
+    if (last && open) break;
+  }
+  return count;
+}
+
+// The holes of a row's partition key, which all rows of an answer share.
+std::vector<Field> partition_fields(const PatternQuery& query, const KeyedRow& row) {
+  std::vector<Field> fields;
+  for (const auto& key : query.space.partition) {
+    for (const auto& form : forms(query.model, row, key)) {
+      for (const auto& part : form.parts) {
+        if (const auto* field = std::get_if<Field>(&part)) fields.push_back(*field);
+      }
+    }
+  }
+  return fields;
+}
+
+// ------------------------------------------------------------------------------------------------------------ what differs
+
+// One way in which rows of one record lie in a sort key.
+struct SortedForm {
+  KeyedRow row;
+  Parts parts = {};                    // of all its attributes; an empty literal is between two of them
+  std::vector<std::size_t> free = {};  // the holes by which rows of an answer differ
+  std::string text = {};               // as written
+
+  const Field& field(std::size_t i) const { return std::get<Field>(parts[free[i]]); }
+};
+
+void add_key(const PatternQuery& query, const KeyAttribute& key, const KeyForm& form, SortedForm& sorted) {
+  const auto* condition = query.condition(key.name);
+  const auto fixed = condition == nullptr ? 0 : fixed_parts(query, sorted.row, *condition, form.parts);
+  const auto shared = partition_fields(query, sorted.row);
+  if (!sorted.parts.empty()) sorted.parts.emplace_back(Literal{""});
+  for (std::size_t i = 0; i < form.parts.size(); ++i) {
+    const auto* field = std::get_if<Field>(&form.parts[i]);
+    const auto fixes_it = [&](const Field& other) {
+      return other.attribute == field->attribute &&
+             (other.transform == field->transform || !is_cut(*sorted.row.entity, other));
+    };
+    const bool is_free = field != nullptr && i >= fixed && std::none_of(shared.begin(), shared.end(), fixes_it);
+    if (is_free) sorted.free.push_back(sorted.parts.size());
+    sorted.parts.push_back(form.parts[i]);
+  }
+  sorted.text += fmt::format("{}{}", sorted.text.empty() ? "" : ", ", spell_text(form.text));
+}
+
+// Every way in which rows of that record that the conditions match lie in the sort key.
+std::vector<SortedForm> sorted_forms(const PatternQuery& query, const KeyedRow& row) {
+  std::vector<SortedForm> all = {{.row = row}};
+  for (const auto& key : query.space.sort) {
+    const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
+    std::vector<SortedForm> longer;
+    for (const auto& form : forms(query.model, row, key)) {
+      if (condition != nullptr && !common(condition_language(query.model, query.pattern, *condition, kAsItIs),
+                                          form_language(*row.entity, form, kAsItIs))) {
+        continue;
+      }
+      for (auto sorted : all) {
+        add_key(query, key, form, sorted);
+        longer.push_back(std::move(sorted));
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+// ------------------------------------------------------------------------------------------------------------- the promise
+
+// The places of the holes that keep a promise: {at|month}#{at} is in the order of `at`, as {at} is.  nullopt: it is not kept.
+std::optional<std::vector<std::size_t>> kept_by(const SortedForm& sorted, const std::vector<std::string>& promised) {
+  std::vector<std::size_t> places;
+  std::size_t next = 0;
+  const auto is_next = [&](const std::string& name) {
+    return next < sorted.free.size() && sorted.field(next).attribute == name;
+  };
+  for (const auto& name : promised) {
+    while (is_next(name) && is_cut(*sorted.row.entity, sorted.field(next))) ++next;
+    if (!is_next(name)) return std::nullopt;
+    places.push_back(sorted.free[next++]);
+  }
+  return places;
+}
+
+std::string order_words(const SortedForm& sorted) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < sorted.free.size(); ++i) {
+    const auto& field = sorted.field(i);
+    const auto part = field.transform == Transform::Year    ? "year"
+                      : field.transform == Transform::Month ? "month"
+                                                            : "day";
+    names.push_back(is_cut(*sorted.row.entity, field) ? fmt::format("the {} of {}", part, field.attribute)
+                                                      : field.attribute);
+  }
+  return names.empty() ? "nothing" : listed(names);
+}
+
+// What stands before the last place and in it, whatever its holes are called.
+Parts lead(const SortedForm& sorted, std::size_t last) {
+  Parts parts(sorted.parts.begin(), sorted.parts.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+  for (auto& part : parts) {
+    if (auto* field = std::get_if<Field>(&part)) field->attribute.clear();
+  }
+  return parts;
+}
+
+// Two texts of which one goes on with what sorts below that which stands behind the other: 'a&b' is above 'a', and 'a&b-' below
+// 'a-'.  Raw text has a finding of its own.
+std::optional<std::string> overtaking(const SortedForm& sorted, std::size_t place) {
+  const auto& field = std::get<Field>(sorted.parts[place]);
+  if (place + 1 == sorted.parts.size() || field.transform == Transform::Raw) return std::nullopt;
+  unsigned char highest = 0xFF;
+  if (const auto* literal = std::get_if<Literal>(&sorted.parts[place + 1])) {
+    if (literal->text.empty() || literal->text.front() == 0) return std::nullopt;
+    highest = static_cast<unsigned char>(literal->text.front() - 1);
+  }
+  const auto texts = hole_language(field, type_of(*sorted.row.entity, field.attribute), kOrdinary);
+  return common(texts, texts + Language::byte(0, highest).extended());
+}
+
+void find_overtaking(const PatternQuery& query, const SortedForm& sorted, const std::vector<std::size_t>& places,
+                     Findings& findings) {
+  for (const auto place : places) {
+    const auto text = overtaking(sorted, place);
+    if (!text) continue;
+    const auto& name = std::get<Field>(sorted.parts[place]).attribute;
+    findings.error(query.about("not-sorted"),
+                   fmt::format("it promises {} sorted by {}, but what stands behind {} in {} is not below all that {} "
+                               "can go on with",
+                               sorted.row.name(), listed(query.pattern.sorted_by), name, sorted.text, name),
+                   "put a separator below '%' behind it, such as '#'",
+                   fmt::format("{} is not behind its own beginning", spell_text(*text)));
+  }
+}
+
+// Whether it is for rows without the promised attributes, beside an alternative for those that have them.
+bool is_without(const SortedForm& form, const std::vector<std::string>& promised) {
+  return std::none_of(form.free.begin(), form.free.end(), [&](std::size_t place) {
+    return contains(promised, std::get<Field>(form.parts[place]).attribute);
+  });
+}
+
+void report_unkept(const PatternQuery& query, const SortedForm& form, Findings& findings) {
+  const auto promised = listed(query.pattern.sorted_by);
+  findings.error(query.about("not-sorted"),
+                 fmt::format("it promises {} sorted by {}, but {} sorts them by {}", form.row.name(), promised,
+                             query.space.name, order_words(form)),
+                 fmt::format("put {} into the sort key of the table or of an index", promised));
+}
+
+void report_different(const PatternQuery& query, const SortedForm& a, const SortedForm& b, Findings& findings) {
+  std::vector<std::string> names = {a.row.name()};
+  add_name(names, b.row.name());
+  findings.error(query.about("not-sorted"),
+                 fmt::format("it promises {} sorted by {}, but {} sorts them by what stands before that, which is not "
+                             "always the same",
+                             listed(names), listed(query.pattern.sorted_by), query.space.name),
+                 "begin their sort keys alike", fmt::format("{} and {}", a.text, b.text));
+}
+
+}  // namespace
+
+void check_order(const PatternQuery& query, Findings& findings) {
+  const auto& promised = query.pattern.sorted_by;
+  if (promised.empty()) return;
+  std::optional<std::pair<SortedForm, Parts>> first;
+  for (const auto& row : query.returned) {
+    if (!forms(query.model, row, query.space)) continue;
+    const auto all = sorted_forms(query, row);
+    const bool some = std::any_of(all.begin(), all.end(), [&](const auto& each) { return kept_by(each, promised); });
+    for (const auto& form : all) {
+      const auto places = kept_by(form, promised);
+      if (!places) {
+        if (!some || !is_without(form, promised)) report_unkept(query, form, findings);
+        continue;
+      }
+      find_overtaking(query, form, *places, findings);
+      auto front = lead(form, places->back());
+      if (!first) {
+        first = {form, std::move(front)};
+      } else if (front != first->second) {
+        report_different(query, first->first, form, findings);
+      }
+    }
+  }
+}
+
+}  // namespace stator::model
