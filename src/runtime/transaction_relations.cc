@@ -224,7 +224,10 @@ Outcome<Done> Transaction::count(const RelationRules& rules, const Item& key, co
     return Done{};
   }
   auto* parent = ATTEMPT(load_key(*rules.parent, key));
-  if (parent == nullptr) return Done{};  // it is gone, and its counters with it
+  if (parent ==
+      nullptr) {  // it is gone, and its counters with it; one that comes meanwhile would count without this change
+    return rules.can_precede ? depend_on_absence_at(*rules.parent, key) : Outcome<Done>(Done{});
+  }
   auto to = *parent->after;
   to.set(name, AttributeValue(ATTEMPT(checked(number_at(to, name).add(amount)))));
   ATTEMPT(derive(*rules.parent, parent->after, to));

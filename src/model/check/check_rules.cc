@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "stator/model/check/keys.h"
 #include "stator/model/check/presence.h"
 #include "stator/model/next_place.h"
+#include "stator/model/relations.h"
 #include "stator/model/rows.h"
 
 namespace stator::model {
@@ -71,11 +73,14 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
                       child.name, parent->name, need != nullptr ? "" : " when one has expired", missing),
           fix);
     } else {
-      // The transaction that writes a child writes its parent's counter, so what is lost is only the proof, and the mend.
-      findings.warning(about("children-not-found"),
-                       fmt::format("nobody can {} the {} of a {} anew if the number is ever wrong: {}", count,
-                                   child.name, parent->name, missing),
-                       fix);
+      // The transaction that writes a child writes its parent's counter, so what is lost is only the proof, and the mend, unless
+      // children are there first.
+      findings.warning(
+          about("children-not-found"),
+          fmt::format(
+              "nobody can {} the {} of a {} anew if the number is ever wrong{}: {}", count, child.name, parent->name,
+              can_precede(model, relation) ? ", as it is when some are there before their parent comes" : "", missing),
+          fix);
     }
   }
 }
@@ -115,22 +120,36 @@ void find_purge(const Model& model, const Entity& entity, Findings& findings) {
 
 void find_stream(const Model& model, Findings& findings) {
   if (model.table.stream == StreamView::NewAndOldImages) return;
-  std::string needs;
+  std::vector<std::string> needs;
+  std::vector<std::string> counted;
   for (const auto& entity : model.entities) {
     for (const auto& relation : entity.parents) {
+      const auto* parent = model.find_entity(relation.entity);
       const bool follows = relation.on_delete == OnDelete::Cascade || relation.on_delete == OnDelete::Clear;
       if (follows || is_copied(entity, relation)) {
-        needs += fmt::format("{}{}", needs.empty() ? "" : ", ", relation_name(entity, relation));
+        needs.push_back(relation_name(entity, relation));
+      } else if (parent != nullptr && can_precede(model, relation) &&
+                 (is_counted(*parent, entity, relation) || is_summed(*parent, entity, relation))) {
+        counted.push_back(relation_name(entity, relation));
       }
     }
   }
-  if (needs.empty()) return;
-  findings.error(
-      {.code = "stream-view", .subject = model.table.name, .position = model.table.position},
-      fmt::format("what follows a change through {} needs the row before and after it, and the table's stream has "
-                  "not both",
-                  needs),
-      "write `stream: new_and_old_images`");
+  const Findings::About about{.code = "stream-view", .subject = model.table.name, .position = model.table.position};
+  const auto* fix = "write `stream: new_and_old_images`";
+  if (!needs.empty()) {
+    findings.error(about,
+                   fmt::format("what follows a change through {} needs the row before and after it, and the table's "
+                               "stream has not both",
+                               fmt::join(needs, ", ")),
+                   fix);
+  } else if (!counted.empty()) {
+    findings.warning(about,
+                     fmt::format("a parent that comes when its children are there already, because a former one of its "
+                                 "name has left them, counts them when the stream tells of it; so through {} it counts "
+                                 "too few, and the table's stream has not both images",
+                                 fmt::join(counted, ", ")),
+                     fix);
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------------------ numbers

@@ -60,22 +60,26 @@ entities:
 }
 
 TEST(CheckRules, WantsToCountAnew) {
-  const auto with = [](std::string_view more) {
+  const auto with = [](std::string_view more, std::string_view on_delete = "restrict") {
     return found("children-not-found", "\ntable: { name: Things, key: [PK, SK], ttl: gone }\n",
                  fmt::format(R"yaml(
 entities:
   QUAY: {{ keys: {{ PK: "quay#{{quay}}", SK: "X" }}, attributes: {{ quay: uuid, ships: {{ count: SHIP.berth }} }} }}
   SHIP:
     keys: {{ PK: "ship#{{ship}}", SK: "X" }}
-    parents: {{ berth: {{ entity: QUAY, on_delete: restrict }} }}
+    parents: {{ berth: {{ entity: QUAY, on_delete: {} }} }}
     {}
     attributes: {{ ship: uuid, quay: uuid, until: timestamp }}
 )yaml",
-                             more));
+                             on_delete, more));
   };
   EXPECT_EQ(with(""), Lines{"warning SHIP.berth: nobody can count the SHIP of a QUAY anew if the number is ever wrong: "
                             "no partition key of the table, or of an index that always has them, follows from the "
                             "QUAY"});
+  EXPECT_EQ(with("", "nothing"),
+            Lines{"warning SHIP.berth: nobody can count the SHIP of a QUAY anew if the number is ever wrong, as it is "
+                  "when some are there before their parent comes: no partition key of the table, or of an index that "
+                  "always has them, follows from the QUAY"});
   EXPECT_EQ(with("expires: 'until'"),
             Lines{"error SHIP.berth: to count the SHIP of a QUAY when one has expired, somebody must find them, but no "
                   "partition key of the table, or of an index that always has them, follows from the QUAY"});
@@ -201,6 +205,29 @@ entities:
                   "table's stream "
                   "has not both"});
   EXPECT_EQ(found("stream-view", kPlainTable, kEntities), Lines{});
+}
+
+TEST(CheckRules, WantsToBeToldOfParentsThatCountWhatAFormerOneHasLeft) {
+  const auto with = [](std::string_view stream, std::string_view id, std::string_view relation) {
+    return found("stream-view", fmt::format("\ntable: {{ name: Things, key: [PK, SK], stream: {} }}\n", stream),
+                 fmt::format(R"yaml(
+entities:
+  LIST: {{ keys: {{ PK: "list#{{list}}", SK: "X" }}, attributes: {{ list: {{ type: uuid{} }}, items: {{ count: ITEM.list }} }} }}
+  ITEM:
+    keys: {{ PK: "list#{{list}}", SK: "item#{{item}}" }}
+    parents: {{ list: {{ entity: LIST, {} }} }}
+    attributes: {{ list: uuid, item: uuid }}
+)yaml",
+                             id, relation));
+  };
+  EXPECT_EQ(with("none", "", "on_delete: nothing"),
+            Lines{"warning Things: a parent that comes when its children are there already, because a former one of "
+                  "its name has left them, counts them when the stream tells of it; so through ITEM.list it counts too "
+                  "few, and the table's stream has not both images"});
+  EXPECT_EQ(with("none", "", "must_exist: false").size(), 1U);
+  EXPECT_EQ(with("new_and_old_images", "", "on_delete: nothing"), Lines{});
+  EXPECT_EQ(with("none", ", generated: uuid", "on_delete: nothing"), Lines{}) << "there is no other of its name";
+  EXPECT_EQ(with("none", "", "on_delete: restrict"), Lines{}) << "it leaves none";
 }
 
 TEST(CheckRules, CountsTheRowsOfATransaction) {
