@@ -12,4 +12,11 @@ bool comes_once(const Table& table, const Entity& entity);
 // them behind.
 bool can_precede(const Model& model, const Parent& relation);
 
+// Whether the parent can go although rows restrict it, and is not asked: with what it belongs to, unless they hold on to that or go with
+// it as well, or because its time has come.
+bool can_go_despite(const Model& model, const Entity& child, const Parent& relation);
+
+// Whether the rows go when their parent has gone.
+bool goes_along(const Model& model, const Entity& child, const Parent& relation);
+
 }  // namespace stator::model

@@ -11,8 +11,8 @@ using model::Entity;
 using model::OnDelete;
 using value::Item;
 
-bool follows_parent(const model::Parent& relation) {
-  return relation.on_delete == OnDelete::Cascade || relation.on_delete == OnDelete::Clear;
+bool follows_parent(const RelationRules& relation) {
+  return relation.goes_along || relation.relation->on_delete == OnDelete::Clear;
 }
 
 bool differs(const Item& before, const Item& after, const std::string& name) {
@@ -56,7 +56,8 @@ bool Propagation::needed(const model::Model& model) {
   return std::any_of(model.entities.begin(), model.entities.end(), [&](const Entity& entity) {
     const bool copies = std::any_of(entity.attributes.begin(), entity.attributes.end(),
                                     [](const model::Attribute& attribute) { return attribute.copy_of.has_value(); });
-    const bool follows = std::any_of(entity.parents.begin(), entity.parents.end(), follows_parent);
+    const auto& relations = rules.of(entity).relations;
+    const bool follows = std::any_of(relations.begin(), relations.end(), follows_parent);
     const bool expires = std::any_of(entity.records.begin(), entity.records.end(),
                                      [](const model::Record& record) { return record.expires.has_value(); });
     return copies || follows || expires || (is_told && counts_anew(rules.of(entity)));
@@ -136,7 +137,7 @@ Outcome<Done> Propagation::carry_removal(const StoredEntity& before, bool expire
   }
   if (expired) ATTEMPT(recount_parents(gone));
   return for_each_child(entity, [&](const Entity& child, const RelationRules& relation) -> Outcome<Done> {
-    const bool concerned = current ? !relation.copies.empty() : follows_parent(*relation.relation);
+    const bool concerned = current ? !relation.copies.empty() : follows_parent(relation);
     if (!concerned) return Done{};
     return settle_children(gone, child, relation, !current, stopping);
   });

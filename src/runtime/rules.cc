@@ -35,6 +35,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   rules.relation = &relation;
   rules.parent = model.find_entity(relation.entity);
   rules.can_be_hidden = can_hide(model, relation);
+  rules.goes_along = model::goes_along(model, child, relation);
   rules.can_precede = model::can_precede(model, relation);
   for (const auto& attribute : rules.parent->attributes) {
     if (attribute.count && names(attribute.count->of, child, relation)) {
@@ -55,7 +56,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   });
   const bool is_named =
       std::any_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) { return is_in_path(pair.second); });
-  rules.is_below = rules.in_path && is_named && is_needed(relation) && relation.on_delete == model::OnDelete::Cascade;
+  rules.is_below = rules.in_path && is_named && is_needed(relation) && rules.goes_along;
   for (const auto& [theirs, ours] : relation.by) {
     if (child.owner != ours && (rules.in_path || !is_in_path(ours))) rules.pointers.push_back(ours);
   }

@@ -30,6 +30,7 @@ struct RelationRules {
   // the child itself goes only after it.
   bool is_below = false;
 
+  bool goes_along = false;  // the child goes when the parent has gone
   // Children can be there before their parent: its counters and their copies are made right once it has come.
   bool can_precede = false;
 

@@ -52,8 +52,7 @@ Outcome<Presence> Transaction::presence(const Draft& draft, unsigned depth) {
     const auto key = ATTEMPT(checked(model::parent_key(model_, entity, *rules.relation, *draft.after)));
     if (!key) continue;
     const auto* parent = ATTEMPT(load_key(*rules.parent, *key));
-    const bool goes_along = rules.relation->on_delete == model::OnDelete::Cascade;
-    if (parent == nullptr && !goes_along) continue;
+    if (parent == nullptr && !rules.goes_along) continue;
     presence = std::max(presence, parent == nullptr ? Presence::Gone : ATTEMPT(this->presence(*parent, depth + 1)));
     if (presence == Presence::Gone) break;
     // What is written next to it must not outlive a deletion at the same moment.
@@ -72,7 +71,7 @@ Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, cons
     for (const auto& rules : context_.rules.of(child).relations) {
       const auto& relation = *rules.relation;
       const bool tells = relation.must_exist || !rules.copies.empty();
-      if (rules.parent != &entity || relation.on_delete != model::OnDelete::Cascade || !tells) continue;
+      if (rules.parent != &entity || !rules.goes_along || !tells) continue;
       const auto plan = model::plan_children(model_, child, relation, attributes);
       if (!plan) continue;                                // nothing finds them, so nothing removes them either
       if (ATTEMPT(read(key))->has_value()) return false;  // it is there, and they are its own

@@ -207,6 +207,42 @@ entities:
   EXPECT_EQ(found("stream-view", kPlainTable, kEntities), Lines{});
 }
 
+TEST(CheckRules, TellsWhereARestrictionIsOverruled) {
+  const auto with = [](std::string_view middle, std::string_view leaf, std::string_view further = "",
+                       std::string_view code = "restrict-overruled", std::string_view key = "top#{top}") {
+    return found(code, "\ntable: { name: Things, key: [PK, SK], ttl: gone }\n",
+                 fmt::format(R"yaml(
+entities:
+  TOP: {{ keys: {{ PK: "top#{{top}}", SK: "X" }}, attributes: {{ top: uuid, leaves: {{ count: LEAF.top }} }} }}
+  MID:
+    keys: {{ PK: "top#{{top}}", SK: "mid#{{mid}}" }}
+    {}
+    attributes: {{ top: uuid, mid: uuid, until: timestamp, leaves: {{ count: LEAF.mid }} }}
+  LEAF:
+    keys: {{ PK: "{}", SK: "leaf#{{mid}}#{{leaf}}" }}
+    parents: {{ top: {{ entity: TOP, {} }}, mid: {{ entity: MID, on_delete: {} }} }}
+    attributes: {{ top: uuid, mid: uuid, leaf: uuid }}
+)yaml",
+                             middle, key, further.empty() ? "on_delete: nothing" : further, leaf));
+  };
+  constexpr std::string_view kGoes = "parents: { top: { entity: TOP, on_delete: cascade } }";
+  EXPECT_EQ(with(kGoes, "restrict"), Lines{"warning LEAF.mid: a MID goes with its TOP, whatever LEAF it has, and takes "
+                                           "them along: `restrict` only keeps it from being deleted itself"});
+  EXPECT_EQ(with("expires: 'until'", "restrict"),
+            Lines{"warning LEAF.mid: a MID goes when its time has come, whatever LEAF it has, and takes them along: "
+                  "`restrict` only keeps it from being deleted itself"});
+  EXPECT_EQ(with(kGoes, "cascade"), Lines{});
+  EXPECT_EQ(with(kGoes, "nothing"), Lines{});
+  EXPECT_EQ(with("parents: { top: { entity: TOP } }", "restrict"), Lines{}) << "a MID goes only when it is deleted";
+  EXPECT_EQ(with(kGoes, "restrict", "on_delete: cascade"), Lines{}) << "they go with the TOP anyway";
+  EXPECT_EQ(with(kGoes, "restrict", "on_delete: restrict"), Lines{}) << "a TOP with LEAF is not deleted";
+  EXPECT_EQ(with(kGoes, "restrict", "on_delete: cascade, optional: true").size(), 1U);
+  EXPECT_EQ(with(kGoes, "restrict", "", "children-not-found"), Lines{});
+  EXPECT_EQ(with(kGoes, "restrict", "", "children-not-found", "leaf#{leaf}").back(),
+            "error LEAF.mid: to delete the LEAF of a MID, somebody must find them, but no partition key of the table, "
+            "or of an index that always has them, follows from the MID");
+}
+
 TEST(CheckRules, WantsToBeToldOfParentsThatCountWhatAFormerOneHasLeft) {
   const auto with = [](std::string_view stream, std::string_view id, std::string_view relation) {
     return found("stream-view", fmt::format("\ntable: {{ name: Things, key: [PK, SK], stream: {} }}\n", stream),
