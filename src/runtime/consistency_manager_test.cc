@@ -1,5 +1,6 @@
 #include "stator/runtime/consistency_manager.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -321,6 +322,30 @@ entities:
     keys: { PK: "thing#{id}" }
     attributes: { id: string }
 )")));
+}
+
+TEST(ConsistencyManager, IsNeededToCountWhatAFormerParentHasLeft) {
+  const auto with = [](std::string_view stream, std::string_view id, std::string_view relation) {
+    return ConsistencyManager::needed(model::load_or_fail(fmt::format(R"(
+model: counted
+table: {{ name: Counted, key: [PK, SK], stream: {} }}
+entities:
+  BOX:
+    keys: {{ PK: "box#{{box}}", SK: "box" }}
+    attributes: {{ box: {{ type: uuid{} }}, things: {{ count: THING.box }} }}
+  THING:
+    keys: {{ PK: "box#{{box}}", SK: "thing#{{thing}}" }}
+    parents: {{ box: {{ entity: BOX, {} }} }}
+    attributes: {{ box: uuid, thing: string }}
+)",
+                                                                      stream, id, relation)));
+  };
+  EXPECT_TRUE(with("new_and_old_images", "", "on_delete: nothing"));
+  EXPECT_FALSE(with("new_and_old_images", "", "on_delete: restrict")) << "it leaves none";
+  EXPECT_FALSE(with("new_and_old_images", ", generated: uuid", "on_delete: nothing"))
+      << "there is no other of its name";
+  EXPECT_TRUE(with("new_and_old_images", ", generated: uuid", "must_exist: false"));
+  EXPECT_FALSE(with("none", "", "on_delete: nothing")) << "nothing tells it";
 }
 
 }  // namespace

@@ -62,7 +62,9 @@ class FailingClient final : public client::Client {
 // Libraries of Alice's, and managers that look after them.
 class Shelf {
  public:
-  World world{kShelf};
+  explicit Shelf(std::string_view yaml = kShelf) : world(yaml) {}
+
+  World world;
   ManualClock clock{SystemClock().now()};
   const Caller alice = user("alice");
 

@@ -11,8 +11,8 @@ using model::Entity;
 using model::OnDelete;
 using value::Item;
 
-bool follows_parent(const model::Parent& relation) {
-  return relation.on_delete == OnDelete::Cascade || relation.on_delete == OnDelete::Clear;
+bool follows_parent(const RelationRules& relation) {
+  return relation.goes_along || relation.relation->on_delete == OnDelete::Clear;
 }
 
 bool differs(const Item& before, const Item& after, const std::string& name) {
@@ -24,6 +24,12 @@ bool differs(const Item& before, const Item& after, const std::string& name) {
 bool has_counters(const Entity& entity) {
   return std::any_of(entity.attributes.begin(), entity.attributes.end(),
                      [](const model::Attribute& attribute) { return attribute.count || attribute.sum; });
+}
+
+// Whether a parent that comes may have children already, and has to count them.
+bool counts_anew(const EntityRules& child) {
+  return std::any_of(child.relations.begin(), child.relations.end(),
+                     [](const RelationRules& relation) { return relation.can_precede && !relation.counters.empty(); });
 }
 
 // Notes the first problem of something that cannot be made right; every other problem is handed on.
@@ -45,13 +51,16 @@ Problem interrupted() {
 }  // namespace
 
 bool Propagation::needed(const model::Model& model) {
-  return std::any_of(model.entities.begin(), model.entities.end(), [](const Entity& entity) {
+  const Rules rules(model);
+  const bool is_told = model.table.stream == model::StreamView::NewAndOldImages;
+  return std::any_of(model.entities.begin(), model.entities.end(), [&](const Entity& entity) {
     const bool copies = std::any_of(entity.attributes.begin(), entity.attributes.end(),
                                     [](const model::Attribute& attribute) { return attribute.copy_of.has_value(); });
-    const bool follows = std::any_of(entity.parents.begin(), entity.parents.end(), follows_parent);
+    const auto& relations = rules.of(entity).relations;
+    const bool follows = std::any_of(relations.begin(), relations.end(), follows_parent);
     const bool expires = std::any_of(entity.records.begin(), entity.records.end(),
                                      [](const model::Record& record) { return record.expires.has_value(); });
-    return copies || follows || expires;
+    return copies || follows || expires || (is_told && counts_anew(rules.of(entity)));
   });
 }
 
@@ -99,7 +108,7 @@ Outcome<Done> Propagation::carry_modification(const StoredEntity& before, const 
 Outcome<Done> Propagation::carry_arrival(const StoredEntity& after, const std::function<bool()>& stopping) {
   bool counted = false;
   ATTEMPT(for_each_child(*after.entity, [&](const Entity& child, const RelationRules& relation) -> Outcome<Done> {
-    if (relation.relation->must_exist) return Done{};  // then it had no children before it was there
+    if (!relation.can_precede) return Done{};
     counted = counted || !relation.counters.empty();
     return relation.copies.empty() ? Outcome<Done>(Done{}) : settle_children(after, child, relation, false, stopping);
   }));
@@ -128,7 +137,7 @@ Outcome<Done> Propagation::carry_removal(const StoredEntity& before, bool expire
   }
   if (expired) ATTEMPT(recount_parents(gone));
   return for_each_child(entity, [&](const Entity& child, const RelationRules& relation) -> Outcome<Done> {
-    const bool concerned = current ? !relation.copies.empty() : follows_parent(*relation.relation);
+    const bool concerned = current ? !relation.copies.empty() : follows_parent(relation);
     if (!concerned) return Done{};
     return settle_children(gone, child, relation, !current, stopping);
   });

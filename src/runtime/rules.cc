@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stator/model/relations.h"
+
 namespace stator::runtime {
 namespace {
 
@@ -39,6 +41,8 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   rules.relation = &relation;
   rules.parent = model.find_entity(relation.entity);
   rules.can_be_hidden = can_hide(model, relation);
+  rules.goes_along = model::goes_along(model, child, relation);
+  rules.can_precede = model::can_precede(model, relation);
   for (const auto& attribute : rules.parent->attributes) {
     if (attribute.count && names(attribute.count->of, child, relation)) {
       rules.counters.push_back({.attribute = &attribute, .summed = {}});
@@ -58,7 +62,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   });
   const bool is_named =
       std::any_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) { return is_in_path(pair.second); });
-  rules.is_below = rules.in_path && is_named && is_needed(relation) && relation.on_delete == model::OnDelete::Cascade;
+  rules.is_below = rules.in_path && is_named && is_needed(relation) && rules.goes_along;
   for (const auto& [theirs, ours] : relation.by) {
     if (child.owner != ours && (rules.in_path || !is_in_path(ours))) rules.pointers.push_back(ours);
   }
@@ -149,10 +153,7 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
   for (const auto& relation : entity.parents) rules.relations.push_back(relation_rules(model, entity, relation));
   const auto identity = entity.identity(model.table);
   rules.identity = {identity.begin(), identity.end()};
-  rules.comes_once = std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
-    const auto* attribute = entity.find_attribute(name);
-    return attribute != nullptr && attribute->generated != model::Generated::No;
-  });
+  rules.comes_once = model::comes_once(model.table, entity);
   rules.computed = computed_things(entity, rules.relations);
 
   std::set<std::string> used;

@@ -30,6 +30,10 @@ struct RelationRules {
   // the child itself goes only after it.
   bool is_below = false;
 
+  bool goes_along = false;  // the child goes when the parent has gone
+  // Children can be there before their parent: its counters and their copies are made right once it has come.
+  bool can_precede = false;
+
   // Whether the child is to be found only after a look at the parent.
   bool vanishes() const { return can_be_hidden || is_below; }
   std::vector<std::string> pointers;  // attributes of the child to blame when there is no such parent

@@ -144,8 +144,8 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
     cleared = false;
     for (const auto& rules : rules_.of(entity).relations) {
       const auto& relation = *rules.relation;
-      const bool follows =
-          relation.on_delete == model::OnDelete::Cascade || relation.on_delete == model::OnDelete::Clear;
+      // What restricts its parent goes, too, once that is gone all the same.
+      const bool follows = relation.on_delete != model::OnDelete::Nothing;
       // Where parents need not exist, a child without a copy may have come after its parent went.
       const bool removed = &relation == options.removed && rules.copies.empty();
       const bool enforced = follows && options.parents == SettleOptions::Parents::Enforced &&
@@ -163,7 +163,7 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
         for (const auto* copy : rules.copies) {
           assign(attributes, copy->name, parent->attributes.find(copy->copy_of->attribute));
         }
-      } else if (enforced && relation.on_delete == model::OnDelete::Cascade) {
+      } else if (enforced && relation.on_delete != model::OnDelete::Clear) {
         expectation.gone = true;
         break;
       } else if (enforced) {

@@ -96,14 +96,18 @@ void Transaction::depend_on(const Draft& draft, const std::set<std::string>& att
 
 Outcome<Done> Transaction::depend_on_absence(const Entity& entity, const Item& naming) {
   const auto key = ATTEMPT(checked(model::key_of(model_, entity, naming)));
-  if (!key || find(*key) != nullptr) return Done{};
-  const auto& row = *ATTEMPT(read(*key));
+  return key ? depend_on_absence_at(entity, *key) : Outcome<Done>(Done{});
+}
+
+Outcome<Done> Transaction::depend_on_absence_at(const Entity& entity, const Item& key) {
+  if (find(key) != nullptr) return Done{};
+  const auto& row = *ATTEMPT(read(key));
   if (!row) {
-    plan_.require(*key, {.kind = Requirement::Kind::Absent});
+    plan_.require(key, {.kind = Requirement::Kind::Absent});
   } else {  // of another type
-    plan_.require(*key, {.kind = Requirement::Kind::IsNot,
-                         .attribute = model_.table.type_attribute,
-                         .value = AttributeValue::string(entity.main().type)});
+    plan_.require(key, {.kind = Requirement::Kind::IsNot,
+                        .attribute = model_.table.type_attribute,
+                        .value = AttributeValue::string(entity.main().type)});
   }
   return Done{};
 }

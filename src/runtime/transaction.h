@@ -88,6 +88,8 @@ class Transaction {
  private:
   using Stored = std::pair<value::Item, std::optional<value::Item>>;  // key, row
 
+  Outcome<Done> depend_on_absence_at(const model::Entity& entity, const value::Item& key);
+
   // Whether something is still there that went with a former one of this name: a new one would adopt it.
   Outcome<bool> has_heirs(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
 

@@ -59,8 +59,7 @@ Outcome<Presence> Transaction::presence(const Draft& draft) {
         const auto key = ATTEMPT(checked(model::parent_key(model_, entity, *rules.relation, *one->after)));
         if (!key) continue;
         const auto* parent = ATTEMPT(load_key(*rules.parent, *key));
-        const bool goes_along = rules.relation->on_delete == model::OnDelete::Cascade;
-        if (parent == nullptr && goes_along) return Presence::Gone;
+        if (parent == nullptr && rules.goes_along) return Presence::Gone;
         if (parent == nullptr) continue;
         // What is written next to it must not outlive a deletion at the same moment.
         if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
@@ -82,7 +81,7 @@ Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, cons
     for (const auto& rules : context_.rules.of(child).relations) {
       const auto& relation = *rules.relation;
       const bool tells = relation.must_exist || !rules.copies.empty();
-      if (rules.parent != &entity || relation.on_delete != model::OnDelete::Cascade || !tells) continue;
+      if (rules.parent != &entity || !rules.goes_along || !tells) continue;
       const auto plan = model::plan_children(model_, child, relation, attributes);
       if (!plan) continue;                                // nothing finds them, so nothing removes them either
       if (ATTEMPT(read(key))->has_value()) return false;  // it is there, and they are its own
@@ -238,7 +237,10 @@ Outcome<Done> Transaction::count(const RelationRules& rules, const Item& key, co
     return Done{};
   }
   auto* parent = ATTEMPT(load_key(*rules.parent, key));
-  if (parent == nullptr) return Done{};  // it is gone, and its counters with it
+  if (parent ==
+      nullptr) {  // it is gone, and its counters with it; one that comes meanwhile would count without this change
+    return rules.can_precede ? depend_on_absence_at(*rules.parent, key) : Outcome<Done>(Done{});
+  }
   auto to = *parent->after;
   to.set(name, AttributeValue(ATTEMPT(checked(number_at(to, name).add(amount)))));
   ATTEMPT(derive(*rules.parent, parent->after, to));

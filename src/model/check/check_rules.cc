@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "stator/model/check/keys.h"
 #include "stator/model/check/presence.h"
 #include "stator/model/next_place.h"
+#include "stator/model/relations.h"
 #include "stator/model/rows.h"
 
 namespace stator::model {
@@ -43,6 +45,11 @@ bool is_copied(const Entity& child, const Parent& relation) {
   });
 }
 
+// Whether something becomes of a child when its parent has gone.
+bool follows_parent(const Model& model, const Entity& child, const Parent& relation) {
+  return relation.on_delete == OnDelete::Clear || goes_along(model, child, relation);
+}
+
 void find_relations(const Model& model, const Entity& child, Findings& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = model.find_entity(relation.entity);
@@ -50,7 +57,7 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
     const auto about = [&](std::string_view code) {
       return Findings::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
     };
-    const char* need = relation.on_delete == OnDelete::Cascade ? "delete"
+    const char* need = goes_along(model, child, relation)      ? "delete"
                        : relation.on_delete == OnDelete::Clear ? "clear"
                        : is_copied(child, relation)            ? "keep the copies of"
                                                                : nullptr;
@@ -71,11 +78,14 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
                       child.name, parent->name, need != nullptr ? "" : " when one has expired", missing),
           fix);
     } else {
-      // The transaction that writes a child writes its parent's counter, so what is lost is only the proof, and the mend.
-      findings.warning(about("children-not-found"),
-                       fmt::format("nobody can {} the {} of a {} anew if the number is ever wrong: {}", count,
-                                   child.name, parent->name, missing),
-                       fix);
+      // The transaction that writes a child writes its parent's counter, so what is lost is only the proof, and the mend, unless
+      // children are there first.
+      findings.warning(
+          about("children-not-found"),
+          fmt::format(
+              "nobody can {} the {} of a {} anew if the number is ever wrong{}: {}", count, child.name, parent->name,
+              can_precede(model, relation) ? ", as it is when some are there before their parent comes" : "", missing),
+          fix);
     }
   }
 }
@@ -83,9 +93,8 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
 // Where a parent need not exist, only a copy tells that a child has had one (see has_had_parent() in the runtime).
 void find_silent_copies(const Model& model, const Entity& child, Findings& findings) {
   for (const auto& relation : child.parents) {
-    const bool follows = relation.on_delete == OnDelete::Cascade || relation.on_delete == OnDelete::Clear;
     const auto* parent = model.find_entity(relation.entity);
-    if (relation.must_exist || !follows || parent == nullptr) continue;
+    if (relation.must_exist || parent == nullptr || !follows_parent(model, child, relation)) continue;
     std::vector<std::string> sources;
     bool tells = false;
     for (const auto& attribute : child.attributes) {
@@ -100,8 +109,31 @@ void find_silent_copies(const Model& model, const Entity& child, Findings& findi
             "a {0} may be without {1}: a {2} that has nothing else of it is then taken for one that came before "
             "its {0}, and stays{3} when that is deleted",
             parent->name, fmt::join(sources, ", "), child.name,
-            relation.on_delete == OnDelete::Cascade ? "" : " as it is"),
+            relation.on_delete == OnDelete::Clear ? " as it is" : ""),
         fmt::format("copy something that every {0} has, or make {1} required", parent->name, sources.front()));
+  }
+}
+
+// A deletion that has been answered cannot be refused any more by what it takes along.
+void find_overruled(const Model& model, const Entity& child, Findings& findings) {
+  for (const auto& relation : child.parents) {
+    const auto* parent = model.find_entity(relation.entity);
+    if (parent == nullptr || !can_go_despite(model, child, relation)) continue;
+    std::vector<std::string> causes;
+    for (const auto& further : parent->parents) {
+      if (goes_along(model, *parent, further)) causes.push_back(further.entity);
+    }
+    findings.warning(
+        {.code = "restrict-overruled", .subject = relation_name(child, relation), .position = relation.position},
+        fmt::format("a {0} goes {1}, whatever {2} it has, and takes them along: `restrict` only keeps it from being "
+                    "deleted itself",
+                    parent->name,
+                    causes.empty() ? "when its time has come" : fmt::format("with its {}", fmt::join(causes, ", ")),
+                    child.name),
+        causes.empty() ? fmt::format("write `on_delete: cascade`, or let no {} expire", parent->name)
+                       : fmt::format("write `on_delete: cascade`, or give {} a relation to {} with `on_delete: "
+                                     "restrict` (or cascade), too",
+                                     child.name, fmt::join(causes, " and ")));
   }
 }
 
@@ -115,22 +147,36 @@ void find_purge(const Model& model, const Entity& entity, Findings& findings) {
 
 void find_stream(const Model& model, Findings& findings) {
   if (model.table.stream == StreamView::NewAndOldImages) return;
-  std::string needs;
+  std::vector<std::string> needs;
+  std::vector<std::string> counted;
   for (const auto& entity : model.entities) {
     for (const auto& relation : entity.parents) {
-      const bool follows = relation.on_delete == OnDelete::Cascade || relation.on_delete == OnDelete::Clear;
+      const auto* parent = model.find_entity(relation.entity);
+      const bool follows = parent != nullptr && follows_parent(model, entity, relation);
       if (follows || is_copied(entity, relation)) {
-        needs += fmt::format("{}{}", needs.empty() ? "" : ", ", relation_name(entity, relation));
+        needs.push_back(relation_name(entity, relation));
+      } else if (parent != nullptr && can_precede(model, relation) &&
+                 (is_counted(*parent, entity, relation) || is_summed(*parent, entity, relation))) {
+        counted.push_back(relation_name(entity, relation));
       }
     }
   }
-  if (needs.empty()) return;
-  findings.error(
-      {.code = "stream-view", .subject = model.table.name, .position = model.table.position},
-      fmt::format("what follows a change through {} needs the row before and after it, and the table's stream has "
-                  "not both",
-                  needs),
-      "write `stream: new_and_old_images`");
+  const Findings::About about{.code = "stream-view", .subject = model.table.name, .position = model.table.position};
+  const auto* fix = "write `stream: new_and_old_images`";
+  if (!needs.empty()) {
+    findings.error(about,
+                   fmt::format("what follows a change through {} needs the row before and after it, and the table's "
+                               "stream has not both",
+                               fmt::join(needs, ", ")),
+                   fix);
+  } else if (!counted.empty()) {
+    findings.warning(about,
+                     fmt::format("a parent that comes when its children are there already, because a former one of its "
+                                 "name has left them, counts them when the stream tells of it; so through {} it counts "
+                                 "too few, and the table's stream has not both images",
+                                 fmt::join(counted, ", ")),
+                     fix);
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------------------ numbers
@@ -284,6 +330,7 @@ void check_rules(const Model& model, Findings& findings) {
   for (const auto& entity : model.entities) {
     find_relations(model, entity, findings);
     find_silent_copies(model, entity, findings);
+    find_overruled(model, entity, findings);
     find_stray_numbers(model, entity, findings);
     find_moving_uniques(model, entity, findings);
     find_purge(model, entity, findings);

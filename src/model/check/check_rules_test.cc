@@ -60,22 +60,26 @@ entities:
 }
 
 TEST(CheckRules, WantsToCountAnew) {
-  const auto with = [](std::string_view more) {
+  const auto with = [](std::string_view more, std::string_view on_delete = "restrict") {
     return found("children-not-found", "\ntable: { name: Things, key: [PK, SK], ttl: gone }\n",
                  fmt::format(R"yaml(
 entities:
   QUAY: {{ keys: {{ PK: "quay#{{quay}}", SK: "X" }}, attributes: {{ quay: uuid, ships: {{ count: SHIP.berth }} }} }}
   SHIP:
     keys: {{ PK: "ship#{{ship}}", SK: "X" }}
-    parents: {{ berth: {{ entity: QUAY, on_delete: restrict }} }}
+    parents: {{ berth: {{ entity: QUAY, on_delete: {} }} }}
     {}
     attributes: {{ ship: uuid, quay: uuid, until: timestamp }}
 )yaml",
-                             more));
+                             on_delete, more));
   };
   EXPECT_EQ(with(""), Lines{"warning SHIP.berth: nobody can count the SHIP of a QUAY anew if the number is ever wrong: "
                             "no partition key of the table, or of an index that always has them, follows from the "
                             "QUAY"});
+  EXPECT_EQ(with("", "nothing"),
+            Lines{"warning SHIP.berth: nobody can count the SHIP of a QUAY anew if the number is ever wrong, as it is "
+                  "when some are there before their parent comes: no partition key of the table, or of an index that "
+                  "always has them, follows from the QUAY"});
   EXPECT_EQ(with("expires: 'until'"),
             Lines{"error SHIP.berth: to count the SHIP of a QUAY when one has expired, somebody must find them, but no "
                   "partition key of the table, or of an index that always has them, follows from the QUAY"});
@@ -234,6 +238,65 @@ entities:
                   "table's stream "
                   "has not both"});
   EXPECT_EQ(found("stream-view", kPlainTable, kEntities), Lines{});
+}
+
+TEST(CheckRules, TellsWhereARestrictionIsOverruled) {
+  const auto with = [](std::string_view middle, std::string_view leaf, std::string_view further = "",
+                       std::string_view code = "restrict-overruled", std::string_view key = "top#{top}") {
+    return found(code, "\ntable: { name: Things, key: [PK, SK], ttl: gone }\n",
+                 fmt::format(R"yaml(
+entities:
+  TOP: {{ keys: {{ PK: "top#{{top}}", SK: "X" }}, attributes: {{ top: uuid, leaves: {{ count: LEAF.top }} }} }}
+  MID:
+    keys: {{ PK: "top#{{top}}", SK: "mid#{{mid}}" }}
+    {}
+    attributes: {{ top: uuid, mid: uuid, until: timestamp, leaves: {{ count: LEAF.mid }} }}
+  LEAF:
+    keys: {{ PK: "{}", SK: "leaf#{{mid}}#{{leaf}}" }}
+    parents: {{ top: {{ entity: TOP, {} }}, mid: {{ entity: MID, on_delete: {} }} }}
+    attributes: {{ top: uuid, mid: uuid, leaf: uuid }}
+)yaml",
+                             middle, key, further.empty() ? "on_delete: nothing" : further, leaf));
+  };
+  constexpr std::string_view kGoes = "parents: { top: { entity: TOP, on_delete: cascade } }";
+  EXPECT_EQ(with(kGoes, "restrict"), Lines{"warning LEAF.mid: a MID goes with its TOP, whatever LEAF it has, and takes "
+                                           "them along: `restrict` only keeps it from being deleted itself"});
+  EXPECT_EQ(with("expires: 'until'", "restrict"),
+            Lines{"warning LEAF.mid: a MID goes when its time has come, whatever LEAF it has, and takes them along: "
+                  "`restrict` only keeps it from being deleted itself"});
+  EXPECT_EQ(with(kGoes, "cascade"), Lines{});
+  EXPECT_EQ(with(kGoes, "nothing"), Lines{});
+  EXPECT_EQ(with("parents: { top: { entity: TOP } }", "restrict"), Lines{}) << "a MID goes only when it is deleted";
+  EXPECT_EQ(with(kGoes, "restrict", "on_delete: cascade"), Lines{}) << "they go with the TOP anyway";
+  EXPECT_EQ(with(kGoes, "restrict", "on_delete: restrict"), Lines{}) << "a TOP with LEAF is not deleted";
+  EXPECT_EQ(with(kGoes, "restrict", "on_delete: cascade, optional: true").size(), 1U);
+  EXPECT_EQ(with(kGoes, "restrict", "", "children-not-found"), Lines{});
+  EXPECT_EQ(with(kGoes, "restrict", "", "children-not-found", "leaf#{leaf}").back(),
+            "error LEAF.mid: to delete the LEAF of a MID, somebody must find them, but no partition key of the table, "
+            "or of an index that always has them, follows from the MID");
+}
+
+TEST(CheckRules, WantsToBeToldOfParentsThatCountWhatAFormerOneHasLeft) {
+  const auto with = [](std::string_view stream, std::string_view id, std::string_view relation) {
+    return found("stream-view", fmt::format("\ntable: {{ name: Things, key: [PK, SK], stream: {} }}\n", stream),
+                 fmt::format(R"yaml(
+entities:
+  LIST: {{ keys: {{ PK: "list#{{list}}", SK: "X" }}, attributes: {{ list: {{ type: uuid{} }}, items: {{ count: ITEM.list }} }} }}
+  ITEM:
+    keys: {{ PK: "list#{{list}}", SK: "item#{{item}}" }}
+    parents: {{ list: {{ entity: LIST, {} }} }}
+    attributes: {{ list: uuid, item: uuid }}
+)yaml",
+                             id, relation));
+  };
+  EXPECT_EQ(with("none", "", "on_delete: nothing"),
+            Lines{"warning Things: a parent that comes when its children are there already, because a former one of "
+                  "its name has left them, counts them when the stream tells of it; so through ITEM.list it counts too "
+                  "few, and the table's stream has not both images"});
+  EXPECT_EQ(with("none", "", "must_exist: false").size(), 1U);
+  EXPECT_EQ(with("new_and_old_images", "", "on_delete: nothing"), Lines{});
+  EXPECT_EQ(with("none", ", generated: uuid", "on_delete: nothing"), Lines{}) << "there is no other of its name";
+  EXPECT_EQ(with("none", "", "on_delete: restrict"), Lines{}) << "it leaves none";
 }
 
 TEST(CheckRules, CountsTheRowsOfATransaction) {

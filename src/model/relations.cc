@@ -1,0 +1,57 @@
+#include "stator/model/relations.h"
+
+#include <algorithm>
+
+namespace stator::model {
+namespace {
+
+constexpr unsigned kMostGenerations = 16;
+
+bool is_taken_along(const Model& model, const Entity& child, const Parent& relation, unsigned depth);
+
+bool can_go_despite(const Model& model, const Entity& child, const Parent& relation, unsigned depth) {
+  if (relation.on_delete != OnDelete::Restrict || depth > kMostGenerations) return false;
+  const auto& parent = *model.find_entity(relation.entity);
+  const bool expires =
+      std::any_of(parent.records.begin(), parent.records.end(), [](const Record& record) { return record.expires; });
+  const auto is_held_by = [&](const std::string& ancestor) {
+    return std::any_of(child.parents.begin(), child.parents.end(), [&](const Parent& own) {
+      const bool holds = own.on_delete == OnDelete::Cascade || own.on_delete == OnDelete::Restrict;
+      return own.entity == ancestor && holds && own.must_exist && !own.optional && !own.when;
+    });
+  };
+  return expires || std::any_of(parent.parents.begin(), parent.parents.end(), [&](const Parent& further) {
+           return is_taken_along(model, parent, further, depth + 1) && !is_held_by(further.entity);
+         });
+}
+
+bool is_taken_along(const Model& model, const Entity& child, const Parent& relation, unsigned depth) {
+  return relation.on_delete == OnDelete::Cascade || can_go_despite(model, child, relation, depth);
+}
+
+}  // namespace
+
+bool can_go_despite(const Model& model, const Entity& child, const Parent& relation) {
+  return can_go_despite(model, child, relation, 0);
+}
+
+bool goes_along(const Model& model, const Entity& child, const Parent& relation) {
+  return is_taken_along(model, child, relation, 0);
+}
+
+bool comes_once(const Table& table, const Entity& entity) {
+  const auto identity = entity.identity(table);
+  return std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
+    const auto* attribute = entity.find_attribute(name);
+    return attribute != nullptr && attribute->generated != Generated::No;
+  });
+}
+
+bool can_precede(const Model& model, const Parent& relation) {
+  if (!relation.must_exist) return true;
+  // What goes with a parent is gone before there is another of that name.  What is cleared may not have been.
+  const bool stays = relation.on_delete == OnDelete::Nothing || relation.on_delete == OnDelete::Clear;
+  return stays && !comes_once(model.table, *model.find_entity(relation.entity));
+}
+
+}  // namespace stator::model
