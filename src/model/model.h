@@ -194,7 +194,7 @@ enum class OnDelete : std::uint8_t {
   Nothing,   // rows keep a reference to what is gone
   Cascade,   // rows go too, through the consistency manager
   Clear,     // attributes of the row are cleared, through the consistency manager
-  Restrict,  // the parent cannot go while there are rows; needs a count of them on the parent
+  Restrict,  // the parent is not deleted while there are rows, and they go if it goes all the same; needs a count on it
 };
 
 // A reference from a row to the row it belongs to.

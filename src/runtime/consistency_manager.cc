@@ -25,6 +25,7 @@ void yield_to_requests() {
 
 constexpr std::size_t kCheckpointEvery = 50;  // changes, when a page has more
 constexpr unsigned kRenewalsPerLease = 3;
+constexpr std::chrono::seconds kLookAtOthers{1};  // how often it looks at what waits in shards that it does not read
 
 std::int64_t to_ms(WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
@@ -117,10 +118,12 @@ ConsistencyStatus ConsistencyManager::status() const {
     status.waiting += waiting;
     status.lag = std::max(status.lag, std::chrono::duration_cast<std::chrono::milliseconds>(now - oldest));
   };
-  if (status.held) {
-    add(held_changes_, oldest_held_);
-  } else {
-    for (const auto& [id, shard] : shards_) add(shard->waiting, shard->oldest_waiting);
+  add(unread_, oldest_unread_);
+  for (const auto& [id, shard] : shards_) {
+    if (!status.held) add(shard->waiting, shard->oldest_waiting);
+  }
+  if (status.verifying) {
+    status.lag = std::max(status.lag, std::chrono::duration_cast<std::chrono::milliseconds>(now - verifying_since_));
   }
   return status;
 }
@@ -156,7 +159,7 @@ Outcome<Done> ConsistencyManager::tend() {
     stream_ = stream;
     must_verify = must_verify_;
   }
-  if (ATTEMPT(held())) return count_held(stream);
+  if (ATTEMPT(held())) return count_unread();
   const auto progress = ATTEMPT(table_.stream());
   if (must_verify || !progress || progress->stream != stream || progress->verifying) {
     ATTEMPT(verify_everything(progress, stream));
@@ -168,7 +171,8 @@ Outcome<Done> ConsistencyManager::tend() {
                       ATTEMPT(settle_vanished_shards(listed, known)) || ATTEMPT(add_new_shards(listed, known));
   if (missed) return verify_everything(progress, stream);
   ATTEMPT(renew_leases());
-  return take_leases(known);
+  ATTEMPT(take_leases(known));
+  return count_unread();
 }
 
 bool ConsistencyManager::is_missed(const ShardProgress& shard) const {
@@ -273,7 +277,7 @@ Outcome<Done> ConsistencyManager::verify_everything(const std::optional<StreamPr
   {
     MutexLock lock(mutex_);
     must_verify_ = false;
-    status_.verifying = true;
+    if (!std::exchange(status_.verifying, true)) verifying_since_ = clock_.now();
   }
   // Positions first: what changes while the table is walked is read afterwards.
   const auto listed = ATTEMPT(reader_.shards(stream));
@@ -453,21 +457,35 @@ Outcome<bool> ConsistencyManager::held() {
 }
 
 // Reads without leases: nothing is carried, and others may look as well.
-Outcome<Done> ConsistencyManager::count_held(const std::string& stream) {
+Outcome<Done> ConsistencyManager::count_unread() {
+  std::string stream;
+  bool all = false;
+  {
+    MutexLock lock(mutex_);
+    stream = stream_;
+    all = status_.held;
+  }
+  unsigned shards = 0;
   std::uint64_t changes = 0;
   auto oldest = WallTime::max();
   for (const auto& shard : ATTEMPT(table_.shards())) {
-    if (shard.done) continue;
+    {
+      MutexLock lock(mutex_);
+      if (shard.done || (!all && shards_.contains(shard.id))) continue;
+    }
+    ++shards;
     const auto iterator = reader_.iterator(stream, shard.id, shard.checkpoint);
     const auto page = iterator ? reader_.read(*iterator) : Outcome<ChangePage>(iterator.problem());
     if (!page && page.problem().code != StreamReader::kTrimmed) return page.problem();
     if (page && page->changes.empty()) continue;
     changes += page ? page->changes.size() : 1;
-    oldest = std::min(oldest, page ? page->changes.front().at : WallTime(std::chrono::milliseconds(shard.read_to_ms)));
+    const WallTime done_to{std::chrono::milliseconds(shard.read_to_ms)};
+    oldest = std::min(oldest, page ? std::max(page->changes.front().at, done_to) : done_to);
   }
   MutexLock lock(mutex_);
-  held_changes_ = changes;
-  oldest_held_ = oldest;
+  unread_shards_ = shards;
+  unread_ = changes;
+  oldest_unread_ = oldest;
   return Done{};
 }
 
@@ -514,16 +532,33 @@ void ConsistencyManager::tend_until_stopped() {
     try {
       const auto tended = tend();
       note(tended ? "" : tended.problem().message);
+      wait_for_tending();
     } catch (const std::exception& exception) {
       note(exception.what());
+      wait(kAfterProblem);
     }
-    const auto until = std::chrono::steady_clock::now() + options_.lease / kRenewalsPerLease;
-    MutexLock lock(mutex_);
-    while (!stopping_ && !tend_now_ && !must_verify_ && std::chrono::steady_clock::now() < until) {
-      changed_.wait_for(mutex_, until - std::chrono::steady_clock::now());
-    }
-    tend_now_ = false;
   }
+}
+
+void ConsistencyManager::wait_for_tending() {
+  const auto until = std::chrono::steady_clock::now() + options_.lease / kRenewalsPerLease;
+  while (!is_time_to_tend(until)) {
+    const auto counted = count_unread();
+    if (!counted) break;  // tending tells what is wrong
+  }
+  MutexLock lock(mutex_);
+  tend_now_ = false;
+}
+
+bool ConsistencyManager::is_time_to_tend(std::chrono::steady_clock::time_point until) {
+  MutexLock lock(mutex_);
+  const auto look = std::chrono::steady_clock::now() + kLookAtOthers;
+  const auto wake = unread_shards_ > 0 ? std::min(until, look) : until;
+  const auto is_asked_to = [this]() REQUIRES(mutex_) { return stopping_ || tend_now_ || must_verify_; };
+  while (!is_asked_to() && std::chrono::steady_clock::now() < wake) {
+    changed_.wait_for(mutex_, wake - std::chrono::steady_clock::now());
+  }
+  return is_asked_to() || wake == until;
 }
 
 ConsistencyManager::ShardPtr ConsistencyManager::next_shard() {

@@ -36,15 +36,17 @@ struct ConsistencyOptions {
 
 struct ConsistencyStatus {
   bool running = false;
-  bool verifying = false;           // changes may have been missed, and the whole table is being verified
-  bool held = false;                // waiting: a migration to another model moves rows, or has moved them
-  unsigned shards = 0;              // that this manager reads
-  std::chrono::milliseconds lag{};  // how old the oldest change is that is not done; zero: none is waiting
-  std::uint64_t waiting = 0;        // changes that were read and are not done; there may be more behind them
-  std::uint64_t carried = 0;        // changes that are done, since the start
-  std::uint64_t parked = 0;         // records that were parked, since the start
-  std::uint64_t repaired = 0;       // findings of verifications that were repaired, since the start
-  std::string problem;              // the last one; empty while all is well
+  bool verifying = false;  // changes may have been missed, and the whole table is being verified
+  bool held = false;       // waiting: a migration to another model moves rows, or has moved them
+  unsigned shards = 0;     // that this manager reads
+  // How old the oldest change is that is not done, whoever is to do it; zero: none is waiting.  While the table is verified, what
+  // came since that began.
+  std::chrono::milliseconds lag{};
+  std::uint64_t waiting = 0;   // changes that were seen and are not done; there may be more behind them
+  std::uint64_t carried = 0;   // changes that are done, since the start
+  std::uint64_t parked = 0;    // records that were parked, since the start
+  std::uint64_t repaired = 0;  // findings of verifications that were repaired, since the start
+  std::string problem;         // the last one; empty while all is well
 };
 
 // Keeps copies, cascades and what expires true: reads the stream of a model's table and carries every change to what depends on it.
@@ -115,8 +117,12 @@ class ConsistencyManager {
   Outcome<Done> carry_or_park(Shard& shard, const Change& change);
   Outcome<Done> park(const Shard& shard, const Change& change, const Problem& problem, unsigned attempts);
   Outcome<bool> held();
-  // What waits while it is held.
-  Outcome<Done> count_held(const std::string& stream);
+  // What waits in shards that it does not read: all while it is held, else those of others, who may be dead.
+  Outcome<Done> count_unread();
+  // Looks at what others read meanwhile.
+  void wait_for_tending();
+  // Waits for that, or until it is time to look at what others read.
+  bool is_time_to_tend(std::chrono::steady_clock::time_point until);
   bool is_missed(const ShardProgress& shard) const;
 
   ShardPtr next_shard();
@@ -149,8 +155,10 @@ class ConsistencyManager {
   bool tend_now_ GUARDED_BY(mutex_) = false;     // a shard has ended: its children wait
   std::map<std::string, ShardPtr> shards_ GUARDED_BY(mutex_);
   ConsistencyStatus status_ GUARDED_BY(mutex_);
-  WallTime oldest_held_ GUARDED_BY(mutex_){};  // among the changes that wait while it is held
-  std::uint64_t held_changes_ GUARDED_BY(mutex_) = 0;
+  unsigned unread_shards_ GUARDED_BY(mutex_) = 0;  // that others read, or nobody
+  std::uint64_t unread_ GUARDED_BY(mutex_) = 0;    // changes in them
+  WallTime oldest_unread_ GUARDED_BY(mutex_){};
+  WallTime verifying_since_ GUARDED_BY(mutex_){};
 
   std::vector<std::jthread> threads_;  // last: joined before anything they read is destroyed
 };

@@ -324,6 +324,32 @@ entities:
 )")));
 }
 
+TEST(ConsistencyManager, TellsOfChangesThatWaitForOneThatHasDied) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  const auto classics = shelf.collection(home, "Classics");
+  const auto dune = shelf.book(classics, {{"Title", text("Dune")}});
+  shelf.settle();
+  const auto dead = shelf.manager();  // never gives its leases back
+  ASSERT_TRUE(dead->catch_up().ok());
+  const auto manager = shelf.manager();
+  ASSERT_TRUE(manager->catch_up().ok());
+  EXPECT_EQ(manager->status().lag, std::chrono::milliseconds(0)) << "nothing waits";
+
+  ASSERT_TRUE(shelf.world.update("COLLECTION", classics, changes({{"Name", text("Crime")}}), shelf.alice).ok());
+  shelf.clock.advance(std::chrono::seconds(20));
+  ASSERT_TRUE(manager->catch_up().ok());
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Classics\"");
+  EXPECT_EQ(manager->status().shards, 0U);
+  EXPECT_GT(manager->status().waiting, 0U);
+  EXPECT_GT(manager->status().lag, std::chrono::seconds(10));
+
+  shelf.let_leases_run_out();
+  ASSERT_TRUE(manager->catch_up().ok());
+  EXPECT_EQ(shelf.now("BOOK", dune, "CollectionName"), "\"Crime\"");
+  EXPECT_EQ(manager->status().lag, std::chrono::milliseconds(0));
+}
+
 TEST(ConsistencyManager, IsNeededToCountWhatAFormerParentHasLeft) {
   const auto with = [](std::string_view stream, std::string_view id, std::string_view relation) {
     return ConsistencyManager::needed(model::load_or_fail(fmt::format(R"(

@@ -237,7 +237,7 @@ class Migration {
   Outcome<Done> check_rows(std::optional<Item> start) {
     for (unsigned pass = 1;; ++pass) {
       const auto before = report_.rewritten;
-      ATTEMPT(walk(SettleOptions::Parents::Copied, std::exchange(start, std::nullopt)));
+      ATTEMPT(walk(SettleOptions::Parents::Enforced, std::exchange(start, std::nullopt)));
       // Without a stream, until a pass finds nothing.
       if (follower_ || report_.rewritten == before || !report_.unresolved.empty() || pass == kMaxPasses) return Done{};
     }
@@ -309,6 +309,9 @@ class Migration {
     options.parents = parents;
     options.unkept = &new_counters_;
     options.adapt = [this](const Entity& entity, Item& attributes) { fill_in(entity, attributes); };
+    options.former_place = [this](const Entity& child, const model::Parent& relation, const Item& attributes) {
+      return former_place(child, relation, attributes);
+    };
     options.report = [this](const Finding& finding, bool repaired) {
       if (repaired) ++report_.rewritten;
       if (!repaired) note_unresolved(finding);
@@ -347,6 +350,18 @@ class Migration {
     ATTEMPT(verify(settler_, options));
     if (problem) return std::move(*problem);
     return Done{};
+  }
+
+  // Where the old model has the parent; nullopt when that model does not promise that there has been one.
+  std::optional<Item> former_place(const Entity& child, const model::Parent& relation, const Item& attributes) const {
+    const auto* old_child = from_.find_entity(child.name);
+    const auto* former = old_child != nullptr ? old_child->find_parent(relation.name) : nullptr;
+    if (former == nullptr || former->entity != relation.entity || former->on_delete != relation.on_delete ||
+        former->must_exist != relation.must_exist) {
+      return std::nullopt;
+    }
+    auto key = model::parent_key(from_, *old_child, *former, attributes);
+    return key ? std::move(*key) : std::nullopt;
   }
 
   // What new rows get when they are created, and old ones lack.

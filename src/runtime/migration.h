@@ -20,7 +20,7 @@ struct MigrationStep {
     CreateIndex,  // online: the table is served while the index is built
     EnableTtl,
     RewriteRows,  // rows, other records and reservations in their new form; rows whose primary key changes are moved
-    CheckRows,    // once more, with copies and counters, which need every row in its place
+    CheckRows,    // once more, with copies, counters and parents, which need every row in its place
     DropIndex,
     ChangeStream,  // before rows are rewritten when it gets both images, and at the end when it loses one
   };
@@ -57,7 +57,11 @@ struct MigrationReport {
 //
 // New indexes come first, then rows in their new form, then old indexes go, so a program of the old model works until rows are
 // rewritten, and one of the new model finds each row in its new form as soon as that row has been.  Every row is rewritten
-// conditionally, by the same rules as repair.  No row is deleted because its parent is missing.
+// conditionally, by the same rules as repair.
+//
+// A manager that carries the deletion of a parent while children are on their way to where it looks for them does not find them, so
+// the last step on rows lets them go.  Only those whose parent is nowhere, where the old model has it included, and only through
+// relations that the old model keeps in the same way: otherwise no row is deleted because its parent is missing.
 //
 // The table's stream is followed meanwhile: what a program of the old model had acknowledged before the last step on rows ended is in
 // its new form as well.  What it writes later needs another run, with the same plan, which does no harm however often.

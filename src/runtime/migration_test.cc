@@ -52,6 +52,8 @@ void fill(Shelf& shelf) {
   ASSERT_TRUE(shelf.world.perform("lend", Shelf::both(emma, {{"borrower", text("Bob")}}), shelf.alice).ok());
 }
 
+Item only_library(Shelf& shelf) { return {{"LibraryId", *shelf.row_of("LIBRARY").find("LibraryId")}}; }
+
 TEST(Migration, HasNothingToDoBetweenEqualModels) { EXPECT_EQ(steps_to(std::string(kShelf)), Strings()); }
 
 TEST(Migration, LooksAtRowsWhoseRelationsOrVersionsChange) {
@@ -230,6 +232,73 @@ TEST(Migration, HoldsManagersOfTheOldModelUntilItIsFinishedOrTakenBack) {
   EXPECT_EQ(shelf.findings(), Strings());
 }
 
+// Runs a manager of that model until nothing is left for it.
+void settle_by(Shelf& shelf, const model::Model& model) {
+  ConsistencyOptions options;
+  options.attempts = 2;
+  options.first_wait = std::chrono::milliseconds(0);
+  const std::shared_ptr<const model::Model> shared(&model, [](const model::Model*) {});
+  ConsistencyManager manager(shared, shelf.world.client(), shelf.clock, shelf.world.random(), options);
+  EXPECT_EQ(told(manager.catch_up()), "ok");
+}
+
+TEST(Migration, LetsThoseGoWhoseParentWentWhileTheyWereOnTheirWay) {
+  Shelf shelf;
+  fill(shelf);
+  shelf.settle();
+  const auto rows = shelf.world.rows().size();
+  const auto to =
+      model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""},
+                                      {"SK: \"library#{LibraryId}\"", "SK: \"lib#{LibraryId}\""}}));
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  // A program of the old model, which has not been switched yet.
+  const auto other = shelf.library("Other");
+  shelf.book(other, {{"Title", text("Emma")}});
+  ASSERT_TRUE(shelf.world.remove("LIBRARY", other, shelf.alice).ok());
+  const auto kept = shelf.library("Kept");
+  shelf.book(kept, {{"Title", text("Persuasion")}});
+  settle_by(shelf, to);  // the new one's manager carries the deletion, and looks for books in their new places
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  EXPECT_EQ(shelf.world.rows().size(), rows + 3) << "the library that was kept, its reservation, and its book";
+}
+
+TEST(Migration, LetsThoseGoWhoseParentWentWhileItWasTakenBack) {
+  Shelf shelf;
+  fill(shelf);
+  shelf.settle();
+  const auto to =
+      model::load_or_fail(shelf_with({{"SK: \"item#{LibraryId}#{ItemId}\"", "SK: \"book#{LibraryId}#{ItemId}\""}}));
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  ASSERT_TRUE(shelf.world.remove("LIBRARY", only_library(shelf), shelf.alice).ok());
+  bool carried = false;
+  FailingClient watched(shelf.world.client(), [&](std::string_view operation, std::string_view) {
+    if (operation == "Scan" && !std::exchange(carried, true)) shelf.settle();  // books are still in their new places
+    return FailingClient::Fate::Done;
+  });
+  const auto back = plan_migration(to, shelf.world.model());
+  ASSERT_EQ(told(migrate(to, shelf.world.model(), back, watched, shelf.clock, shelf.world.random())), "ok");
+  EXPECT_TRUE(carried);
+  shelf.settle();
+  EXPECT_EQ(shelf.world.rows(), std::vector<Item>());
+}
+
+TEST(Migration, DeletesNoRowForAParentThatTheOldModelDidNotKeep) {
+  Shelf shelf;
+  shelf.world.made(
+      "SHARE",
+      {{"SharedToId", text("bob")}, {"LibraryId", text(shelf.world.random().uuid())}, {"SharedFromId", text("alice")}},
+      the_system());
+  const auto to = model::load_or_fail(
+      shelf_with({{"  SHARE:\n",
+                   "  SHARE:\n    parents: { library: { entity: LIBRARY, by: { OwnerId: SharedFromId }, "
+                   "on_delete: cascade } }\n"},
+                  {"      PK: \"share#{SharedToId}\"",
+                   "      PK: \"shared#{SharedToId}\"\n      GSI1PK: "
+                   "\"owner#{SharedFromId}#library#{LibraryId}\"\n      GSI1SK: \"share#{SharedToId}\""}}));
+  EXPECT_EQ(migrate_to(shelf, to), Strings{"SHARE."}) << "verification tells of it";
+  EXPECT_EQ(shelf.world.rows().size(), 1U);
+}
+
 TEST(Migration, FillsInDefaultsCountersAndUniqueValuesThatAreNew) {
   Shelf shelf;
   fill(shelf);
@@ -259,8 +328,6 @@ TEST(Migration, TellsWhichRowsHaveTheSameUniqueValue) {
   ASSERT_EQ(migrated->unresolved.size(), 1U);
   EXPECT_EQ(migrated->unresolved.front().what, "Title");
 }
-
-Item only_library(Shelf& shelf) { return {{"LibraryId", *shelf.row_of("LIBRARY").find("LibraryId")}}; }
 
 // Creates, changes and removes books while a migration runs, at every so many of its calls.
 class OldProgram {

@@ -163,10 +163,12 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
         for (const auto* copy : rules.copies) {
           assign(attributes, copy->name, parent->attributes.find(copy->copy_of->attribute));
         }
-      } else if (enforced && relation.on_delete != model::OnDelete::Clear) {
+      } else if (!enforced || !ATTEMPT(is_gone(work, stored, rules, options, expectation))) {
+        continue;
+      } else if (relation.on_delete != model::OnDelete::Clear) {
         expectation.gone = true;
         break;
-      } else if (enforced) {
+      } else {
         for (const auto& name : relation.clear) {
           cleared = clear_attribute(attributes, *entity.find_attribute(name)) || cleared;
         }
@@ -176,6 +178,15 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
   }
   if (!expectation.gone) ATTEMPT(derive_again(entity, attributes));
   return expectation;
+}
+
+Outcome<bool> Settler::is_gone(Work& work, const StoredEntity& child, const RelationRules& rules,
+                               const SettleOptions& options, Expectation& expectation) {
+  if (!options.former_place) return true;
+  const auto place = options.former_place(*child.entity, *rules.relation, child.attributes);
+  if (!place || ATTEMPT(row(work, *place))->has_value()) return false;
+  expectation.parents.push_back({.rules = &rules, .key = *place, .attributes = {}});
+  return true;
 }
 
 Outcome<Done> Settler::plan(Work& work, const StoredEntity& stored, const SettleOptions& options) {

@@ -62,6 +62,11 @@ struct SettleOptions {
   bool thorough = false;  // also reads what no change could have touched: every reservation
   // What becomes of the attributes before anything is computed from them; empty: nothing.
   std::function<void(const model::Entity&, value::Item&)> adapt;
+  // Where a parent may be that is not in its place, because somebody still writes it there: it is gone only when nothing is there,
+  // either.  Nullopt: then nobody knows whether it has ever been, and the child stays.  Empty: it is nowhere else.
+  std::function<std::optional<value::Item>(const model::Entity& child, const model::Parent& relation,
+                                           const value::Item& attributes)>
+      former_place;
 };
 
 // Brings entities to what the rules say of them.
@@ -143,6 +148,9 @@ class Settler {
   Outcome<const std::optional<value::Item>*> row(Work& work, const value::Item& key);
   Outcome<std::optional<StoredEntity>> entity_at(Work& work, const model::Entity& entity, const value::Item& key);
 
+  // Whether a parent that is not in its place is gone; where it could be instead is then part of what the plan is conditioned on.
+  Outcome<bool> is_gone(Work& work, const StoredEntity& child, const RelationRules& rules, const SettleOptions& options,
+                        Expectation& expectation);
   Outcome<Expectation> expect(Work& work, const StoredEntity& stored, const SettleOptions& options);
   Outcome<Done> plan(Work& work, const StoredEntity& stored, const SettleOptions& options);
   // From what lies there to these attributes, or to nothing.

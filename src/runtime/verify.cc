@@ -98,7 +98,12 @@ class Verification {
   }
 
   SettleOptions settle_options() const {
-    return {.parents = options_.parents, .removed = nullptr, .purge = false, .thorough = true, .adapt = options_.adapt};
+    return {.parents = options_.parents,
+            .removed = nullptr,
+            .purge = false,
+            .thorough = true,
+            .adapt = options_.adapt,
+            .former_place = options_.former_place};
   }
 
   Outcome<Done> look_at_entity(const StoredEntity& scanned) {

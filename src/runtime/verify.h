@@ -17,8 +17,9 @@ struct VerifyOptions {
   SettleOptions::Parents parents = SettleOptions::Parents::Enforced;
   bool count = true;                                          // counters, too, where parents are not ignored
   const std::set<const model::Attribute*>* unkept = nullptr;  // see Settler::recount
-  // What a migration changes in the attributes first; empty: nothing.
-  std::function<void(const model::Entity&, value::Item&)> adapt;
+  // What a migration changes in the attributes first, and where it looks for parents; see SettleOptions.
+  decltype(SettleOptions::adapt) adapt;
+  decltype(SettleOptions::former_place) former_place;
   // Called for each finding: as it is made, or after it has been repaired.
   std::function<void(const Finding&, bool repaired)> report;
   // Called for a row that others kept changing, to be looked at again later; empty: that ends the verification with a problem.
