@@ -368,7 +368,8 @@ void load_check(const YamlNode& node, Entity& entity, Loading& loading) {
     visit_names(expression, [&](const Expression::Node& name_read, Position position) {
       const Attribute* read = loading.entity(owner).find_attribute(name_read.name);
       if (read != nullptr && read->when_read)
-        loading.need_stored(loading.entity(owner), {.text = name_read.name, .position = position, .lead = 0}, "a check");
+        loading.need_stored(loading.entity(owner), {.text = name_read.name, .position = position, .lead = 0},
+                            "a check");
     });
   });
   loading.later([name = *name, owner = entity.name, &loading] { loading.need_attribute(loading.entity(owner), name); });
