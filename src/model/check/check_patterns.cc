@@ -69,9 +69,14 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Pa
       const auto* field =
           (*all)[i].front().rule == nullptr ? std::get_if<Field>(&(*all)[i].front().parts.front()) : nullptr;
       if (field == nullptr) continue;
-      for (const auto& value : few_values(type_of(*row.entity, field->attribute))) {
-        const bool read = std::any_of(of_row.begin(), of_row.end(), [&](const PatternQuery* query) {
-          return common(conditions(*query, kAsItIs)[i], Language::text(value)).has_value();
+      const auto values = few_values(type_of(*row.entity, field->attribute));
+      std::vector<Language> asked;
+      if (!values.empty()) {
+        for (const auto* query : of_row) asked.push_back(conditions(*query, kAsItIs)[i]);
+      }
+      for (const auto& value : values) {
+        const bool read = std::any_of(asked.begin(), asked.end(), [&](const Language& condition) {
+          return common(condition, Language::text(value)).has_value();
         });
         if (read) continue;
         findings.warning(about,
