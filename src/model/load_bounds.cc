@@ -35,10 +35,19 @@ std::string ending_in(const Entity& entity, const Parts& bound, const Parts& key
   const auto meet = [](const Template::Part& a, const Template::Part& b) {
     return a == b || (is_field(a) && is_field(b));
   };
+  // Whether the bound ends inside a literal of the key.
+  const auto is_front = [](const Template::Part& a, const Template::Part& b) {
+    const auto* front = std::get_if<Literal>(&a);
+    const auto* whole = std::get_if<Literal>(&b);
+    return front != nullptr && whole != nullptr && front->text != whole->text && whole->text.starts_with(front->text);
+  };
   // A bound without a hole is one text, and means that text.
   if (bound.size() > key.size() || std::none_of(bound.begin(), bound.end(), is_field)) return "";
-  if (!std::equal(bound.begin(), bound.end(), key.begin(), meet)) return "";
-  const auto* last = std::get_if<Field>(&key[bound.size() - 1]);
+  const auto place = bound.size() - 1;
+  if (!std::equal(bound.begin(), bound.end() - 1, key.begin(), meet)) return "";
+  if (is_front(bound[place], key[place])) return std::string(kLastCharacter);
+  if (!meet(bound[place], key[place])) return "";
+  const auto* last = std::get_if<Field>(&key[place]);
   if (last != nullptr && has_parts(entity, *last)) return std::string(kLastCharacter);
   if (bound.size() == key.size()) return "";
   // A text goes on until its separator: what begins with 'a#' has 'a', and what begins with 'a' may have 'aa'.

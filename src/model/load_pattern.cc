@@ -404,8 +404,10 @@ void load_join(const YamlNode& node, Pattern& pattern, Loading& loading) {
 // Whether a name is known from the entity that a pattern works within, once that has been found by the rest of its key.
 bool is_given_by(const Entity& within, const std::string& name, const Table& table) {
   const auto identity = within.identity(table);
+  const Attribute* attribute = within.find_attribute(name);
   const bool finds_it = name != within.owner && std::find(identity.begin(), identity.end(), name) != identity.end();
-  return within.find_attribute(name) != nullptr && !finds_it;
+  // What a part of the key is derived from finds it as well.
+  return attribute != nullptr && (!finds_it || attribute->derived);
 }
 
 // Completes the parameters with those that are attributes of what is returned, and reports names that nothing explains.

@@ -47,7 +47,11 @@ std::optional<Item> normalised(const Entity& entity, const Model& model, const I
     if (const auto* attribute = entity.find_attribute(name)) model::check_value(attribute->type, name, value, problems);
   }
   if (!problems.empty()) return std::nullopt;
-  if (names.size() == identity.size()) return named;
+  const bool any_derived = std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
+    const auto* attribute = entity.find_attribute(name);
+    return attribute != nullptr && attribute->derived;
+  });
+  if (!any_derived) return named;
   auto derived = named;
   if (!model::derive(entity, derived).ok()) return std::nullopt;
   for (const auto& name : identity) {

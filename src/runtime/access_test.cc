@@ -388,5 +388,27 @@ entities:
   EXPECT_EQ(told(world.remove("WORD", name, nobody())), "ok");
 }
 
+TEST(Names, MayBeInTheKeyBesideWhatIsDerivedFromThem) {
+  World world(R"yaml(
+model: measures
+table: { name: Measures, key: [PK, SK] }
+entities:
+  MEASURE:
+    path: /devices/{device}/measures/{at}
+    access: { read: public, write: public }
+    keys: { PK: "device#{device}#{day}", SK: "{at}" }
+    attributes:
+      device: { type: string, required: true, max: 10 }
+      at: { type: timestamp, required: true }
+      day: { type: date, derived: "date(at)" }
+      value: number
+)yaml");
+  const Item name{{"device", text("d")}, {"at", text("2026-11-16T01:02:03.000Z")}};
+  world.made("MEASURE", name, nobody());
+  EXPECT_EQ(told(world.update("MEASURE", name, changes({{"value", number(1)}}), nobody())), "ok");
+  EXPECT_EQ(shown(*world.get("MEASURE", name, nobody()), "value"), "1");
+  EXPECT_EQ(told(world.remove("MEASURE", name, nobody())), "ok");
+}
+
 }  // namespace
 }  // namespace stator::runtime

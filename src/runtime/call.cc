@@ -34,7 +34,8 @@ Problem to_problem(std::string_view name, std::string_view message) {
     return problem(ProblemKind::Busy, "Busy");
   }
   if (name == "ValidationException" || name == "ValidationError") {
-    const bool too_large = message.find("size has exceeded") != std::string_view::npos;
+    const bool too_large = message.find("size has exceeded") != std::string_view::npos ||
+                           message.find("size to update has exceeded") != std::string_view::npos;
     return too_large ? problem(ProblemKind::TooLarge, "TooLarge") : problem(ProblemKind::Invalid, "Rejected");
   }
   if (name == "TransactionConflictException") return problem(ProblemKind::Conflict, "Contention");

@@ -48,8 +48,10 @@ TEST_F(DynamoTest, FaultsBecomeProblems) {
   EXPECT_EQ(get_when(fault("x#ThrottlingException", "slow down")), "429 Busy");
   EXPECT_EQ(get_when(fault("stator.client#NetworkFailure", "no route")), "503 NetworkFailure");
   EXPECT_EQ(get_when(fault("x#InternalServerError", "oops")), "503 InternalServerError");
-  EXPECT_EQ(get_when(fault("x#ValidationException", "Item size has exceeded the maximum allowed size")),
-            "413 TooLarge");
+  for (const auto* size : {"Item size has exceeded", "Item size to update has exceeded"}) {
+    EXPECT_EQ(get_when(fault("x#ValidationException", std::string(size) + " the maximum allowed size")),
+              "413 TooLarge");
+  }
   EXPECT_EQ(get_when(fault("x#ValidationException", "wrong")), "400 Rejected");
 }
 

@@ -81,12 +81,36 @@ void check_derived(const Entity& entity, const Attribute& attribute, const value
   }
 }
 
+bool reads_transient(const Entity& entity, const model::EntityCheck& check) {
+  const auto names = check.that.paths();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const auto* attribute = entity.find_attribute(name);
+    return attribute != nullptr && attribute->transient;
+  });
+}
+
 // What a check has against these attributes.
 std::optional<Problem> objection(const model::EntityCheck& check, const value::Item& attributes) {
   const auto holds = check.that.holds(model::scope_of(attributes));
   if (!holds) return Problem{check.attribute, "cannot be checked: " + holds.error().message};
   if (*holds) return std::nullopt;
   return Problem{check.attribute, check.problem};
+}
+
+// Whether a check that does not hold would, if these counters went on as they go.
+bool is_on_its_way(const model::EntityCheck& check, const std::vector<std::string>& counters, const value::Item& before,
+                   const value::Item& after) {
+  const auto far_away = value::Number::from_int(1'000'000'000'000);
+  auto ahead = after;
+  for (const auto& name : counters) {
+    const auto number = [&](const value::Item& item) {
+      const auto* found = item.find(name);
+      return found == nullptr || found->as_number() == nullptr ? value::Number() : *found->as_number();
+    };
+    const auto there = number(before) < number(after) ? number(after).add(far_away) : number(after).subtract(far_away);
+    if (there) ahead.set(name, value::AttributeValue(*there));
+  }
+  return !objection(check, ahead);
 }
 
 }  // namespace
@@ -140,7 +164,7 @@ std::vector<Problem> explain_underivable(const Entity& entity, const value::Item
   return problems;
 }
 
-void check_whole(const Entity& entity, const value::Item* before, const value::Item& after,
+void check_whole(const Entity& entity, const value::Item* before, const value::Item& after, Source source,
                  std::vector<Problem>& problems) {
   const auto differs = [&](const std::string& name) {
     const auto* old = before->find(name);
@@ -153,30 +177,46 @@ void check_whole(const Entity& entity, const value::Item* before, const value::I
     check_derived(entity, attribute, before, after, problems);
   }
   for (const auto& check : entity.checks) {
+    if (source == Source::Model && !reads_transient(entity, check)) continue;  // at the end of the action
     const auto names = check.that.paths();
     if (before != nullptr && std::none_of(names.begin(), names.end(), differs)) continue;
     if (auto problem = objection(check, after)) problems.push_back(std::move(*problem));
   }
 }
 
-std::vector<Problem> check_counted(const Entity& entity, const value::Item* before, const value::Item& after) {
-  std::vector<Problem> problems;
+Objections check_end(const Entity& entity, const value::Item* before, const value::Item& after) {
+  Objections objections;
   const auto zero = value::AttributeValue::number(0);
-  const auto is_counted_anew = [&](const std::string& name) {
+  const auto is_counter = [&](const std::string& name) {
     const auto* attribute = entity.find_attribute(name);
-    if (attribute == nullptr || (!attribute->count && !attribute->sum)) return false;
+    return attribute != nullptr && (attribute->count || attribute->sum);
+  };
+  const auto differs = [&](const std::string& name) {
     const auto* old = before == nullptr ? nullptr : before->find(name);
     const auto* now = after.find(name);
-    return (old == nullptr ? zero : *old) != (now == nullptr ? zero : *now);
+    if (is_counter(name)) return (old == nullptr ? zero : *old) != (now == nullptr ? zero : *now);
+    return (old == nullptr) != (now == nullptr) || (old != nullptr && *old != *now);
   };
   for (const auto& check : entity.checks) {
-    const auto names = check.that.paths();
-    if (std::none_of(names.begin(), names.end(), is_counted_anew)) continue;
-    const bool held = before == nullptr || !objection(check, *before);
+    if (reads_transient(entity, check)) continue;  // it was asked while that was there
+    std::vector<std::string> counted;
+    bool own = false;
+    for (const auto& name : check.that.paths()) {
+      if (!differs(name)) continue;
+      if (is_counter(name))
+        counted.push_back(name);
+      else
+        own = true;
+    }
+    if (counted.empty() && !own) continue;
     auto problem = objection(check, after);
-    if (held && problem) problems.push_back(std::move(*problem));
+    if (!problem) continue;
+    const bool was_wrong = before != nullptr && objection(check, *before);
+    if (!own && was_wrong && is_on_its_way(check, counted, *before, after)) continue;
+    objections.counted = objections.counted || !counted.empty();
+    objections.problems.push_back(std::move(*problem));
   }
-  return problems;
+  return objections;
 }
 
 std::vector<Problem> check_inputs(const std::vector<Attribute>& declared, value::Item& inputs) {

@@ -26,18 +26,21 @@ std::vector<model::Problem> check_changes(const model::Entity& entity, const mod
 void check_complete(const model::Entity& entity, const value::Item& attributes, std::vector<model::Problem>& problems);
 
 // What the entity's own checks object to, and derived values that are not of their type: keys and patterns rely on it.  Both are
-// asked about what differs from `before`; null: about everything.
-void check_whole(const model::Entity& entity, const value::Item* before, const value::Item& after,
+// asked about what differs from `before`; null: about everything.  Of a model's change, checks are asked at the end of the action.
+void check_whole(const model::Entity& entity, const value::Item* before, const value::Item& after, Source source,
                  std::vector<model::Problem>& problems);
 
 // What cannot be derived, told of what it is derived from and was given: a product of too many digits, for one.
 std::vector<model::Problem> explain_underivable(const model::Entity& entity, const value::Item* before,
                                                 const value::Item& after);
 
-// Checks of what is counted or summed up that held of `before` (null: it is new) and do not hold any more because children came, went or
-// changed.  What was wrong already is let become less so.
-std::vector<model::Problem> check_counted(const model::Entity& entity, const value::Item* before,
-                                          const value::Item& after);
+// What checks have against an entity at the end of an action that changed something they read, if only a counter.  A check that did
+// not hold before (null: it is new) lets those through who bring it nearer to holding.
+struct Objections {
+  std::vector<model::Problem> problems;
+  bool counted = false;  // children have come, gone or changed
+};
+Objections check_end(const model::Entity& entity, const value::Item* before, const value::Item& after);
 
 // Parameters of a pattern, inputs of an action: known, of their type, required ones there, defaults filled in.
 std::vector<model::Problem> check_inputs(const std::vector<model::Attribute>& declared, value::Item& inputs);

@@ -273,6 +273,7 @@ table:
   indexes:
     ByPlace: { key: [ByPlacePK, ByPlaceSK] }
     ByTime: { key: [ByTimePK, start] }
+    ByDays: { key: [ByDaysPK, ByDaysSK] }
 entities:
   TRIP:
     access: { read: public, write: public }
@@ -282,7 +283,10 @@ entities:
       ByPlacePK: "trips"
       ByPlaceSK: "to#{place}#{title}"
       ByTimePK: "trips"
+      ByDaysPK: "trips"
+      ByDaysSK: "days {days:03}#title {title}"
     attributes:
+      days: { type: integer, default: 7, min: 0, max: 999 }
       title: { type: string, required: true, max: 10 }
       miles: { type: integer, required: true, min: 0, max: 9999 }
       place: { type: string, default: "Rome", max: 20 }
@@ -295,6 +299,14 @@ patterns:
   separated:
     parameters: { high: integer }
     query: { PK: "trips", SK: { between: ["0000#", "{high:04}#"] } }
+    returns: TRIP
+  half_named:
+    parameters: { place: string }
+    query: { index: ByPlace, ByPlacePK: "trips", ByPlaceSK: { at_most: "to#{place}#" } }
+    returns: TRIP
+  ends_in_words:
+    parameters: { days: integer }
+    query: { index: ByDays, ByDaysPK: "trips", ByDaysSK: { at_most: "days {days:03}#" } }
     returns: TRIP
   from_before:
     parameters: { low: integer, high: integer }
@@ -342,6 +354,13 @@ class BoundsInsideKeys : public testing::Test {
 
   World world{kTrips};
 };
+
+TEST_F(BoundsInsideKeys, MayEndInsideALiteral) {
+  for (const int miles : {100, 200}) trip(std::to_string(miles), miles);
+  EXPECT_EQ(trips("ends_in_words", {{"days", number(7)}}), "100 200");
+  EXPECT_EQ(trips("ends_in_words", {{"days", number(6)}}), "");
+  EXPECT_EQ(trips("half_named", {{"place", text("Rome")}}), "100 200");
+}
 
 TEST_F(BoundsInsideKeys, StandForAllKeysWithTheirValue) {
   for (const int miles : {100, 200, 300}) trip(std::to_string(miles), miles);

@@ -173,6 +173,25 @@ actions:
       - { read: BOOK, as: out, key: { shelf: ":shelf", book: ":out" } }
       - { create: BOOK, set: { shelf: ":shelf", book: ":in" } }
       - { delete: out }
+  replace:
+    post: /shelves/{shelf}/replace
+    access: public
+    input: { out: { type: string, required: true }, in: { type: string, required: true }, room: { type: integer, required: true } }
+    steps:
+      - { read: BOOK, as: out, key: { shelf: ":shelf", book: ":out" } }
+      - { read: SHELF, as: it, key: { shelf: ":shelf" } }
+      - { delete: out }
+      - { update: it, set: { room: ":room" } }
+      - { create: BOOK, set: { shelf: ":shelf", book: ":in" } }
+  shrink:
+    post: /shelves/{shelf}/shrink
+    access: public
+    input: { out: { type: string, required: true }, room: { type: integer, required: true } }
+    steps:
+      - { read: BOOK, as: out, key: { shelf: ":shelf", book: ":out" } }
+      - { read: SHELF, as: it, key: { shelf: ":shelf" } }
+      - { update: it, set: { room: ":room" } }
+      - { delete: out }
   furnish:
     post: /shelves/{shelf}/furnish
     access: public
@@ -217,6 +236,29 @@ TEST_F(CountingChecks, AreAskedAboutTheWholeOfAnAction) {
   EXPECT_EQ(told(world.perform("swap", {{"shelf", text("s")}, {"out", text("a")}, {"in", text("c")}}, nobody())), "ok");
   EXPECT_EQ(books(), "2");
   EXPECT_EQ(told(world.perform("furnish", {{"shelf", text("new")}}, nobody())), full);
+}
+
+TEST_F(CountingChecks, AreAskedOnlyOnceAnActionHasDoneEverything) {
+  put("a");
+  put("b");
+  const auto replace = [&](int room) {
+    return told(world.perform(
+        "replace", {{"shelf", text("s")}, {"out", text("a")}, {"in", text("c")}, {"room", number(room)}}, nobody()));
+  };
+  EXPECT_EQ(replace(1), "400 Invalid; books must not be more than there is room for") << "as many books, and less room";
+  EXPECT_EQ(told(world.perform("shrink", {{"shelf", text("s")}, {"out", text("b")}, {"room", number(1)}}, nobody())),
+            "ok")
+      << "there is a moment in which it does not hold";
+  EXPECT_EQ(books(), "1");
+}
+
+TEST_F(CountingChecks, LetNothingInWhereTheyDoNotHoldAlready) {
+  for (const auto* book : {"a", "b"}) put(book);
+  WritePlan lowered(world.model().table);
+  lowered.set({{"PK", text("shelf#s")}, {"SK", text("shelf")}}, "room", number(0));
+  ASSERT_TRUE(lowered.commit(world.dynamo()).ok());
+  EXPECT_EQ(put("c"), full);
+  EXPECT_EQ(books(), "2");
 }
 
 TEST_F(CountingChecks, HoldAmongManyAtOnce) {

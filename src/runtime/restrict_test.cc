@@ -89,6 +89,30 @@ TEST_F(Restricted, LeavesOrphansThatVerificationFindsAndRepairs) {
   EXPECT_EQ(tree_.world.rows().size(), 1U);
 }
 
+TEST(Restriction, LeavesWhatNeedsNoParentAlone) {
+  Shelf tags(R"yaml(
+model: tags
+table: { name: Tags, key: [PK, SK] }
+entities:
+  TAG:
+    access: { read: public, write: public }
+    keys: { PK: "tag#{tag}", SK: "tag" }
+    attributes: { tag: string, colour: { type: string, default: "red" }, uses: { count: USE.tag } }
+  USE:
+    access: { read: public, write: public }
+    parents: { tag: { entity: TAG, must_exist: false, on_delete: restrict } }
+    keys: { PK: "tag#{tag}", SK: "use#{use}" }
+    attributes: { tag: string, use: string, colour: { copy_of: tag.colour } }
+)yaml");
+  tags.settle();
+  const Item tag{{"tag", text("t")}};
+  tags.world.made("TAG", tag, nobody());
+  tags.world.made("USE", Shelf::both(tag, {{"use", text("u")}}), nobody());
+  EXPECT_EQ(told(tags.world.remove("TAG", tag, nobody())), "409 InUse; uses is not zero");
+  tags.erase(tags.row_of("TAG"));
+  for (const auto& finding : tags.findings()) EXPECT_EQ(finding.find("orphan"), std::string::npos) << finding;
+}
+
 TEST(Restriction, NeedsNoManagerWhereNothingOverrulesIt) {
   std::string yaml(kTree);
   EXPECT_TRUE(ConsistencyManager::needed(model::load_or_fail(yaml)));

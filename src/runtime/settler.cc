@@ -144,8 +144,7 @@ Outcome<Settler::Expectation> Settler::expect(Work& work, const StoredEntity& st
     cleared = false;
     for (const auto& rules : rules_.of(entity).relations) {
       const auto& relation = *rules.relation;
-      // What restricts its parent goes, too, once that is gone all the same.
-      const bool follows = relation.on_delete != model::OnDelete::Nothing;
+      const bool follows = rules.goes_along || relation.on_delete == model::OnDelete::Clear;
       // Where parents need not exist, a child without a copy may have come after its parent went.
       const bool removed = &relation == options.removed && rules.copies.empty();
       const bool enforced = follows && options.parents == SettleOptions::Parents::Enforced &&

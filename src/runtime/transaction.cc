@@ -151,7 +151,7 @@ Outcome<Draft*> Transaction::create(const Entity& entity, Item attributes, Sourc
 
   ATTEMPT(compute(entity, std::nullopt, attributes));
   const bool named_by_number = ATTEMPT(fill_next(entity, std::nullopt, attributes));
-  check_whole(entity, nullptr, attributes, problems);
+  check_whole(entity, nullptr, attributes, source, problems);
   if (!problems.empty()) return invalid(std::move(problems));
   strip_transient(entity, attributes);
   const auto key = ATTEMPT(checked(model::key_of(model_, entity, attributes)));
@@ -214,7 +214,7 @@ Outcome<Done> Transaction::change_to(Draft& draft, Item to, Source source, const
   ATTEMPT(leave_orders(entity, *draft.after, to, given));
   ATTEMPT(fill_next(entity, draft.after, to));
   std::vector<model::Problem> problems;
-  check_whole(entity, &*draft.after, to, problems);
+  check_whole(entity, &*draft.after, to, source, problems);
   if (!problems.empty()) return invalid(std::move(problems));
   auto kept = to;
   strip_transient(entity, kept);
@@ -271,10 +271,11 @@ Outcome<Done> Transaction::restore(Draft& draft) {
 }
 
 // Asked at the end: an action may take one child out for another.
-Outcome<Done> Transaction::check_counters(const Draft& draft) {
+Outcome<Done> Transaction::check(const Draft& draft) {
   if (!draft.after) return Done{};
-  auto problems = check_counted(*draft.entity, draft.before ? &*draft.before : nullptr, *draft.after);
+  auto [problems, counted] = check_end(*draft.entity, draft.before ? &*draft.before : nullptr, *draft.after);
   if (problems.empty()) return Done{};
+  if (!counted) return invalid(std::move(problems));
   auto message =
       fmt::format("of this {}, {} {}", draft.entity->name, problems.front().attribute, problems.front().problem);
   return conflict("CheckFailed", std::move(message), std::move(problems));
@@ -282,7 +283,7 @@ Outcome<Done> Transaction::check_counters(const Draft& draft) {
 
 Outcome<WritePlan::Commit> Transaction::commit() {
   for (const auto& draft : drafts_) {
-    ATTEMPT(check_counters(draft));
+    ATTEMPT(check(draft));
     ATTEMPT(plan(draft));
   }
   return plan_.commit(context_.dynamo);

@@ -128,8 +128,8 @@ class Transaction {
   Outcome<Done> count(const RelationRules& rules, const value::Item& key, const Counter& counter,
                       const value::Number& amount, bool required, unsigned depth);
 
-  // Problems: Conflict `CheckFailed`, when what is counted anew breaks a check of the one that counts it.
-  Outcome<Done> check_counters(const Draft& draft);
+  // Problems: Invalid, when a check of the entity objects to what it has become; Conflict `CheckFailed`, when children had part in that.
+  Outcome<Done> check(const Draft& draft);
   Outcome<Done> plan(const Draft& draft);
   Outcome<Done> plan_rows(const Draft& draft);
   Outcome<Done> plan_reservations(const Draft& draft);

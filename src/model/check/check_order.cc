@@ -33,26 +33,36 @@ Parts fixed_front(const PatternQuery& query, const KeyCondition& condition) {
   return {low.begin(), std::mismatch(low.begin(), low.end(), high.begin(), high.end()).first};
 }
 
-// How many parts of a key that front fixes.  A text at its end may go on, and a day may have hours.
+// Whether a literal of the front stands where the key has it, if only its beginning at the very end.
+bool is_at(const Template::Part& asked, const Template::Part& kept, bool last) {
+  const auto* front = std::get_if<Literal>(&asked);
+  const auto* whole = std::get_if<Literal>(&kept);
+  return asked == kept || (last && front != nullptr && whole != nullptr && whole->text.starts_with(front->text));
+}
+
+// How many parts of a key that front fixes.  A text may go on, and a day may have hours, unless what follows in the key follows in the
+// front as well.
 std::size_t fixed_parts(const PatternQuery& query, const KeyedRow& row, const KeyCondition& condition,
                         const Parts& key) {
   const auto front = fixed_front(query, condition);
   std::size_t count = 0;
+  bool ends_open = false;
   for (; count < front.size() && count < key.size(); ++count) {
+    const bool last = count + 1 == front.size() && condition.comparison != Comparison::Equal;
     const auto* asked = std::get_if<Field>(&front[count]);
     const auto* kept = std::get_if<Field>(&key[count]);
     if (asked == nullptr || kept == nullptr) {
-      if (front[count] == key[count]) continue;
-      break;
+      if (!is_at(front[count], key[count], last)) break;
+      ends_open = false;
+      continue;
     }
     const auto* type = type_of(*row.entity, kept->attribute);
     const auto* given = type_of(query.model, query.pattern, asked->attribute);
-    const bool open = is_free_text(type) || (kept->width == 0 && is_number(type) && !has_fixed_digits(type)) ||
-                      moment_bytes(given, asked->transform) != moment_bytes(type, kept->transform);
-    const bool last = count + 1 == front.size() && condition.comparison != Comparison::Equal;
-    if (last && open) break;
+    ends_open = is_free_text(type) || (kept->width == 0 && is_number(type) && !has_fixed_digits(type)) ||
+                moment_bytes(given, asked->transform) != moment_bytes(type, kept->transform);
+    if (last && ends_open) return count;
   }
-  return count;
+  return ends_open && count < front.size() ? count - 1 : count;
 }
 
 // The holes of a row's partition key, which all rows of an answer share.

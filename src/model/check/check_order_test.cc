@@ -45,6 +45,28 @@ TEST(CheckOrder, IsThatOfAllAlternatives) {
       << "A with itself, and with B";
 }
 
+TEST(CheckOrder, IsNotFixedByTheBeginningOfAHole) {
+  const auto with = [](std::string_view type, std::string_view begins, std::string_view sorted_by) {
+    return found("not-sorted", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  BILL: {{ keys: {{ PK: "user#{{user}}", SK: "{{due}}#{{id}}" }}, attributes: {{ user: uuid, due: date, id: ulid }} }}
+patterns:
+  bills:
+    parameters: {{ part: {} }}
+    query: {{ PK: "user#{{user}}", SK: {{ begins_with: "{}" }} }}
+    returns: BILL
+    sorted_by: {}
+)yaml",
+                             type, begins, sorted_by));
+  };
+  constexpr std::string_view kMonth = R"({ type: string, required: true, pattern: "[0-9]{4}-[0-9]{2}" })";
+  EXPECT_EQ(with(kMonth, "{part}-", "due"), Lines{});
+  EXPECT_EQ(with(kMonth, "{part}-", "id"),
+            Lines{"error bills: it promises BILL sorted by id, but Things sorts them by due, id"});
+  EXPECT_EQ(with("{ type: date, required: true }", "{part}#", "id"), Lines{});
+}
+
 TEST(CheckOrder, TakesAPartOfATimeForLessThanItsOrder) {
   EXPECT_EQ(found_in_order("\"{at|month}#{id}\"", "\"{at|month}#{at}\""),
             Lines{"error all: it promises A sorted by at, but GSI1 sorts them by the month of at, id"});

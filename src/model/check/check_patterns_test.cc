@@ -424,6 +424,28 @@ patterns:
   EXPECT_EQ(with(", unique_within: table"), Lines{});
 }
 
+TEST(CheckPatterns, TakesWhatIsGeneratedForTheOnlyOne) {
+  const auto with = [](std::string_view actions) {
+    return found("not-unique", "\ntable: { name: Things, key: [PK, SK], indexes: { ById: { key: [GPK] } } }\n",
+                 fmt::format(R"yaml(
+entities:
+  ORDER:
+    keys: {{ PK: "user#{{user}}", SK: "{{at}}#{{id}}", GPK: "order#{{id}}" }}
+    attributes: {{ user: string, at: {{ type: timestamp, generated: now }}, id: {{ type: ulid, generated: ulid }} }}
+patterns:
+  order: {{ query: {{ index: ById, GPK: "order#{{id}}" }}, returns: ORDER, single: true }}
+{})yaml",
+                             actions));
+  };
+  EXPECT_EQ(with(""), Lines{});
+  EXPECT_EQ(
+      with(R"yaml(actions:
+  copy: { post: /copies, input: { of: { type: ulid, required: true } }, steps: [{ create: ORDER, as: made, set: { user: "'u'", id: ":of" } }] }
+)yaml"),
+      Lines{"error order: it promises one ORDER, but nothing keeps id unique: an index takes any number of rows with "
+            "one key"});
+}
+
 TEST(CheckPatterns, TakesAPartOfAValueForLessThanUnique) {
   const auto with = [](std::string_view key, std::string_view asked, std::string_view rest) {
     return found("not-unique", kTable,

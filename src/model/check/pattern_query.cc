@@ -51,6 +51,18 @@ std::vector<Field> told_by(const PatternQuery& query, const KeyedRow& row, const
 
 }  // namespace
 
+// Whether each row gets a value of its own when it is made: a random one, which nobody gives.
+bool is_made_once(const Model& model, const Entity& entity, const Attribute& attribute) {
+  if (attribute.generated != Generated::Uuid && attribute.generated != Generated::Ulid) return false;
+  return std::none_of(model.actions.begin(), model.actions.end(), [&](const Action& action) {
+    return std::any_of(action.steps.begin(), action.steps.end(), [&](const Step& step) {
+      const bool of_it = step.kind == Step::Kind::Update || contains(step.entities, entity.name);
+      return of_it && std::any_of(step.set.begin(), step.set.end(),
+                                  [&](const Assignment& assignment) { return assignment.attribute == attribute.name; });
+    });
+  });
+}
+
 bool names_one(const PatternQuery& query, const KeyedRow& row, const std::vector<KeyAttribute>& keys) {
   const auto& entity = *row.entity;
   std::vector<Field> told;
@@ -73,6 +85,11 @@ bool names_one(const PatternQuery& query, const KeyedRow& row, const std::vector
     }
   }
   if (!identity.empty() && tells_all(identity)) return true;
+  const auto is_its_own = [&](const Field& field) {
+    const auto* attribute = entity.find_attribute(field.attribute);
+    return attribute != nullptr && is_made_once(query.model, entity, *attribute) && tell(entity, told, field);
+  };
+  if (std::any_of(told.begin(), told.end(), is_its_own)) return true;
   return std::any_of(entity.uniques.begin(), entity.uniques.end(), [&](const Unique& unique) {
     return tells_all(as_fields(unique.attributes, unique.fold ? Transform::Sortable : Transform::Escaped)) &&
            tells_all(as_fields(unique.within, Transform::Escaped));
