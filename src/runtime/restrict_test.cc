@@ -106,9 +106,11 @@ entities:
 )yaml");
   tags.settle();
   const Item tag{{"tag", text("t")}};
-  tags.world.made("TAG", tag, nobody());
   tags.world.made("USE", Shelf::both(tag, {{"use", text("u")}}), nobody());
-  EXPECT_EQ(told(tags.world.remove("TAG", tag, nobody())), "409 InUse; uses is not zero");
+  tags.world.made("TAG", tag, nobody());
+  EXPECT_EQ(told(tags.world.remove("TAG", tag, nobody())), "409 InUse; USE belongs to it") << "it is not counted yet";
+  tags.settle();
+  EXPECT_EQ(tags.now("TAG", tag, "uses"), "1");
   tags.erase(tags.row_of("TAG"));
   for (const auto& finding : tags.findings()) EXPECT_EQ(finding.find("orphan"), std::string::npos) << finding;
 }

@@ -240,11 +240,13 @@ Outcome<Done> Transaction::change_with_numbers(Draft& draft, Item to) {
 }
 
 Outcome<Done> Transaction::remove(Draft& draft) {
+  ATTEMPT(check_unused(draft));
   draft.by_user = true;
   return shift(draft, std::nullopt);
 }
 
 Outcome<Done> Transaction::soft_delete(Draft& draft) {
+  ATTEMPT(check_unused(draft));
   const auto& rule = *draft.entity->soft_delete;
   auto to = *draft.after;
   to.set(rule.attribute, AttributeValue::boolean(true));

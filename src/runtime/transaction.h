@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -92,6 +93,11 @@ class Transaction {
 
   // Whether something is still there that went with a former one of this name: a new one would adopt it.
   Outcome<bool> has_heirs(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
+  // Whether a child of that relation is there whose attributes are `wanted`.
+  Outcome<bool> has_child(const model::Entity& child, const model::Parent& relation, const model::ChildPlan& plan,
+                          const value::Item& key, const std::function<bool(const value::Item&)>& wanted);
+  // Problems: Conflict `InUse`, when children that restrict it came before it.
+  Outcome<Done> check_unused(const Draft& draft);
 
   // Tells of what is to name a new entity and was not given.
   void check_named(const model::Entity& entity, const value::Item& attributes,

@@ -85,21 +85,47 @@ Outcome<bool> Transaction::has_heirs(const Entity& entity, const Item& key, cons
       const auto plan = model::plan_children(model_, child, relation, attributes);
       if (!plan) continue;                                // nothing finds them, so nothing removes them either
       if (ATTEMPT(read(key))->has_value()) return false;  // it is there, and they are its own
-      std::optional<Item> start;
-      do {
-        auto page = ATTEMPT(query_children(context_.dynamo, model_.table, *plan, kHeirsPage, start));
-        for (const auto& row : page.items) {
-          const auto* type = row.find(model_.table.type_attribute);
-          if (type == nullptr || type->as_string() == nullptr || *type->as_string() != child.main().type) continue;
-          const auto found = model::attributes_of(model_, child, child.main(), row);
-          const auto of = ATTEMPT(checked(model::parent_key(model_, child, relation, found)));
-          if (of && *of == key && has_had_parent(rules, found)) return true;
-        }
-        start = std::move(page.last_key);
-      } while (start);
+      const auto is_heir = [&](const Item& found) { return has_had_parent(rules, found); };
+      if (ATTEMPT(has_child(child, relation, *plan, key, is_heir))) return true;
     }
   }
   return false;
+}
+
+Outcome<bool> Transaction::has_child(const Entity& child, const model::Parent& relation, const model::ChildPlan& plan,
+                                     const Item& key, const std::function<bool(const Item&)>& wanted) {
+  std::optional<Item> start;
+  do {
+    auto page = ATTEMPT(query_children(context_.dynamo, model_.table, plan, kHeirsPage, start));
+    for (const auto& row : page.items) {
+      const auto* type = row.find(model_.table.type_attribute);
+      if (type == nullptr || type->as_string() == nullptr || *type->as_string() != child.main().type) continue;
+      const auto found = model::attributes_of(model_, child, child.main(), row);
+      const auto of = ATTEMPT(checked(model::parent_key(model_, child, relation, found)));
+      if (of && *of == key && wanted(found)) return true;
+    }
+    start = std::move(page.last_key);
+  } while (start);
+  return false;
+}
+
+// Counters tell of children, except of those that were there first: they are counted a moment after their parent has come.
+Outcome<Done> Transaction::check_unused(const Draft& draft) {
+  if (!draft.after) return Done{};
+  const auto& entity = *draft.entity;
+  for (const auto& child : model_.entities) {
+    for (const auto& rules : context_.rules.of(child).relations) {
+      const auto& relation = *rules.relation;
+      const bool holds = relation.on_delete == model::OnDelete::Restrict && rules.can_precede;
+      if (rules.parent != &entity || !holds) continue;
+      const auto plan = model::plan_children(model_, child, relation, *draft.after);
+      if (!plan) continue;
+      const auto lives = [&](const Item& found) { return is_live(child, found); };
+      if (!ATTEMPT(has_child(child, relation, *plan, draft.key, lives))) continue;
+      return conflict("InUse", "this " + entity.name + " is in use", {{child.name, "belongs to it"}});
+    }
+  }
+  return Done{};
 }
 
 Outcome<Done> Transaction::derive(const Entity& entity, const std::optional<Item>& from, Item& to) {
