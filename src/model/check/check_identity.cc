@@ -106,6 +106,14 @@ bool names(const std::string& path, const std::string& attribute) {
   return path.find(fmt::format("{{{}}}", attribute)) != std::string::npos;
 }
 
+// Whether a pattern looks at the caller's own partition only.
+bool is_for_oneself(const Pattern& pattern) {
+  return std::any_of(pattern.partition.begin(), pattern.partition.end(), [](const KeyCondition& condition) {
+    const auto names = condition.operands.front().attributes();
+    return std::find(names.begin(), names.end(), "me") != names.end();
+  });
+}
+
 // A path that leaves the owner out means the caller's own, whoever else may read it.  Others need a route that says whose they ask for.
 void find_unreadable(const Model& model, const Entity& entity, Findings& findings) {
   const auto& read = entity.read;
@@ -114,7 +122,7 @@ void find_unreadable(const Model& model, const Entity& entity, Findings& finding
   if (names(entity.path, *entity.owner) || !is_identity(entity, model.table, *entity.owner)) return;
   const bool served = std::any_of(model.patterns.begin(), model.patterns.end(), [&](const Pattern& pattern) {
     const auto rows = returned_rows(model, pattern);
-    return names(pattern.path, *entity.owner) &&
+    return !pattern.path.empty() && !is_for_oneself(pattern) &&
            std::any_of(rows.begin(), rows.end(), [&](const KeyedRow& row) { return row.entity == &entity; });
   });
   if (served) return;

@@ -448,7 +448,7 @@ entities:
 
 TEST(CheckKeys, WarnsOfPathsThatOnlyTheOwnerCanUse) {
   const auto with = [](std::string_view path, std::string_view read, std::string_view partition,
-                       std::string_view list = "/posts") {
+                       std::string_view list = "/posts", std::string_view asked = "user#{me}") {
     return found("unreadable", kPlainTable,
                  fmt::format(R"yaml(
 entities:
@@ -459,17 +459,20 @@ entities:
     keys: {{ PK: "{}", SK: "post#{{id}}" }}
     attributes: {{ user: {{ type: string, max: 40 }}, id: {{ type: ulid, generated: ulid }}, open: boolean }}
 patterns:
-  posts: {{ get: "{}", query: {{ PK: "{}" }}, returns: POST }}
+  posts: {{ get: "{}", query: {{ PK: "{}" }}, returns: POST, parameters: {{ {} }} }}
 )yaml",
-                             path, read, partition, list, partition));
+                             path, read, partition, list, asked,
+                             asked.find("whose") == std::string_view::npos ? "" : "whose: string"));
   };
   EXPECT_EQ(with("/posts/{id}", "{ public: 'open = true' }", "user#{user}"),
             Lines{"warning POST: others than its owner may read a POST, but the path does not say who that is, and its "
                   "key is made from user: they always get 404"});
   EXPECT_EQ(with("/posts/{id}", "signed-in", "user#{user}").size(), 1U);
   EXPECT_EQ(with("/users/{user}/posts/{id}", "public", "user#{user}"), Lines{});
-  EXPECT_EQ(with("/posts/{id}", "public", "user#{user}", "/users/{user}/posts"), Lines{}) << "others use the list";
-  EXPECT_EQ(with("/posts/{id}", "public", "posts"), Lines{});
+  EXPECT_EQ(with("/posts/{id}", "public", "user#{user}", "/users/{user}/posts", "user#{user}"), Lines{})
+      << "others use the list";
+  EXPECT_EQ(with("/posts/{id}", "public", "user#{user}", "/people/{whose}/posts", "user#{whose}"), Lines{});
+  EXPECT_EQ(with("/posts/{id}", "public", "posts", "/posts", "posts"), Lines{});
   EXPECT_EQ(with("/posts/{id}", "owner", "user#{user}"), Lines{});
 }
 
