@@ -122,5 +122,36 @@ TEST(Restriction, NeedsNoManagerWhereNothingOverrulesIt) {
   EXPECT_FALSE(ConsistencyManager::needed(model::load_or_fail(yaml)));
 }
 
+constexpr std::string_view kMovies = R"yaml(
+model: movies
+table: { name: Movies, key: [PK, SK] }
+entities:
+  MOVIE:
+    access: { read: public, write: role:admin }
+    keys: { PK: "movie#{movieId}", SK: "movie" }
+    attributes:
+      movieId: { type: uuid, generated: uuid }
+      title: { type: string, required: true }
+      uses: { count: ENTRY.movie }
+  ENTRY:
+    access: { read: public, write: signed-in }
+    parents:
+      movie: { entity: MOVIE, on_delete: restrict }
+    keys: { PK: "entry#{entryId}", SK: "entry" }
+    attributes:
+      entryId: { type: uuid, generated: uuid }
+      movieId: { type: uuid, required: true }
+)yaml";
+
+TEST(Restriction, KeepsAParentThatIsInUse) {
+  World world(kMovies);
+  const auto movie = world.made("MOVIE", {{"title", text("Alien")}}, admin());
+  const Item key{{"movieId", *movie.attributes.find("movieId")}};
+  const auto entry = world.made("ENTRY", key, user("alice"));
+  EXPECT_EQ(told(world.remove("MOVIE", key, admin())), "409 InUse; uses is not zero");
+  ASSERT_TRUE(world.remove("ENTRY", {{"entryId", *entry.attributes.find("entryId")}}, user("alice")).ok());
+  EXPECT_EQ(told(world.remove("MOVIE", key, admin())), "ok");
+}
+
 }  // namespace
 }  // namespace stator::runtime
