@@ -56,17 +56,17 @@ Result<WriteAction> to_action(const Call& call, Write& write) {
   if (!write.update.empty() && action.kind != WriteAction::Kind::Update) {
     return validation_error("UpdateExpression can only be specified in an update");
   }
-  if (write.condition.empty()) {
-    if (write.update.empty() && !write.names.empty()) {
+  if (write.condition.empty() && write.update.empty()) {
+    if (!write.names.empty()) {
       return validation_error("ExpressionAttributeNames can only be specified when using expressions");
     }
-    if (write.update.empty() && !write.values.empty()) {
+    if (!write.values.empty()) {
       return validation_error(std::string("ExpressionAttributeValues can only be specified when using expressions: ") +
                               (action.kind == WriteAction::Kind::Update
                                    ? "UpdateExpression and ConditionExpression are null"
                                    : "ConditionExpression is null"));
     }
-    if (write.update.empty()) return action;
+    return action;
   }
   TRY(value::check_text(write.update));
   TRY(value::check_text(write.condition));

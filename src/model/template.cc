@@ -160,6 +160,7 @@ void mark_ends(const Place& place, std::string_view text, std::size_t begin, std
   }
   for (std::size_t end = begin;; ++end) {
     const auto size = end - begin;
+    if (place.width == 0 && ends[end]) return;  // an earlier beginning has been here, and has marked all that follows
     if (place.width == 0 || size == place.width) ends[end] = true;
     if (end == text.size() || !place.takes(text[end]) || (place.width != 0 && size == place.width)) return;
   }

@@ -260,7 +260,7 @@ bool follows_others(const Model& model, const Entity& entity, const Attribute& a
   if (attribute.derived) {
     const auto paths = attribute.derived->paths();
     return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
-      const auto* read = entity.find_attribute(path.substr(0, path.find('.')));
+      const auto* read = entity.find_attribute(path);
       return read != nullptr && follows_others(model, entity, *read, depth + 1);
     });
   }
