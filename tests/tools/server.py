@@ -137,8 +137,19 @@ class Server:
         return "\n".join(text.splitlines()[-lines:])
 
     def resident_bytes(self):
+        return self._status_bytes("VmRSS:")
+
+    def peak_bytes(self):
+        """The most that was resident since the start, or since forget_peak()."""
+        return self._status_bytes("VmHWM:")
+
+    def forget_peak(self):
+        with open(f"/proc/{self.pid}/clear_refs", "w") as file:
+            file.write("5")
+
+    def _status_bytes(self, field):
         for line in open(f"/proc/{self.pid}/status"):
-            if line.startswith("VmRSS:"):
+            if line.startswith(field):
                 return int(line.split()[1]) * 1024
         return 0
 

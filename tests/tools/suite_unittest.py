@@ -41,8 +41,10 @@ class _Result(unittest.TextTestResult):
         return {"passed": max(ran - len(failures), 0), "failed": len(failures), "failures": failures}
 
 
-def main():
-    program = unittest.main(exit=False, verbosity=2, testRunner=unittest.TextTestRunner(verbosity=2, resultclass=_Result))
+def main(names=None):
+    """Runs the tests of the calling file, or those of the modules, classes and methods that `names` has."""
+    program = unittest.main(module=None if names else "__main__", argv=[sys.argv[0], *names] if names else None, exit=False,
+                            verbosity=2, testRunner=unittest.TextTestRunner(verbosity=2, resultclass=_Result))
     if path := os.environ.get("STATOR_RESULT"):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(program.result.summary(), file)
