@@ -1,5 +1,7 @@
 #include "stator/http/connection.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -22,12 +24,19 @@ constexpr std::size_t kCopiedBodyBytes = 16 << 10;  // a smaller body is copied 
 constexpr std::size_t kCoalescedBytes = 64 << 10;   // answers to pipelined requests are written when they reach this
 constexpr std::size_t kRetainedOutBytes = 4 << 10;  // an idle connection keeps no more than this
 constexpr std::size_t kPacedBytes = 64 << 10;       // what a client must take within each write timeout
+constexpr std::size_t kPacedBodyBytes = 256 << 10;  // what a client must send within each body timeout
 constexpr std::size_t kLingerBytes = 64 << 20;      // what is dropped at most behind a refused request
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr SteadyTime kNever = SteadyTime::max();
 
 // The connection whose handler is being called by this thread.
 constinit thread_local Connection* handling = nullptr;
+
+// A client that only closes its sending half looks the same; what is dropped because of it is long work, and no write.
+bool peer_has_closed(int descriptor) {
+  pollfd poll{.fd = descriptor, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&poll, 1, 0) > 0;
+}
 
 ParserLimits parser_limits(const ServerOptions& options) {
   return {.header_bytes = options.header_bytes,
@@ -58,14 +67,15 @@ struct Connection::OnWritable {
   void operator()(const error_code& error) const { connection->on_write(error, 0); }
 };
 
-Connection::Connection(std::shared_ptr<Loop> loop, Socket socket)
+Connection::Connection(std::shared_ptr<Loop> loop, Socket socket, asio::ip::address client)
     : loop_(std::move(loop)),
       socket_(std::move(socket)),
-      in_(loop_->shared().budget),
+      client_(std::move(client)),
+      in_(loop_->shared().memory),
       parser_(parser_limits(loop_->options())) {}
 
-void Connection::start(Admission admission) {
-  over_limit_ = admission == Admission::OverLimit;
+void Connection::start(std::string_view objection) {
+  over_limit_ = !objection.empty();
   error_code error;
   socket_.non_blocking(true, error);
   if (!error) socket_.set_option(asio::ip::tcp::no_delay(true), error);
@@ -74,7 +84,7 @@ void Connection::start(Admission admission) {
     if (over_limit_) return close();  // to be told so would take a handshake
     tls_ = tls->accept(socket_.native_handle());
   }
-  if (over_limit_) refuse(503, "too many connections");
+  if (over_limit_) refuse(503, objection);
   settle();
 }
 
@@ -116,10 +126,32 @@ bool Connection::next_request() {
     case Parser::Status::Failed: refuse(parser_.refusal().status, parser_.refusal().reason); return false;
     case Parser::Status::NeedMore: break;
   }
+  if (parser_.in_body() && !head_admitted_ && !admitted()) return false;
   if (parser_.expects_continue() && !continue_sent_) {
     continue_sent_ = true;
     out_ += kContinue;
   }
+  return false;
+}
+
+// Whether the body of the request whose head has arrived may follow.  If not, the request has been refused.
+bool Connection::admitted() {
+  head_admitted_ = true;
+  parser_.head(in_.data() + begin_, request_);
+  Admission admission;
+  try {
+    admission = loop_->handler().admit(request_);
+  } catch (const std::exception& e) {
+    log::error("http_handler_failed", {{"what", e.what()}});
+    refuse(500, "the request could not be looked at");
+    return false;
+  }
+  if (admission.refusal) {
+    refuse_with(std::move(*admission.refusal));
+    return false;
+  }
+  if (parser_.limit_body(admission.body_bytes)) return true;
+  refuse(parser_.refusal().status, parser_.refusal().reason);
   return false;
 }
 
@@ -165,6 +197,7 @@ void Connection::finish_request() {
   in_flight_ = false;
   request_begun_ = false;
   continue_sent_ = false;
+  head_admitted_ = false;
   begin_ += parser_.consumed();
   parser_.reset();
   if (begin_ == end_) begin_ = end_ = 0;
@@ -183,13 +216,12 @@ void Connection::append_response(Response& response, const ResponseContext& cont
     out_ += response.body;
   } else {
     large_body_ = std::move(response.body);
+    large_body_memory_ = std::move(response.memory);
   }
 }
 
 // Answers what is not a request, and closes.
 void Connection::refuse(int status, std::string_view reason) {
-  STATOR_ASSERT(!writing_ && !in_flight_, "a refusal takes its turn behind earlier answers");
-  loop_->counters().requests_refused.add(1);
   Response response;
   try {
     response = loop_->handler().refuse(status, reason);
@@ -197,6 +229,12 @@ void Connection::refuse(int status, std::string_view reason) {
     log::error("http_handler_failed", {{"what", e.what()}});
     response.status = status;
   }
+  refuse_with(std::move(response));
+}
+
+void Connection::refuse_with(Response response) {
+  STATOR_ASSERT(!writing_ && !in_flight_, "a refusal takes its turn behind earlier answers");
+  loop_->counters().requests_refused.add(1);
   closing_ = linger_ = true;
   if (!reading_) {
     begin_ = end_ = 0;
@@ -224,7 +262,12 @@ void Connection::read_more() {
     deadline_ = loop_->deadline_in(loop_->options().idle_timeout);
   } else if (!request_begun_) {
     request_begun_ = true;
+    body_pace_bytes_ = kPacedBodyBytes;
     deadline_ = loop_->deadline_in(loop_->options().request_timeout);
+  }
+  if (parser_.in_body() && body_pace_bytes_ >= kPacedBodyBytes) {
+    body_pace_bytes_ = 0;
+    deadline_ = loop_->deadline_in(std::min(loop_->options().request_timeout, loop_->options().body_timeout));
   }
   start_read();
 }
@@ -273,6 +316,7 @@ void Connection::on_read(const error_code& error, std::size_t bytes) {
     return;
   }
   end_ += bytes;
+  body_pace_bytes_ += bytes;
   process();
 }
 
@@ -284,12 +328,13 @@ bool Connection::flush() {
     error_code error;
     const std::size_t bytes = write_some(error);
     if (error == asio::error::would_block) {
-      if (stalled_bytes_ == 0) {
-        if (!loop_->shared().budget.take(total - written_)) {
+      if (stalled_.bytes() == 0) {
+        stalled_ = MemoryClaim(&loop_->shared().memory, MemoryPart::Answers);
+        const std::size_t claimed = large_body_memory_.bytes();
+        if (!stalled_.resize(std::max<std::size_t>(1, total - std::min(total, claimed)))) {
           close();
           return false;
         }
-        stalled_bytes_ = total - written_;
         paced_bytes_ = kPacedBytes;
       }
       if (paced_bytes_ >= kPacedBytes) {
@@ -309,9 +354,11 @@ bool Connection::flush() {
     paced_bytes_ += bytes;
   }
   written_ = 0;
-  end_stall();
-  large_body_ = {};
-  if (out_.capacity() > kRetainedOutBytes) out_ = {};
+  stalled_.reset();
+  // A new string: assigning {} would keep the capacity.
+  if (!large_body_.empty()) large_body_ = std::string();
+  large_body_memory_.reset();
+  if (out_.capacity() > kRetainedOutBytes) out_ = std::string();
   out_.clear();
   return true;
 }
@@ -347,10 +394,6 @@ std::array<asio::const_buffer, 2> Connection::unwritten() const {
   return {asio::buffer(out_) + of_out, asio::buffer(large_body_) + (written_ - of_out)};
 }
 
-void Connection::end_stall() {
-  if (stalled_bytes_ > 0) loop_->shared().budget.give_back(std::exchange(stalled_bytes_, 0));
-}
-
 void Connection::on_write(const error_code& error, std::size_t bytes) {
   writing_ = false;
   if (closed_) return;
@@ -375,6 +418,9 @@ void Connection::finish_closing() {
 }
 
 void Connection::sweep(SteadyTime now) {
+  if (in_flight_ && !abandoned() && peer_has_closed(socket_.native_handle())) {
+    abandoned_.store(true, std::memory_order_relaxed);
+  }
   if (now < deadline_) return;
   loop_->counters().timeouts.add(1);
   if (writing_ || lingering_ || !request_begun_) return close();
@@ -390,7 +436,10 @@ void Connection::drain() {
 void Connection::close() {
   if (closed_) return;
   closed_ = true;
-  end_stall();
+  abandoned_.store(true, std::memory_order_relaxed);
+  stalled_.reset();
+  large_body_ = std::string();
+  large_body_memory_.reset();
   error_code error;
   socket_.close(error);  // NOLINT: nothing can be done about it, and nothing needs to
   loop_->remove(*this);

@@ -35,9 +35,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 // until close(), by each pending read or write, and by the Responder of a request in flight.
 class Connection {
  public:
-  enum class Admission : std::uint8_t { Accepted, OverLimit };
-
-  Connection(std::shared_ptr<Loop> loop, Socket socket);  // with one reference
+  Connection(std::shared_ptr<Loop> loop, Socket socket, boost::asio::ip::address client);  // with one reference
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -46,7 +44,8 @@ class Connection {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  void start(Admission admission);
+  // `objection`: why there may not be another connection; empty if there may.
+  void start(std::string_view objection);
   // The answer to the request in flight has arrived on the loop's thread.
   void on_answer(Response response);
   // The deadline may have passed.
@@ -57,8 +56,11 @@ class Connection {
 
   // From any thread; takes over the Responder's reference.
   void answer(Response response);
+  // From any thread, while a request is in flight: the client has closed the connection.  Noticed within a tick.
+  bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
 
   bool over_limit() const { return over_limit_; }
+  const boost::asio::ip::address& client() const { return client_; }
 
  private:
   friend class Loop;
@@ -72,7 +74,9 @@ class Connection {
   bool next_request();
   void dispatch();
   void finish_request();
+  bool admitted();
   void refuse(int status, std::string_view reason);
+  void refuse_with(Response response);
   void append_response(Response& response, const ResponseContext& context);
 
   void read_more();
@@ -83,15 +87,16 @@ class Connection {
   std::size_t write_some(boost::system::error_code& error);
   void wait_to_write();
   std::array<boost::asio::const_buffer, 2> unwritten() const;
-  void end_stall();
   void on_write(const boost::system::error_code& error, std::size_t bytes);
   void finish_closing();
 
   std::atomic<int> references_ = 1;
+  std::atomic<bool> abandoned_ = false;
   bool over_limit_ = false;
 
   const std::shared_ptr<Loop> loop_;  // declared before the socket, which lives in the loop's io_context
   Socket socket_;
+  const boost::asio::ip::address client_;
   std::unique_ptr<TlsSession> tls_;  // null: plain
   SteadyTime deadline_ = SteadyTime::max();
 
@@ -103,6 +108,8 @@ class Connection {
   bool reading_ = false;        // a read is pending and owns the buffer
   bool request_begun_ = false;  // the deadline for receiving it is running
   bool continue_sent_ = false;
+  bool head_admitted_ = false;      // the handler has seen the head and lets the body come
+  std::size_t body_pace_bytes_ = 0;  // of the body, received since the deadline was set
   bool shaken_hands_ = false;  // with TLS: the deadline of the handshake is over
   bool in_flight_ = false;     // the handler has the request
   std::optional<Response> answer_;
@@ -110,10 +117,11 @@ class Connection {
   // To be sent: out_ and then large_body_, written_ bytes of which are gone.
   std::string out_;
   std::string large_body_;
+  MemoryClaim large_body_memory_;
   std::size_t written_ = 0;
   TlsSession::Status write_wants_ = TlsSession::Status::WantsWrite;  // what a TLS write that would block waits for
   bool writing_ = false;                                             // a write is pending and owns both
-  std::size_t stalled_bytes_ = 0;  // on the budget, because the client has made us wait
+  MemoryClaim stalled_;  // what nobody has claimed and the client makes us keep
   std::size_t paced_bytes_ = 0;    // taken by the client since the deadline was set
 
   bool closing_ = false;  // nothing more is handled; close when all is written

@@ -1,4 +1,5 @@
 // Every bound of ServerOptions, and what a client sees who meets it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -95,7 +96,7 @@ TEST_F(HttpLimits, RefusesConnectionsBeyondTheLimit) {
 }
 
 TEST_F(HttpLimits, BoundsWhatAllConnectionsBufferTogether) {
-  const auto server = start(handler_, {.buffered_bytes = 1 << 20});
+  const auto server = start(handler_, {.buffered_bytes = 2 << 20});  // bodies get half of it
   const std::string announced = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 600000\r\n\r\n";
   TestClient first(server->port());
   first.send(announced + std::string(599'999, 'x'));
@@ -139,6 +140,59 @@ TEST_F(HttpLimits, GivesUpOnARequestThatTricklesIn) {
   const auto answer = client.read();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 408);
+}
+
+TEST_F(HttpLimits, LetsAHandlerRefuseARequestByItsHead) {
+  struct Doorkeeper final : Handler {
+    void handle(const Request& request, Responder responder) override { responder.send(text(std::string(request.path))); }
+    Admission admit(const Request& head) override {
+      EXPECT_TRUE(head.body.empty());
+      if (head.header("Authorization").empty()) return {.refusal = Response{.status = 401, .content_type = {}, .headers = {}, .body = {}}};
+      return {.refusal = {}, .body_bytes = head.path == "/small" ? 10'000U : SIZE_MAX};
+    }
+  };
+  Doorkeeper doorkeeper;
+  const auto server = start(doorkeeper);
+  const std::string body(20'000, 'x');
+  const auto ask = [&](std::string_view path, std::string_view headers, std::string_view sent) {
+    TestClient client(server->port());
+    client.send(fmt::format("POST {} HTTP/1.1\r\nHost: h\r\n{}\r\n{}", path, headers, sent));
+    return client.read()->status;
+  };
+  EXPECT_EQ(ask("/", "Content-Length: 20000\r\n", "x"), 401) << "without waiting for the rest";
+  EXPECT_EQ(ask("/", "Content-Length: 20000\r\nExpect: 100-continue\r\n", ""), 401) << "and without asking for it";
+  EXPECT_EQ(ask("/small", "Authorization: me\r\nContent-Length: 20000\r\n", "x"), 413);
+  EXPECT_EQ(ask("/small", "Authorization: me\r\nTransfer-Encoding: chunked\r\n", "2711\r\nx"), 413);
+  EXPECT_EQ(ask("/large", "Authorization: me\r\nContent-Length: 20000\r\n", body), 200);
+}
+
+TEST_F(HttpLimits, WantsABodyToKeepComing) {
+  const auto server = start(handler_, {.request_timeout = 60s, .body_timeout = 50ms, .tick = 10ms});
+  TestClient client(server->port());
+  client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\nx");
+  const auto answer = client.read();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 408);
+}
+
+TEST_F(HttpLimits, TellsAHandlerThatItsClientHasGone) {
+  std::atomic<bool> noticed = false;
+  std::thread worker;
+  FunctionHandler slow([&](const Request&, Responder responder) {
+    worker = std::thread([&noticed, responder = std::move(responder)]() mutable {
+      EXPECT_FALSE(responder.abandoned());
+      while (!responder.abandoned()) std::this_thread::yield();
+      noticed = true;
+    });
+  });
+  const auto server = start(slow, {.tick = 10ms});
+  {
+    TestClient client(server->port());
+    client.send(post(""));
+    while (server->statistics().requests == 0) std::this_thread::yield();
+  }
+  while (!noticed) std::this_thread::yield();
+  worker.join();
 }
 
 TEST_F(HttpLimits, GivesAHandlerAllTheTimeItNeeds) {
@@ -200,7 +254,7 @@ TEST_F(HttpLimits, StopsReadingFromAClientThatDoesNotReadItsAnswers) {
 }
 
 TEST(ReadBuffer, GrowsInStepsAndShrinks) {
-  Budget budget(1 << 20);
+  MemoryBudget budget(1 << 20);
   {
     ReadBuffer buffer(budget);
     EXPECT_EQ(budget.used(), 0U);

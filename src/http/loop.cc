@@ -147,24 +147,28 @@ void Loop::place(Socket socket) {
 
 // The connection is part of load_ already.
 void Loop::add(Socket socket) {
-  const bool over_limit = shared_->connections.fetch_add(1, std::memory_order_relaxed) >= options().connections;
+  error_code error;
+  const auto client = socket.remote_endpoint(error).address();
+  const auto objection = shared_->limits.enter(client);
+  const bool over_limit = !objection.empty();
   if (over_limit) counters_.refused.add(1);
-  if (draining_ || (over_limit && over_limit_ >= kOverLimitConnections)) {
-    shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+  if (error || draining_ || (over_limit && over_limit_ >= kOverLimitConnections)) {
+    shared_->limits.leave(client);
     load_.fetch_sub(1, std::memory_order_relaxed);
     return;
   }
+  shared_->connections.fetch_add(1, std::memory_order_relaxed);
   if (over_limit) {
     ++over_limit_;
   } else {
     counters_.accepted.add(1);
   }
-  auto* connection = new Connection(shared_from_this(), std::move(socket));  // its one reference is the list's
+  auto* connection = new Connection(shared_from_this(), std::move(socket), client);  // its one reference is the list's
   connection->next_ = first_;
   if (first_ != nullptr) first_->previous_ = connection;
   first_ = connection;
   const ConnectionRef held(*connection);
-  connection->start(over_limit ? Connection::Admission::OverLimit : Connection::Admission::Accepted);
+  connection->start(objection);
 }
 
 void Loop::remove(Connection& connection) {
@@ -173,6 +177,7 @@ void Loop::remove(Connection& connection) {
   connection.previous_ = connection.next_ = nullptr;
   if (connection.over_limit()) --over_limit_;
   shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+  shared_->limits.leave(connection.client());
   load_.fetch_sub(1, std::memory_order_relaxed);
   connection.release();
   finish_if_drained();

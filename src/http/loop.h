@@ -15,6 +15,7 @@
 
 #include "stator/base/mutex.h"
 #include "stator/http/connection.h"
+#include "stator/http/connection_limits.h"
 #include "stator/http/read_buffer.h"
 #include "stator/http/server.h"
 
@@ -22,10 +23,19 @@ namespace stator::http {
 
 // What the loops of one server have in common.  Thread-safe.
 struct Shared {
-  explicit Shared(const ServerOptions& o) : options(o), budget(o.buffered_bytes) {}
+  explicit Shared(const ServerOptions& o)
+      : options(o),
+        own_memory(o.buffered_bytes),
+        own_limits({.total = o.connections}),
+        memory(o.memory != nullptr ? *o.memory : own_memory),
+        limits(o.limits != nullptr ? *o.limits : own_limits) {}
 
   const ServerOptions options;
-  Budget budget;
+  // Unless the options have those that several servers share.
+  MemoryBudget own_memory;
+  ConnectionLimits own_limits;
+  MemoryBudget& memory;
+  ConnectionLimits& limits;
   std::atomic<std::size_t> connections = 0;
   std::vector<Loop*> loops;  // constant once they run
 };

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "stator/base/memory_budget.h"
+
 namespace stator::http {
 
 // Bytes behind a request's body that may be read, though they mean nothing: a SIMD parser reads past the end.
@@ -34,7 +36,8 @@ struct Response {
   std::string_view content_type;  // static storage; empty: no such header
   std::string headers;            // further header lines, each "Name: value\r\n"
   std::string body;
-  bool close = false;  // close the connection behind this answer
+  bool close = false;       // close the connection behind this answer
+  MemoryClaim memory = {};  // what the body takes from the budget, until it has been sent
 };
 
 // "Not Found" for 404.

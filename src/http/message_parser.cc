@@ -75,8 +75,9 @@ std::size_t token_length(std::string_view text) {
 }
 
 void MessageParser::reset_message() {
-  if (slices_.capacity() > kRetainedHeaderSlots) slices_ = {};
-  if (headers_.capacity() > kRetainedHeaderSlots) headers_ = {};
+  // A new vector: assigning {} would keep the capacity.
+  if (slices_.capacity() > kRetainedHeaderSlots) slices_ = std::vector<HeaderSlices>();
+  if (headers_.capacity() > kRetainedHeaderSlots) headers_ = std::vector<Header>();
   headers_.clear();
   forget_head();
   position_ = scanned_ = head_bytes_ = trailer_bytes_ = chunk_left_ = expected_bytes_ = 0;
@@ -148,7 +149,7 @@ MessageParser::Status MessageParser::parse(char* data, std::size_t& size) {
     case Stage::Complete: return Status::Complete;
     case Stage::Failed: return Status::Failed;
     case Stage::UntilEnd:
-      if (size - head_bytes_ > limits_.body_bytes) {
+      if (size - head_bytes_ > body_limit_) {
         fail(413, kBodyTooLarge);
         return Status::Failed;
       }
@@ -228,8 +229,13 @@ bool MessageParser::parse_content_length(std::string_view value) {
   return true;
 }
 
+bool MessageParser::limit_body(std::size_t bytes) {
+  body_limit_ = std::min(limits_.body_bytes, bytes);
+  return body_size_ + chunk_left_ <= body_limit_ || fail(413, kBodyTooLarge);
+}
+
 bool MessageParser::begin_body(Stage body) {
-  if (body_size_ > limits_.body_bytes) return fail(413, kBodyTooLarge);
+  if (!limit_body(limits_.body_bytes)) return false;
   head_bytes_ = position_;
   expected_bytes_ = head_bytes_ + body_size_;
   stage_ = body;
@@ -247,7 +253,7 @@ bool MessageParser::parse_chunk_size(std::string_view line) {
   if (digits == 0 || (!extensions.empty() && extensions.front() != ';') || !is_text(extensions)) {
     return fail(400, "malformed chunk size");
   }
-  if (chunk > limits_.body_bytes - body_size_) return fail(413, kBodyTooLarge);
+  if (chunk > body_limit_ - body_size_) return fail(413, kBodyTooLarge);
   chunk_left_ = chunk;
   stage_ = chunk == 0 ? Stage::Trailers : Stage::ChunkData;
   return true;

@@ -47,6 +47,9 @@ class MessageParser {
   std::size_t consumed() const { return position_; }
   const Refusal& refusal() const { return refusal_; }
 
+  // Accepts no larger body than this.  False, and Failed, when the message announces more or has brought more already.
+  bool limit_body(std::size_t bytes);
+
   // While NeedMore: the buffer size at which the message can be complete, as far as is known.
   std::size_t expected_bytes() const { return expected_bytes_; }
   bool http_1_0() const { return http_1_0_; }
@@ -100,6 +103,7 @@ class MessageParser {
   bool http_1_0_ = false;
   bool chunked_ = false, has_length_ = false;
   std::size_t body_size_ = 0;  // decoded so far, or the announced length
+  std::size_t body_limit_ = 0;
 
  private:
   struct HeaderSlices {

@@ -114,12 +114,17 @@ bool Parser::finish_head() {
 }
 
 void Parser::request(const char* data, Request& request) {
+  head(data, request);
+  request.body = body(data);
+}
+
+void Parser::head(const char* data, Request& request) {
   request.method = method_.in(data);
   request.target = target_.in(data);
   request.path = path_.in(data);
   request.query = query_.in(data);
   request.headers = headers(data);
-  request.body = body(data);
+  request.body = {};
   request.keep_alive = keep_alive();
 }
 

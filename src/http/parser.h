@@ -18,8 +18,12 @@ class Parser final : public MessageParser {
   // Fills in the request, once Complete, pointing into `data`, the buffer as it is now.  Valid until the next reset().
   void request(const char* data, Request& request);
 
+  // The head has been read, and the body has not.
+  bool in_body() const { return stage_ >= Stage::Body && stage_ < Stage::Complete; }
+  // The request without its body, while in_body().
+  void head(const char* data, Request& request);
   // The head has been read, and the client waits for "100 Continue" before it sends the body.
-  bool expects_continue() const { return expects_continue_ && stage_ >= Stage::Body && stage_ != Stage::Failed; }
+  bool expects_continue() const { return expects_continue_ && in_body(); }
   bool head_request() const { return head_request_; }
 
  private:

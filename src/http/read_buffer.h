@@ -1,24 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 
+#include "stator/base/memory_budget.h"
+
 namespace stator::http {
-
-// Memory that all connections of a server share.  Thread-safe.
-class Budget {
- public:
-  explicit Budget(std::size_t limit) : limit_(limit) {}
-
-  // False, and nothing taken, when that is more than is left.
-  bool take(std::size_t bytes);
-  void give_back(std::size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
-  std::size_t used() const { return used_.load(std::memory_order_relaxed); }
-
- private:
-  const std::size_t limit_;
-  std::atomic<std::size_t> used_ = 0;
-};
 
 // The bytes a connection has received.  Small while idle; what it takes beyond that is on the shared budget.
 // kBodyPadding bytes behind the capacity are readable.
@@ -26,7 +12,7 @@ class ReadBuffer {
  public:
   static constexpr std::size_t kIdleBytes = 4096;  // allocated, padding included
 
-  explicit ReadBuffer(Budget& budget);  // the budget outlives the buffer
+  explicit ReadBuffer(MemoryBudget& budget);  // the budget outlives the buffer
   ~ReadBuffer();
   ReadBuffer(const ReadBuffer&) = delete;
   ReadBuffer& operator=(const ReadBuffer&) = delete;
@@ -44,7 +30,7 @@ class ReadBuffer {
  private:
   bool resize(std::size_t bytes);
 
-  Budget& budget_;
+  MemoryClaim claim_;  // for what is beyond kIdleBytes
   char* data_ = nullptr;
   std::size_t bytes_ = 0;
 };

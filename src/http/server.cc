@@ -124,7 +124,7 @@ ServerStatistics Server::statistics() const {
     sum.bytes_sent += counters.bytes_sent.get();
   }
   sum.connections_open = impl_->shared->connections.load(std::memory_order_relaxed);
-  sum.buffered_bytes = impl_->shared->budget.used();
+  sum.buffered_bytes = impl_->shared->memory.used();
   return sum;
 }
 
@@ -141,6 +141,8 @@ void Responder::send(Response response) {
   std::exchange(connection_, nullptr)->answer(std::move(response));
 }
 
+bool Responder::abandoned() const { return connection_ != nullptr && connection_->abandoned(); }
+
 void Responder::abandon() {
   Response response;
   response.status = 500;
@@ -148,6 +150,8 @@ void Responder::abandon() {
   response.body = "the request was not answered\n";
   send(std::move(response));
 }
+
+Admission Handler::admit(const Request& /*head*/) { return {}; }
 
 Response Handler::refuse(int status, std::string_view reason) {
   Response response;

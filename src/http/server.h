@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 namespace stator::http {
 
 class Connection;
+class ConnectionLimits;
 class TlsContext;
 
 // Answers one request, once, from any thread.  Dropped unanswered, it answers 500.
@@ -33,12 +35,21 @@ class Responder {
   // The request that this answers is invalid from here on, except inside Handler::handle() until it returns.
   void send(Response response);
 
+  // The client has gone, so that nobody would read the answer.  Noticed within a second or two; for long work to look at.
+  bool abandoned() const;
+
  private:
   friend class Connection;
   explicit Responder(Connection* connection) : connection_(connection) {}  // takes over one reference
   void abandon();
 
   Connection* connection_ = nullptr;
+};
+
+// What becomes of a request whose head alone has arrived.
+struct Admission {
+  std::optional<Response> refusal = {};     // answered now; the body is not read, and the connection is closed
+  std::size_t body_bytes = SIZE_MAX;  // beyond this the body is refused, if ServerOptions does not refuse it before
 };
 
 // What a server does with requests.  Called on all I/O threads at once, so it is thread-safe.
@@ -49,6 +60,10 @@ class Handler {
   // Answers now, or later from any thread.  Whatever takes long belongs on another thread: until it returns, the other
   // connections of this I/O thread wait.  An exception answers 500.
   virtual void handle(const Request& request, Responder responder) = 0;
+
+  // Called when a request's head has arrived and its body has not, so that what can be refused by its head costs no body.
+  // `head` has no body yet.  A request that arrives in one piece goes to handle() at once, which therefore checks the same.
+  virtual Admission admit(const Request& head);
 
   // The answer to what never became a request: malformed, too large, too slow, or over a limit.  The connection is
   // closed behind it.  `reason` is one line of text.
@@ -68,14 +83,17 @@ struct ServerOptions {
 
   // Of the whole server; more is answered 503.
   std::size_t connections = 10'000;
-  // Beyond 4 KB per connection: requests that are being received or handled, and answers that clients are slow to take
-  // (those are cut off).
+  ConnectionLimits* limits = nullptr;  // in place of `connections`, for several servers together.  Outlives the server.
+  // For what is beyond 4 KB per connection: requests that are being received or handled, and answers that clients are slow to
+  // take (those are cut off).  Outlives the server and all its Responders; null: the server has one of buffered_bytes.
+  MemoryBudget* memory = nullptr;
   std::size_t buffered_bytes = 256 << 20;
 
   // All are kept by one coarse timer, so they may be late by up to two ticks.
   std::chrono::milliseconds idle_timeout{60'000};  // between requests; closes silently
   std::chrono::milliseconds request_timeout{
-      30'000};  // from the first byte of a request to its last; answers 408.  Also for a TLS handshake; closes
+      30'000};  // from the first byte of a request's head to its last; answers 408.  Also for a TLS handshake; closes
+  std::chrono::milliseconds body_timeout{10'000};   // for each 256 KB of a body, or its rest; answers 408
   std::chrono::milliseconds write_timeout{30'000};  // for each 64 KB of an answer; closes
   std::chrono::milliseconds linger_timeout{5'000};  // for reading and dropping what a refused client still sends
   std::chrono::milliseconds tick{1'000};
@@ -87,7 +105,7 @@ struct ServerOptions {
 struct ServerStatistics {
   std::uint64_t connections_open = 0;
   std::uint64_t connections_accepted = 0;
-  std::uint64_t connections_refused = 0;  // over ServerOptions::connections
+  std::uint64_t connections_refused = 0;  // over a limit
   std::uint64_t requests = 0;             // given to the handler
   std::uint64_t requests_refused = 0;     // answered by Handler::refuse
   std::uint64_t timeouts = 0;             // of any kind
