@@ -145,11 +145,14 @@ void batch_execute_statement(Call call) {
         validation_error("The batch must consist of either read statements or write statements, not both."));
   }
   if (!writes) {
+    std::size_t bytes = 0;
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (statements[i] == nullptr) continue;
       const bool consistent = requests[i].boolean("ConsistentRead").value_or(false);
       if (auto read = read_item(call, *statements[i], consistent, members[i]); !read)
         members[i].fault = to_fault(read.error());
+      bytes += members[i].item.size();
+      if (const auto room = call.answer_grows(bytes); !room) return call.fail(room.error());
     }
     auto body = answer(members, capacity_detail(call.request()));
     return call.succeed(std::move(body));

@@ -92,6 +92,7 @@ Result<std::string> run_batch_get(Call& call) {
         answer_bytes = kMaxAnswerBytes;
         break;
       }
+      TRY(call.answer_grows(body.size() + (image.exists() ? image.stored().json().size() : 0)));
       answer_bytes += image.size_bytes();
       report.add_table(engine::read_units(image.size_bytes(), keys.consistent));
       if (!image.exists()) continue;

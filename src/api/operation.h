@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "stator/api/reply.h"
 #include "stator/api/request.h"
+#include "stator/api/service.h"
 #include "stator/engine/engine.h"
 #include "stator/expr/cache.h"
 
@@ -19,11 +21,20 @@ struct Environment {
   std::string account_id;
 };
 
+// What a request is told that does not fit into memory_limit.
+inline Error out_of_memory() {
+  return {ErrorCode::Busy, "There is no memory for this request at the moment; memory_limit bounds what requests may use"};
+}
+
 // One request on its way through an operation: what it needs, and the way to answer.  Answered exactly once.
 class Call {
  public:
-  Call(Environment& environment, Request request, ReplyCallback reply, std::string_view endpoint = {})
-      : environment_(&environment), request_(request), reply_(std::move(reply)), endpoint_(endpoint) {}
+  Call(Environment& environment, Request request, ReplyCallback reply, const CallOptions& options = {})
+      : environment_(&environment),
+        request_(request),
+        reply_(std::move(reply)),
+        options_(options),
+        memory_(options.memory, MemoryPart::Answers) {}
 
   engine::Engine& engine() const { return environment_->engine; }
   expr::Cache& expressions() const { return environment_->expressions; }
@@ -31,20 +42,39 @@ class Call {
   // Valid until the operation's function returns: a callback that runs later must have taken what it needs.
   const Request& request() const { return request_; }
   // The address by which the client reached the service, if there is one; valid as long as the request.
-  std::string_view endpoint() const { return endpoint_; }
+  std::string_view endpoint() const { return options_.endpoint; }
+
+  // For reads that can get large: the answer has grown to `bytes`.  Errors: Busy, when there is no memory for it, when nobody waits
+  // for it any more, or when this is not the place for long work; then the call ends with that error.
+  Result<void> answer_grows(std::size_t bytes) {
+    if (bytes > options_.quick_bytes) {
+      takes_long_ = true;
+      return Error{ErrorCode::Busy, "The answer takes long"};
+    }
+    if (options_.abandoned != nullptr && (*options_.abandoned)()) return Error{ErrorCode::Busy, "The client has gone"};
+    if (!memory_.resize(2 * bytes)) return out_of_memory();  // a string that grows holds its old bytes for a moment
+    return {};
+  }
 
   void about_table(std::string_view name) { table_ = name; }
 
-  void succeed(std::string body) { reply_({.outcome = std::move(body), .table = std::move(table_)}); }
+  void succeed(std::string body) {
+    if (memory_.bytes() > 0) memory_.resize(std::min(memory_.bytes(), body.size()));
+    reply_({.outcome = std::move(body), .table = std::move(table_), .memory = std::move(memory_)});
+  }
   void fail(const Error& error) { fail(to_fault(error)); }
-  void fail(Fault fault) { reply_({.outcome = std::move(fault), .table = std::move(table_)}); }
+  void fail(Fault fault) {
+    reply_({.outcome = std::move(fault), .table = std::move(table_), .memory = {}, .takes_long = takes_long_});
+  }
 
  private:
   Environment* environment_;
   Request request_;
   ReplyCallback reply_;
   std::string table_;
-  std::string_view endpoint_;
+  CallOptions options_;
+  MemoryClaim memory_;  // of the answer, where it was claimed
+  bool takes_long_ = false;
 };
 
 using OperationFunction = void (*)(Call call);

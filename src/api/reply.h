@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "stator/base/error.h"
+#include "stator/base/memory_budget.h"
 #include "stator/base/unique_function.h"
 
 namespace stator::api {
@@ -28,6 +29,9 @@ Fault to_fault(const Error& error);
 struct Reply {
   std::variant<std::string, Fault> outcome;  // the body of a success, or a fault
   std::string table;                         // the table it was about, where there is one; for metrics
+  MemoryClaim memory = {};                   // what the body takes from CallOptions::memory, if it was claimed while it grew
+  // Nothing was done: the answer is larger than CallOptions::quick_bytes.  Call again where it may take long.
+  bool takes_long = false;
 
   bool ok() const { return outcome.index() == 0; }
 };

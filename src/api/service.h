@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +21,14 @@ struct ServiceOptions {
   std::string account_id = "000000000000";
 };
 
+// How one call is carried out.
+struct CallOptions {
+  std::string_view endpoint = {};     // the address that the client used, for DescribeEndpoints; empty when there is none
+  MemoryBudget* memory = nullptr;     // for what the call decodes and answers; null: no limit.  Outlives the reply.
+  std::size_t quick_bytes = SIZE_MAX;  // a read whose answer gets larger is not carried out, and the reply says so
+  const std::function<bool()>* abandoned = nullptr;  // asked now and then: whether nobody waits for the answer any more
+};
+
 // The DynamoDB API: an operation's name and a JSON body in, a JSON body or a fault out.  Thread-safe.
 class Service {
  public:
@@ -27,9 +37,7 @@ class Service {
 
   // `body` is read before the call returns and must be followed by value::kJsonPadding readable bytes.
   // The reply may come before the call returns, or later from another thread.
-  // `endpoint` is the address that the client used, for DescribeEndpoints; empty when there is none.
-  void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply,
-            std::string_view endpoint = {});
+  void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply, CallOptions options = {});
 
   // The same for writes whose values are at hand: as PutItem, UpdateItem and DeleteItem, not for a check; and as TransactWriteItems.
   void write(Write write, ReplyCallback reply);

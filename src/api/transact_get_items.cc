@@ -69,6 +69,7 @@ void run(Call& call, Result<std::string>& answer, std::optional<Fault>& canceled
       if (bytes > kMaxTransactBytes) {
         return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
       }
+      TRY(call.answer_grows(body.size() + (image.exists() ? image.stored().json().size() : 0)));
       json.begin_object();
       if (image.exists()) {
         json.key("Item");

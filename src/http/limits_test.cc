@@ -180,8 +180,8 @@ TEST_F(HttpLimits, TellsAHandlerThatItsClientHasGone) {
   std::thread worker;
   FunctionHandler slow([&](const Request&, Responder responder) {
     worker = std::thread([&noticed, responder = std::move(responder)]() mutable {
-      EXPECT_FALSE(responder.abandoned());
-      while (!responder.abandoned()) std::this_thread::yield();
+      EXPECT_FALSE(responder.watch().has_gone());
+      while (!responder.watch().has_gone()) std::this_thread::yield();
       noticed = true;
     });
   });

@@ -14,10 +14,6 @@ std::size_t shard_of_this_thread(std::size_t shards) {
   return mine % shards;
 }
 
-void print_head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
-  fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
-}
-
 }  // namespace
 
 std::string RequestMetrics::labels(std::string_view key, std::string_view extra) const {
@@ -63,15 +59,15 @@ void RequestMetrics::print(std::string& out) const {
   const auto requests = fmt::format("{}_requests_total", prefix_);
   const auto errors = fmt::format("{}_errors_total", prefix_);
   const auto seconds = fmt::format("{}_request_seconds", prefix_);
-  print_head(out, requests, "counter", "Requests answered.");
+  print_metric_head(out, requests, "counter", "Requests answered.");
   for (const auto& [key, series] : all) fmt::format_to(to, "{}{{{}}} {}\n", requests, labels(key), series.count);
-  print_head(out, errors, "counter", "Requests answered with an error, by its name.");
+  print_metric_head(out, errors, "counter", "Requests answered with an error, by its name.");
   for (const auto& [key, series] : all) {
     for (const auto& [error, count] : series.errors) {
       fmt::format_to(to, "{}{{{}}} {}\n", errors, labels(key, fmt::format(",error=\"{}\"", error)), count);
     }
   }
-  print_head(out, seconds, "histogram", "Time from a request's arrival to its answer.");
+  print_metric_head(out, seconds, "histogram", "Time from a request's arrival to its answer.");
   for (const auto& [key, series] : all) {
     std::uint64_t cumulative = 0;
     for (std::size_t i = 0; i < kBuckets.size(); ++i) {
@@ -85,8 +81,12 @@ void RequestMetrics::print(std::string& out) const {
   }
 }
 
+void print_metric_head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
+  fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+}
+
 void print_metric(std::string& out, std::string_view name, std::string_view type, std::string_view help, double value) {
-  print_head(out, name, type, help);
+  print_metric_head(out, name, type, help);
   fmt::format_to(std::back_inserter(out), "{} {}\n", name, value);
 }
 

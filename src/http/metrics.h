@@ -55,6 +55,8 @@ class RequestMetrics {
   std::array<Shard, kShards> shards_;
 };
 
+// "# HELP" and "# TYPE" of a metric whose values follow.
+void print_metric_head(std::string& out, std::string_view name, std::string_view type, std::string_view help);
 // One "# HELP", "# TYPE" and value.
 void print_metric(std::string& out, std::string_view name, std::string_view type, std::string_view help, double value);
 

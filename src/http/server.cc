@@ -141,7 +141,15 @@ void Responder::send(Response response) {
   std::exchange(connection_, nullptr)->answer(std::move(response));
 }
 
-bool Responder::abandoned() const { return connection_ != nullptr && connection_->abandoned(); }
+ClientWatch::ClientWatch(Connection* connection) : connection_(connection) {
+  if (connection_ != nullptr) connection_->retain();
+}
+
+ClientWatch::~ClientWatch() {
+  if (connection_ != nullptr) connection_->release();
+}
+
+bool ClientWatch::has_gone() const { return connection_ != nullptr && connection_->abandoned(); }
 
 void Responder::abandon() {
   Response response;

@@ -19,6 +19,20 @@ class Connection;
 class ConnectionLimits;
 class TlsContext;
 
+// Tells whether the client of a request has gone, so that nobody would read the answer.  Noticed within a second or two; for long
+// work to look at.  Thread-safe.
+class ClientWatch {
+ public:
+  explicit ClientWatch(Connection* connection);  // may be null
+  ClientWatch(const ClientWatch& other) : ClientWatch(other.connection_) {}
+  ClientWatch& operator=(const ClientWatch&) = delete;
+  ~ClientWatch();
+  bool has_gone() const;
+
+ private:
+  Connection* const connection_;
+};
+
 // Answers one request, once, from any thread.  Dropped unanswered, it answers 500.
 //
 // It keeps the request's bytes alive.  If the client has gone or the server has stopped, the answer is dropped; a
@@ -35,8 +49,7 @@ class Responder {
   // The request that this answers is invalid from here on, except inside Handler::handle() until it returns.
   void send(Response response);
 
-  // The client has gone, so that nobody would read the answer.  Noticed within a second or two; for long work to look at.
-  bool abandoned() const;
+  ClientWatch watch() const { return ClientWatch(connection_); }
 
  private:
   friend class Connection;

@@ -293,8 +293,24 @@ std::shared_ptr<SignatureVerifier::Keys> SignatureVerifier::keys() const {
   return keys_;
 }
 
-std::optional<SignatureFault> SignatureVerifier::check(const Request& request) const {
-  const auto parameters = parse_query(request.query);
+// A request that claims to be signed with a key that we have.
+struct SignatureVerifier::Signed {
+  Parameters parameters;
+  Claim claim;
+  Credential credential;  // points into the claim
+  Seconds time;
+  std::shared_ptr<Keys> keys;
+  const std::string* secret = nullptr;  // of `keys`
+};
+
+std::optional<SignatureFault> SignatureVerifier::check_head(const Request& head) const {
+  Signed request;
+  return read_signed(head, request);
+}
+
+std::optional<SignatureFault> SignatureVerifier::read_signed(const Request& request, Signed& out) const {
+  out.parameters = parse_query(request.query);
+  const auto& parameters = out.parameters;
   const bool presigned = find_parameter(parameters, "X-Amz-Algorithm") != nullptr;
   const auto header = request.header("Authorization");
   if (presigned && !header.empty()) {
@@ -304,7 +320,7 @@ std::optional<SignatureFault> SignatureVerifier::check(const Request& request) c
   if (!presigned && !header.starts_with("AWS4-")) {
     return fault(Kind::MissingToken, "Request is missing Authentication Token");
   }
-  Claim claim;
+  auto& claim = out.claim;
   if (auto wrong = presigned ? read_query(parameters, claim) : read_header(request, header, claim)) return wrong;
   if (claim.algorithm != kAlgorithm) {
     return fault(Kind::Incomplete, fmt::format("Unsupported AWS 'algorithm': '{}'", claim.algorithm));
@@ -318,25 +334,33 @@ std::optional<SignatureFault> SignatureVerifier::check(const Request& request) c
   }
   const auto now = std::chrono::floor<std::chrono::seconds>(clock_.now());
   if (auto wrong = check_time(*time, now, options_.skew, claim)) return wrong;
-  Credential credential;
+  out.time = *time;
+  auto& credential = out.credential;
   if (auto wrong = read_credential(claim.credential, credential)) return wrong;
   if (auto wrong = check_scope(credential, *time, options_.service)) return wrong;
   if (auto wrong = check_signed_headers(request, claim, options_)) return wrong;
 
-  const auto keys = this->keys();
-  const auto secret = keys->secrets.find(credential.id);
+  out.keys = keys();
+  const auto secret = out.keys->secrets.find(credential.id);
   // Our keys have no sessions, so a session's token belongs to somebody else's.
   const bool has_token =
       !request.header("X-Amz-Security-Token").empty() || find_parameter(parameters, "X-Amz-Security-Token") != nullptr;
-  if (secret == keys->secrets.end() || has_token) {
+  if (secret == out.keys->secrets.end() || has_token) {
     return fault(Kind::UnknownKey, "The security token included in the request is invalid.");
   }
+  out.secret = &secret->second;
+  return std::nullopt;
+}
 
+std::optional<SignatureFault> SignatureVerifier::check(const Request& request) const {
+  Signed from;
+  if (auto wrong = read_signed(request, from)) return wrong;
+  const auto& [parameters, claim, credential, time, keys, secret] = from;
   const auto cached = keys->cached(claim.credential);
   const auto signing_key =
-      cached ? *cached : derive_signing_key(secret->second, credential.date, credential.region, credential.service);
+      cached ? *cached : derive_signing_key(*secret, credential.date, credential.region, credential.service);
   const auto canonical = canonical_request(request, parameters, claim.signed_headers);
-  if (!equal_in_constant_time(sign(signing_key, *time, credential.scope, canonical), claim.signature)) {
+  if (!equal_in_constant_time(sign(signing_key, time, credential.scope, canonical), claim.signature)) {
     return fault(Kind::Invalid,
                  "The request signature we calculated does not match the signature you provided. Check your AWS Secret "
                  "Access Key and signing method. Consult the service documentation for details.");

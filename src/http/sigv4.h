@@ -58,9 +58,13 @@ class SignatureVerifier {
 
   // Nothing, when the request carries a valid and fresh signature of a key that we have.
   std::optional<SignatureFault> check(const Request& request) const;
+  // What is wrong with it as far as its head alone can tell: not signed, unknown key, too long ago.
+  std::optional<SignatureFault> check_head(const Request& head) const;
 
  private:
   struct Keys;
+  struct Signed;
+  std::optional<SignatureFault> read_signed(const Request& request, Signed& out) const;
   std::shared_ptr<Keys> keys() const;
 
   const SignatureOptions options_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,9 @@ struct InstanceOptions {
   bool in_memory = false;
   bool relaxed_durability = false;
   std::string region = "us-east-1";
+  std::uint64_t block_cache_bytes = 64ULL << 20;   // of a store on disk
+  std::uint64_t write_buffer_bytes = 64ULL << 20;  // likewise; there are up to three
+  int open_files = 512;                            // likewise
 };
 
 // The newest format of a data folder that this program opens, and the one it makes.

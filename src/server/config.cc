@@ -14,7 +14,9 @@
 #include <type_traits>
 
 #include "stator/base/suggest.h"
+#include "stator/http/connection_limits.h"
 #include "stator/server/access_keys.h"
+#include "stator/server/memory_limit.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves its declaration to us
 
@@ -28,6 +30,7 @@ constexpr std::size_t kMaxFileBytes = 1024 * 1024;
 constexpr std::uint32_t kMaxPort = 65535;
 constexpr std::size_t kHelpColumns = 100;
 constexpr std::size_t kMinSecretBytes = 32;
+constexpr std::uint64_t kMinMemory = 64 << 20;
 constexpr auto kUpOnly = Setting::bit(Mode::Up);
 constexpr auto kAppOnly = Setting::bit(Mode::App);
 constexpr auto kUpAndApp = static_cast<std::uint8_t>(kUpOnly | kAppOnly);
@@ -58,6 +61,20 @@ std::string objection_to_origins(const Config& config) {
 std::string objection_to_secret(const Config& config) {
   const auto size = config.jwt_secret.size();  // empty: none
   return size > 0 && size < kMinSecretBytes ? fmt::format("expects at least {} bytes", kMinSecretBytes) : "";
+}
+
+std::string objection_to_memory_limit(const Config& config) {
+  if (config.memory_limit.empty()) return {};
+  const auto bytes = parse_bytes(config.memory_limit);
+  if (bytes && *bytes >= kMinMemory) return {};
+  return fmt::format("expects a size such as 512MB or 4GB, at least 64MB, not \"{}\"", config.memory_limit);
+}
+
+std::string objection_to_proxies(const Config& config) {
+  for (const auto& proxy : config.trusted_proxies) {
+    if (const auto network = http::Network::parse(proxy); !network) return network.error().message;
+  }
+  return {};
 }
 
 std::string objection_to_data(const Config& config) {
@@ -127,12 +144,30 @@ constexpr auto kSettings = std::to_array<Setting>({
      .member = &Config::log_format,
      .placeholder = "auto|text|json",
      .help = "How to log, on standard error; auto means text on a terminal and JSON elsewhere."},
+    {.name = "memory_limit",
+     .member = &Config::memory_limit,
+     .placeholder = "SIZE",
+     .help = "Memory that this process may use, such as 512MB or 4GB: caches, items kept in memory, and what requests take. "
+             "Requests beyond it are throttled.  By default half of what the machine or the container has.",
+     .objection = objection_to_memory_limit},
     {.name = "max_connections",
      .member = &Config::max_connections,
      .placeholder = "N",
-     .help = "Connections open at the same time; one more is closed immediately.",
+     .help = "Connections open at the same time, on all ports together; one more is closed immediately.",
      .minimum = 1,
      .maximum = 1'000'000},
+    {.name = "max_connections_per_address",
+     .member = &Config::max_connections_per_address,
+     .placeholder = "N",
+     .help = "The same from one address, or one IPv6 network of 64 bits; this machine itself and trusted_proxies have no such "
+             "limit.",
+     .minimum = 1,
+     .maximum = 1'000'000},
+    {.name = "trusted_proxies",
+     .member = &Config::trusted_proxies,
+     .placeholder = "ADDRESS,...",
+     .help = "Addresses, or networks such as 10.0.0.0/8, of proxies that speak for many clients.",
+     .objection = objection_to_proxies},
     {.name = "max_header_bytes",
      .member = &Config::max_header_bytes,
      .placeholder = "BYTES",
@@ -154,7 +189,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "request_timeout_seconds",
      .member = &Config::request_timeout_seconds,
      .placeholder = "SECONDS",
-     .help = "A request that takes longer than this to arrive is dropped with its connection.",
+     .help = "A request whose head takes longer than this to arrive is dropped with its connection; so is one whose body takes "
+             "longer than 10 seconds for 256 KB.",
      .minimum = 1,
      .maximum = 3600},
     {.name = "models",

@@ -41,7 +41,10 @@ struct Config {
   std::vector<std::string> cors_origins;
   log::Level log_level = log::Level::Info;
   LogFormat log_format = LogFormat::Auto;
+  std::string memory_limit;  // a size; empty: half of what there is
   std::uint32_t max_connections = 10'000;
+  std::uint32_t max_connections_per_address = 1'000;
+  std::vector<std::string> trusted_proxies;
   std::uint32_t max_header_bytes = 16 * 1024;  // as the service
   std::uint32_t max_body_bytes = 16 * 1024 * 1024;
   std::uint32_t idle_timeout_seconds = 300;

@@ -1,10 +1,14 @@
 #include "stator/server/endpoint.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <thread>
 
 #include "stator/api/shape.h"
 #include "stator/base/random.h"
@@ -18,6 +22,33 @@ constexpr std::string_view kJson11 = "application/x-amz-json-1.1";
 constexpr std::string_view kJson = "application/json";
 
 constexpr std::size_t kCompressAbove = 4096;  // bytes of an answer, as in the service
+
+// What the thread of an event loop does by itself: a few milliseconds of work.
+constexpr std::size_t kQuickBodyBytes = 256 << 10;
+constexpr std::size_t kQuickAnswerBytes = 2 << 20;
+constexpr std::size_t kSlowLaneQueue = 256;             // calls that wait; one more is throttled
+constexpr std::chrono::seconds kSlowLanePatience{20};   // a call that waited longer is throttled: its client has given up
+constexpr std::string_view kNoMemory =
+    "There is no memory for this request at the moment; memory_limit bounds what requests may use";
+constexpr std::string_view kTooMuchWaits = "Too many large requests wait already; try again later";
+constexpr std::size_t kUncountedAnswerBytes = 16 << 10;  // a smaller answer is not worth the counting
+
+std::size_t slow_lane_threads() { return std::max(1U, std::thread::hardware_concurrency() / 4); }
+
+// The others are to go first.
+void lower_priority() {
+  static constexpr int kNiceness = 5;
+  thread_local const int done = ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
+  static_cast<void>(done);
+}
+
+// Whether an operation changes nothing, so that a client may be told to ask again after it was carried out.
+bool only_reads(std::string_view operation) {
+  for (const auto prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List"}) {
+    if (operation.starts_with(prefix)) return true;
+  }
+  return false;
+}
 
 // 52 characters of the alphabet that the service's ids are made of.
 std::string request_id() {
@@ -97,7 +128,17 @@ std::string_view answer_type(std::string_view content_type) {
 }  // namespace
 
 DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions options)
-    : instance_(instance), options_(std::move(options)) {}
+    : instance_(instance), options_(std::move(options)), slow_lane_(slow_lane_threads(), kSlowLaneQueue) {}
+
+http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
+  const auto* signatures = options_.signatures;
+  if (signatures != nullptr && signatures->required()) {
+    if (const auto wrong = signatures->check_head(head)) return {.refusal = refusal(head, *wrong)};
+  }
+  const bool is_call = head.method == "POST" && head.path == "/" && !answer_type(head.header("Content-Type")).empty();
+  if (!is_call) return {.refusal = no_operation(cors_headers(head.header("Origin")))};
+  return {};
+}
 
 void DynamoDbEndpoint::handle(const http::Request& request, http::Responder responder) {
   if (auto answer = objection(request)) return responder.send(std::move(*answer));
@@ -125,51 +166,110 @@ std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& r
   if (signatures == nullptr || !signatures->required() || needs_no_signature(request)) return std::nullopt;
   const auto wrong = signatures->check(request);
   if (!wrong) return std::nullopt;
-  const api::Fault fault{.type = std::string(type_of(wrong->kind)), .message = wrong->message, .members = {}};
+  return refusal(request, *wrong);
+}
+
+http::Response DynamoDbEndpoint::refusal(const http::Request& request, const http::SignatureFault& wrong) {
+  const api::Fault fault{.type = std::string(type_of(wrong.kind)), .message = wrong.message, .members = {}};
   const auto operation = operation_of(request.header("X-Amz-Target"));
   requests_.record(std::string(operation.empty() ? "unknown" : operation), {}, fault.name(), {});
   return dynamodb_response(status_of(fault), kJson10, fault.body(), cors_headers(request.header("Origin")));
 }
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto operation = operation_of(request.header("X-Amz-Target"));
-  auto cors = options_.cors_origins.empty() ? std::string() : cors_headers(request.header("Origin"));
-  auto content_type = answer_type(request.header("Content-Type"));
-  if (content_type.empty() && request.body.empty()) content_type = kJson10;
-  if (content_type.empty() || request.path != "/") return responder.send(no_operation(cors));
+  ApiCall call{.request = request,
+               .operation = operation_of(request.header("X-Amz-Target")),
+               .content_type = answer_type(request.header("Content-Type")),
+               .label = {},
+               .cors = options_.cors_origins.empty() ? std::string() : cors_headers(request.header("Origin")),
+               .coding = http::accepted_coding(request.header("Accept-Encoding")),
+               .start = std::chrono::steady_clock::now()};
+  if (call.content_type.empty() && request.body.empty()) call.content_type = kJson10;
+  if (call.content_type.empty() || request.path != "/") return responder.send(no_operation(call.cors));
   // Only names that exist become labels, or a client could fill the memory with them.
-  std::string label(api::Service::knows(operation) ? operation : "unknown");
-  auto body = request.body;
+  call.label = api::Service::knows(call.operation) ? call.operation : "unknown";
+  if (request.body.size() > kQuickBodyBytes) return run_slowly(std::move(call), std::move(responder));
+  run(std::move(call), std::move(responder), Lane::Quick);
+}
+
+void DynamoDbEndpoint::run(ApiCall call, http::Responder responder, Lane lane) {
+  auto body = call.request.body;
   std::string decoded;
-  if (const auto encoding = request.header("Content-Encoding"); !encoding.empty()) {
-    auto content = http::decode_content(encoding, body, options_.max_body_bytes);
+  MemoryClaim memory(options_.memory, MemoryPart::Bodies);
+  if (const auto encoding = call.request.header("Content-Encoding"); !encoding.empty()) {
+    const auto limit = lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
+    // Claimed before it is known how large it is: a small body can hold a large one.
+    if (lane == Lane::Slow && !memory.resize(limit)) {
+      return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}));
+    }
+    auto content = http::decode_content(encoding, body, limit);
+    if (!content && content.error().code == ErrorCode::LimitExceeded && lane == Lane::Quick) {
+      return run_slowly(std::move(call), std::move(responder));
+    }
     if (!content) {
       const bool too_large = content.error().code == ErrorCode::LimitExceeded;
-      const auto fault =
-          api::to_fault({too_large ? ErrorCode::Serialization : ErrorCode::Internal, content.error().message});
-      requests_.record(label, {}, fault.name(), std::chrono::steady_clock::now() - start);
-      return responder.send(dynamodb_response(too_large ? 413 : 500, content_type, fault.body(), cors));
+      const Error error{too_large ? ErrorCode::Serialization : ErrorCode::Internal, content.error().message};
+      return responder.send(fault_answer(call, too_large ? 413 : 500, error));
     }
     decoded = std::move(*content);
     body = decoded;
+    if (lane == Lane::Slow) memory.resize(decoded.size());
   }
-  const auto coding = http::accepted_coding(request.header("Accept-Encoding"));
+  api::CallOptions options{.endpoint = call.request.header("Host"), .memory = options_.memory};
+  if (lane == Lane::Quick) options.quick_bytes = kQuickAnswerBytes;
+  const std::function<bool()> abandoned = [client = responder.watch()] { return client.has_gone(); };
+  if (lane == Lane::Slow) options.abandoned = &abandoned;
+  const auto operation = call.operation;
   instance_.service().call(
       operation, body,
-      [this, start, content_type, coding, cors = std::move(cors), label = std::move(label),
-       responder = std::move(responder)](api::Reply reply) mutable {
-        const auto latency = std::chrono::steady_clock::now() - start;
-        if (auto* answer = std::get_if<std::string>(&reply.outcome)) {
-          requests_.record(label, reply.table, {}, latency);
-          return responder.send(
-              compressed(dynamodb_response(200, content_type, std::move(*answer), cors), coding, cors));
-        }
-        const auto& fault = std::get<api::Fault>(reply.outcome);
-        requests_.record(label, reply.table, fault.name(), latency);
-        responder.send(compressed(dynamodb_response(status_of(fault), content_type, fault.body(), cors), coding, cors));
+      [this, call = std::move(call), responder = std::move(responder)](api::Reply reply) mutable {
+        if (reply.takes_long) return run_slowly(std::move(call), std::move(responder));
+        responder.send(answer(call, std::move(reply)));
       },
-      request.header("Host"));
+      options);
+}
+
+// Reads are not carried out twice: nothing was done where the first attempt ended.
+void DynamoDbEndpoint::run_slowly(ApiCall call, http::Responder responder) {
+  const auto too_late = std::chrono::steady_clock::now() + kSlowLanePatience;
+  auto waiting = std::make_shared<std::pair<ApiCall, http::Responder>>(std::move(call), std::move(responder));
+  app::WorkerPool::Job job = [this, too_late, waiting] {
+    lower_priority();
+    auto& [the_call, the_responder] = *waiting;
+    if (the_responder.watch().has_gone() || std::chrono::steady_clock::now() > too_late) {
+      return the_responder.send(fault_answer(the_call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
+    }
+    run(std::move(the_call), std::move(the_responder), Lane::Slow);
+  };
+  if (slow_lane_.submit(job)) return;
+  waiting->second.send(fault_answer(waiting->first, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
+}
+
+http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply reply) {
+  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
+    requests_.record(call.label, reply.table, fault->name(), std::chrono::steady_clock::now() - call.start);
+    return compressed(dynamodb_response(status_of(*fault), call.content_type, fault->body(), call.cors), call.coding,
+                      call.cors);
+  }
+  auto& body = std::get<std::string>(reply.outcome);
+  auto memory = reply.memory.bytes() > 0 ? std::move(reply.memory) : MemoryClaim(options_.memory, MemoryPart::Answers);
+  if (body.size() > kUncountedAnswerBytes && !memory.resize(body.size())) {
+    // A write has been carried out, so its client must not be told that nothing was done.
+    return only_reads(call.operation) ? fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}, reply.table)
+                                      : fault_answer(call, 500, {ErrorCode::Internal, std::string(kNoMemory)}, reply.table);
+  }
+  requests_.record(call.label, reply.table, {}, std::chrono::steady_clock::now() - call.start);
+  auto response = compressed(dynamodb_response(200, call.content_type, std::move(body), call.cors), call.coding, call.cors);
+  memory.resize(std::min(memory.bytes(), response.body.size()));
+  response.memory = std::move(memory);
+  return response;
+}
+
+http::Response DynamoDbEndpoint::fault_answer(const ApiCall& call, int status, const Error& error,
+                                              std::string_view table) {
+  const auto fault = api::to_fault(error);
+  requests_.record(call.label, table, fault.name(), std::chrono::steady_clock::now() - call.start);
+  return dynamodb_response(status, call.content_type, fault.body(), call.cors);
 }
 
 http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
@@ -210,6 +310,16 @@ http::Response DynamoDbEndpoint::metrics() const {
   counter("stator_store_written_bytes_total", "Bytes of keys and values committed.", store.bytes_written);
   gauge("stator_store_size_bytes", "Approximate size of the store.", store.size_bytes);
   gauge("stator_tables", "Tables.", engine.catalog().size());
+  if (const auto* memory = options_.memory) {
+    gauge("stator_request_memory_limit_bytes", "What requests may make the server hold.", memory->limit());
+    http::print_metric_head(body, "stator_request_memory_bytes", "gauge", "What requests make the server hold.");
+    for (const auto part : kMemoryParts) {
+      fmt::format_to(std::back_inserter(body), "stator_request_memory_bytes{{part=\"{}\"}} {}\n", name_of(part),
+                     memory->used(part));
+    }
+    counter("stator_request_memory_refusals_total", "Requests refused because there was no memory for them.",
+            memory->refusals());
+  }
   if (server_ != nullptr) {
     const auto http = server_->statistics();
     gauge("stator_connections", "Open connections.", http.connections_open);

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "stator/app/service.h"
+#include "stator/app/worker_pool.h"
+#include "stator/base/memory_budget.h"
+#include "stator/http/content_coding.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
@@ -18,25 +22,47 @@ struct EndpointOptions {
   std::size_t max_body_bytes = 17 << 20;                // of a request's body once it is decompressed
   const http::SignatureVerifier* signatures = nullptr;  // outlives the endpoint; null: anyone may speak
   const app::Service* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
+  MemoryBudget* memory = nullptr;         // for what requests make the server hold; null: no limit.  Outlives the endpoint.
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and
 // GET /metrics for Prometheus.  Once there are access keys, everything but GET / and /health, and the question of a browser
-// whether it may ask, must be signed.  Thread-safe.
+// whether it may ask, must be signed.
+//
+// Requests are carried out on the thread where they arrive, but for those that would hold up the others there: large bodies and
+// large answers go to the slow lane, a few threads of low priority.  Thread-safe.
 class DynamoDbEndpoint final : public http::Handler {
  public:
   DynamoDbEndpoint(library::Instance& instance, EndpointOptions options);  // the instance outlives the endpoint
 
   void handle(const http::Request& request, http::Responder responder) override;
+  http::Admission admit(const http::Request& head) override;
   http::Response refuse(int status, std::string_view reason) override;
 
   // The server whose connections /metrics tells about; set once, before it matters.
   void observe(const http::Server& server) { server_ = &server; }
 
  private:
+  // One call of the API, with what is known from the head of its request.
+  struct ApiCall {
+    http::Request request;
+    std::string_view operation;     // empty: none of that name
+    std::string_view content_type;  // of the answer
+    std::string_view label;
+    std::string cors;
+    http::ContentCoding coding;  // of the answer
+    std::chrono::steady_clock::time_point start;
+  };
+  enum class Lane : std::uint8_t { Quick, Slow };
+
   void call(const http::Request& request, http::Responder responder);
+  void run(ApiCall call, http::Responder responder, Lane lane);
+  void run_slowly(ApiCall call, http::Responder responder);
+  http::Response answer(const ApiCall& call, api::Reply reply);
+  http::Response fault_answer(const ApiCall& call, int status, const Error& error, std::string_view table = {});
   // The answer to a request that is not signed as it must be.
   std::optional<http::Response> objection(const http::Request& request);
+  http::Response refusal(const http::Request& request, const http::SignatureFault& wrong);
   http::Response page(const http::Request& request) const;  // GET
   http::Response health() const;
   http::Response metrics() const;
@@ -48,6 +74,7 @@ class DynamoDbEndpoint final : public http::Handler {
   const EndpointOptions options_;
   http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
+  app::WorkerPool slow_lane_;  // last: its threads use everything above
 };
 
 }  // namespace stator::server

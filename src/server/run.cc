@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdio>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "stator/base/log.h"
 #include "stator/client/capabilities.h"
@@ -15,12 +17,14 @@
 #include "stator/client/credentials.h"
 #include "stator/client/remote.h"
 #include "stator/console/console.h"
+#include "stator/http/connection_limits.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
 #include "stator/http/tls.h"
 #include "stator/library/instance.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/endpoint.h"
+#include "stator/server/memory_limit.h"
 #include "stator/server/stop_signal.h"
 #include "stator/server/systems.h"
 
@@ -29,19 +33,6 @@ namespace {
 
 constexpr std::chrono::seconds kStopGrace{10};
 constexpr std::chrono::seconds kLookForKeys{1};
-
-http::ServerOptions http_options(const Config& config, std::uint16_t port) {
-  http::ServerOptions options;
-  options.host = config.host;
-  options.port = port;
-  options.threads = static_cast<int>(config.threads);
-  options.header_bytes = config.max_header_bytes;
-  options.body_bytes = config.max_body_bytes;
-  options.connections = config.max_connections;
-  options.idle_timeout = std::chrono::seconds(config.idle_timeout_seconds);
-  options.request_timeout = std::chrono::seconds(config.request_timeout_seconds);
-  return options;
-}
 
 std::string url(std::string_view scheme, std::string_view host, std::uint16_t port) {
   const bool v6 = host.find(':') != std::string_view::npos;
@@ -54,17 +45,104 @@ struct Welcome {
   bool signed_only = false;
 };
 
+// How many files the store and clients may have open.  Every connection is a descriptor, a shell allows few of them, and what
+// clients take must not be missing where the store opens its next file.
+struct Descriptors {
+  std::size_t connections;
+  int store_files;
+};
+
+Descriptors plan_descriptors(const Config& config) {
+  static constexpr rlim_t kMostStoreFiles = 512;
+  static constexpr rlim_t kOthers = 128;  // logs, listening sockets, event loops, connections to other servers
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {config.max_connections, kMostStoreFiles};
+  const rlim_t wanted = config.max_connections + kMostStoreFiles + kOthers;
+  if (limit.rlim_cur < wanted) {
+    const auto before = std::exchange(limit.rlim_cur, std::min(wanted, limit.rlim_max));
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
+  }
+  const rlim_t store_files = std::clamp<rlim_t>(limit.rlim_cur / 4, 32, kMostStoreFiles);
+  const rlim_t kept = store_files + std::min(kOthers, limit.rlim_cur / 4);
+  const rlim_t left = limit.rlim_cur > kept ? limit.rlim_cur - kept : 1;
+  if (left < config.max_connections) {
+    log::warning("fewer_connections",
+                 {{"max_connections", left},
+                  {"message", fmt::format("the limit of {} open files allows no more; raise it with ulimit -n {}",
+                                          limit.rlim_cur, wanted)}});
+  }
+  return {std::min<std::size_t>(left, config.max_connections), static_cast<int>(store_files)};
+}
+
+// What the servers of this process share, so that one of them cannot take what the others need.
+class SharedLimits {
+ public:
+  explicit SharedLimits(const Config& config)
+      : descriptors_(plan_descriptors(config)),
+        plan_(plan_memory(limit_of(config))),
+        memory_(plan_.requests),
+        connections_({.total = descriptors_.connections,
+                      .per_address = config.max_connections_per_address,
+                      .proxies = proxies_of(config)}) {}
+
+  const MemoryPlan& plan() const { return plan_; }
+  MemoryBudget& memory() { return memory_; }
+
+  http::ServerOptions http_options(const Config& config, std::uint16_t port) {
+    http::ServerOptions options;
+    options.host = config.host;
+    options.port = port;
+    options.threads = static_cast<int>(config.threads);
+    options.header_bytes = config.max_header_bytes;
+    options.body_bytes = config.max_body_bytes;
+    options.limits = &connections_;
+    options.memory = &memory_;
+    options.idle_timeout = std::chrono::seconds(config.idle_timeout_seconds);
+    options.request_timeout = std::chrono::seconds(config.request_timeout_seconds);
+    return options;
+  }
+
+  library::InstanceOptions instance_options(const Config& config) const {
+    library::InstanceOptions options;
+    options.data_folder = config.data;
+    options.in_memory = config.in_memory;
+    options.relaxed_durability = config.durability == Durability::Relaxed;
+    options.block_cache_bytes = plan_.block_cache;
+    options.write_buffer_bytes = plan_.write_buffer;
+    options.open_files = descriptors_.store_files;
+    return options;
+  }
+
+ private:
+  static constexpr std::uint64_t kUnknownMachine = 4ULL << 30;
+
+  static std::uint64_t limit_of(const Config& config) {
+    if (const auto limit = parse_bytes(config.memory_limit)) return *limit;
+    const auto available = available_memory();
+    return (available > 0 ? available : kUnknownMachine) / 2;
+  }
+  static std::vector<http::Network> proxies_of(const Config& config) {
+    std::vector<http::Network> proxies;
+    for (const auto& text : config.trusted_proxies) {
+      if (auto network = http::Network::parse(text)) proxies.push_back(std::move(*network));
+    }
+    return proxies;
+  }
+
+  const Descriptors descriptors_;
+  const MemoryPlan plan_;
+  MemoryBudget memory_;
+  http::ConnectionLimits connections_;
+};
+
 // The database that systems are kept in: an own one in this process, or an endpoint.
 class AppDatabase {
  public:
   // Errors: Usage (an endpoint that lacks what models need, no credentials), Storage, Corruption.
-  static Result<AppDatabase> open(const Config& config) {
+  static Result<AppDatabase> open(const Config& config, const SharedLimits& limits) {
     AppDatabase database;
     if (config.endpoint.empty()) {
-      database.instance_ =
-          TRY(library::Instance::open({.data_folder = config.data,
-                                       .in_memory = config.in_memory,
-                                       .relaxed_durability = config.durability == Durability::Relaxed}));
+      database.instance_ = TRY(library::Instance::open(limits.instance_options(config)));
       database.client_ = std::make_unique<client::InProcessClient>(database.instance_->service());
       return database;
     }
@@ -126,19 +204,6 @@ void reload(http::TlsContext& tls) {
   }
 }
 
-// Every connection is a file descriptor, and a shell allows few of them.
-void raise_descriptor_limit(const Config& config) {
-  static constexpr rlim_t kOwnDescriptors = 512;  // the store's files and the rest
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t wanted = config.max_connections + kOwnDescriptors;
-  if (limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
-    log::warning("fewer connections than configured are possible", {{"file_descriptors", limit.rlim_cur}});
-  }
-}
-
 // What a person who has just started it needs next.
 void print_welcome(const Config& config, const Welcome& welcome) {
   std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
@@ -161,11 +226,9 @@ void print_welcome(const Config& config, const Welcome& welcome) {
 
 Result<void> run_server(const Config& config, Mode mode) {
   TRY(check_config(config, mode));
-  raise_descriptor_limit(config);
+  SharedLimits limits(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
-  auto instance = TRY(library::Instance::open({.data_folder = config.data,
-                                               .in_memory = config.in_memory,
-                                               .relaxed_durability = config.durability == Durability::Relaxed}));
+  auto instance = TRY(library::Instance::open(limits.instance_options(config)));
   const SystemClock clock;
   http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
   AccessKeyFollower keys(AccessKeyFile(config.data), signatures);
@@ -177,8 +240,9 @@ Result<void> run_server(const Config& config, Mode mode) {
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins,
                                         .max_body_bytes = config.max_body_bytes,
                                         .signatures = &signatures,
-                                        .systems = systems ? &systems->service() : nullptr});
-  auto options = http_options(config, config.port);
+                                        .systems = systems ? &systems->service() : nullptr,
+                                        .memory = &limits.memory()});
+  auto options = limits.http_options(config, config.port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
   options.tls = tls.get();
@@ -191,7 +255,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   // It asks nobody for a key, so only this machine may reach it.
   const auto console_host = is_loopback(config.host) ? config.host : Config().host;
   if (mode == Mode::Up) {
-    auto console_options = http_options(config, config.console_port);
+    auto console_options = limits.http_options(config, config.console_port);
     if (!systems) console_options.threads = 1;
     console_options.host = console_host;
     console_server = TRY(http::Server::start(console_options, console_port));
@@ -225,12 +289,12 @@ Result<void> run_server(const Config& config, Mode mode) {
 
 Result<void> run_app(const Config& config) {
   TRY(check_config(config, Mode::App));
-  raise_descriptor_limit(config);
+  SharedLimits limits(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
-  auto database = TRY(AppDatabase::open(config));
+  auto database = TRY(AppDatabase::open(config, limits));
   const SystemClock clock;
   auto systems = TRY(Systems::open(config, database.client(), clock));
-  auto options = http_options(config, config.app_port);
+  auto options = limits.http_options(config, config.app_port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
   options.tls = tls.get();

@@ -174,7 +174,7 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<
   rocks.max_bgerror_resume_count = 0;  // see recover()
 
   rocks.max_background_jobs = 2;
-  rocks.max_open_files = 512;
+  rocks.max_open_files = options.open_files;
   rocks.max_file_opening_threads = 1;
   rocks.stats_dump_period_sec = 0;
   rocks.stats_persist_period_sec = 0;

@@ -20,6 +20,7 @@ struct RocksDbOptions {
   std::chrono::milliseconds sync_interval{5};      // when relaxed
   std::uint64_t block_cache_bytes = 64ULL << 20;   // taken as it fills
   std::uint64_t write_buffer_bytes = 64ULL << 20;  // likewise; changes kept in memory before they become a file
+  int open_files = 512;                            // of its own, at the same time
 };
 
 // Opens the store in a folder; docs/formats/store.md says what is in there.

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace stator::server {
+
+// "512MB", "2GB", or a plain number of bytes.  Nothing when it is not a size.
+std::optional<std::uint64_t> parse_bytes(std::string_view text);
+
+// What this process may use: the machine's memory, or less where a container (cgroup v1 or v2) has less.  0 when nobody tells.
+// `root` stands for "/", so that a test can be any machine.
+std::uint64_t available_memory(const std::string& root = "");
+
+// memory_limit, or by default half of what is available, shared out.
+struct MemoryPlan {
+  std::uint64_t limit = 0;
+  std::uint64_t requests = 0;      // what requests make the server hold
+  std::uint64_t data = 0;          // items, when they are kept in memory
+  std::uint64_t block_cache = 0;   // of a store on disk
+  std::uint64_t write_buffer = 0;  // likewise; there are up to three
+};
+MemoryPlan plan_memory(std::uint64_t limit);
+
+}  // namespace stator::server

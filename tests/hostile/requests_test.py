@@ -1,0 +1,236 @@
+"""Requests to the DynamoDB API that try to take the server's memory, its descriptors or its time."""
+
+import contextlib
+import gzip
+import json
+import os
+import re
+import resource
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import server as stator
+
+MB = 1 << 20
+LIMIT = 512 * MB
+MOST = 640 * MB  # what a process with that limit may take at its peak
+TABLE = {"TableName": "Things", "BillingMode": "PAY_PER_REQUEST",
+         "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "S"}],
+         "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}]}  # fmt: skip
+CLIENTS = 64
+
+
+def request(operation, body, **headers):
+    lines = {"Host": "localhost", "Content-Type": "application/x-amz-json-1.0",
+             "X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Length": str(len(body))} | headers  # fmt: skip
+    head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in lines.items())
+    return f"POST / HTTP/1.1\r\n{head}\r\n".encode() + body
+
+
+def connect(server, timeout=60):
+    return socket.create_connection(("127.0.0.1", server.port), timeout)
+
+
+def read_answer(sock):
+    """(status, length of the body), reading all of it and keeping nothing."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        part = sock.recv(65536)
+        if not part:
+            raise ConnectionError("closed before an answer")
+        data += part
+    head, body = data.split(b"\r\n\r\n", 1)
+    length = int(re.search(rb"content-length: (\d+)", head.lower())[1])
+    got = len(body)
+    while got < length:
+        part = sock.recv(MB)
+        if not part:
+            raise ConnectionError("closed in the middle of an answer")
+        got += len(part)
+    return int(head.split(b" ", 2)[1]), length
+
+
+def metric(server, name):
+    with connect(server) as sock:
+        sock.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        text = b"".join(iter(lambda: sock.recv(65536), b"")).decode()
+    return sum(float(value) for value in re.findall(rf"^{re.escape(name)}(?:\{{.*\}})? (\S+)$", text, re.MULTILINE))
+
+
+def until(condition, what):
+    deadline = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"a minute later it is still not so: {what}")
+        time.sleep(0.02)
+
+
+class Bystander:
+    """Reads one small item over and over while others misbehave; every answer must be right."""
+
+    def __init__(self, server):
+        self.connection, self.failures, self.answered, self.stopping = server.connect(), [], 0, False
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while not self.stopping:
+            try:
+                item = self.connection.ok("GetItem", TableName="Things", Key={"k": {"S": "small"}})["Item"]
+                assert item["v"] == {"S": "here"}, item
+                self.answered += 1
+            except Exception as error:  # noqa: BLE001: whatever it is, it is a failure
+                self.failures.append(repr(error))
+                return
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping = True
+        self.thread.join()
+
+
+def at_once(server, bodies, clients=CLIENTS):
+    """Every client sends one of the requests and reads its answer; the statuses."""
+    statuses = []
+
+    def run(number):
+        with contextlib.suppress(OSError), connect(server) as sock:
+            sock.sendall(bodies[number % len(bodies)])
+            statuses.append(read_answer(sock)[0])
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return statuses
+
+
+class Memory(unittest.TestCase):
+    """With memory_limit 512MB: the peak stays below 640 MB, and a bystander is served throughout."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = stator.Server(arguments=["--memory-limit", "512MB"]).start()
+        cls.addClassCleanup(cls.server.__exit__, None)
+        db = cls.server.connect()
+        db.ok("CreateTable", **TABLE)
+        db.ok("PutItem", TableName="Things", Item={"k": {"S": "small"}, "v": {"S": "here"}})
+        # Each control character is six bytes of JSON: 45 of these are an answer of 100 MB.
+        for number in range(45):
+            db.ok("PutItem", TableName="Things", Item={"k": {"S": f"large{number}"}, "v": {"S": "\x01" * 380_000}})
+        keys = [{"k": {"S": f"large{number}"}} for number in range(45)]
+        cls.large_read = request("BatchGetItem", json.dumps({"RequestItems": {"Things": {"Keys": keys}}}).encode())
+
+    def setUp(self):
+        self.server.forget_peak()
+
+    def expect_bounded(self, bodies, statuses, clients=CLIENTS):
+        with Bystander(self.server) as bystander:
+            got = at_once(self.server, bodies, clients)
+            before = bystander.answered
+            until(lambda: bystander.answered > before or bystander.failures, "the bystander is answered")
+        self.assertEqual(bystander.failures, [])
+        self.assertTrue(self.server.alive())
+        self.assertEqual(set(got) - set(statuses), set())
+        self.assertLess(self.server.peak_bytes(), MOST)
+
+    def test_large_answers_to_many_at_once(self):
+        self.expect_bounded([self.large_read], {200, 400})
+
+    def test_large_bodies_of_tiny_values(self):
+        ones = b'{"TableName":"Things","Item":{"k":{"S":"x"},"v":{"L":[' + b",".join([b'{"N":"1"}'] * 1_500_000) + b"]}}}"
+        marks = b'{"TableName":"Things","Item":[' + b",".join([b"1"] * 7_900_000) + b"]}"
+        self.expect_bounded([request("PutItem", ones), request("PutItem", marks)], {400, 503})
+
+    def test_small_bodies_that_inflate_to_large_ones(self):
+        bomb = gzip.compress(b'{"TableName":"Things","Item":[' + b"1," * 8_000_000 + b"1]}")
+        self.expect_bounded([request("PutItem", bomb, Content_Encoding="gzip")], {400})
+
+    def test_answers_that_nobody_reads(self):
+        with Bystander(self.server) as bystander, contextlib.ExitStack() as stack:
+            for _ in range(CLIENTS):
+                sock = stack.enter_context(connect(self.server))
+                sock.sendall(self.large_read)
+            until(lambda: metric(self.server, "stator_request_memory_bytes") > 50 * MB, "answers wait to be read")
+            before = bystander.answered
+            until(lambda: bystander.answered > before + 100 or bystander.failures, "the bystander is answered")
+        self.assertEqual(bystander.failures, [])
+        self.assertLess(self.server.peak_bytes(), MOST)
+        until(lambda: metric(self.server, "stator_request_memory_bytes") == 0, "all memory has been given back")
+
+    def test_work_whose_client_has_gone_is_dropped(self):
+        before = metric(self.server, "stator_errors_total")
+        for _ in range(CLIENTS):
+            with connect(self.server) as sock:
+                sock.sendall(self.large_read)
+        # A read that was carried out is no error; one that was dropped is counted as throttled.
+        until(lambda: metric(self.server, "stator_errors_total") > before, "something was dropped")
+        until(lambda: metric(self.server, "stator_request_memory_bytes") == 0, "all memory has been given back")
+
+
+class IdleConnections(unittest.TestCase):
+    def test_keep_nothing_of_a_large_answer(self):
+        with stator.Server("memory") as server, contextlib.ExitStack() as stack:
+            db = server.connect()
+            db.ok("CreateTable", **TABLE)
+            for number in range(40):
+                db.ok("PutItem", TableName="Things", Item={"k": {"S": str(number)}, "v": {"S": "x" * 380_000}})
+            keys = [{"k": {"S": str(number)}} for number in range(40)]
+            large_read = request("BatchGetItem", json.dumps({"RequestItems": {"Things": {"Keys": keys}}}).encode())
+            before = server.resident_bytes()
+            socks = [stack.enter_context(connect(server)) for _ in range(30)]
+            for sock in socks:
+                sock.sendall(large_read)
+                self.assertGreater(read_answer(sock)[1], 14 * MB)
+            # 30 answers of 15 MB were sent.
+            until(lambda: server.resident_bytes() < before + 100 * MB, "idle connections have given their memory back")
+
+
+class Strangers(unittest.TestCase):
+    """Once there are access keys, a request is refused by its head."""
+
+    def test_cannot_make_the_server_hold_their_bodies(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = subprocess.run([stator.binary(), "key", "add", "--data", folder], capture_output=True, text=True, check=True)
+            key, secret = (re.search(rf"{name}=(\S+)", made.stdout)[1] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"))
+            with stator.Server(folder, ["--memory-limit", "64MB"]) as server, contextlib.ExitStack() as stack:
+                # A megabyte is announced and most of it sent; the rest never comes.
+                unfinished = request("PutItem", b"", Content_Length=str(MB)) + b" " * 900_000
+                for _ in range(100):
+                    sock = stack.enter_context(connect(server))
+                    with contextlib.suppress(OSError):
+                        sock.sendall(unfinished)
+                    self.assertEqual(read_answer(sock)[0], 400)
+                db = server.connect()
+                db.access_key, db.secret_key = key, secret
+                db.ok("CreateTable", **TABLE)
+                db.ok("PutItem", TableName="Things", Item={"k": {"S": "x"}, "v": {"S": "y" * 300_000}})
+
+
+class Descriptors(unittest.TestCase):
+    def test_connections_leave_the_store_its_own(self):
+        few = 1024
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (few, few))
+
+        with stator.Server(preexec=limit) as server, contextlib.ExitStack() as stack:
+            db = server.connect()
+            db.ok("CreateTable", **TABLE)
+            for _ in range(few + 100):
+                stack.enter_context(connect(server))
+            until(lambda: len(os.listdir(f"/proc/{server.pid}/fd")) > 300, "connections are open")
+            time.sleep(0.2)  # let the server accept what it will
+            self.assertLess(len(os.listdir(f"/proc/{server.pid}/fd")), few - 200)
+            for number in range(200):
+                db.ok("PutItem", TableName="Things", Item={"k": {"S": str(number)}, "v": {"S": "x" * 1000}})
+            self.assertEqual(db.ok("Scan", TableName="Things", Select="COUNT")["Count"], 200)
+
+
