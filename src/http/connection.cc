@@ -32,6 +32,9 @@ constexpr SteadyTime kNever = SteadyTime::max();
 // The connection whose handler is being called by this thread.
 constinit thread_local Connection* handling = nullptr;
 
+// Assigning an empty string would keep the capacity.
+void free_memory(std::string& text) { std::string().swap(text); }
+
 // A client that only closes its sending half looks the same; what is dropped because of it is long work, and no write.
 bool peer_has_closed(int descriptor) {
   pollfd poll{.fd = descriptor, .events = POLLRDHUP, .revents = 0};
@@ -355,10 +358,9 @@ bool Connection::flush() {
   }
   written_ = 0;
   stalled_.reset();
-  // A new string: assigning {} would keep the capacity.
-  if (!large_body_.empty()) large_body_ = std::string();
+  free_memory(large_body_);
   large_body_memory_.reset();
-  if (out_.capacity() > kRetainedOutBytes) out_ = std::string();
+  if (out_.capacity() > kRetainedOutBytes) free_memory(out_);
   out_.clear();
   return true;
 }
@@ -438,7 +440,7 @@ void Connection::close() {
   closed_ = true;
   abandoned_.store(true, std::memory_order_relaxed);
   stalled_.reset();
-  large_body_ = std::string();
+  free_memory(large_body_);
   large_body_memory_.reset();
   error_code error;
   socket_.close(error);  // NOLINT: nothing can be done about it, and nothing needs to

@@ -370,7 +370,7 @@ Result<JsonElement> JsonParser::parse(std::string_view text) {
   if (text.size() > kMaxJsonBytes) return serialization_error("The document is too large");
   const std::size_t needed = text.size() + kJsonPadding;
   if (padded_.capacity() < needed || (padded_.capacity() > kKeptBytes && needed <= kKeptBytes)) {
-    padded_ = std::string();
+    std::string().swap(padded_);  // assigning an empty string would keep the capacity
     padded_.reserve(std::bit_ceil(needed));
   }
   padded_.assign(text);
