@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <optional>
 
 #include "stator/base/log.h"
@@ -21,6 +22,7 @@
 #include "stator/library/instance.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/endpoint.h"
+#include "stator/server/health.h"
 #include "stator/server/stop_signal.h"
 #include "stator/server/systems.h"
 
@@ -78,6 +80,11 @@ class AppDatabase {
   }
 
   client::Client& client() { return *client_; }
+  // What /health answers; none where the database is somebody else's.
+  std::function<http::Response()> health() const {
+    if (!instance_) return nullptr;
+    return [engine = &instance_->engine()] { return health_answer(engine->health(), HealthDetail::Cause); };
+  }
 
  private:
   std::unique_ptr<library::Instance> instance_;  // null: remote
@@ -229,7 +236,7 @@ Result<void> run_app(const Config& config) {
   StopSignal stop;  // before any thread, so that all inherit its mask
   auto database = TRY(AppDatabase::open(config));
   const SystemClock clock;
-  auto systems = TRY(Systems::open(config, database.client(), clock));
+  auto systems = TRY(Systems::open(config, database.client(), clock, database.health()));
   auto options = http_options(config, config.app_port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));

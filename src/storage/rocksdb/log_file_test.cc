@@ -53,15 +53,15 @@ class WrittenLog {
 
 using Numbers = std::vector<std::uint64_t>;
 
-TEST(LogFile, KnowsTheChecksumOfRocksDb) { EXPECT_EQ(crc32c("123456789"), 0xE3069283U); }
+TEST(RocksDbLogFile, KnowsTheChecksumOfRocksDb) { EXPECT_EQ(crc32c("123456789"), 0xE3069283U); }
 
-TEST(LogFile, ReadsEveryCommitThatRocksDbWrote) {
+TEST(RocksDbLogFile, ReadsEveryCommitThatRocksDbWrote) {
   const auto reading = WrittenLog({10, 100'000, 32'000, 0, 70'000, 5}).read();
   EXPECT_EQ(reading.commits, (Numbers{1, 2, 3, 4, 5, 6})) << "also those that cross blocks";
   EXPECT_TRUE(reading.damage.empty());
 }
 
-TEST(LogFile, TellsWhereARecordIsDamagedAndReadsOnBehindIt) {
+TEST(RocksDbLogFile, TellsWhereARecordIsDamagedAndReadsOnBehindIt) {
   WrittenLog log({10, 10, 10, 10});
   log.bytes[log.bytes.size() / 4 + 20] ^= '\x40';
   const auto reading = log.read();
@@ -69,13 +69,13 @@ TEST(LogFile, TellsWhereARecordIsDamagedAndReadsOnBehindIt) {
   EXPECT_EQ(reading.damage, (Numbers{log.bytes.size() / 4}));
 }
 
-TEST(LogFile, FindsTheNextRecordWhenALengthIsDamaged) {
+TEST(RocksDbLogFile, FindsTheNextRecordWhenALengthIsDamaged) {
   WrittenLog log({10, 10, 10, 10});
   log.bytes[log.bytes.size() / 4 + 4] ^= '\x40';
   EXPECT_EQ(log.read().commits, (Numbers{1, 3, 4}));
 }
 
-TEST(LogFile, LosesOnlyTheRecordThatCrossesADamagedBlock) {
+TEST(RocksDbLogFile, LosesOnlyTheRecordThatCrossesADamagedBlock) {
   WrittenLog log({10, 100'000, 10});
   log.bytes[50'000] ^= '\x01';
   const auto reading = log.read();
@@ -83,7 +83,7 @@ TEST(LogFile, LosesOnlyTheRecordThatCrossesADamagedBlock) {
   EXPECT_EQ(reading.damage.size(), 1U);
 }
 
-TEST(LogFile, TellsARecordWithoutItsEnd) {
+TEST(RocksDbLogFile, TellsARecordWithoutItsEnd) {
   WrittenLog log({10, 100'000});
   log.bytes.resize(60'000);
   const auto reading = log.read();
@@ -91,7 +91,7 @@ TEST(LogFile, TellsARecordWithoutItsEnd) {
   EXPECT_EQ(reading.damage.size(), 1U);
 }
 
-TEST(LogFile, TakesZerosForDamage) {
+TEST(RocksDbLogFile, TakesZerosForDamage) {
   WrittenLog log({10, 10});
   log.bytes.append(100'000, '\0');
   const auto end = log.bytes.size() - 100'000;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -16,6 +17,8 @@
 
 namespace stator::storage {
 namespace {
+
+static_assert(std::endian::native == std::endian::little, "the mapped page is written in words");
 
 // On disk.  Integers are little-endian, checksums are XXH3 with 64 bits.
 //
@@ -49,9 +52,9 @@ std::uint64_t take_le(BytesView& in, std::size_t bytes) {
 }
 
 std::uint64_t slot_checksum(std::uint64_t sequence, std::size_t slot) {
-  Bytes bytes;
-  append_le(bytes, sequence, 8);
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), slot + 1);
+  unsigned char bytes[8];
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(sequence >> (8 * i));
+  return XXH3_64bits_withSeed(bytes, sizeof bytes, slot + 1);
 }
 
 struct NumberedList {

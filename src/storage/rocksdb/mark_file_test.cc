@@ -42,6 +42,15 @@ TEST(MarkFile, IsReadWhileItIsWritten) {
   EXPECT_EQ(MarkFile::read(folder.path())->acknowledged, CommitSequence{42}) << "without being closed, as after a kill";
 }
 
+TEST(MarkFile, HasTheBytesThatItsFormatSays) {
+  const TemporaryFolder folder;
+  MarkFile::open(folder.path()).value()->acknowledge({258});
+  Bytes bytes(160, '\0');
+  std::ifstream(folder.path() + "/MARK", std::ios::binary).read(bytes.data(), 160);
+  EXPECT_EQ(bytes.substr(0, 12), Bytes("stator-mark\x01"));
+  EXPECT_EQ(hex(bytes.substr(64, 16)), "02 01 00 00 00 00 00 00 73 c1 55 52 76 0a 14 a8");
+}
+
 TEST(MarkFile, KeepsWhatItSaidWhenItIsOpenedAgain) {
   const TemporaryFolder folder;
   MarkFile::open(folder.path()).value()->acknowledge({42});

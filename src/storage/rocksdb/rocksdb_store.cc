@@ -356,6 +356,7 @@ class RocksDbStore final : public Store {
       const auto lock = TRY(FolderLock::take(options_.path));
       const auto found = TRY(check_folder(options_.path));
       if (!found.damage.empty()) return damage_error(options_.path, found);
+      if (found.is_new && !read_format(options_.path)) TRY(write_format(options_.path));
     }
     auto options = rocks_;
     if (mode == Mode::OnReserve) {
