@@ -280,8 +280,8 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up",  "serve", "app",    "token",   "demo",
-                                           "key", "model", "repair", "config", "version", "help"};
+  constexpr std::string_view commands[] = {"up",    "serve",  "app",    "token",   "demo", "key",
+                                           "model", "repair", "config", "version", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,
               fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));

@@ -78,15 +78,17 @@ int RepairCommand::run() const {
   const auto& folder = loaded->config.data;
   const bool accept_loss = app_->get_option("--accept-loss")->count() > 0;
   ProgressLine progress;
-  const auto outcome = library::repair({.data_folder = folder,
-                                        .accept_loss = accept_loss,
-                                        .progress = [&](auto stage, auto done, auto total) { progress.show(stage, done, total); }},
-                                       SystemClock());
+  const auto outcome =
+      library::repair({.data_folder = folder,
+                       .accept_loss = accept_loss,
+                       .progress = [&](auto stage, auto done, auto total) { progress.show(stage, done, total); }},
+                      SystemClock());
   progress.clear();
   if (!outcome) return fail(kFailed, outcome.error().message);
   for (const auto& line : outcome->lines) fmt::print("{}\n", line);
   if (!outcome->damaged || outcome->repaired) return kDone;
-  fmt::print(stderr, "stator: nothing was changed; stator repair --accept-loss --data {} saves what can be read\n", folder);
+  fmt::print(stderr, "stator: nothing was changed; stator repair --accept-loss --data {} saves what can be read\n",
+             folder);
   return kDamaged;
 }
 

@@ -293,8 +293,9 @@ Error Committer::read_only_error(const Work& work) const {
   switch (trouble_) {
     case StoreTrouble::None: break;
     case StoreTrouble::DiskFull:
-      words = work.frees_space() ? "its disk is full, and so is what was set aside for deletes. Reads go on."
-                                 : "its disk is full. Reads and deletes go on, and other writes will when there is room.";
+      words = work.frees_space()
+                  ? "its disk is full, and so is what was set aside for deletes. Reads go on."
+                  : "its disk is full. Reads and deletes go on, and other writes will when there is room.";
       break;
     case StoreTrouble::DiskFailing:
       words = "its disk is failing. Reads go on, and writes will when it recovers.";

@@ -343,9 +343,10 @@ TEST_P(CommitterTest, StaysReadOnlyWhenTheStoreIsDamaged) {
   const auto failed = commit(put("a", "1"));
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::ReadOnly);
-  EXPECT_EQ(failed.error().message,
-            "The database is read-only: a data file is damaged. Reads of other data go on; GET /health and the server's log "
-            "name the file.");
+  EXPECT_EQ(
+      failed.error().message,
+      "The database is read-only: a data file is damaged. Reads of other data go on; GET /health and the server's log "
+      "name the file.");
   store.be_in_trouble(storage::StoreTrouble::None);
   for (int i = 0; i < 3; ++i) {
     clock.advance(std::chrono::seconds{1});
@@ -361,7 +362,8 @@ TEST_P(CommitterTest, LetsDeletesThroughWhenTheDiskIsFull) {
   const auto refused = commit(put("b", "1"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,
-            "The database is read-only: its disk is full. Reads and deletes go on, and other writes will when there is room.");
+            "The database is read-only: its disk is full. Reads and deletes go on, and other writes will when there is "
+            "room.");
   EXPECT_TRUE(commit_freeing([](PendingCommit& pending) { pending.erase(KeyBytes("a")); }));
   EXPECT_EQ(value("a"), "(none)");
   EXPECT_FALSE(commit(put("b", "2"))) << "still";

@@ -26,7 +26,8 @@ class EraseOld final : public Work {
   }
   void finish(const Result<storage::CommitSequence>& committed) override {
     // On a read-only database that is known.
-    if (!committed && committed.error().code != ErrorCode::ReadOnly) log::warning("old records are still there", {{"cause", committed.error().message}});
+    if (!committed && committed.error().code != ErrorCode::ReadOnly)
+      log::warning("old records are still there", {{"cause", committed.error().message}});
   }
   bool frees_space() const override { return true; }
 
@@ -41,8 +42,9 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
     : store_(store),
       clock_(clock),
       random_(random),
-      committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
-                 [this] { return reload_catalog(); }, [this] { log_damage(); }),
+      committer_(
+          store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
+          [this] { return reload_catalog(); }, [this] { log_damage(); }),
       index_builder_(store, catalog_, committer_) {}
 
 // A commit that failed may turn out to have taken place: then there are tables, or unfinished indexes, nobody knew of.
@@ -72,7 +74,8 @@ void Engine::log_damage() const {
   const auto damaged = health();
   if (damaged.trouble != storage::StoreTrouble::Damaged) return;
   log::error("a data file is damaged; `stator repair` tells what can be saved",
-             {{"file", damaged.file.empty() ? "unknown" : damaged.file}, {"tables", fmt::format("{}", fmt::join(damaged.tables, ", "))}});
+             {{"file", damaged.file.empty() ? "unknown" : damaged.file},
+              {"tables", fmt::format("{}", fmt::join(damaged.tables, ", "))}});
 }
 
 Engine::~Engine() { index_builder_.stop(); }

@@ -65,6 +65,9 @@ Result<void> keep_table_ids(storage::Store& store) {
 void tell_loss(const storage::RepairReport& report, bool done, std::vector<std::string>& lines) {
   const auto* is = done ? "are" : "would be";
   for (const auto& file : report.tables_lost) lines.push_back(fmt::format("lost: all of {}", file));
+  if (!report.tables_lost.empty()) {
+    lines.emplace_back("lost: items that were in those files; some may be back as they were before their last change");
+  }
   if (report.commits_lost > 0) {
     lines.push_back(fmt::format("lost: {} commits of {} {} gone; each may hold many writes", report.commits_lost,
                                 report.acknowledged, is));
@@ -97,7 +100,8 @@ Result<RepairOutcome> repair(const RepairRequest& request, const Clock& clock) {
     lines.push_back(fmt::format("lost: items in {} damaged blocks of {}", report.ranges_lost.size(),
                                 names.empty() ? "no table" : fmt::format("{}", fmt::join(names, ", "))));
   }
-  lines.push_back(fmt::format("kept: {} tables; the damaged files are in {}/{}", catalog.size(), request.data_folder, aside));
+  lines.push_back(
+      fmt::format("kept: {} tables; the damaged files are in {}/{}", catalog.size(), request.data_folder, aside));
   lines.emplace_back("next: `stator check` tells whether indexes and counts still fit what is left");
   return outcome;
 }

@@ -14,7 +14,8 @@ namespace stator::library {
 struct RepairRequest {
   std::string data_folder;
   bool accept_loss = false;  // false: tell, and change nothing
-  std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)> progress = [](auto, auto, auto) {};
+  std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)> progress = [](auto, auto, auto) {
+  };
 };
 
 struct RepairOutcome {

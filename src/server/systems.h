@@ -34,7 +34,7 @@ class Systems {
   // `health` answers /health, and may be missing.
   // Errors: Usage (a model with errors; the message has one line for each), Storage.
   static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
-                                                std::function<http::Response()> health = nullptr);
+                                               std::function<http::Response()> health = nullptr);
 
   app::Service& service() { return *service_; }
   const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }

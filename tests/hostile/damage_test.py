@@ -272,5 +272,146 @@ class Damage(unittest.TestCase):
         self.check("keys")
 
 
+def fill(folder):
+    """Takes all the room that the file system has left; the file that does."""
+    filler = pathlib.Path(folder, "filler")
+    with open(filler, "wb", buffering=0) as file:
+        for size in (1 << 20, 1 << 12, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                pass
+    return filler
+
+
+class ReadOnlyStart(Start):
+    """Is started when it answers at all."""
+
+    def healthy(self):
+        return self.health() in (200, 503)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can make a small file system")
+class FullDisk(unittest.TestCase):
+    def setUp(self):
+        self.disk = tempfile.mkdtemp(prefix="stator-full-")
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "stator-full", self.disk], capture_output=True)
+        if mounted.returncode != 0:
+            os.rmdir(self.disk)
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(os.rmdir, self.disk)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.disk], check=False)
+        self.data = self.disk + "/data"
+
+    def create(self, connection, table):
+        connection.ok("CreateTable", TableName=table, BillingMode="PAY_PER_REQUEST",
+                      AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"},
+                                            {"AttributeName": "sk", "AttributeType": "N"}],
+                      KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}])
+
+    def key(self, i):
+        return {name: value for name, value in item(i).items() if name != "body"}
+
+    def until(self, condition, what):
+        deadline = time.monotonic() + 30 * stator.slowness()
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.05)
+
+    def check_while_full(self, server, connection, first):
+        """Reads and deletes go on, other writes are refused with the reason."""
+        status, health = server.health_body()
+        self.assertEqual((status, health["status"], health["reason"]), (503, "read-only", "disk-full"))
+        items, error = read_all(connection)
+        self.assertIsNone(error)
+        self.assertEqual(items[first], item(first))
+        status, answer = connection.call("PutItem", {"TableName": TABLE, "Item": item(100_000)})
+        self.assertEqual(status, 500)
+        self.assertIn("disk is full", answer["message"])
+        self.until(lambda: connection.call("DeleteItem", {"TableName": TABLE, "Key": self.key(first)})[0] == 200,
+                   "a delete is still refused")
+        deletes = [{"DeleteRequest": {"Key": self.key(first + 1)}}, {"DeleteRequest": {"Key": self.key(first + 2)}}]
+        connection.ok("BatchWriteItem", RequestItems={TABLE: deletes})
+        items, _ = read_all(connection)
+        self.assertEqual([i for i in (first, first + 1, first + 2) if i in items], [])
+
+    def test_starts_read_only_and_deletes_from_the_reserve(self):
+        with Start(self.data) as server:
+            connection = server.connect()
+            self.create(connection, TABLE)
+            self.create(connection, "Other")
+            write_items(connection, 0, 500)
+            connection.close()
+        filler = fill(self.disk)
+        with ReadOnlyStart(self.data) as server:
+            self.assertIsNone(server.refusal)
+            connection = server.connect()
+            self.check_while_full(server, connection, 0)
+            connection.ok("DeleteTable", TableName="Other")
+            connection.close()
+            server.kill()
+            filler.unlink()
+            server.start()
+            connection = server.connect()
+            items, _ = read_all(connection)
+            self.assertEqual(sorted(items), list(range(3, 500)), "deletes on the reserve are as durable as others")
+            self.assertEqual(connection.ok("ListTables")["TableNames"], [TABLE])
+            self.until(lambda: connection.call("PutItem", {"TableName": TABLE, "Item": item(0)})[0] == 200, "still read-only")
+            self.assertEqual(server.health(), 200)
+            connection.close()
+
+    def test_deletes_go_through_when_the_disk_fills_up(self):
+        with Start(self.data) as server:
+            connection = server.connect()
+            self.create(connection, TABLE)
+            write_items(connection, 0, 500)
+            filler = fill(self.disk)
+            large = dict(item(200_000), body={"S": "x" * 300_000})
+            self.until(lambda: connection.call("PutItem", {"TableName": TABLE, "Item": large})[0] != 200, "nothing is full")
+            self.check_while_full(server, connection, 10)
+            filler.unlink()
+            self.until(lambda: connection.call("PutItem", {"TableName": TABLE, "Item": item(10)})[0] == 200, "still read-only")
+            self.until(lambda: server.health() == 200, "not healthy again")
+            connection.close()
+
+    def test_is_told_by_the_health_of_an_app(self):
+        class App(ReadOnlyStart):
+            def command(self):
+                return [stator.binary(), "app", "book-tracker", "--data", self.data, "--app-port", str(self.port)]
+
+        with App(self.data) as server:
+            self.assertIsNone(server.refusal)
+            self.assertEqual(server.health_body(), (200, {"status": "ok"}))
+        fill(self.disk)
+        with App(self.data) as server:
+            self.assertIsNone(server.refusal)
+            status, health = server.health_body()
+            self.assertEqual((status, health["reason"]), (503, "disk-full"))
+
+
+class Flapping(unittest.TestCase):
+    def test_a_damaged_block_is_not_taken_for_a_full_disk(self):
+        folder = folders["stop"].copy()
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        table = find(folder, "SST")
+        damage(table, "flipped at 50 %")
+        with Start(folder) as server:
+            self.assertIsNone(server.refusal)
+            connection = folders["stop"].sign(server.connect())
+            _, error = read_all(connection)
+            self.assertEqual(error.status, 500)
+            for i in range(20):
+                status, answer = connection.call("PutItem", {"TableName": TABLE, "Item": item(100_000 + i)})
+                self.assertEqual((status, answer["message"]),
+                                 (500, "The database is read-only: a data file is damaged. Reads of other data go on; "
+                                       "GET /health and the server's log name the file."))
+            status, health = server.health_body()
+            self.assertEqual((status, health), (503, {"status": "read-only", "reason": "damaged", "file": table.name}),
+                             "where requests are signed, it names no table")
+            self.assertIn(TABLE, [line for line in server.log(200).splitlines() if "a data file is damaged" in line][0])
+            connection.close()
+
+
 if __name__ == "__main__":
     unittest.main()

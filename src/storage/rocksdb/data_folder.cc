@@ -69,8 +69,8 @@ Result<void> prepare_data_folder(const std::string& path) {
   return write_format(path);
 }
 
-// Renamed when complete, so that a crash leaves the whole file or none.  RocksDB syncs the folder when it creates its own
-// files there, and without those a missing FORMAT is harmless.
+// Renamed when complete, so that a crash leaves the whole file or none.  RocksDB syncs the folder when it creates its
+// own files there, and without those a missing FORMAT is harmless.
 Result<void> write_format(const std::string& path) {
   return replace_file(path + "/FORMAT", fmt::format("{}{}\n", kFormatName, kDataFolderFormat));
 }
@@ -85,7 +85,7 @@ std::optional<unsigned> read_format(const std::string& path) {
 }
 
 std::uint64_t free_bytes(const std::string& path) {
-  struct statvfs status {};
+  struct statvfs status{};
   return ::statvfs(path.c_str(), &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
 }
 

@@ -20,7 +20,7 @@ File::~File() {
 }
 
 std::uint64_t File::size() const {
-  struct stat status {};
+  struct stat status{};
   return ::fstat(fd_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 

@@ -54,7 +54,10 @@ class FolderChecker {
     check_.is_new = !files_.current && files_.tables.empty() && files_.logs.empty() && check_.expected == 0;
     if (check_.is_new) return std::move(check_);
     if (const auto format = read_format(folder_); format != kDataFolderFormat) {
-      add(Kind::Format, "FORMAT", format ? fmt::format("says format {}", *format) : files_.format ? "is damaged" : "is missing");
+      add(Kind::Format, "FORMAT",
+          format          ? fmt::format("says format {}", *format)
+          : files_.format ? "is damaged"
+                          : "is missing");
     }
     check_current();
     if (check_.manifest != 0) check_manifest();
@@ -115,24 +118,24 @@ class FolderChecker {
     std::uint64_t needed = 1;  // a manifest is never empty
     if (marked() != nullptr && marked()->manifest == check_.manifest) needed = marked()->manifest_bytes;
     if (*size < needed) {
-      return add(Kind::Manifest, name,
-                 fmt::format("has {} bytes, and had {} when it was last written", *size, needed));
+      return add(Kind::Manifest, name, fmt::format("has {} bytes, and had {} when it was last written", *size, needed));
     }
     // What was being appended when the machine stopped may be torn; nobody relies on it.
-    if (bad && (*bad < needed || behind)) add(Kind::Manifest, name, fmt::format("is damaged at byte {}: {}", *bad, why));
+    if (bad && (*bad < needed || behind))
+      add(Kind::Manifest, name, fmt::format("is damaged at byte {}: {}", *bad, why));
   }
 
   // Which tables there must be, the manifest says: RocksDB compares their sizes, and opens the first few.
   Result<void> read_tables() {
     auto options = rocksdb_options({.path = folder_, .block_cache_bytes = 1 << 20}, std::make_shared<LogBridge>());
     std::static_pointer_cast<LogBridge>(options.info_log)->hold();
-    const auto env = rocksdb::NewCompositeEnv(
-        std::make_shared<WithoutLogs>(rocksdb::Env::Default()->GetFileSystem()));
+    const auto env = rocksdb::NewCompositeEnv(std::make_shared<WithoutLogs>(rocksdb::Env::Default()->GetFileSystem()));
     options.env = env.get();
     options.track_and_verify_wals_in_manifest = false;
     rocksdb::DB* opened = nullptr;
     auto status = rocksdb::DB::OpenForReadOnly(options, folder_, &opened);
     const std::unique_ptr<rocksdb::DB> db(opened);
+    check_.opened = status.ok();
     std::string value;
     if (status.ok()) status = db->Get({}, {kSequenceKey.data(), kSequenceKey.size()}, &value);
     if (status.ok() && (value.size() != 9 || value[0] != kSequenceVersion)) {
@@ -171,12 +174,14 @@ class FolderChecker {
                  const auto commit = commit_of_record(record);
                  if (!commit) return;
                  newest_here = std::max(newest_here, *commit);
-                 // RocksDB goes on behind a damaged record only with the next file, and only if no commit is missing there.
+                 // RocksDB goes on behind a damaged record only with the next file, and only if no commit is missing
+                 // there.
                  if (!bad_here && *commit <= reached + 1) reached = std::max(reached, *commit);
                },
            .damage =
                [&](std::uint64_t offset, std::string_view what) {
-                 if (!bad_here) bad_here = {log_name(number), fmt::format("is damaged at byte {}: {}", offset, what), true};
+                 if (!bad_here)
+                   bad_here = {log_name(number), fmt::format("is damaged at byte {}: {}", offset, what), true};
                }});
       if (!size) return size.error();
       newest = std::max(newest, newest_here);
@@ -243,7 +248,8 @@ FolderListing FolderListing::of(const std::string& folder) {
     }
     if (number) numbers->push_back(*number);
   }
-  for (auto* numbers : {&listing.manifests, &listing.tables, &listing.logs}) std::sort(numbers->begin(), numbers->end());
+  for (auto* numbers : {&listing.manifests, &listing.tables, &listing.logs})
+    std::sort(numbers->begin(), numbers->end());
   return listing;
 }
 
@@ -257,10 +263,11 @@ Error damage_error(const std::string& folder, const FolderCheck& check) {
   }
   if (check.damage.size() > kMost) list += fmt::format("; and {} more", check.damage.size() - kMost);
   return {ErrorCode::Corruption,
-          fmt::format("data folder {0} is damaged: {1}. Acknowledged writes would be lost, so the database was not opened, and "
-                      "nothing was changed. Either restore a backup with `stator restore`, or let `stator repair --data {0}` "
-                      "show what can be saved and `stator repair --accept-loss --data {0}` save it",
-                      folder, list)};
+          fmt::format(
+              "data folder {0} is damaged: {1}. Acknowledged writes would be lost, so the database was not opened, and "
+              "nothing was changed. Either restore a backup with `stator restore`, or let `stator repair --data {0}` "
+              "show what can be saved and `stator repair --accept-loss --data {0}` save it",
+              folder, list)};
 }
 
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {

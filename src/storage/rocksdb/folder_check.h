@@ -36,15 +36,16 @@ struct FolderCheck {
   std::vector<FolderDamage> damage;  // empty: nothing that was acknowledged is missing
   bool is_new = false;               // there is no database in it yet
   std::optional<Mark> mark;
-  std::uint64_t manifest = 0;  // the number of the one that counts; 0 when none can be found
-  bool tables_read = false;    // manifest and tables fit together, and `flushed` is known
-  std::uint64_t flushed = 0;   // the newest commit in table files
+  std::uint64_t manifest = 0;   // the number of the one that counts; 0 when none can be found
+  bool opened = false;          // manifest and tables fit together
+  bool tables_read = false;     // and `flushed` is known
+  std::uint64_t flushed = 0;    // the newest commit in table files
   std::uint64_t reachable = 0;  // the newest commit that opening would find
   std::uint64_t expected = 0;   // the newest commit that there is a trace of
 };
 
-// Compares a folder with its MARK, its manifest and its logs, without changing anything, before RocksDB opens it and deletes what
-// it thinks is not needed.  Nobody else has the folder open.  Errors: Storage.
+// Compares a folder with its MARK, its manifest and its logs, without changing anything, before RocksDB opens it and
+// deletes what it thinks is not needed.  Nobody else has the folder open.  Errors: Storage.
 Result<FolderCheck> check_folder(const std::string& folder);
 
 // The error for a start that is refused: what is missing, and what to do.  There is damage.

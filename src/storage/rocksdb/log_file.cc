@@ -76,7 +76,8 @@ class LogReader {
         continue;
       }
       const bool short_of_header = block.size() - at < kHeader;
-      abandon(offset + at, short_of_header ? "it ends in the middle of a record" : "a record does not fit its checksum");
+      abandon(offset + at,
+              short_of_header ? "it ends in the middle of a record" : "a record does not fit its checksum");
       // A length cannot be trusted where the checksum is wrong, so the next part may begin anywhere.
       do ++at;
       while (at < block.size() && !part_at(block, at));
@@ -135,7 +136,8 @@ std::uint32_t crc32c(BytesView bytes, std::uint32_t start) {
     const auto low = crc ^ read_u32le(bytes, 0);
     const auto high = read_u32le(bytes, 4);
     crc = kTables[7][low & 0xFF] ^ kTables[6][low >> 8 & 0xFF] ^ kTables[5][low >> 16 & 0xFF] ^ kTables[4][low >> 24] ^
-          kTables[3][high & 0xFF] ^ kTables[2][high >> 8 & 0xFF] ^ kTables[1][high >> 16 & 0xFF] ^ kTables[0][high >> 24];
+          kTables[3][high & 0xFF] ^ kTables[2][high >> 8 & 0xFF] ^ kTables[1][high >> 16 & 0xFF] ^
+          kTables[0][high >> 24];
   }
   for (const auto byte : bytes) crc = crc >> 8 ^ kTables[0][(crc ^ static_cast<unsigned char>(byte)) & 0xFF];
   return ~crc;

@@ -8,8 +8,8 @@
 #include "stator/base/bytes.h"
 #include "stator/base/result.h"
 
-// The files to which RocksDB appends records: write-ahead logs and manifests.  RocksDB's own reader ends, or goes on, without a
-// word where a record is damaged; this one tells where that is, and what is behind it.
+// The files to which RocksDB appends records: write-ahead logs and manifests.  RocksDB's own reader ends, or goes on,
+// without a word where a record is damaged; this one tells where that is, and what is behind it.
 //
 //   file    blocks of 32768 bytes; no record part crosses the end of a block, the last bytes of one may be unused
 //   part    crc32c:u32le (masked, of type and payload)  length:u16le  type:u8  payload
@@ -19,8 +19,8 @@ namespace stator::storage {
 struct LogVisitor {
   // A whole record with a valid checksum, and where it begins.
   std::function<void(std::uint64_t offset, BytesView record)> record;
-  // Bytes that are no valid record begin here; called once for each such stretch.  The last thing in the file may be a record
-  // that was never finished.
+  // Bytes that are no valid record begin here; called once for each such stretch.  The last thing in the file may be a
+  // record that was never finished.
   std::function<void(std::uint64_t offset, std::string_view what)> damage;
 };
 

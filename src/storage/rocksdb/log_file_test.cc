@@ -40,8 +40,9 @@ class WrittenLog {
     std::ofstream(path, std::ios::binary) << bytes;
     Reading reading;
     EXPECT_TRUE(read_log_file(
-        path, {.record = [&](auto, BytesView record) { reading.commits.push_back(commit_of_record(record).value_or(0)); },
-               .damage = [&](std::uint64_t offset, auto) { reading.damage.push_back(offset); }}));
+        path,
+        {.record = [&](auto, BytesView record) { reading.commits.push_back(commit_of_record(record).value_or(0)); },
+         .damage = [&](std::uint64_t offset, auto) { reading.damage.push_back(offset); }}));
     return reading;
   }
 

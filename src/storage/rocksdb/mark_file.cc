@@ -22,19 +22,20 @@ static_assert(std::endian::native == std::endian::little, "the mapped page is wr
 
 // On disk.  Integers are little-endian, checksums are XXH3 with 64 bits.
 //
-//   0        "stator-mark"  version:u8 = 1
-//   64, 128  sequence:u64  checksum:u64 of the sequence and the slot's number       the greater valid one counts
-//   4096, 135168             a list of files                                      the valid one with the greater number counts
+//   0             "stator-mark"  version:u8 = 1
+//   64, 128       sequence:u64  checksum:u64 of the sequence, with the slot's number     the greater valid one counts
+//   4096, 135168  a list of files                                  the valid one with the greater number counts
 //
-//   list     checksum:u64 of all that follows  size:u32 of all that follows  number:u64  manifest:u64  manifest_bytes:u64
-//            flags:u8 (1 relaxed, 2 complete)  tables:u32  logs:u32  {number:u64 bytes:u64}...  {number:u64}...
+//   list          checksum:u64 of all that follows  size:u32 of all that follows  number:u64
+//                 manifest:u64  manifest_bytes:u64  flags:u8 (1 relaxed, 2 complete)
+//                 tables:u32  logs:u32  {number:u64 bytes:u64}...  {number:u64}...
 constexpr BytesView kMagic("stator-mark\x01", 12);
 constexpr std::size_t kSlotAt[] = {64, 128};
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kListSpace = std::size_t{128} << 10;
 constexpr std::size_t kListAt[] = {kPage, kPage + kListSpace};
 constexpr std::size_t kFileSize = kPage + 2 * kListSpace;
-constexpr std::size_t kListHeader = 12;   // checksum and size
+constexpr std::size_t kListHeader = 12;  // checksum and size
 constexpr std::size_t kMostTables = 7000;
 constexpr std::size_t kMostLogs = 1000;
 enum Flag : unsigned char { kRelaxed = 1, kComplete = 2 };
@@ -127,7 +128,8 @@ std::optional<Content> read_content(const File& file) {
   for (std::size_t slot = 0; slot < 2; ++slot) {
     BytesView at = BytesView(bytes).substr(kSlotAt[slot]);
     const auto sequence = take_le(at, 8);
-    if (take_le(at, 8) == slot_checksum(sequence, slot)) content.sequence = std::max(content.sequence.value_or(0), sequence);
+    if (take_le(at, 8) == slot_checksum(sequence, slot))
+      content.sequence = std::max(content.sequence.value_or(0), sequence);
     auto list = decode(BytesView(bytes).substr(kListAt[slot], kListSpace));
     if (list && (!content.list || list->number > content.list->number)) content.list = std::move(list);
   }
@@ -170,8 +172,8 @@ Result<std::unique_ptr<MarkFile>> MarkFile::open(const std::string& folder) {
   if (!parts->file.is_open()) return failed("cannot open");
   const auto content = read_content(parts->file);
   if (parts->file.size() == 0) {
-    // Where files are copied when they are written to, a page that is mapped could need room that a full disk does not have, and
-    // the process would end.
+    // Where files are copied when they are written to, a page that is mapped could need room that a full disk does not
+    // have, and the process would end.
     int flags = 0;
     if (::ioctl(parts->file.get(), FS_IOC_GETFLAGS, &flags) == 0) {
       flags |= FS_NOCOW_FL;

@@ -34,12 +34,12 @@ struct Mark {
   std::optional<LiveFiles> files;  // none: never written, or unreadable
 };
 
-// MARK, a file in the data folder that says what must be there: the newest commit that was synced, and the live files.  Without
-// it a log that lost its end looks like one that is complete.
+// MARK, a file in the data folder that says what must be there: the newest commit that was synced, and the live files.
+// Without it a log that lost its end looks like one that is complete.
 //
-// The sequence is stored in a mapped page, without a system call or a sync of its own: it survives the process, and after a power
-// cut it may be old, but it is never ahead of what was synced before.  Everything is there twice and has a checksum, so that a
-// store that was cut short leaves the one before.  docs/formats/store.md draws it.
+// The sequence is stored in a mapped page, without a system call or a sync of its own: it survives the process, and
+// after a power cut it may be old, but it is never ahead of what was synced before.  Everything is there twice and has
+// a checksum, so that a store that was cut short leaves the one before.  docs/formats/store.md draws it.
 //
 // acknowledge() and set_files() each belong to one thread at a time, and do not disturb each other.
 class MarkFile {

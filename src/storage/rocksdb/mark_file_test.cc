@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-const LiveFiles kFiles{.manifest = 7, .manifest_bytes = 4711, .relaxed = true, .tables = {{12, 1000}, {15, 2000}}, .logs = {16}};
+const LiveFiles kFiles{
+    .manifest = 7, .manifest_bytes = 4711, .relaxed = true, .tables = {{12, 1000}, {15, 2000}}, .logs = {16}};
 
 void overwrite(const std::string& folder, std::streamoff at, const std::string& bytes) {
   std::fstream file(folder + "/MARK", std::ios::in | std::ios::out | std::ios::binary);
@@ -62,8 +63,8 @@ TEST(MarkFile, FallsBackToTheValueBeforeOneThatIsTorn) {
   const TemporaryFolder folder;
   {
     const auto mark = MarkFile::open(folder.path()).value();
-    mark->acknowledge({41});  // the first slot
-    mark->acknowledge({42});  // the second
+    mark->acknowledge({41});                        // the first slot
+    mark->acknowledge({42});                        // the second
     ASSERT_TRUE(mark->set_files({.manifest = 1}));  // the second list
     ASSERT_TRUE(mark->set_files(kFiles));           // the first
   }

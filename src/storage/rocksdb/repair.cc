@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 using Kind = FolderDamage::Kind;
 using Database = std::unique_ptr<rocksdb::DB>;
 
-// A work folder inside the data folder.  `READY` in it says that `new` is complete and only has to be moved to its place; it holds the
-// name of the folder for the damaged files.
+// A work folder inside the data folder.  `READY` in it says that `new` is complete and only has to be moved to its
+// place; it holds the name of the folder for the damaged files.
 constexpr const char* kWorkFolder = "repair.tmp";
 constexpr const char* kReady = "READY";
 
@@ -112,8 +112,8 @@ Bytes between(BytesView low, BytesView high) {
   return sum;
 }
 
-// Copies all that can be read, key by key.  Where a block of any file is damaged, the keys it may hold are left out of all files:
-// an older version of an item must not come back in place of a newer one.
+// Copies all that can be read, key by key.  Where a block of any file is damaged, the keys it may hold are left out of
+// all files: an older version of an item must not come back in place of a newer one.
 class Copier {
  public:
   Copier(rocksdb::DB& from, rocksdb::DB& to, std::uint64_t total, const RepairProgress& progress)
@@ -126,7 +126,8 @@ class Copier {
       stretches.pop_front();
       if (TRY(copy(stretch))) continue;
       const auto middle = between(stretch.begin, stretch.end);
-      if (stretch.halvings == kMostHalvings || seeks_ > kMostSeeks || middle <= stretch.begin || middle >= stretch.end) {
+      if (stretch.halvings == kMostHalvings || seeks_ > kMostSeeks || middle <= stretch.begin ||
+          middle >= stretch.end) {
         lost_.push_back({std::move(stretch.begin), std::move(stretch.end)});
         continue;
       }
@@ -194,7 +195,8 @@ class Copier {
   // A file that the disk cannot read is as good as a damaged one.
   static bool is_damage(const rocksdb::Status& status) {
     const auto trouble = trouble_of(status);
-    return trouble == StoreTrouble::Damaged || (trouble == StoreTrouble::DiskFailing && !table_in(status.ToString()).empty());
+    return trouble == StoreTrouble::Damaged ||
+           (trouble == StoreTrouble::DiskFailing && !table_in(status.ToString()).empty());
   }
 
   Result<void> put(const rocksdb::Iterator& entry) {
@@ -260,7 +262,8 @@ class Repair {
   Result<void> check_is_ours() const {
     const auto files = FolderListing::of(folder_);
     if (files.format || MarkFile::read(folder_)) return {};
-    return Error{ErrorCode::Usage, fmt::format("{} is not a data folder: it has neither a FORMAT nor a MARK file", folder_)};
+    return Error{ErrorCode::Usage,
+                 fmt::format("{} is not a data folder: it has neither a FORMAT nor a MARK file", folder_)};
   }
 
   Result<void> look() {
@@ -288,13 +291,13 @@ class Repair {
       if (status.ok()) continue;
       if (trouble_of(status) == StoreTrouble::NoDescriptors) return storage_error("cannot read " + name, status);
       if (!opened) unreadable_.push_back(number);
-      const bool known = std::any_of(check_.damage.begin(), check_.damage.end(),
-                                     [&](const auto& one) { return one.file == name; });
+      const bool known =
+          std::any_of(check_.damage.begin(), check_.damage.end(), [&](const auto& one) { return one.file == name; });
       if (!known) check_.damage.push_back({Kind::Table, name, fmt::format("is damaged: {}", status.ToString())});
     }
     options_.progress("reading table files", files.tables.size(), files.tables.size());
     for (const auto number : unreadable_) report_.tables_lost.push_back(table_name(number));
-    if (!check_.mark || !check_.mark->files || check_.tables_read) return {};
+    if (!check_.mark || !check_.mark->files || check_.opened) return {};
     for (const auto& table : check_.mark->files->tables) {
       const bool there = std::binary_search(files.tables.begin(), files.tables.end(), table.number);
       // One that was compacted since need not be there; whether it was, only the manifest knows.
@@ -356,9 +359,12 @@ class Repair {
   }
 
   fs::path aside() const { return fs::path(folder_) / options_.aside; }
-  Result<void> move_aside(const std::string& name) const { return rename_file(fs::path(folder_) / name, aside() / name); }
+  Result<void> move_aside(const std::string& name) const {
+    return rename_file(fs::path(folder_) / name, aside() / name);
+  }
 
-  // Tables and manifest are good: what can be read from the logs becomes tables.  The logs stay where they are until that is done.
+  // Tables and manifest are good: what can be read from the logs becomes tables.  The logs stay where they are until
+  // that is done.
   Result<void> replay_logs() {
     TRY(make_folder(aside()));
     TRY(make_folder(work_ / "logs"));
@@ -398,11 +404,11 @@ class Repair {
     }
     const auto room = free_bytes(folder_);
     if (room < total) {
-      return Error{ErrorCode::Storage, fmt::format("the repair needs {} MB of room in {}, which has {} MB", (total >> 20) + 1,
-                                                   folder_, room >> 20)};
+      return Error{ErrorCode::Storage, fmt::format("the repair needs {} MB of room in {}, which has {} MB",
+                                                   (total >> 20) + 1, folder_, room >> 20)};
     }
     auto source = folder_;
-    if (!check_.tables_read || !unreadable_.empty()) source = TRY(make_manifest());
+    if (!check_.opened || !unreadable_.empty()) source = TRY(make_manifest());
     {
       const auto from = TRY(open_for_reading(source, none));
       auto options = options_of(fresh.string());
@@ -420,13 +426,14 @@ class Repair {
     return take_over(options_.aside);
   }
 
-  // A folder with the tables that can be read and a manifest made from them.  Which of them is newer than which is lost, but every
-  // entry has its number, and those who read all of them in order (the copy does) see the newest.
+  // A folder with the tables that can be read and a manifest made from them.  Which of them is newer than which is
+  // lost, but every entry has its number, and those who read all of them in order (the copy does) see the newest.
   Result<std::string> make_manifest() {
     const auto old = work_ / "old";
     TRY(make_folder(old));
     const auto files = FolderListing::of(folder_);
-    const auto* marked = check_.mark && check_.mark->files && check_.mark->files->complete ? &*check_.mark->files : nullptr;
+    const auto* marked =
+        check_.mark && check_.mark->files && check_.mark->files->complete ? &*check_.mark->files : nullptr;
     std::uint64_t newest_marked = 0;
     if (marked != nullptr) {
       for (const auto& table : marked->tables) newest_marked = std::max(newest_marked, table.number);
@@ -434,14 +441,18 @@ class Repair {
     for (const auto number : files.tables) {
       if (std::find(unreadable_.begin(), unreadable_.end(), number) != unreadable_.end()) continue;
       // One that compaction had made superfluous could bring back what was deleted.
-      const bool superfluous = marked != nullptr && number < newest_marked &&
-                               std::none_of(marked->tables.begin(), marked->tables.end(),
-                                            [&](const auto& table) { return table.number == number; });
+      const bool superfluous =
+          marked != nullptr && number < newest_marked &&
+          std::none_of(
+              marked->tables.begin(), marked->tables.end(), [&](const auto& table) { return table.number == number; });
       if (!superfluous) TRY(link_file(fs::path(folder_) / table_name(number), old / table_name(number)));
     }
     options_.progress("making a manifest", 0, 1);
     const auto status = rocksdb::RepairDB(old.string(), options_of(old.string()));
     if (!status.ok()) return storage_error("cannot make a manifest", status);
+    for (const auto number : FolderListing::of((old / "lost").string()).tables) {
+      report_.tables_lost.push_back(table_name(number));
+    }
     return old.string();
   }
 
@@ -475,8 +486,8 @@ class Repair {
     return {};
   }
 
-  // Puts the new database into the place of the old one.  CURRENT is the first to go and the last to come: without it the folder is
-  // not opened.
+  // Puts the new database into the place of the old one.  CURRENT is the first to go and the last to come: without it
+  // the folder is not opened.
   Result<void> take_over(const std::string& aside_name) {
     const auto target = fs::path(folder_) / aside_name;
     const auto fresh = work_ / "new";
@@ -486,7 +497,8 @@ class Repair {
       auto names = rocksdb_files(folder_);
       std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name == "CURRENT"; });
       for (const auto& name : names) TRY(rename_file(fs::path(folder_) / name, target / name));
-      if (fs::exists(fs::path(folder_) / kMarkName)) TRY(rename_file(fs::path(folder_) / kMarkName, target / kMarkName));
+      if (fs::exists(fs::path(folder_) / kMarkName))
+        TRY(rename_file(fs::path(folder_) / kMarkName, target / kMarkName));
       TRY(replace_file((work_ / "CLEARED").string(), "\n"));
     }
     for (const auto& name : rocksdb_files(fresh)) {

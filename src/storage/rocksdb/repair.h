@@ -16,8 +16,9 @@ namespace stator::storage {
 using RepairProgress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
 
 struct RepairOptions {
-  bool accept_loss = false;       // false: look, and change nothing
-  std::string aside = "damaged";  // the folder, inside the data folder, to which damaged files are moved; it does not exist yet
+  bool accept_loss = false;  // false: look, and change nothing
+  std::string aside =
+      "damaged";  // the folder, inside the data folder, to which damaged files are moved; it does not exist yet
   RepairProgress progress = [](auto, auto, auto) {};
 };
 
@@ -26,16 +27,16 @@ struct RepairReport {
   bool repaired = false;
 
   // What is lost, or would be.
-  std::uint64_t acknowledged = 0;         // the newest commit that there was a trace of
-  std::uint64_t commits_saved = 0;        // from the logs, also from behind damage
-  std::uint64_t commits_lost = 0;         // known by their numbers to be missing in the logs
-  std::vector<std::string> tables_lost;   // files of which nothing can be read
-  std::vector<KeyRange> ranges_lost;      // keys whose blocks cannot be read; known after the repair
+  std::uint64_t acknowledged = 0;        // the newest commit that there was a trace of
+  std::uint64_t commits_saved = 0;       // from the logs, also from behind damage
+  std::uint64_t commits_lost = 0;        // known by their numbers to be missing in the logs
+  std::vector<std::string> tables_lost;  // files of which nothing can be read
+  std::vector<KeyRange> ranges_lost;     // keys whose blocks cannot be read; known after the repair
 };
 
-// Looks at everything in a data folder, blocks of table files included, and, with accept_loss, makes it one that can be opened
-// again with all that can be read.  Damaged files are moved aside; nothing is deleted.  A repair that is interrupted can be run
-// again.  The newest commit keeps its number, so that none is given out twice.
+// Looks at everything in a data folder, blocks of table files included, and, with accept_loss, makes it one that can be
+// opened again with all that can be read.  Damaged files are moved aside; nothing is deleted.  A repair that is
+// interrupted can be run again.  The newest commit keeps its number, so that none is given out twice.
 //
 // Needs as much room as the data takes where table files or the manifest are damaged.
 //

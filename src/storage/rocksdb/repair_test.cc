@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-// 400 keys in table files, and 50 in the log; every commit counts in "count", and the first hundred keys are erased again.
+// 400 keys in table files, and 50 in the log.  Every commit counts in "count"; the first hundred keys are erased again.
 class Folder {
  public:
   Folder() {

@@ -22,8 +22,8 @@ namespace stator::storage {
 inline constexpr BytesView kSequenceKey("\0seq", 4);
 inline constexpr char kSequenceVersion = 1;
 
-// RocksDB's warnings and errors go to our log, each kind at most once a minute, and its chatter nowhere: there are no LOG
-// files in the data folder.  Thread-safe.
+// RocksDB's warnings and errors go to our log, each kind at most once a minute, and its chatter nowhere: there are no
+// LOG files in the data folder.  Thread-safe.
 class LogBridge final : public rocksdb::Logger {
  public:
   LogBridge() : Logger(rocksdb::WARN_LEVEL) {}

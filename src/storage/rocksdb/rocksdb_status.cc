@@ -20,7 +20,8 @@ StoreTrouble trouble_of(const rocksdb::Status& status) {
   }
   if (contains(text, "Too many open files")) return StoreTrouble::NoDescriptors;
   // A table file that is gone, or shorter than it was.
-  if (!table_in(text).empty() && (contains(text, "No such file") || contains(text, "runcated"))) return StoreTrouble::Damaged;
+  if (!table_in(text).empty() && (contains(text, "No such file") || contains(text, "runcated")))
+    return StoreTrouble::Damaged;
   return StoreTrouble::DiskFailing;
 }
 

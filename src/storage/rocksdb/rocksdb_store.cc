@@ -47,9 +47,9 @@ BytesView view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()
 
 Error closed_error() { return {ErrorCode::Storage, "the store is closed after a failure and has not recovered yet"}; }
 
-// Hears when a flush or a compaction fails, and when a read finds damage.  RocksDB would go on taking writes until too many
-// files wait for compaction, and then let them hang; we stop at once.  Also hears when the files of the database change.
-// Thread-safe.
+// Hears when a flush or a compaction fails, and when a read finds damage.  RocksDB would go on taking writes until too
+// many files wait for compaction, and then let them hang; we stop at once.  Also hears when the files of the database
+// change. Thread-safe.
 class FailureListener final : public rocksdb::EventListener {
  public:
   // Before the database is opened.
@@ -58,9 +58,7 @@ class FailureListener final : public rocksdb::EventListener {
   void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& /*info*/) override { new_files_(*db); }
   void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& /*info*/) override { new_files_(*db); }
 
-  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override {
-    note(*status);
-  }
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override { note(*status); }
 
   // A read that fails because a file is damaged tells it here.  Sums over what is no counter are a matter of their own.
   void note_read(const rocksdb::Status& status) {
@@ -215,7 +213,8 @@ class RocksDbStore final : public Store {
     {
       MutexLock lock(commit_mutex_);
       auto opened = open_database(Mode::Normal);
-      if (!opened && opened.error().code == ErrorCode::Storage && disk_is_full_) opened = open_on_full_disk(opened.error());
+      if (!opened && opened.error().code == ErrorCode::Storage && disk_is_full_)
+        opened = open_on_full_disk(opened.error());
       TRY(std::move(opened));
     }
     if (options_.durability == Durability::Relaxed) thread_ = std::jthread([this] { run_background_sync(); });
@@ -283,8 +282,8 @@ class RocksDbStore final : public Store {
     return {};
   }
 
-  // RocksDB's own Resume() can go on behind a half-written record of the log, which would hide everything after it from the
-  // next start.  Opening again reads the log up to that record and starts a new one.
+  // RocksDB's own Resume() can go on behind a half-written record of the log, which would hide everything after it from
+  // the next start.  Opening again reads the log up to that record and starts a new one.
   Result<void> recover() override {
     MutexLock lock(commit_mutex_);
     std::unique_lock open(db_mutex_);
@@ -463,8 +462,8 @@ class RocksDbStore final : public Store {
     }
   }
 
-  // Gives back the room of what was erased on the reserve, as far as what is left of it allows: a compaction writes the files
-  // that remain before it deletes those it has read.
+  // Gives back the room of what was erased on the reserve, as far as what is left of it allows: a compaction writes the
+  // files that remain before it deletes those it has read.
   void compact_erased() REQUIRES(commit_mutex_) {
     const auto erased = std::exchange(erased_, {});
     if (db_ == nullptr || erased.end.empty() || listener_->failed()) return;
@@ -510,7 +509,8 @@ class RocksDbStore final : public Store {
     return {};
   }
 
-  // Files that hold nothing but what a batch has erased need no compaction to go.  Readers with a snapshot may still need them.
+  // Files that hold nothing but what a batch has erased need no compaction to go.  Readers with a snapshot may still
+  // need them.
   void drop_erased_files(const Batch& batch) REQUIRES(commit_mutex_) {
     if (open_snapshots_.load(std::memory_order_acquire) > 0) return;
     for (const auto& operation : batch.operations()) {
@@ -663,8 +663,8 @@ class RocksDbStore final : public Store {
   mutable Mutex health_mutex_;
   StoreHealth health_ GUARDED_BY(health_mutex_);
 
-  // Before db_, whose background threads use it until they have ended.  Replaced under commit_mutex_ as well, which is enough to
-  // acknowledge a commit.  May be null.
+  // Before db_, whose background threads use it until they have ended.  Replaced under commit_mutex_ as well, which is
+  // enough to acknowledge a commit.  May be null.
   Mutex mark_mutex_;
   std::unique_ptr<MarkFile> mark_;
 
@@ -677,9 +677,9 @@ class RocksDbStore final : public Store {
   bool failed_ GUARDED_BY(commit_mutex_) = false;
   std::string failure_ GUARDED_BY(commit_mutex_);
   Mode mode_ GUARDED_BY(commit_mutex_) = Mode::Normal;
-  bool disk_is_full_ GUARDED_BY(commit_mutex_) = false;          // why open_database() has failed
+  bool disk_is_full_ GUARDED_BY(commit_mutex_) = false;           // why open_database() has failed
   std::uint64_t reserve_released_ GUARDED_BY(commit_mutex_) = 0;  // bytes to be set aside again before all is well
-  KeyRange erased_ GUARDED_BY(commit_mutex_);                    // on the reserve, and not compacted since; empty: nothing
+  KeyRange erased_ GUARDED_BY(commit_mutex_);  // on the reserve, and not compacted since; empty: nothing
 
   std::atomic<std::uint64_t> last_commit_{0};
   std::atomic<std::uint64_t> commits_{0};

@@ -402,7 +402,8 @@ TEST(DamagedRocksDbStore, RefusesALogThatLostItsEnd) {
 
 TEST(DamagedRocksDbStore, TakesATornRecordAboveTheMarkForNoLoss) {
   const KilledStore killed;
-  std::ofstream(killed.file(".log"), std::ios::app | std::ios::binary) << "the beginning of a commit that was never answered";
+  std::ofstream(killed.file(".log"), std::ios::app | std::ios::binary)
+      << "the beginning of a commit that was never answered";
   const auto store = killed.open();
   ASSERT_TRUE(store) << store.error().message;
   EXPECT_EQ((*store)->last_commit(), CommitSequence{100});
