@@ -281,8 +281,9 @@ void Committer::fail_store(const Error& error) {
   }
   failure_ = error;
   trouble_ = trouble;
+  // Deletes that are refused on a full disk must not put off what would let them through.
+  if (!read_only_) next_recovery_ = clock_.now() + kRecoveryInterval;
   read_only_ = true;
-  next_recovery_ = clock_.now() + kRecoveryInterval;
   if (news && failed_) failed_();
 }
 
@@ -315,9 +316,10 @@ void Committer::try_recover() {
   if (now < next_recovery_ || trouble_ == storage::StoreTrouble::Damaged) return;
   next_recovery_ = now + kRecoveryInterval;
   auto recovered = store_.recover();
+  if (!recovered && recovered.error().code == ErrorCode::Corruption) return fail_store(recovered.error());
   if (recovered && recovered_) recovered = recovered_();
   if (!recovered) {
-    if (recovered.error().code == ErrorCode::Corruption) return fail_store(recovered.error());
+    if (recovered.error() != failure_) log::warning("store has not recovered", {{"cause", recovered.error().message}});
     failure_ = std::move(recovered).error();
     if (const auto trouble = store_.health().trouble; trouble != storage::StoreTrouble::None) trouble_ = trouble;
     return;

@@ -182,11 +182,19 @@ class Case:
             if server.refusal is None:
                 return self.serves(server)
         self.outcome = "refused"
-        self.expect(contents(self.folder) == before, "a refused start changed the folder")
         self.expect(file.name in server.refusal, f"the refusal does not name {file.name}: {server.refusal}")
-        if self.kind != "keys":
-            self.expect(WAY_OUT in server.refusal, f"the refusal offers no way out: {server.refusal}")
-            self.repaired(file)
+        if self.kind == "keys":
+            return self.keys_restored()
+        self.expect(contents(self.folder) == before, "a refused start changed the folder")
+        self.expect(WAY_OUT in server.refusal, f"the refusal offers no way out: {server.refusal}")
+        self.repaired(file)
+
+    def keys_restored(self):
+        shutil.copy(f"{self.source.path}/keys.yaml", self.folder)
+        with Start(self.folder) as server:
+            self.expect(server.refusal is None, f"the server does not start with its keys again: {server.refusal}")
+            items, error = read_all(self.source.sign(server.connect()))
+            self.expect(error is None and len(items) == ITEMS, f"items are gone after the keys came back: {error}")
 
     def serves(self, server):
         connection = self.source.sign(server.connect())

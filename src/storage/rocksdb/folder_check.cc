@@ -1,9 +1,7 @@
 #include "stator/storage/rocksdb/folder_check.h"
 
 #include <fmt/format.h>
-#include <rocksdb/db.h>
 #include <rocksdb/env.h>
-#include <rocksdb/file_system.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +13,7 @@
 #include "stator/storage/rocksdb/log_file.h"
 #include "stator/storage/rocksdb/rocksdb_options.h"
 #include "stator/storage/rocksdb/rocksdb_status.h"
+#include "stator/storage/rocksdb/tables_only.h"
 
 namespace stator::storage {
 namespace {
@@ -30,19 +29,6 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
 }
-
-// The folder as if it had no logs, so that what is in the table files can be told from what is not.
-class WithoutLogs final : public rocksdb::FileSystemWrapper {
- public:
-  using FileSystemWrapper::FileSystemWrapper;
-  const char* Name() const override { return "WithoutLogs"; }
-  rocksdb::IOStatus GetChildren(const std::string& folder, const rocksdb::IOOptions& options,
-                                std::vector<std::string>* names, rocksdb::IODebugContext* debug) override {
-    auto status = target()->GetChildren(folder, options, names, debug);
-    std::erase_if(*names, [](const auto& name) { return name.ends_with(".log"); });
-    return status;
-  }
-};
 
 class FolderChecker {
  public:
@@ -78,6 +64,7 @@ class FolderChecker {
   void check_current() {
     // What it should be, where it does not say it.
     if (!files_.manifests.empty()) check_.manifest = files_.manifests.back();
+    if (marked() != nullptr && has(files_.manifests, marked()->manifest)) check_.manifest = marked()->manifest;
     if (!files_.current) return add(Kind::Current, "CURRENT", "is missing");
     const File file(folder_ + "/CURRENT", O_RDONLY);
     Bytes text(file.is_open() ? std::min<std::uint64_t>(file.size(), 64) : 0, '\0');
@@ -127,21 +114,17 @@ class FolderChecker {
 
   // Which tables there must be, the manifest says: RocksDB compares their sizes, and opens the first few.
   Result<void> read_tables() {
-    auto options = rocksdb_options({.path = folder_, .block_cache_bytes = 1 << 20}, std::make_shared<LogBridge>());
-    std::static_pointer_cast<LogBridge>(options.info_log)->hold();
-    const auto env = rocksdb::NewCompositeEnv(std::make_shared<WithoutLogs>(rocksdb::Env::Default()->GetFileSystem()));
-    options.env = env.get();
-    options.track_and_verify_wals_in_manifest = false;
-    rocksdb::DB* opened = nullptr;
-    auto status = rocksdb::DB::OpenForReadOnly(options, folder_, &opened);
-    const std::unique_ptr<rocksdb::DB> db(opened);
+    TablesOnly tables(folder_);
+    auto status = tables.open();
     check_.opened = status.ok();
     std::string value;
-    if (status.ok()) status = db->Get({}, {kSequenceKey.data(), kSequenceKey.size()}, &value);
+    if (status.ok()) status = tables.db().Get({}, {kSequenceKey.data(), kSequenceKey.size()}, &value);
     if (status.ok() && (value.size() != 9 || value[0] != kSequenceVersion)) {
       status = rocksdb::Status::Corruption("the commit sequence reads " + hex(value));
     }
     if (status.ok()) check_.flushed = read_u64be(value.data() + 1);
+    // The manifest says which logs it was not the last to hear of, and how large they were.
+    for (const auto& [number, what] : tables.bad_logs()) add(Kind::Log, log_name(number), what);
     if (status.ok() || status.IsNotFound()) {
       check_.tables_read = true;
       return {};
@@ -195,6 +178,8 @@ class FolderChecker {
     const bool all_synced = marked() == nullptr || !marked()->relaxed;
     const auto must_have = all_synced ? check_.expected : acknowledged;
     if (reached >= must_have) return {};
+    std::erase_if(check_.damage,
+                  [](const auto& one) { return one.kind == Kind::Log; });  // told again, with the commits
     const auto missing = reached + 1 == must_have
                              ? fmt::format("commit {} is missing", must_have)
                              : fmt::format("commits {} to {} are missing or behind the damage", reached + 1, must_have);

@@ -19,6 +19,7 @@
 #include "stator/storage/rocksdb/log_file.h"
 #include "stator/storage/rocksdb/rocksdb_options.h"
 #include "stator/storage/rocksdb/rocksdb_status.h"
+#include "stator/storage/rocksdb/tables_only.h"
 
 namespace stator::storage {
 namespace {
@@ -43,15 +44,6 @@ rocksdb::Options options_of(const std::string& folder) {
   auto options = rocksdb_options({.path = folder}, log);
   options.track_and_verify_wals_in_manifest = false;  // logs are read here, not by RocksDB
   return options;
-}
-
-Result<Database> open_for_reading(const std::string& folder, const std::string& empty_folder) {
-  auto options = options_of(folder);
-  options.wal_dir = empty_folder;
-  rocksdb::DB* db = nullptr;
-  const auto status = rocksdb::DB::OpenForReadOnly(options, folder, &db);
-  if (!status.ok()) return storage_error("cannot read " + folder, status);
-  return Database(db);
 }
 
 Result<void> rename_file(const fs::path& from, const fs::path& to) {
@@ -393,9 +385,7 @@ class Repair {
   // A new database of all that can be read.
   Result<void> rebuild() {
     const auto fresh = work_ / "new";
-    const auto none = (work_ / "none").string();
     TRY(make_folder(fresh));
-    TRY(make_folder(none));
     std::uint64_t total = 0;
     for (const auto number : FolderListing::of(folder_).tables) {
       std::error_code code;
@@ -410,13 +400,14 @@ class Repair {
     auto source = folder_;
     if (!check_.opened || !unreadable_.empty()) source = TRY(make_manifest());
     {
-      const auto from = TRY(open_for_reading(source, none));
+      TablesOnly from(source);
+      if (const auto status = from.open(); !status.ok()) return storage_error("cannot read " + source, status);
       auto options = options_of(fresh.string());
       rocksdb::DB* opened = nullptr;
       const auto status = rocksdb::DB::Open(options, fresh.string(), &opened);
       if (!status.ok()) return storage_error("cannot create " + fresh.string(), status);
       const Database to(opened);
-      Copier copier(*from, *to, total, options_.progress);
+      Copier copier(from.db(), *to, total, options_.progress);
       TRY(copier.run());
       report_.ranges_lost = copier.lost();
       TRY(apply_logs(*to, folder_));

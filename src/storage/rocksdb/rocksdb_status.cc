@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace stator::storage {
@@ -44,11 +45,12 @@ bool is_in_use(const rocksdb::Status& status) {
 }
 
 std::string table_in(std::string_view text) {
-  const auto end = text.find(".sst");
+  // RocksDB looks for a missing file under its old name, too, and complains about that one.
+  const auto end = std::min(text.find(".sst"), text.find(".ldb"));
   if (end == std::string_view::npos) return {};
   auto begin = end;
   while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
-  return begin == end ? std::string() : std::string(text.substr(begin, end + 4 - begin));
+  return begin == end ? std::string() : std::string(text.substr(begin, end - begin)) + ".sst";
 }
 
 }  // namespace stator::storage
