@@ -60,13 +60,11 @@ Fault to_fault(const Error& error) {
               .message = error.message,
               .members = {},
               .server_side = is_server_side(error.code)};
-  if (fault.server_side) {
+  // A database that is read-only has said so in its log once, and has words for clients.
+  if (fault.server_side && error.code != ErrorCode::ReadOnly) {
     // Paths and other details of this machine are for its log, not for its clients.
     log::error("request failed", {{"cause", error.message}});
-    fault.message =
-        error.code == ErrorCode::ReadOnly
-            ? "The database is read-only: its disk is full or failing. Reads go on, and writes will when it recovers."
-            : "Internal server error";
+    fault.message = "Internal server error";
   }
   return fault;
 }

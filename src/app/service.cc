@@ -143,7 +143,9 @@ http::Response Service::plain_answer(const http::Request& request) const {
         "connect-src 'self'; base-uri 'none'; form-action 'none'\r\n";
     return page;
   }
-  if (reads(request) && request.path == "/health") return text_answer(kJsonType, "{\"status\":\"ok\"}\n");
+  if (reads(request) && request.path == "/health") {
+    return options_.health ? options_.health() : text_answer(kJsonType, "{\"status\":\"ok\"}\n");
+  }
   if (reads(request) && request.path == "/metrics") {
     std::string text;
     print_metrics(text);

@@ -26,6 +26,7 @@ struct ServiceOptions {
   std::size_t queue = 4096;  // requests that wait for one of them; more are answered 503
   bool access_log = false;
   std::function<void(std::string&)> more_metrics = nullptr;  // appends to /metrics
+  std::function<http::Response()> health = nullptr;          // answers /health; without one, all is well
 };
 
 // Systems over HTTP.

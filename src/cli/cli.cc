@@ -16,6 +16,7 @@
 #include "stator/cli/command.h"
 #include "stator/cli/demo_command.h"
 #include "stator/cli/model_command.h"
+#include "stator/cli/repair_command.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/config.h"
 #include "stator/server/run.h"
@@ -37,6 +38,7 @@ Commands:
   demo       Load the sample data of a system that comes with Stator
   key        Make, list and remove the access keys that requests are signed with
   model      Check a single-table design, print its document, picture and types; verify and migrate its table
+  repair     Look for damage in the data of a stopped server, and save what can be read
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
 
@@ -278,8 +280,8 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up",  "serve", "app",    "token",   "demo",
-                                           "key", "model", "config", "version", "help"};
+  constexpr std::string_view commands[] = {"up",    "serve",  "app",    "token",   "demo", "key",
+                                           "model", "repair", "config", "version", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,
               fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
@@ -302,6 +304,7 @@ int run(int argc, const char* const* argv) {
   const DemoCommand demo(app);
   const KeyCommand key(app);
   const ModelCommand model(app);
+  const RepairCommand repair(app);
   const SettingsCommand config(app, "config", std::nullopt, kConfigHelp);
   const auto* version = add_command(app, "version", std::string(kVersionHelp));
 
@@ -322,6 +325,7 @@ int run(int argc, const char* const* argv) {
   if (demo) return demo.run();
   if (key) return key.run();
   if (model) return model.run();
+  if (repair) return repair.run();
   if (config) return print_config(config);
   if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text()), kDone;
   fmt::print(stderr, "{}", kHelp);

@@ -99,8 +99,16 @@ storage::Batch PendingCommit::take_batch() {
 
 // -- Committer
 
-Committer::Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered)
-    : store_(store), clock_(clock), mode_(mode), recovered_(std::move(recovered)) {
+Committer::Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered,
+                     std::function<void()> failed)
+    : store_(store), clock_(clock), mode_(mode), recovered_(std::move(recovered)), failed_(std::move(failed)) {
+  // A full disk does not keep a store from being opened.
+  if (auto health = store.health(); health.trouble != storage::StoreTrouble::None) {
+    trouble_ = health.trouble;
+    failure_ = {ErrorCode::Storage, std::move(health.cause)};
+    read_only_ = true;
+    next_recovery_ = clock_.now() + kRecoveryInterval;
+  }
   if (mode_ == Mode::OwnThread) thread_ = std::thread([this] { run(); });
 }
 
@@ -221,7 +229,8 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
       works[first + taken]->execute(pending);
       ++taken;
     } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < kMaxGroupWorks &&
-             pending.size_bytes() < kMaxGroupBytes);
+             pending.size_bytes() < kMaxGroupBytes &&
+             (!read_only_ || works[first + taken]->frees_space() == works[first]->frees_space()));
   } catch (const std::exception& exception) {
     // Nothing of the group has reached the store, and none of it will.
     ++taken;
@@ -231,20 +240,19 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
 
   if (pending.empty())
     return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep
-  if (read_only_) {
-    return Error{ErrorCode::ReadOnly,
-                 fmt::format("The database is read-only because it could not write: {}", failure_.message)};
-  }
+  const bool on_full_disk = read_only_ && is_accepted(*works[first]);
+  if (read_only_ && !on_full_disk) return read_only_error(*works[first]);
   const bool noted = note_commit_time(pending);
-  auto committed = store_.commit(pending.take_batch());
+  auto batch = pending.take_batch();
+  if (on_full_disk) batch.frees_space();
+  auto committed = store_.commit(std::move(batch));
   if (committed) {
     ++commits_;
     if (noted) last_commit_time_noted_ = pending.time();
     freshness_.visible_.store(number, std::memory_order_release);
   } else if (committed.error().code != ErrorCode::Conflict) {
     fail_store(committed.error());
-    return Error{ErrorCode::ReadOnly, fmt::format("The database could not write and is read-only until it can: {}",
-                                                  committed.error().message)};
+    return read_only_error(*works[first]);
   }
   return committed;
 }
@@ -258,24 +266,70 @@ bool Committer::note_commit_time(PendingCommit& commit) const {
   return true;
 }
 
+bool Committer::is_accepted(const Work& work) const {
+  const bool full = trouble_ == storage::StoreTrouble::DiskFull || trouble_ == storage::StoreTrouble::MemoryFull;
+  return full && work.frees_space();
+}
+
 void Committer::fail_store(const Error& error) {
   ++failures_;
-  if (!read_only_) log::error("store failed; the database is read-only until it recovers", {{"cause", error.message}});
+  const auto trouble = error.code == ErrorCode::Corruption ? storage::StoreTrouble::Damaged : store_.health().trouble;
+  const bool news = !read_only_ || trouble != trouble_;
+  if (news) {
+    log::error(trouble == storage::StoreTrouble::Damaged ? "store damaged; the database is read-only"
+                                                         : "store failed; the database is read-only until it recovers",
+               {{"cause", error.message}});
+  }
   failure_ = error;
+  trouble_ = trouble;
+  // Deletes that are refused on a full disk must not put off what would let them through.
+  if (!read_only_) next_recovery_ = clock_.now() + kRecoveryInterval;
   read_only_ = true;
-  next_recovery_ = clock_.now() + kRecoveryInterval;
+  if (news && failed_) failed_();
+}
+
+// Files and folders of this machine are for its log.
+Error Committer::read_only_error(const Work& work) const {
+  using storage::StoreTrouble;
+  const auto* words = "its disk is full or failing. Reads go on, and writes will when it recovers.";
+  switch (trouble_) {
+    case StoreTrouble::None: break;
+    case StoreTrouble::DiskFull:
+      words = work.frees_space()
+                  ? "its disk is full, and so is what was set aside for deletes. Reads go on."
+                  : "its disk is full. Reads and deletes go on, and other writes will when there is room.";
+      break;
+    case StoreTrouble::MemoryFull:
+      words =
+          "its items have reached their share of memory_limit. Reads and deletes go on, and other writes will when there is room.";
+      break;
+    case StoreTrouble::DiskFailing:
+      words = "its disk is failing. Reads go on, and writes will when it recovers.";
+      break;
+    case StoreTrouble::NoDescriptors:
+      words = "its process may not open more files. Reads go on, and writes will when it may.";
+      break;
+    case StoreTrouble::Damaged:
+      words = "a data file is damaged. Reads of other data go on; GET /health and the server's log name the file.";
+      break;
+  }
+  return {ErrorCode::ReadOnly, fmt::format("The database is read-only: {}", words)};
 }
 
 void Committer::try_recover() {
   const auto now = clock_.now();
-  if (now < next_recovery_) return;
+  if (now < next_recovery_ || trouble_ == storage::StoreTrouble::Damaged) return;
   next_recovery_ = now + kRecoveryInterval;
   auto recovered = store_.recover();
+  if (!recovered && recovered.error().code == ErrorCode::Corruption) return fail_store(recovered.error());
   if (recovered && recovered_) recovered = recovered_();
   if (!recovered) {
+    if (recovered.error() != failure_) log::warning("store has not recovered", {{"cause", recovered.error().message}});
     failure_ = std::move(recovered).error();
+    if (const auto trouble = store_.health().trouble; trouble != storage::StoreTrouble::None) trouble_ = trouble;
     return;
   }
+  trouble_ = storage::StoreTrouble::None;
   read_only_ = false;
   log::info("store recovered; writes are accepted again");
 }

@@ -108,6 +108,8 @@ class Work {
   virtual void finish(const Result<storage::CommitSequence>& committed) = 0;
   // A work that changes what others plan by (the catalog) has a commit of its own, and is finished before the next starts.
   virtual bool alone() const { return false; }
+  // Leaves less in the store than there was: it is tried also on a full disk.
+  virtual bool frees_space() const { return false; }
 };
 
 struct CommitterStatistics {
@@ -127,7 +129,9 @@ struct CommitterStatistics {
 // Where a commit need not wait for a disk, there is no thread: whoever submits while nobody commits, commits, also what
 // others submit meanwhile.  After a few rounds of that it hands over to the next who submits.
 //
-// When the store fails, the committer refuses writes with ReadOnly and tries to recover once a second.  When more works
+// When the store fails, the committer refuses writes with ReadOnly, in words for clients, and tries to recover once a second;
+// not when the store is damaged, which lasts until it is opened again.  On a full disk, works that free space are still tried,
+// in commits of their own.  When more works
 // wait than kMaxWaiting, further ones are finished with Busy at once.  Thread-safe.
 //
 // docs/internals/commit-pipeline.md tells the whole story.
@@ -140,8 +144,10 @@ class Committer {
 
   // `recovered` runs, on the thread that commits, after the store has recovered and before anything else executes: a commit
   // that failed may have taken effect after all, so whatever was derived from the store is to be derived again.  While it
-  // fails, the committer stays read-only.
-  Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered = {});
+  // fails, the committer stays read-only.  `failed` runs, on the same thread, when it turns read-only, or for another reason
+  // than before.
+  Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered = {},
+            std::function<void()> failed = {});
   ~Committer();  // finishes what was submitted
 
   // May finish the work, and others, before it returns; so the caller holds no lock that a finish() takes.
@@ -168,6 +174,8 @@ class Committer {
   Result<storage::CommitSequence> commit_once(Works& works, std::size_t first, std::size_t& taken);
   bool note_commit_time(PendingCommit& commit) const;
   void fail_store(const Error& error);
+  Error read_only_error(const Work& work) const;
+  bool is_accepted(const Work& work) const;
   void try_recover();
 
   // Constant after construction.
@@ -175,6 +183,7 @@ class Committer {
   const Clock& clock_;
   const Mode mode_;
   const std::function<Result<void>()> recovered_;
+  const std::function<void()> failed_;
 
   FreshnessMap freshness_;
 
@@ -183,6 +192,7 @@ class Committer {
   std::uint64_t next_number_ = 1;
   WallTime next_recovery_{};
   Error failure_;
+  storage::StoreTrouble trouble_ = storage::StoreTrouble::None;
 
   std::atomic<bool> read_only_{false};
   std::atomic<std::uint64_t> commits_{0}, works_{0}, conflicts_{0}, failures_{0};

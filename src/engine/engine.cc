@@ -1,5 +1,10 @@
 #include "stator/engine/engine.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "stator/base/log.h"
 #include "stator/engine/stream.h"
 
@@ -20,8 +25,11 @@ class EraseOld final : public Work {
     }
   }
   void finish(const Result<storage::CommitSequence>& committed) override {
-    if (!committed) log::warning("old records are still there", {{"cause", committed.error().message}});
+    // On a read-only database that is known.
+    if (!committed && committed.error().code != ErrorCode::ReadOnly)
+      log::warning("old records are still there", {{"cause", committed.error().message}});
   }
+  bool frees_space() const override { return true; }
 
  private:
   std::vector<storage::KeyRange> ranges_;
@@ -34,8 +42,9 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
     : store_(store),
       clock_(clock),
       random_(random),
-      committer_(store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
-                 [this] { return reload_catalog(); }),
+      committer_(
+          store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
+          [this] { return reload_catalog(); }, [this] { log_damage(); }),
       index_builder_(store, catalog_, committer_) {}
 
 // A commit that failed may turn out to have taken place: then there are tables, or unfinished indexes, nobody knew of.
@@ -45,6 +54,28 @@ Result<void> Engine::reload_catalog() {
     if (table->is_building()) build_indexes(table->id);
   }
   return {};
+}
+
+EngineHealth Engine::health() const {
+  auto store = store_.health();
+  EngineHealth health{.read_only = store.trouble != storage::StoreTrouble::None || committer_.statistics().read_only,
+                      .trouble = store.trouble,
+                      .file = std::move(store.file)};
+  if (store.keys.end.empty()) return health;
+  for (const auto& table : catalog_.all()) {
+    const auto items = table_items(table->id);
+    if (items.begin < store.keys.end && store.keys.begin < items.end) health.tables.push_back(table->name);
+  }
+  std::sort(health.tables.begin(), health.tables.end());
+  return health;
+}
+
+void Engine::log_damage() const {
+  const auto damaged = health();
+  if (damaged.trouble != storage::StoreTrouble::Damaged) return;
+  log::error("a data file is damaged; `stator repair` tells what can be saved",
+             {{"file", damaged.file.empty() ? "unknown" : damaged.file},
+              {"tables", fmt::format("{}", fmt::join(damaged.tables, ", "))}});
 }
 
 Engine::~Engine() { index_builder_.stop(); }

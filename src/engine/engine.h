@@ -22,6 +22,14 @@ struct TableStatistics {
   std::int64_t bytes = 0;
 };
 
+// Whether writes are accepted, and why not.
+struct EngineHealth {
+  bool read_only = false;
+  storage::StoreTrouble trouble = storage::StoreTrouble::None;
+  std::string file = {};                 // that is damaged
+  std::vector<std::string> tables = {};  // that have data in it
+};
+
 // Tables and their items on top of a store.
 //
 // Reads run on the calling thread.  Writes are queued; their callback runs on the thread that commits, must not block, and
@@ -67,12 +75,14 @@ class Engine {
   void submit(std::unique_ptr<Work> work) { committer_.submit(std::move(work)); }
   const FreshnessMap& freshness() const { return committer_.freshness(); }
 
+  EngineHealth health() const;
   CommitterStatistics commit_statistics() const { return committer_.statistics(); }
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }
 
  private:
   Engine(storage::Store& store, const Clock& clock, Random& random);
   Result<void> reload_catalog();
+  void log_damage() const;
   void run_maintenance(const std::stop_token& stop);
 
   storage::Store& store_;

@@ -304,6 +304,11 @@ void ItemWrite::execute(PendingCommit& commit) {
   written_ = true;
 }
 
+bool ItemWrite::frees_space() const {
+  return std::all_of(steps_.begin(), steps_.end(),
+                     [](const Step& step) { return step.action.kind == WriteAction::Kind::Delete; });
+}
+
 void ItemWrite::finish(const Result<storage::CommitSequence>& committed) {
   if (error_) return done_(std::move(*error_));
   if (!committed) return done_(Error(committed.error()));

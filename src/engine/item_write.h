@@ -117,6 +117,7 @@ class ItemWrite final : public Work {
 
   void execute(PendingCommit& commit) override;
   void finish(const Result<storage::CommitSequence>& committed) override;
+  bool frees_space() const override;  // nothing but deletes
 
  private:
   struct Step {

@@ -154,6 +154,13 @@ std::uint64_t hash_of_key(BytesView key) {
   return read_u64be(key.data() + kPrefixBytes);
 }
 
+storage::KeyRange all_items() { return storage::KeyRange::prefix("i"); }
+
+std::optional<TableId> table_of_item(BytesView key) {
+  if (key.size() < kPrefixBytes || key.front() != 'i') return std::nullopt;
+  return TableId{read_u32be(key.data() + 1)};
+}
+
 storage::KeyRange table_items(TableId table) { return storage::KeyRange::prefix(table_prefix('i', table)); }
 
 KeyBytes build_progress_key(TableId table, IndexId index) {

@@ -62,6 +62,9 @@ KeyBytes partition_prefix(TableId table, IndexId index, const std::vector<const 
 storage::KeyRange segment_range(TableId table, IndexId index, std::uint32_t segment, std::uint32_t total);
 // The hash inside an item or index key.
 std::uint64_t hash_of_key(BytesView key);
+// All items and entries of all tables, and the table that one belongs to.
+storage::KeyRange all_items();
+std::optional<TableId> table_of_item(BytesView key);
 // All items and entries of a table.
 storage::KeyRange table_items(TableId table);
 

@@ -26,6 +26,7 @@ class TableChange final : public Work {
   void execute(PendingCommit& commit) override;
   void finish(const Result<storage::CommitSequence>& committed) override;
   bool alone() const override { return true; }
+  bool frees_space() const override { return removes_; }
 
  private:
   using Effect = std::function<Result<TablePtr>(PendingCommit&)>;

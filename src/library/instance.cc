@@ -8,7 +8,7 @@ namespace stator::library {
 namespace {
 
 Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& options) {
-  if (options.in_memory) return storage::open_memory_store();
+  if (options.in_memory) return storage::open_memory_store(options.memory_bytes);
   using storage::Durability;
   return storage::open_rocksdb_store(
       {.path = options.data_folder,

@@ -13,6 +13,7 @@
 #include "stator/api/shape.h"
 #include "stator/base/random.h"
 #include "stator/http/content_coding.h"
+#include "stator/server/health.h"
 
 namespace stator::server {
 namespace {
@@ -281,11 +282,9 @@ http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
 }
 
 http::Response DynamoDbEndpoint::health() const {
-  const bool read_only = instance_.engine().commit_statistics().read_only;
-  return {.status = read_only ? 503 : 200,
-          .content_type = "application/json",
-          .headers = {},
-          .body = read_only ? "{\"status\":\"read-only\"}\n" : "{\"status\":\"ok\"}\n"};
+  // Where requests must be signed, this one need not be, and so it names no table.
+  const bool open_to_all = options_.signatures == nullptr || !options_.signatures->required();
+  return health_answer(instance_.engine().health(), open_to_all ? HealthDetail::AndTables : HealthDetail::Cause);
 }
 
 http::Response DynamoDbEndpoint::metrics() const {
@@ -305,7 +304,7 @@ http::Response DynamoDbEndpoint::metrics() const {
   counter("stator_writes_total", "Writes handed to the committer.", commits.works);
   counter("stator_commit_conflicts_total", "Commits retried because a shared store had changed.", commits.conflicts);
   counter("stator_commit_failures_total", "Commits that the store could not keep.", commits.failures);
-  gauge("stator_read_only", "1 while the store cannot be written to.", commits.read_only ? 1 : 0);
+  gauge("stator_read_only", "1 while the store cannot be written to.", engine.health().read_only ? 1 : 0);
   counter("stator_store_syncs_total", "Times the disk was asked to keep what was written.", store.syncs);
   counter("stator_store_written_bytes_total", "Bytes of keys and values committed.", store.bytes_written);
   gauge("stator_store_size_bytes", "Approximate size of the store.", store.size_bytes);

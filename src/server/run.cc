@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "stator/library/instance.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/endpoint.h"
+#include "stator/server/health.h"
 #include "stator/server/memory_limit.h"
 #include "stator/server/stop_signal.h"
 #include "stator/server/systems.h"
@@ -110,6 +112,7 @@ class SharedLimits {
     options.block_cache_bytes = plan_.block_cache;
     options.write_buffer_bytes = plan_.write_buffer;
     options.open_files = descriptors_.store_files;
+    options.memory_bytes = plan_.data;
     return options;
   }
 
@@ -156,6 +159,11 @@ class AppDatabase {
   }
 
   client::Client& client() { return *client_; }
+  // What /health answers; none where the database is somebody else's.
+  std::function<http::Response()> health() const {
+    if (!instance_) return nullptr;
+    return [engine = &instance_->engine()] { return health_answer(engine->health(), HealthDetail::Cause); };
+  }
 
  private:
   std::unique_ptr<library::Instance> instance_;  // null: remote
@@ -293,7 +301,7 @@ Result<void> run_app(const Config& config) {
   StopSignal stop;  // before any thread, so that all inherit its mask
   auto database = TRY(AppDatabase::open(config, limits));
   const SystemClock clock;
-  auto systems = TRY(Systems::open(config, database.client(), clock));
+  auto systems = TRY(Systems::open(config, database.client(), clock, database.health()));
   auto options = limits.http_options(config, config.app_port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,8 +31,10 @@ class Systems {
  public:
   // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come with Stator
   // are there as well, with their sample data if their table was not there.  Client and clock outlive it.
+  // `health` answers /health, and may be missing.
   // Errors: Usage (a model with errors; the message has one line for each), Storage.
-  static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock);
+  static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
+                                               std::function<http::Response()> health = nullptr);
 
   app::Service& service() { return *service_; }
   const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }

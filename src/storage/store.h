@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -79,6 +80,10 @@ class Batch {
   void depends_on(KeyRange range) { ranges_read_.push_back(std::move(range)); }
   void read_at(CommitSequence sequence) { read_at_ = sequence; }
 
+  // It makes more room than it takes, as deletes do: a store whose disk is full may still accept it.
+  void frees_space() { frees_space_ = true; }
+  bool is_freeing_space() const { return frees_space_; }
+
   bool empty() const { return operations_.empty(); }
   std::vector<Operation>& operations() { return operations_; }
   const std::vector<Operation>& operations() const { return operations_; }
@@ -91,6 +96,7 @@ class Batch {
   std::vector<Bytes> keys_read_;
   std::vector<KeyRange> ranges_read_;
   CommitSequence read_at_;
+  bool frees_space_ = false;
 };
 
 // A counter as a stored value: a signed 64-bit integer, little-endian.
@@ -119,6 +125,23 @@ struct StoreStatistics {
   std::uint64_t size_bytes = 0;     // approximate size, on disk or in memory
 };
 
+// Why a store takes no commits.
+enum class StoreTrouble : std::uint8_t {
+  None,
+  DiskFull,       // batches that free space may go through
+  MemoryFull,     // the same, where the store is in memory
+  DiskFailing,    // or something else that recover() may find to be over
+  NoDescriptors,  // the process may not open more files
+  Damaged,        // bytes read back are not what was written; lasts until the store is opened again
+};
+
+struct StoreHealth {
+  StoreTrouble trouble = StoreTrouble::None;
+  std::string cause = {};  // for the log: it may name files and folders
+  std::string file = {};   // the one that is damaged, if it is known
+  KeyRange keys = {};      // what that file holds; an empty end when that is not known
+};
+
 // An ordered map from bytes to bytes with snapshots and atomic batches.
 //
 // Order is unsigned byte order.  A Snapshot sees every batch committed before it was taken and none after.
@@ -143,7 +166,10 @@ class Store {
   virtual Result<void> sync() = 0;
   // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store has
   // to be opened again, while a snapshot is open.  When it succeeds, last_commit() may have grown by the commit that failed.
+  // Corruption, when the store is damaged: it stays as it is.
   virtual Result<void> recover() = 0;
+  // Whether commits are accepted, and why not.  Known at once, also when nobody commits.
+  virtual StoreHealth health() const { return {}; }
 
   virtual Capabilities capabilities() const = 0;
   virtual StoreStatistics statistics() const = 0;

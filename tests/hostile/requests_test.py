@@ -13,6 +13,7 @@ import threading
 import time
 import unittest
 
+import dynamo
 import server as stator
 
 MB = 1 << 20
@@ -173,6 +174,28 @@ class Memory(unittest.TestCase):
         # A read that was carried out is no error; one that was dropped is counted as throttled.
         until(lambda: metric(self.server, "stator_errors_total") > before, "something was dropped")
         until(lambda: metric(self.server, "stator_request_memory_bytes") == 0, "all memory has been given back")
+
+
+class ItemsInMemory(unittest.TestCase):
+    def test_stop_at_their_share_and_deletes_go_on(self):
+        with stator.Server("memory", ["--memory-limit", "64MB"]) as server:
+            db = server.connect()
+            db.ok("CreateTable", **TABLE)
+            kept = 0
+            with self.assertRaises(dynamo.ApiError) as refused:
+                while kept < 1000:
+                    db.ok("PutItem", TableName="Things", Item={"k": {"S": str(kept)}, "v": {"S": "x" * 300_000}})
+                    kept += 1
+            self.assertIn("memory_limit", refused.exception.message)
+            self.assertGreater(kept, 50)
+            self.assertEqual(server.health(), 503)
+            self.assertEqual(db.ok("Scan", TableName="Things", Select="COUNT", Limit=1)["Count"], 1)
+            for number in range(20):
+                db.ok("DeleteItem", TableName="Things", Key={"k": {"S": str(number)}})
+            until(lambda: db.call("PutItem", {"TableName": "Things", "Item": {"k": {"S": "new"}}})[0] == 200,
+                  "there is room again")
+            self.assertEqual(server.health(), 200)
+            self.assertLess(server.peak_bytes(), 80 * MB)
 
 
 class IdleConnections(unittest.TestCase):

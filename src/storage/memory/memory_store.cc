@@ -1,5 +1,7 @@
 #include "stator/storage/memory/memory_store.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <utility>
 
@@ -85,6 +87,8 @@ class MemorySnapshot final : public Snapshot {
 
 class MemoryStore final : public Store {
  public:
+  explicit MemoryStore(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
   Result<std::optional<Bytes>> get(BytesView key) const override {
     const Version* version = versions_.pin();
     auto value = read(*version, key);
@@ -96,6 +100,7 @@ class MemoryStore final : public Store {
 
   Result<CommitSequence> commit(Batch batch) override {
     MutexLock lock(commit_mutex_);
+    if (limit_bytes_ != UINT64_MAX && !batch.is_freeing_space()) TRY(make_sure_of_room(batch));
     const CommitSequence sequence{versions_.newest()->sequence + 1};
     Edit edit(versions_.newest()->root, sequence.value);
     std::uint64_t bytes = 0;
@@ -112,7 +117,16 @@ class MemoryStore final : public Store {
 
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
   Result<void> sync() override { return {}; }
-  Result<void> recover() override { return {}; }
+  Result<void> recover() override {
+    if (!full_.load(std::memory_order_relaxed)) return {};
+    if (versions_.allocated_bytes() + limit_bytes_ / kRecoveryShare > limit_bytes_) return full_error();
+    full_.store(false, std::memory_order_relaxed);
+    return {};
+  }
+  StoreHealth health() const override {
+    if (!full_.load(std::memory_order_relaxed)) return {};
+    return {.trouble = StoreTrouble::MemoryFull, .cause = full_error().message};
+  }
   Capabilities capabilities() const override { return {}; }
 
   StoreStatistics statistics() const override {
@@ -123,6 +137,21 @@ class MemoryStore final : public Store {
   }
 
  private:
+  static constexpr std::uint64_t kRecoveryShare = 64;  // of the limit must be free before writes are accepted again
+
+  Error full_error() const {
+    return {ErrorCode::Storage, fmt::format("the items in memory have reached their share of memory_limit, {} MB",
+                                            limit_bytes_ >> 20)};
+  }
+
+  Result<void> make_sure_of_room(const Batch& batch) REQUIRES(commit_mutex_) {
+    std::uint64_t more = 0;
+    for (const auto& operation : batch.operations()) more += size_of(operation);
+    if (!full_.load(std::memory_order_relaxed) && versions_.allocated_bytes() + more <= limit_bytes_) return {};
+    full_.store(true, std::memory_order_relaxed);
+    return full_error();
+  }
+
   static Result<void> apply(Edit& edit, Batch::Operation& operation, CommitSequence sequence) {
     if (operation.kind == Batch::Kind::EraseRange) {
       edit.erase_range(operation.key, operation.value);
@@ -145,6 +174,8 @@ class MemoryStore final : public Store {
   }
 
   mutable Versions versions_;
+  const std::uint64_t limit_bytes_;
+  std::atomic<bool> full_{false};
   Mutex commit_mutex_;
   std::atomic<std::uint64_t> last_commit_{0};
   std::atomic<std::uint64_t> commits_{0};
@@ -153,6 +184,8 @@ class MemoryStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_memory_store() { return std::make_unique<MemoryStore>(); }
+std::unique_ptr<Store> open_memory_store(std::uint64_t limit_bytes) {
+  return std::make_unique<MemoryStore>(limit_bytes);
+}
 
 }  // namespace stator::storage

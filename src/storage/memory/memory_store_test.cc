@@ -12,7 +12,7 @@
 namespace stator::storage {
 namespace {
 
-const auto new_place = testing::place_for(open_memory_store);
+const auto new_place = testing::place_for([] { return open_memory_store(); });
 const bool registered = testing::register_contract_tests("MemoryStoreContract", new_place);
 
 Bytes item_key(std::uint64_t n) {
@@ -172,6 +172,32 @@ TEST(MemoryStore, FindsKeysWithPrefixesOfEveryLength) {
     }
     EXPECT_FALSE(store->get(Bytes(length, 'p') + "2")->has_value());
   }
+}
+
+TEST(MemoryStoreLimit, RefusesWhatDoesNotFitUntilThereIsRoomAgain) {
+  constexpr std::size_t kValue = 100'000;
+  const auto store = open_memory_store(10 << 20);
+  const auto put = [&](std::uint64_t n) {
+    Batch batch;
+    batch.put(item_key(n), Bytes(kValue, 'v'));
+    return store->commit(std::move(batch));
+  };
+  std::uint64_t kept = 0;
+  while (put(kept)) ++kept;
+  EXPECT_GT(kept, 50U);
+  EXPECT_LT(store->statistics().size_bytes, 10U << 20);
+  EXPECT_EQ(store->health().trouble, StoreTrouble::MemoryFull);
+  EXPECT_FALSE(store->recover());
+  EXPECT_TRUE(*store->get(item_key(kept - 1)));
+  EXPECT_FALSE(*store->get(item_key(kept))) << "what was refused is not there";
+
+  Batch erase;
+  for (std::uint64_t n = 0; n < 10; ++n) erase.erase(item_key(n));
+  erase.frees_space();
+  ASSERT_TRUE(store->commit(std::move(erase)));
+  ASSERT_TRUE(store->recover());
+  EXPECT_EQ(store->health().trouble, StoreTrouble::None);
+  EXPECT_TRUE(put(kept));
 }
 
 }  // namespace

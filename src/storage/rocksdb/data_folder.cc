@@ -2,15 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "stator/base/bytes.h"
+#include "stator/storage/rocksdb/file.h"
+#include "stator/storage/rocksdb/mark_file.h"
 
 namespace stator::storage {
 namespace {
@@ -20,61 +23,24 @@ namespace fs = std::filesystem;
 // On disk: the first line of the FORMAT file is this and a number.
 constexpr BytesView kFormatName = "stator-rocksdb ";
 
-Error system_error(const std::string& what, const std::string& path, int code) {
-  return {ErrorCode::Storage, fmt::format("{} {}: {}", what, path, std::generic_category().message(code))};
-}
-
-class File {
- public:
-  File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
+// The number in a FORMAT file; 0 when it is not one of ours.
+unsigned parse_format(BytesView text) {
+  unsigned format = 0;
+  if (text.starts_with(kFormatName)) {
+    text.remove_prefix(kFormatName.size());
+    std::from_chars(text.data(), text.data() + text.size(), format);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  bool is_open() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-bool write_and_sync(const File& file, BytesView bytes) {
-  while (!bytes.empty()) {
-    const auto written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ::fdatasync(file.get()) == 0;
-}
-
-Result<void> write_format(const std::string& path) {
-  // Renamed when complete, so that a crash leaves the whole file or none.  RocksDB syncs the folder when it creates its own
-  // files there, and without those a missing FORMAT is harmless.
-  const auto temporary = path + "/FORMAT.new";
-  {
-    const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file.is_open() || !write_and_sync(file, fmt::format("{}{}\n", kFormatName, kDataFolderFormat))) {
-      return system_error("cannot write", temporary, errno);
-    }
-  }
-  if (::rename(temporary.c_str(), (path + "/FORMAT").c_str()) != 0)
-    return system_error("cannot rename", temporary, errno);
-  return {};
+  return format;
 }
 
 Result<void> check_format(const std::string& path, const File& file) {
   char buffer[64];
   const auto size = ::read(file.get(), buffer, sizeof buffer);
   if (size < 0) return system_error("cannot read", path + "/FORMAT", errno);
-  BytesView text(buffer, static_cast<std::size_t>(size));
-  unsigned format = 0;
-  if (text.starts_with(kFormatName)) {
-    text.remove_prefix(kFormatName.size());
-    std::from_chars(text.data(), text.data() + text.size(), format);
-  }
+  const auto format = parse_format({buffer, static_cast<std::size_t>(size)});
+  // A folder with a MARK is ours; what became of its FORMAT, check_folder() tells.
+  std::error_code code;
+  if (format == 0 && fs::exists(path + "/" + kMarkName, code)) return {};
   if (format == 0)
     return Error{ErrorCode::Usage, fmt::format("data folder {} has a FORMAT file that stator did not write", path)};
   if (format > kDataFolderFormat) {
@@ -94,6 +60,7 @@ Result<void> prepare_data_folder(const std::string& path) {
   const File file(path + "/FORMAT", O_RDONLY);
   if (file.is_open()) return check_format(path, file);
   if (errno != ENOENT) return system_error("cannot open", path + "/FORMAT", errno);
+  if (fs::exists(path + "/" + kMarkName, code)) return {};  // likewise
   if (fs::exists(path + "/CURRENT", code)) {
     return Error{
         ErrorCode::Usage,
@@ -102,16 +69,53 @@ Result<void> prepare_data_folder(const std::string& path) {
   return write_format(path);
 }
 
+// Renamed when complete, so that a crash leaves the whole file or none.  RocksDB syncs the folder when it creates its
+// own files there, and without those a missing FORMAT is harmless.
+Result<void> write_format(const std::string& path) {
+  return replace_file(path + "/FORMAT", fmt::format("{}{}\n", kFormatName, kDataFolderFormat));
+}
+
+std::optional<unsigned> read_format(const std::string& path) {
+  const File file(path + "/FORMAT", O_RDONLY);
+  if (!file.is_open()) return std::nullopt;
+  Bytes text(std::min<std::uint64_t>(file.size(), 64), '\0');
+  if (!file.read_at(0, text)) return std::nullopt;
+  const auto format = parse_format(text);
+  return format == 0 ? std::nullopt : std::optional(format);
+}
+
+std::uint64_t free_bytes(const std::string& path) {
+  struct statvfs status{};
+  return ::statvfs(path.c_str(), &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
+}
+
 Result<void> probe_disk(const std::string& path, std::uint64_t bytes) {
   const auto name = path + "/PROBE";
   const File file(name, O_WRONLY | O_CREAT | O_TRUNC);
   if (!file.is_open()) return system_error("cannot write", name, errno);
   int code = ::fallocate(file.get(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   if (code == EOPNOTSUPP) code = 0;  // then the write below has to do
-  if (code == 0 && !write_and_sync(file, Bytes(64 * 1024, '\0'))) code = errno;
+  if (code == 0 && !(file.write_at(0, Bytes(64 * 1024, '\0')) && file.sync())) code = errno;
   ::unlink(name.c_str());
   if (code != 0) return system_error("no room in", path, code);
   return {};
 }
+
+void make_reserve(const std::string& path, std::uint64_t bytes) {
+  const auto name = path + "/RESERVE";
+  // Not the last of the room: that is for data.
+  const auto wanted = std::min(bytes, free_bytes(path) / 8);
+  const File file(name, O_WRONLY | O_CREAT);
+  if (!file.is_open() || file.size() >= wanted) return;
+  if (::fallocate(file.get(), 0, 0, static_cast<off_t>(wanted)) != 0) ::unlink(name.c_str());
+}
+
+std::uint64_t reserve_bytes(const std::string& path) {
+  std::error_code code;
+  const auto size = fs::file_size(path + "/RESERVE", code);
+  return code ? 0 : size;
+}
+
+bool release_reserve(const std::string& path) { return ::unlink((path + "/RESERVE").c_str()) == 0; }
 
 }  // namespace stator::storage

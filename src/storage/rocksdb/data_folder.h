@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "stator/base/result.h"
@@ -10,11 +11,23 @@ namespace stator::storage {
 // The newest format of a data folder that this program knows, and the one it makes; docs/formats/store.md has them all.
 inline constexpr unsigned kDataFolderFormat = 1;
 
-// Creates the folder and its FORMAT file if they are missing, and checks the file if it is there, before RocksDB opens, and
-// thereby changes, anything.  Errors: Usage (a newer format, or not a folder of ours), Storage.
+// Creates the folder and its FORMAT file if they are missing, and checks the file if it is there, before RocksDB opens,
+// and thereby changes, anything.  Errors: Usage (a newer format, or not a folder of ours), Storage.
 Result<void> prepare_data_folder(const std::string& path);
 
+Result<void> write_format(const std::string& path);
+// The format that the folder says it has; nullopt when the file is missing or damaged.
+std::optional<unsigned> read_format(const std::string& path);
+
+// What the disk has left for us.
+std::uint64_t free_bytes(const std::string& path);
 // Whether the disk takes `bytes` more right now: reserves them, writes and syncs a little, and gives them back.
 Result<void> probe_disk(const std::string& path, std::uint64_t bytes);
+
+// RESERVE, a file that only takes up room, so that there is some when the disk is full.  Does its best: makes it when
+// the disk has much more than that.
+void make_reserve(const std::string& path, std::uint64_t bytes);
+std::uint64_t reserve_bytes(const std::string& path);
+bool release_reserve(const std::string& path);  // false: there was none
 
 }  // namespace stator::storage

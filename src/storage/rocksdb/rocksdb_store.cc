@@ -1,19 +1,16 @@
 #include "stator/storage/rocksdb/rocksdb_store.h"
 
 #include <fmt/format.h>
-#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
-#include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdarg>
-#include <cstdio>
-#include <map>
+#include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
@@ -22,20 +19,24 @@
 
 #include "stator/base/log.h"
 #include "stator/base/mutex.h"
-#include "stator/storage/rocksdb/counter_merge.h"
 #include "stator/storage/rocksdb/data_folder.h"
+#include "stator/storage/rocksdb/file.h"
+#include "stator/storage/rocksdb/folder_check.h"
+#include "stator/storage/rocksdb/mark_file.h"
+#include "stator/storage/rocksdb/rocksdb_options.h"
+#include "stator/storage/rocksdb/rocksdb_status.h"
 
 namespace stator::storage {
 namespace {
 
-// On disk: keys that start with 0x00 are ours, everything behind them is the engine's.
-//   00 's' 'e' 'q'  ->  01 sequence:u64be     the newest commit, written in the same batch as its changes
-constexpr BytesView kSequenceKey("\0seq", 4);
-constexpr char kSequenceVersion = 1;
 constexpr BytesView kFirstUserKey("\x01", 1);
 
 // Room that recover() wants on the disk beyond what the log holds, before it lets go of a store that can still be read.
 constexpr std::uint64_t kRecoveryHeadroom = 8ULL << 20;
+
+// Room that is set aside for deletes on a full disk, and what a compaction there leaves free.
+constexpr std::uint64_t kReserve = 16ULL << 20;
+constexpr std::uint64_t kCompactionHeadroom = 1ULL << 20;
 
 constexpr std::chrono::milliseconds kStallPause{1};
 // How long recover() keeps new readers waiting for those that have a snapshot.
@@ -44,76 +45,24 @@ constexpr std::chrono::milliseconds kSnapshotPatience{100};
 rocksdb::Slice slice(BytesView bytes) { return {bytes.data(), bytes.size()}; }
 BytesView view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-Error to_error(BytesView what, const rocksdb::Status& status) {
-  const auto code = status.IsCorruption() ? ErrorCode::Corruption : ErrorCode::Storage;
-  return {code, fmt::format("{}: {}", what, status.ToString())};
-}
-
 Error closed_error() { return {ErrorCode::Storage, "the store is closed after a failure and has not recovered yet"}; }
 
-// RocksDB's warnings and errors go to our log, each kind at most once a minute, and its chatter nowhere: there are no LOG
-// files in the data folder.  Thread-safe.
-class LogBridge final : public rocksdb::Logger {
- public:
-  LogBridge() : Logger(rocksdb::WARN_LEVEL) {}
-  using Logger::Logv;
-  void Logv(const char* format, va_list arguments) override { Logv(rocksdb::WARN_LEVEL, format, arguments); }
-  void Logv(rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
-    if (level < rocksdb::WARN_LEVEL || level == rocksdb::HEADER_LEVEL) return;
-    char buffer[512];
-    std::vsnprintf(buffer, sizeof buffer, format, arguments);
-    std::string text(buffer);
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    MutexLock lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
-    const auto [said, first] = said_.try_emplace(format, now);
-    if (!first && now - said->second < std::chrono::minutes(1)) return;
-    said->second = now;
-    if (holding_) {
-      held_.emplace_back(level, text);
-    } else {
-      write(level, text);
-    }
-  }
-
-  // Between the two, lines are kept back: when opening fails, its error says it all in one.
-  void hold() {
-    MutexLock lock(mutex_);
-    holding_ = true;
-  }
-  void let_go(bool print) {
-    MutexLock lock(mutex_);
-    holding_ = false;
-    for (const auto& [level, text] : std::exchange(held_, {})) {
-      if (print) write(level, text);
-    }
-  }
-
- private:
-  static void write(rocksdb::InfoLogLevel level, BytesView text) {
-    if (level >= rocksdb::ERROR_LEVEL) {
-      log::error("rocksdb", {{"message", text}});
-    } else {
-      log::warning("rocksdb", {{"message", text}});
-    }
-  }
-
-  Mutex mutex_;
-  bool holding_ GUARDED_BY(mutex_) = false;
-  std::vector<std::pair<rocksdb::InfoLogLevel, std::string>> held_ GUARDED_BY(mutex_);
-  // By format string; RocksDB has a few hundred, all literals.
-  std::map<const void*, std::chrono::steady_clock::time_point> said_ GUARDED_BY(mutex_);
-};
-
-// Hears when a flush or a compaction fails.  RocksDB would go on taking writes until too many files wait for compaction, and
-// then let them hang; we stop at once.  Thread-safe.
+// Hears when a flush or a compaction fails, and when a read finds damage.  RocksDB would go on taking writes until too
+// many files wait for compaction, and then let them hang; we stop at once.  Also hears when the files of the database
+// change. Thread-safe.
 class FailureListener final : public rocksdb::EventListener {
  public:
-  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override {
-    MutexLock lock(mutex_);
-    if (failed_.load(std::memory_order_relaxed)) return;
-    status_ = *status;
-    failed_.store(true, std::memory_order_release);
+  // Before the database is opened.
+  void on_new_files(std::function<void(rocksdb::DB&)> call) { new_files_ = std::move(call); }
+
+  void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& /*info*/) override { new_files_(*db); }
+  void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& /*info*/) override { new_files_(*db); }
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override { note(*status); }
+
+  // A read that fails because a file is damaged tells it here.  Sums over what is no counter are a matter of their own.
+  void note_read(const rocksdb::Status& status) {
+    if (trouble_of(status) == StoreTrouble::Damaged && !table_in(status.ToString()).empty()) note(status);
   }
 
   bool failed() const { return failed_.load(std::memory_order_acquire); }
@@ -127,69 +76,27 @@ class FailureListener final : public rocksdb::EventListener {
   }
 
  private:
+  void note(const rocksdb::Status& status) {
+    MutexLock lock(mutex_);
+    // Damage is not forgotten over a disk that was full before.
+    if (failed_.load(std::memory_order_relaxed) && !status.IsCorruption()) return;
+    status_ = status;
+    failed_.store(true, std::memory_order_release);
+  }
+
+  std::function<void(rocksdb::DB&)> new_files_;
   mutable Mutex mutex_;
   std::atomic<bool> failed_{false};
   rocksdb::Status status_ GUARDED_BY(mutex_);
 };
 
-rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<rocksdb::Logger> log) {
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, /*num_shard_bits=*/2);
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table.format_version = 5;
-  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-  // Index and filter blocks live in the cache, so that its size bounds the memory of a large store.  They are cut into pieces: one
-  // index of a whole file is megabytes large, falls out of the cache, and is then read and unpacked again for every item.
-  table.cache_index_and_filter_blocks = true;
-  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  table.partition_filters = true;
-  table.enable_index_compression = false;
-  table.pin_l0_filter_and_index_blocks_in_cache = true;
-  table.pin_top_level_index_and_filter = true;
-
-  rocksdb::Options rocks;
-  rocks.create_if_missing = true;
-  rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  rocks.merge_operator = new_counter_merge();
-  // A hot counter would otherwise pile up one operand per commit until the next flush, and reading it would add them all.
-  rocks.max_successive_merges = 16;
-  rocks.compression = rocksdb::kLZ4Compression;
-  rocks.bottommost_compression = rocksdb::kZSTD;
-  rocks.level_compaction_dynamic_level_bytes = true;
-
-  rocks.write_buffer_size = options.write_buffer_bytes;
-  rocks.max_write_buffer_number = 3;
-  rocks.arena_block_size = std::min<std::uint64_t>(1 << 20, options.write_buffer_bytes / 8);
-
-  // One commit at a time, so nothing to run in parallel or to order.
-  rocks.allow_concurrent_memtable_write = false;
-  rocks.enable_write_thread_adaptive_yield = false;
-
-  // Reserving the log ahead makes a sync no cheaper (measured), and an empty store 70 MB large.  Overwriting old logs would,
-  // but recycling does not go with point-in-time recovery, and in this version risks holes in what is recovered.
-  rocks.allow_fallocate = false;
-  rocks.recycle_log_file_num = 0;
-  rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-
-  rocks.max_bgerror_resume_count = 0;  // see recover()
-
-  rocks.max_background_jobs = 2;
-  rocks.max_open_files = options.open_files;
-  rocks.max_file_opening_threads = 1;
-  rocks.stats_dump_period_sec = 0;
-  rocks.stats_persist_period_sec = 0;
-  rocks.info_log = std::move(log);
-  rocks.avoid_unnecessary_blocking_io = true;
-  rocks.bytes_per_sync = 1 << 20;
-  rocks.skip_stats_update_on_db_open = true;
-  return rocks;
-}
-
 class RocksDbCursor final : public Cursor {
  public:
   // `db` may be null: the store could not be reopened after a failure.
-  RocksDbCursor(rocksdb::DB* db, const rocksdb::Snapshot* snapshot, const KeyRange& range, Direction direction)
-      : begin_(is_reserved_key(range.begin) ? Bytes(kFirstUserKey) : range.begin),
+  RocksDbCursor(rocksdb::DB* db, const rocksdb::Snapshot* snapshot, const KeyRange& range, Direction direction,
+                FailureListener& listener)
+      : listener_(listener),
+        begin_(is_reserved_key(range.begin) ? Bytes(kFirstUserKey) : range.begin),
         end_(range.end),
         begin_slice_(begin_),
         end_slice_(end_),
@@ -223,10 +130,12 @@ class RocksDbCursor final : public Cursor {
   Result<void> status() const override {
     if (failed_) return closed_error();
     if (iterator_ == nullptr || iterator_->status().ok()) return {};
-    return to_error("cannot read", iterator_->status());
+    listener_.note_read(iterator_->status());
+    return storage_error("cannot read", iterator_->status());
   }
 
  private:
+  FailureListener& listener_;
   // RocksDB keeps pointers to the bounds.
   const Bytes begin_, end_;
   const rocksdb::Slice begin_slice_, end_slice_;
@@ -235,7 +144,8 @@ class RocksDbCursor final : public Cursor {
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
-Result<std::optional<Bytes>> read(rocksdb::DB* db, const rocksdb::Snapshot* snapshot, BytesView key) {
+Result<std::optional<Bytes>> read(rocksdb::DB* db, const rocksdb::Snapshot* snapshot, BytesView key,
+                                  FailureListener& listener) {
   if (db == nullptr) return closed_error();
   if (is_reserved_key(key)) return std::optional<Bytes>();
   rocksdb::ReadOptions options;
@@ -243,15 +153,21 @@ Result<std::optional<Bytes>> read(rocksdb::DB* db, const rocksdb::Snapshot* snap
   rocksdb::PinnableSlice value;
   const auto status = db->Get(options, db->DefaultColumnFamily(), slice(key), &value);
   if (status.IsNotFound()) return std::optional<Bytes>();
-  if (!status.ok()) return to_error("cannot read", status);
+  if (!status.ok()) {
+    listener.note_read(status);
+    return storage_error("cannot read", status);
+  }
   return std::optional<Bytes>(view(value));
 }
 
 class RocksDbSnapshot final : public Snapshot {
  public:
   // `db` may be null.  Counts itself in `open_snapshots`, already raised by the caller, until it is destroyed.
-  RocksDbSnapshot(rocksdb::DB* db, std::atomic<std::size_t>& open_snapshots)
-      : db_(db), snapshot_(db == nullptr ? nullptr : db->GetSnapshot()), open_snapshots_(open_snapshots) {}
+  RocksDbSnapshot(rocksdb::DB* db, std::atomic<std::size_t>& open_snapshots, FailureListener& listener)
+      : db_(db),
+        snapshot_(db == nullptr ? nullptr : db->GetSnapshot()),
+        open_snapshots_(open_snapshots),
+        listener_(listener) {}
   ~RocksDbSnapshot() override {
     if (db_ != nullptr) db_->ReleaseSnapshot(snapshot_);
     open_snapshots_.fetch_sub(1, std::memory_order_release);
@@ -259,21 +175,23 @@ class RocksDbSnapshot final : public Snapshot {
   RocksDbSnapshot(const RocksDbSnapshot&) = delete;
   RocksDbSnapshot& operator=(const RocksDbSnapshot&) = delete;
 
-  Result<std::optional<Bytes>> get(BytesView key) const override { return read(db_, snapshot_, key); }
+  Result<std::optional<Bytes>> get(BytesView key) const override { return read(db_, snapshot_, key, listener_); }
   std::unique_ptr<Cursor> cursor(const KeyRange& range, Direction direction) const override {
-    return std::make_unique<RocksDbCursor>(db_, snapshot_, range, direction);
+    return std::make_unique<RocksDbCursor>(db_, snapshot_, range, direction, listener_);
   }
 
  private:
   rocksdb::DB* db_;
   const rocksdb::Snapshot* snapshot_;
   std::atomic<std::size_t>& open_snapshots_;
+  FailureListener& listener_;
 };
 
 class RocksDbStore final : public Store {
  public:
   explicit RocksDbStore(RocksDbOptions options)
       : options_(std::move(options)), log_(std::make_shared<LogBridge>()), rocks_(rocksdb_options(options_, log_)) {
+    listener_->on_new_files([this](rocksdb::DB& db) { note_files(db); });
     rocks_.listeners.push_back(listener_);
   }
 
@@ -287,31 +205,39 @@ class RocksDbStore final : public Store {
     if (options_.durability == Durability::Relaxed)
       ignore_error(sync(), "closing; the log has what the disk did not take");
     STATOR_ASSERT(open_snapshots_ == 0, "snapshots are destroyed before their store");
+    if (db_ != nullptr && mode_ != Mode::ReadOnly) note_files(*db_);
   }
 
   // Once, before anything else.
   Result<void> open() {
-    TRY(open_database());
+    {
+      MutexLock lock(commit_mutex_);
+      auto opened = open_database(Mode::Normal);
+      if (!opened && opened.error().code == ErrorCode::Storage && disk_is_full_)
+        opened = open_on_full_disk(opened.error());
+      TRY(std::move(opened));
+    }
     if (options_.durability == Durability::Relaxed) thread_ = std::jthread([this] { run_background_sync(); });
     return {};
   }
 
   Result<std::optional<Bytes>> get(BytesView key) const override {
     std::shared_lock lock(db_mutex_);
-    return read(db_.get(), nullptr, key);
+    return read(db_.get(), nullptr, key, *listener_);
   }
 
   std::unique_ptr<Snapshot> snapshot() const override {
     std::shared_lock lock(db_mutex_);
     open_snapshots_.fetch_add(1, std::memory_order_relaxed);
-    return std::make_unique<RocksDbSnapshot>(db_.get(), open_snapshots_);
+    return std::make_unique<RocksDbSnapshot>(db_.get(), open_snapshots_, *listener_);
   }
 
   Result<CommitSequence> commit(Batch batch) override {
     // The lock is what puts commits in an order, so it is held while the log is written.
     MutexLock lock(commit_mutex_);
     std::shared_lock open(db_mutex_);
-    if (failed_) return failed_error();
+    const bool on_reserve = failed_ && mode_ == Mode::OnReserve && batch.is_freeing_space() && !listener_->failed();
+    if (failed_ && !on_reserve) return failed_error();
     const CommitSequence sequence{last_commit_.load(std::memory_order_relaxed) + 1};
     rocksdb::WriteBatch changes(batch_size(batch));
     std::uint64_t bytes = 0;
@@ -321,7 +247,7 @@ class RocksDbStore final : public Store {
     }
     put_sequence(changes, sequence);
 
-    const bool synced = options_.durability == Durability::Sync;
+    const bool synced = options_.durability == Durability::Sync || on_reserve;
     const auto status = write(changes, synced);
     if (!status.ok()) return fail("cannot commit", status);
     last_commit_.store(sequence.value, std::memory_order_release);
@@ -329,8 +255,13 @@ class RocksDbStore final : public Store {
     bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
     if (synced) {
       syncs_.fetch_add(1, std::memory_order_relaxed);
+      if (mark_ != nullptr) mark_->acknowledge(sequence);
     } else {
       unsynced_.store(true, std::memory_order_release);
+    }
+    if (on_reserve) {
+      note_erased(batch);
+      drop_erased_files(batch);
     }
     return sequence;
   }
@@ -347,37 +278,55 @@ class RocksDbStore final : public Store {
     const auto status = db_->SyncWAL();
     if (!status.ok()) return fail("cannot sync", status);
     syncs_.fetch_add(1, std::memory_order_relaxed);
+    if (mark_ != nullptr) mark_->acknowledge(last_commit());
     return {};
   }
 
-  // RocksDB's own Resume() can go on behind a half-written record of the log, which would hide everything after it from the
-  // next start.  Opening again reads the log up to that record and starts a new one.
+  // RocksDB's own Resume() can go on behind a half-written record of the log, which would hide everything after it from
+  // the next start.  Opening again reads the log up to that record and starts a new one.
   Result<void> recover() override {
     MutexLock lock(commit_mutex_);
     std::unique_lock open(db_mutex_);
     if (!failed_ && !listener_->failed()) return {};
+    if (!failed_) ignore_error(Result<void>(fail("cannot write", listener_->status())), "noted");
+    // Opening again would find the same, and in between take writes that wait for a compaction that cannot be.
+    const auto trouble = health_without_keys().trouble;
+    if (trouble == StoreTrouble::Damaged) return Error{ErrorCode::Corruption, failure_};
+    if (mode_ == Mode::OnReserve) {
+      // Readers need not wait for it, and nobody replaces the database meanwhile.
+      open.unlock();
+      compact_erased();
+      open.lock();
+    }
     if (db_ != nullptr) {
       std::uint64_t in_log = 0;
       rocksdb::VectorLogPtr logs;
       if (db_->GetSortedWalFiles(logs).ok()) {
         for (const auto& log : logs) in_log += log->SizeFileBytes();
       }
-      TRY(probe_disk(options_.path, in_log + kRecoveryHeadroom));
-      // Nobody can take another one while we hold the lock, and requests are done with theirs soon.
-      const auto deadline = std::chrono::steady_clock::now() + kSnapshotPatience;
-      while (open_snapshots_.load(std::memory_order_acquire) > 0) {
-        if (std::chrono::steady_clock::now() > deadline) {
-          return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      db_.reset();
+      const auto room = probe_disk(options_.path, in_log + kRecoveryHeadroom + reserve_released_);
+      if (!room && trouble == StoreTrouble::DiskFull && reserve_bytes(options_.path) > 0) return enter_reserve();
+      TRY(Result(room));
+      TRY(close_database());
     }
-    TRY(open_database());
+    const auto opened = open_database(Mode::Normal);
+    if (!opened && disk_is_full_ && db_ == nullptr) {
+      // It could be read, so it still can.
+      ignore_error(open_database(Mode::ReadOnly), "readers are told that it is closed");
+    }
+    TRY(Result(opened));
     failed_ = false;
     failure_.clear();
+    reserve_released_ = 0;
+    set_health({});
     unsynced_.store(false, std::memory_order_release);
     return {};
+  }
+
+  StoreHealth health() const override {
+    auto health = health_without_keys();
+    if (!health.file.empty()) health.keys = keys_of(health.file);
+    return health;
   }
 
   Capabilities capabilities() const override { return {.shared = false, .durable = true}; }
@@ -391,21 +340,43 @@ class RocksDbStore final : public Store {
   }
 
  private:
-  Result<void> open_database() {
+  enum class Mode : std::uint8_t {
+    Normal,
+    OnReserve,  // the disk is full; what was set aside lets deletes through
+    ReadOnly,   // not even those
+  };
+
+  // Leaves the database closed in case of an error.
+  Result<void> open_database(Mode mode) REQUIRES(commit_mutex_) {
+    disk_is_full_ = false;
     TRY(prepare_data_folder(options_.path));
+    {
+      // Not by RocksDB's way of opening it: that deletes the files it has lost track of.
+      const auto lock = TRY(FolderLock::take(options_.path));
+      const auto found = TRY(check_folder(options_.path));
+      if (!found.damage.empty()) return damage_error(options_.path, found);
+      if (found.is_new && !read_format(options_.path)) TRY(write_format(options_.path));
+    }
+    auto options = rocks_;
+    if (mode == Mode::OnReserve) {
+      // As little as possible is written: no table from the log, no compaction.
+      options.avoid_flush_during_recovery = true;
+      options.disable_auto_compactions = true;
+      TRY(sync_logs());
+    }
     rocksdb::DB* db = nullptr;
     listener_->forget();
     log_->hold();
-    const auto status = rocksdb::DB::Open(rocks_, options_.path, &db);
+    const auto status = mode == Mode::ReadOnly ? rocksdb::DB::OpenForReadOnly(options, options_.path, &db)
+                                               : rocksdb::DB::Open(options, options_.path, &db);
     log_->let_go(status.ok());
     if (!status.ok()) {
-      const auto text = status.ToString();
-      if (text.find("lock file") != std::string::npos ||
-          text.find("lock hold by current process") != std::string::npos) {
+      if (is_in_use(status)) {
         return Error{ErrorCode::Usage,
                      fmt::format("data folder {} is in use by another stator process", options_.path)};
       }
-      return to_error("cannot open data folder " + options_.path, status);
+      disk_is_full_ = trouble_of(status) == StoreTrouble::DiskFull;
+      return storage_error("cannot open data folder " + options_.path, status);
     }
     db_.reset(db);
     auto sequence = read_sequence();
@@ -414,14 +385,173 @@ class RocksDbStore final : public Store {
       return std::move(sequence).error();
     }
     last_commit_.store(sequence->value, std::memory_order_release);
+    mode_ = mode;
+    if (mode == Mode::ReadOnly) return {};
+    if (mode == Mode::Normal) make_reserve(options_.path, kReserve);
+    keep_mark(*sequence);
+    note_files(*db_);
     return {};
+  }
+
+  // Everything that was in the logs is on disk by now.
+  void keep_mark(CommitSequence sequence) REQUIRES(commit_mutex_) {
+    auto mark = MarkFile::open(options_.path);
+    MutexLock lock(mark_mutex_);
+    if (!mark) {
+      mark_.reset();
+      return log::warning("no mark is kept, and a log that loses its end will not be noticed",
+                          {{"cause", mark.error().message}});
+    }
+    mark_ = std::move(*mark);
+    mark_->acknowledge(sequence);
+  }
+
+  void note_files(rocksdb::DB& db) {
+    LiveFiles files{.relaxed = options_.durability == Durability::Relaxed};
+    MutexLock lock(mark_mutex_);
+    if (mark_ == nullptr) return;
+    std::vector<std::string> names;
+    if (!db.GetLiveFiles(names, &files.manifest_bytes, /*flush_memtable=*/false).ok()) return;
+    for (const auto& name : names) {
+      const auto at = name.find("MANIFEST-");
+      if (at != std::string::npos) files.manifest = std::strtoull(name.c_str() + at + 9, nullptr, 10);
+    }
+    std::vector<rocksdb::LiveFileMetaData> tables;
+    db.GetLiveFilesMetaData(&tables);
+    for (const auto& table : tables) files.tables.push_back({table.file_number, table.size});
+    files.logs = FolderListing::of(options_.path).logs;
+    ignore_error(mark_->set_files(files), "the list before tells less, and nothing wrong");
+  }
+
+  // A disk that was full when the store was opened: deletes from the reserve, or else reading.
+  Result<void> open_on_full_disk(const Error& cause) REQUIRES(commit_mutex_) {
+    auto opened = Result<void>(cause);
+    if (take_reserve()) opened = open_database(Mode::OnReserve);
+    if (!opened) opened = open_database(Mode::ReadOnly);
+    TRY(std::move(opened));
+    failed_ = true;
+    failure_ = cause.message;
+    set_health({.trouble = StoreTrouble::DiskFull, .cause = cause.message});
+    log::error("the disk is full; the database is read-only", {{"cause", cause.message}});
+    return {};
+  }
+
+  // The disk is full, and what was set aside for it is free now.  Still read-only for all but deletes.
+  Result<void> enter_reserve() REQUIRES(commit_mutex_) {
+    const Error full{ErrorCode::Storage, failure_};
+    TRY(close_database());
+    take_reserve();
+    if (!open_database(Mode::OnReserve)) TRY(open_database(Mode::ReadOnly));
+    return full;
+  }
+
+  bool take_reserve() REQUIRES(commit_mutex_) {
+    const auto bytes = reserve_bytes(options_.path);
+    if (bytes == 0 || !release_reserve(options_.path)) return false;
+    reserve_released_ += bytes;
+    return true;
+  }
+
+  void note_erased(const Batch& batch) REQUIRES(commit_mutex_) {
+    for (const auto& operation : batch.operations()) {
+      const bool range = operation.kind == Batch::Kind::EraseRange;
+      if (!range && operation.kind != Batch::Kind::Erase) continue;
+      const auto end = range ? operation.value : operation.key + Bytes(1, '\0');
+      erased_.begin = erased_.begin.empty() ? operation.key : std::min(erased_.begin, operation.key);
+      erased_.end = std::max(erased_.end, end);
+    }
+  }
+
+  // Gives back the room of what was erased on the reserve, as far as what is left of it allows: a compaction writes the
+  // files that remain before it deletes those it has read.
+  void compact_erased() REQUIRES(commit_mutex_) {
+    const auto erased = std::exchange(erased_, {});
+    if (db_ == nullptr || erased.end.empty() || listener_->failed()) return;
+    const auto fits = [&](std::uint64_t bytes) { return bytes + kCompactionHeadroom < free_bytes(options_.path); };
+    if (!fits(property("rocksdb.cur-size-all-mem-tables")) || !db_->Flush({}).ok()) return;
+    std::vector<rocksdb::LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    for (const auto& file : files) {
+      if (file.largestkey < erased.begin || file.smallestkey >= erased.end) continue;
+      std::uint64_t bytes = 0;
+      for (const auto& other : files) {
+        if (other.largestkey >= file.smallestkey && other.smallestkey <= file.largestkey) bytes += other.size;
+      }
+      if (!fits(bytes)) continue;
+      rocksdb::CompactRangeOptions compact;
+      compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+      const rocksdb::Slice begin(file.smallestkey);
+      const rocksdb::Slice end(file.largestkey);
+      if (!db_->CompactRange(compact, &begin, &end).ok()) return;
+    }
+  }
+
+  // Nobody can take another snapshot while we hold the lock, and requests are done with theirs soon.
+  Result<void> close_database() {
+    const auto deadline = std::chrono::steady_clock::now() + kSnapshotPatience;
+    while (open_snapshots_.load(std::memory_order_acquire) > 0) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    db_.reset();
+    return {};
+  }
+
+  // What is read from a log that is not replayed into a table must be on disk before anything builds on it.
+  Result<void> sync_logs() const {
+    for (const auto number : FolderListing::of(options_.path).logs) {
+      const auto path = options_.path + "/" + log_name(number);
+      const File file(path, O_RDWR);
+      if (!file.is_open() || !file.sync()) return system_error("cannot sync", path, errno);
+    }
+    return {};
+  }
+
+  // Files that hold nothing but what a batch has erased need no compaction to go.  Readers with a snapshot may still
+  // need them.
+  void drop_erased_files(const Batch& batch) REQUIRES(commit_mutex_) {
+    if (open_snapshots_.load(std::memory_order_acquire) > 0) return;
+    for (const auto& operation : batch.operations()) {
+      if (operation.kind != Batch::Kind::EraseRange || operation.value.empty()) continue;
+      const auto begin = slice(operation.key);
+      const auto end = slice(operation.value);
+      rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end, false).PermitUncheckedError();
+    }
+  }
+
+  // Between the first and the last key of a table file.
+  KeyRange keys_of(const std::string& file) const {
+    std::shared_lock open(db_mutex_);
+    if (db_ == nullptr) return {};
+    std::vector<rocksdb::LiveFileMetaData> tables;
+    db_->GetLiveFilesMetaData(&tables);
+    for (const auto& table : tables) {
+      if (table.name.ends_with(file)) return {table.smallestkey, table.largestkey + Bytes(1, '\0')};
+    }
+    return {};
+  }
+
+  void set_health(StoreHealth health) {
+    MutexLock lock(health_mutex_);
+    health_ = std::move(health);
+  }
+
+  StoreHealth health_without_keys() const {
+    if (listener_->failed()) {
+      const auto status = listener_->status();
+      return {.trouble = trouble_of(status), .cause = status.ToString(), .file = table_in(status.ToString())};
+    }
+    MutexLock lock(health_mutex_);
+    return health_;
   }
 
   Result<CommitSequence> read_sequence() const {
     std::string value;
     const auto status = db_->Get({}, slice(kSequenceKey), &value);
     if (status.IsNotFound()) return CommitSequence{};
-    if (!status.ok()) return to_error("cannot read the commit sequence", status);
+    if (!status.ok()) return storage_error("cannot read the commit sequence", status);
     if (value.size() != 9 || value[0] != kSequenceVersion) {
       return Error{ErrorCode::Corruption,
                    fmt::format("data folder {}: the commit sequence reads {}", options_.path, hex(value))};
@@ -446,7 +576,7 @@ class RocksDbStore final : public Store {
     rocksdb::Status status;
     if (operation.kind == Batch::Kind::EraseRange) {
       const auto begin = is_reserved_key(operation.key) ? kFirstUserKey : BytesView(operation.key);
-      const auto end = operation.value.empty() ? TRY(end_of_everything(batch, index)) : std::move(operation.value);
+      const auto end = operation.value.empty() ? TRY(end_of_everything(batch, index)) : operation.value;
       if (end > begin) status = changes.DeleteRange(slice(begin), slice(end));
     } else {
       STATOR_ASSERT(!is_reserved_key(operation.key), "reserved keys belong to the backends");
@@ -460,7 +590,7 @@ class RocksDbStore final : public Store {
         break;
       case Batch::Kind::EraseRange: break;
     }
-    if (!status.ok()) return to_error("cannot commit", status);
+    if (!status.ok()) return storage_error("cannot commit", status);
     return {};
   }
 
@@ -471,7 +601,7 @@ class RocksDbStore final : public Store {
     const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator({}));
     iterator->SeekToLast();
     if (iterator->Valid()) last = view(iterator->key());
-    if (!iterator->status().ok()) return to_error("cannot read", iterator->status());
+    if (!iterator->status().ok()) return storage_error("cannot read", iterator->status());
     for (std::size_t i = 0; i < index; ++i) {
       const auto& operation = batch.operations()[i];
       if (operation.kind != Batch::Kind::EraseRange) last = std::max(last, operation.key);
@@ -498,10 +628,11 @@ class RocksDbStore final : public Store {
   }
 
   Error fail(BytesView what, const rocksdb::Status& status) REQUIRES(commit_mutex_) {
-    auto error = to_error(what, status);
-    error.code = ErrorCode::Storage;
+    auto error = storage_error(what, status);
     failed_ = true;
     failure_ = error.message;
+    if (mode_ == Mode::OnReserve) mode_ = Mode::ReadOnly;  // and that was the reserve
+    set_health({.trouble = trouble_of(status), .cause = error.message, .file = table_in(error.message)});
     return error;
   }
 
@@ -529,6 +660,14 @@ class RocksDbStore final : public Store {
   const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
   rocksdb::Options rocks_;
 
+  mutable Mutex health_mutex_;
+  StoreHealth health_ GUARDED_BY(health_mutex_);
+
+  // Before db_, whose background threads use it until they have ended.  Replaced under commit_mutex_ as well, which is
+  // enough to acknowledge a commit.  May be null.
+  Mutex mark_mutex_;
+  std::unique_ptr<MarkFile> mark_;
+
   // Held shared by all who use the database, alone by recover(), which replaces it.
   mutable std::shared_mutex db_mutex_;
   std::unique_ptr<rocksdb::DB> db_;  // null only when recover() could not open it again; failed_ is true then
@@ -537,6 +676,10 @@ class RocksDbStore final : public Store {
   Mutex commit_mutex_;  // before db_mutex_
   bool failed_ GUARDED_BY(commit_mutex_) = false;
   std::string failure_ GUARDED_BY(commit_mutex_);
+  Mode mode_ GUARDED_BY(commit_mutex_) = Mode::Normal;
+  bool disk_is_full_ GUARDED_BY(commit_mutex_) = false;           // why open_database() has failed
+  std::uint64_t reserve_released_ GUARDED_BY(commit_mutex_) = 0;  // bytes to be set aside again before all is well
+  KeyRange erased_ GUARDED_BY(commit_mutex_);  // on the reserve, and not compacted since; empty: nothing
 
   std::atomic<std::uint64_t> last_commit_{0};
   std::atomic<std::uint64_t> commits_{0};

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <random>
 #include <sstream>
 #include <thread>
 
@@ -323,6 +325,144 @@ TEST(RocksDbStore, NoticesChangedBytes) {
     }
   }
   EXPECT_TRUE(noticed);
+}
+
+// A store with commits in a table file and in its log, as a kill leaves it.
+class KilledStore {
+ public:
+  explicit KilledStore(Durability durability = Durability::Sync) {
+    options_ = {.path = folder_.path() + "/live", .durability = durability, .sync_interval = std::chrono::hours(1)};
+    const auto fill = [](Store& store, const std::string& prefix) {
+      std::mt19937 random(1);  // so that a table file has many blocks
+      for (int i = 0; i < 50; ++i) {
+        Bytes value(1000, '\0');
+        for (auto& byte : value) byte = static_cast<char>(random());
+        EXPECT_TRUE(put(store, fmt::format("{}{:03}", prefix, i), std::move(value)));
+      }
+    };
+    fill(*open_rocksdb_store(options_).value(), "table");
+    const auto store = open_rocksdb_store(options_).value();  // what was in the log becomes a table
+    fill(*store, "log");
+    fs::copy(options_.path, path());
+  }
+
+  std::string path() const { return folder_.path() + "/killed"; }
+  fs::path file(const std::string& end) const {
+    for (const auto& entry : fs::directory_iterator(path())) {
+      const auto name = entry.path().filename().string();
+      if (name.ends_with(end) || name.starts_with(end)) return entry.path();
+    }
+    ADD_FAILURE() << "no " << end;
+    return {};
+  }
+  void flip(const fs::path& name, std::uintmax_t at) const {
+    std::fstream bytes(name, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekg(static_cast<std::streamoff>(at));
+    const auto byte = static_cast<char>(bytes.get() ^ 0x55);
+    bytes.seekp(static_cast<std::streamoff>(at));
+    bytes.put(byte);
+  }
+  Result<std::unique_ptr<Store>> open() const {
+    auto options = options_;
+    options.path = path();
+    return open_rocksdb_store(options);
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& entry : fs::directory_iterator(path())) all.push_back(entry.path().filename().string());
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+ private:
+  TemporaryFolder folder_;
+  RocksDbOptions options_;
+};
+
+TEST(DamagedRocksDbStore, OpensAfterAKillWithoutAWord) {
+  const KilledStore killed;
+  const auto store = killed.open();
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->last_commit(), CommitSequence{100});
+}
+
+TEST(DamagedRocksDbStore, RefusesALogThatLostItsEnd) {
+  const KilledStore killed;
+  const auto log = killed.file(".log");
+  fs::resize_file(log, fs::file_size(log) / 2);
+  const auto before = killed.names();
+  const auto store = killed.open();
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, ErrorCode::Corruption);
+  EXPECT_NE(store.error().message.find(log.filename().string()), std::string::npos) << store.error().message;
+  EXPECT_NE(store.error().message.find("to 100 are missing"), std::string::npos) << store.error().message;
+  EXPECT_NE(store.error().message.find("stator repair --accept-loss"), std::string::npos);
+  EXPECT_EQ(killed.names(), before);
+}
+
+TEST(DamagedRocksDbStore, TakesATornRecordAboveTheMarkForNoLoss) {
+  const KilledStore killed;
+  std::ofstream(killed.file(".log"), std::ios::app | std::ios::binary)
+      << "the beginning of a commit that was never answered";
+  const auto store = killed.open();
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->last_commit(), CommitSequence{100});
+}
+
+TEST(DamagedRocksDbStore, SeesWithoutAMarkThatAValidRecordIsBehindABadOne) {
+  const KilledStore killed;
+  fs::remove(killed.path() + "/MARK");
+  killed.flip(killed.file(".log"), 2000);
+  EXPECT_FALSE(killed.open());
+}
+
+TEST(DamagedRocksDbStore, OpensAFolderThatHasNoMarkYet) {
+  const KilledStore killed;
+  fs::remove(killed.path() + "/MARK");
+  ASSERT_TRUE(killed.open());
+  EXPECT_TRUE(fs::exists(killed.path() + "/MARK"));
+}
+
+TEST(DamagedRocksDbStore, DoesNotPromiseWhatWasNotSyncedWhenRelaxed) {
+  const KilledStore killed(Durability::Relaxed);  // its mark is at the last commit of the table file
+  const auto log = killed.file(".log");
+  fs::resize_file(log, fs::file_size(log) / 2);
+  const auto store = killed.open();
+  ASSERT_TRUE(store) << "as after a power cut: " << store.error().message;
+  EXPECT_GE((*store)->last_commit(), CommitSequence{50});
+}
+
+TEST(DamagedRocksDbStore, RefusesAManifestThatLostItsEnd) {
+  const KilledStore killed;
+  const auto manifest = killed.file("MANIFEST-");
+  fs::resize_file(manifest, fs::file_size(manifest) - 20);
+  const auto before = killed.names();
+  const auto store = killed.open();
+  ASSERT_FALSE(store);
+  EXPECT_NE(store.error().message.find(manifest.filename().string()), std::string::npos) << store.error().message;
+  EXPECT_EQ(killed.names(), before) << "RocksDB would have deleted the tables";
+}
+
+TEST(DamagedRocksDbStore, StaysReadOnlyAndNamesTheFileWhenABlockIsDamaged) {
+  const KilledStore killed;
+  const auto table = killed.file(".sst");
+  killed.flip(table, fs::file_size(table) / 2);
+  const auto opened = killed.open();
+  ASSERT_TRUE(opened) << opened.error().message;
+  auto& store = **opened;
+  EXPECT_EQ(store.health().trouble, StoreTrouble::None) << "nobody has read it yet";
+  int unreadable = 0;
+  for (int i = 0; i < 50; ++i) unreadable += store.get(fmt::format("table{:03}", i)).ok() ? 0 : 1;
+  EXPECT_GT(unreadable, 0);
+  EXPECT_LT(unreadable, 10) << "only what is in that block";
+  const auto health = store.health();
+  EXPECT_EQ(health.trouble, StoreTrouble::Damaged);
+  EXPECT_EQ(health.file, table.filename().string());
+  EXPECT_LE(health.keys.begin, BytesView("table000"));
+  EXPECT_GT(health.keys.end, BytesView("table049"));
+  EXPECT_EQ(put(store, "k", "v").error().code, ErrorCode::Corruption);
+  EXPECT_EQ(store.recover().error().code, ErrorCode::Corruption) << "opening it again would mend nothing";
+  EXPECT_TRUE(store.get("log000")->has_value()) << "other data can be read";
 }
 
 TEST(RocksDbStore, AnswersCorruptionForASumOverWhatIsNoCounter) {

@@ -66,6 +66,22 @@ void FaultyStore::fail_recover(bool fail) {
   fail_recover_ = fail;
 }
 
+void FaultyStore::be_in_trouble(StoreTrouble trouble) {
+  MutexLock lock(mutex_);
+  trouble_ = trouble;
+}
+
+Error FaultyStore::trouble_error() const {
+  return trouble_ == StoreTrouble::Damaged ? Error{ErrorCode::Corruption, "block checksum mismatch (injected)"}
+                                           : told_to_fail();
+}
+
+StoreHealth FaultyStore::health() const {
+  MutexLock lock(mutex_);
+  if (trouble_ == StoreTrouble::None) return store_->health();
+  return {.trouble = trouble_, .cause = trouble_error().message};
+}
+
 void FaultyStore::report_shared(bool shared) {
   MutexLock lock(mutex_);
   shared_ = shared;
@@ -138,6 +154,15 @@ Result<CommitSequence> FaultyStore::commit(Batch batch) {
     hook = hook_;
   }
   if (hook) hook(batch);
+  {
+    MutexLock lock(mutex_);
+    const bool accepted =
+        trouble_ == StoreTrouble::None || (trouble_ == StoreTrouble::DiskFull && batch.is_freeing_space());
+    if (!accepted) {
+      ++commits_tried_;
+      return trouble_error();
+    }
+  }
   switch (next_fate()) {
     case Fate::Succeed: break;
     case Fate::Fail: return told_to_fail();
@@ -157,6 +182,7 @@ Result<void> FaultyStore::recover() {
   {
     MutexLock lock(mutex_);
     ++recoveries_tried_;
+    if (trouble_ != StoreTrouble::None) return trouble_error();
     if (fail_recover_) return told_to_fail();
     failed_ = false;
     found.swap(found_at_recovery_);

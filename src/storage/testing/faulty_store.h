@@ -20,10 +20,11 @@ class FaultyStore final : public Store {
 
   // The next `count` commits fail with Storage and change nothing.
   void fail_commits(std::size_t count);
-  // The next `count` commits take effect and answer Storage all the same, as when a disk fails while it says that it is done.
+  // The next `count` commits take effect and answer Storage all the same, as when a disk fails while it says that it is
+  // done.
   void fail_commits_after_the_fact(std::size_t count);
-  // The next `count` commits answer Storage and seem to have changed nothing, until recover() finds that they took effect, as
-  // when a disk that failed turns out to have kept what was written.
+  // The next `count` commits answer Storage and seem to have changed nothing, until recover() finds that they took
+  // effect, as when a disk that failed turns out to have kept what was written.
   void fail_commits_found_at_recovery(std::size_t count);
   // The next `count` commits answer Conflict and change nothing.
   void conflict_commits(std::size_t count);
@@ -31,6 +32,9 @@ class FaultyStore final : public Store {
   void fail_reads(bool fail);
   // Until told otherwise, recover() fails, and so does every commit once one has failed.
   void fail_recover(bool fail);
+  // Until told otherwise, commits and recover() fail as in this trouble, and health() tells it.  A full disk takes
+  // batches that free space.
+  void be_in_trouble(StoreTrouble trouble);
   void report_shared(bool shared);
   void report_durable(bool durable);
   // Called with every batch before anything else happens to it, on the committing thread; it may block.
@@ -46,12 +50,14 @@ class FaultyStore final : public Store {
   CommitSequence last_commit() const override { return store_->last_commit(); }
   Result<void> sync() override { return store_->sync(); }
   Result<void> recover() override;
+  StoreHealth health() const override;
   Capabilities capabilities() const override;
   StoreStatistics statistics() const override { return store_->statistics(); }
 
  private:
   enum class Fate : std::uint8_t { Succeed, Fail, FailAfterTheFact, FailUntilRecovery, Conflict };
   Fate next_fate();
+  Error trouble_error() const REQUIRES(mutex_);
   bool reads_fail() const;
 
   const std::unique_ptr<Store> store_;
@@ -67,6 +73,7 @@ class FaultyStore final : public Store {
   bool fail_reads_ GUARDED_BY(mutex_) = false;
   bool fail_recover_ GUARDED_BY(mutex_) = false;
   bool failed_ GUARDED_BY(mutex_) = false;
+  StoreTrouble trouble_ GUARDED_BY(mutex_) = StoreTrouble::None;
   bool shared_ GUARDED_BY(mutex_) = false;
   bool durable_ GUARDED_BY(mutex_) = false;
   std::function<void(const Batch&)> hook_ GUARDED_BY(mutex_);

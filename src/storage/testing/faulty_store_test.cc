@@ -69,6 +69,21 @@ TEST(FaultyStore, StaysBrokenUntilItMayRecover) {
   EXPECT_EQ(store.recoveries_tried(), 2U);
 }
 
+TEST(FaultyStore, TakesOnlyWhatFreesSpaceWhileItsDiskIsFull) {
+  FaultyStore store(open_memory_store());
+  store.be_in_trouble(StoreTrouble::DiskFull);
+  EXPECT_EQ(store.health().trouble, StoreTrouble::DiskFull);
+  EXPECT_EQ(code_of(store.commit(one_put())), ErrorCode::Storage);
+  EXPECT_FALSE(store.recover());
+  Batch batch;
+  batch.erase("k");
+  batch.frees_space();
+  EXPECT_TRUE(store.commit(std::move(batch)));
+  store.be_in_trouble(StoreTrouble::None);
+  EXPECT_TRUE(store.recover());
+  EXPECT_TRUE(store.commit(one_put()));
+}
+
 TEST(FaultyStore, FailsReads) {
   FaultyStore store(open_memory_store());
   EXPECT_TRUE(store.commit(one_put()));

@@ -1,0 +1,109 @@
+#include "stator/library/repair.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "stator/engine/catalog.h"
+#include "stator/engine/keyspace.h"
+#include "stator/storage/rocksdb/repair.h"
+#include "stator/storage/rocksdb/rocksdb_store.h"
+
+namespace stator::library {
+namespace {
+
+using storage::KeyRange;
+
+// "damaged-20260131-235959", and another one where that is taken.
+std::string aside_name(const std::string& folder, const Clock& clock) {
+  const auto seconds = std::chrono::time_point_cast<std::chrono::seconds>(clock.now());
+  const auto name = fmt::format("damaged-{:%Y%m%d-%H%M%S}", fmt::gmtime(seconds.time_since_epoch().count()));
+  for (int i = 1;; ++i) {
+    auto candidate = i == 1 ? name : fmt::format("{}-{}", name, i);
+    if (!std::filesystem::exists(std::filesystem::path(folder) / candidate)) return candidate;
+  }
+}
+
+bool overlap(const KeyRange& a, const KeyRange& b) { return a.begin < b.end && b.begin < a.end; }
+
+std::vector<std::string> tables_in(const engine::Catalog& catalog, const std::vector<KeyRange>& ranges) {
+  std::vector<std::string> names;
+  for (const auto& table : catalog.all()) {
+    const auto items = engine::table_items(table->id);
+    if (std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) { return overlap(range, items); })) {
+      names.push_back(table->name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// A table whose creation is lost may have items: its id must not be given to another.
+Result<void> keep_table_ids(storage::Store& store) {
+  std::int64_t used = 0;
+  {
+    const auto snapshot = store.snapshot();
+    const auto last = snapshot->cursor(engine::all_items(), storage::Direction::Backward);
+    if (last->valid()) used = engine::table_of_item(last->key()).value_or(engine::TableId{}).value;
+    TRY(last->status());
+  }
+  const auto key = engine::last_table_id_key();
+  const auto counter = TRY(store.get(key));
+  const auto given = counter ? TRY(storage::decode_counter(*counter)) : 0;
+  if (used <= given) return {};
+  storage::Batch batch;
+  batch.put(key, storage::encode_counter(used));
+  TRY(store.commit(std::move(batch)));
+  return {};
+}
+
+void tell_loss(const storage::RepairReport& report, bool done, std::vector<std::string>& lines) {
+  const auto* is = done ? "are" : "would be";
+  for (const auto& file : report.tables_lost) lines.push_back(fmt::format("lost: all of {}", file));
+  if (!report.tables_lost.empty()) {
+    lines.emplace_back("lost: items that were in those files; some may be back as they were before their last change");
+  }
+  if (report.commits_lost > 0) {
+    lines.push_back(fmt::format("lost: {} commits of {} {} gone; each may hold many writes", report.commits_lost,
+                                report.acknowledged, is));
+  }
+  if (report.commits_saved > 0) lines.push_back(fmt::format("saved: {} commits from the logs", report.commits_saved));
+}
+
+}  // namespace
+
+Result<RepairOutcome> repair(const RepairRequest& request, const Clock& clock) {
+  const auto aside = aside_name(request.data_folder, clock);
+  const auto report = TRY(storage::repair_folder(
+      request.data_folder, {.accept_loss = request.accept_loss, .aside = aside, .progress = request.progress}));
+  RepairOutcome outcome{.damaged = !report.damage.empty(), .repaired = report.repaired, .lines = {}};
+  auto& lines = outcome.lines;
+  for (const auto& one : report.damage) lines.push_back(fmt::format("damaged: {} {}", one.file, one.what));
+  if (!outcome.damaged) {
+    lines.emplace_back("nothing is damaged");
+    return outcome;
+  }
+  tell_loss(report, report.repaired, lines);
+  if (!report.repaired) return outcome;
+
+  const auto store = TRY(storage::open_rocksdb_store({.path = request.data_folder}));
+  TRY(keep_table_ids(*store));
+  engine::Catalog catalog;
+  TRY(catalog.load(*store));
+  if (!report.ranges_lost.empty()) {
+    const auto names = tables_in(catalog, report.ranges_lost);
+    lines.push_back(fmt::format("lost: items in {} damaged blocks of {}", report.ranges_lost.size(),
+                                names.empty() ? "no table" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  lines.push_back(
+      fmt::format("kept: {} tables; the damaged files are in {}/{}", catalog.size(), request.data_folder, aside));
+  lines.emplace_back("next: `stator check` tells whether indexes and counts still fit what is left");
+  return outcome;
+}
+
+}  // namespace stator::library

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+
+#include "stator/base/bytes.h"
+#include "stator/base/result.h"
+
+// Files, as the store's own small ones need them.
+namespace stator::storage {
+
+Error system_error(const std::string& what, const std::string& path, int code);  // Storage
+
+// An open file, or the errno of why it is not.
+class File {
+ public:
+  File(const std::string& path, int flags);
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  bool is_open() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  std::uint64_t size() const;
+  // Fills `bytes`, or answers false.
+  bool read_at(std::uint64_t offset, Bytes& bytes) const;
+  bool write_at(std::uint64_t offset, BytesView bytes) const;
+  bool sync() const;
+
+ private:
+  int fd_;
+};
+
+// Writes a small file beside its name, syncs it and renames it, so that a crash leaves the old one or the new one.
+Result<void> replace_file(const std::string& path, BytesView bytes);
+void sync_folder(const std::string& path);
+
+}  // namespace stator::storage

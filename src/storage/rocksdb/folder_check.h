@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stator/base/result.h"
+#include "stator/storage/rocksdb/mark_file.h"
+
+namespace stator::storage {
+
+// The files of a data folder, by what they are.  Numbers are sorted.
+struct FolderListing {
+  bool current = false;
+  bool format = false;
+  std::vector<std::uint64_t> manifests, tables, logs;
+  static FolderListing of(const std::string& folder);
+};
+
+std::string manifest_name(std::uint64_t number);  // MANIFEST-000012
+std::string table_name(std::uint64_t number);     // 000012.sst
+std::string log_name(std::uint64_t number);       // 000012.log
+
+// Something that a data folder must have and has not.
+struct FolderDamage {
+  enum class Kind : std::uint8_t { Format, Current, Manifest, Table, Log };
+  Kind kind;
+  std::string file;  // its name in the folder
+  std::string what;  // "is missing", "is damaged at byte 12: ..."
+};
+
+// What opening a folder would find.
+struct FolderCheck {
+  std::vector<FolderDamage> damage;  // empty: nothing that was acknowledged is missing
+  bool is_new = false;               // there is no database in it yet
+  std::optional<Mark> mark;
+  std::uint64_t manifest = 0;   // the number of the one that counts; 0 when none can be found
+  bool opened = false;          // manifest and tables fit together
+  bool tables_read = false;     // and `flushed` is known
+  std::uint64_t flushed = 0;    // the newest commit in table files
+  std::uint64_t reachable = 0;  // the newest commit that opening would find
+  std::uint64_t expected = 0;   // the newest commit that there is a trace of
+};
+
+// Compares a folder with its MARK, its manifest and its logs, without changing anything, before RocksDB opens it and
+// deletes what it thinks is not needed.  Nobody else has the folder open.  Errors: Storage.
+Result<FolderCheck> check_folder(const std::string& folder);
+
+// The error for a start that is refused: what is missing, and what to do.  There is damage.
+Error damage_error(const std::string& folder, const FolderCheck& check);
+
+// Holds the folder's LOCK.  Errors: Usage when another process does.
+class FolderLock {
+ public:
+  static Result<std::unique_ptr<FolderLock>> take(const std::string& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  explicit FolderLock(void* lock) : lock_(lock) {}
+  void* lock_;  // RocksDB's, which locks against other stores of this process, too
+};
+
+}  // namespace stator::storage

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stator/base/bytes.h"
+#include "stator/base/result.h"
+#include "stator/storage/store.h"
+
+namespace stator::storage {
+
+// The files that a store is made of, as of the last flush, compaction, start or stop.
+struct LiveFiles {
+  struct Table {
+    std::uint64_t number = 0;
+    std::uint64_t bytes = 0;
+    friend bool operator==(const Table&, const Table&) = default;
+  };
+  std::uint64_t manifest = 0;        // its number
+  std::uint64_t manifest_bytes = 0;  // so many of it are synced
+  bool relaxed = false;              // commits are answered before they are synced
+  bool complete = true;              // false: there are more tables than the list has room for
+  std::vector<Table> tables = {};
+  std::vector<std::uint64_t> logs = {};
+  friend bool operator==(const LiveFiles&, const LiveFiles&) = default;
+};
+
+// What a MARK file tells.
+struct Mark {
+  CommitSequence acknowledged;     // every commit up to this one was synced and answered
+  std::optional<LiveFiles> files;  // none: never written, or unreadable
+};
+
+// MARK, a file in the data folder that says what must be there: the newest commit that was synced, and the live files.
+// Without it a log that lost its end looks like one that is complete.
+//
+// The sequence is stored in a mapped page, without a system call or a sync of its own: it survives the process, and
+// after a power cut it may be old, but it is never ahead of what was synced before.  Everything is there twice and has
+// a checksum, so that a store that was cut short leaves the one before.  docs/formats/store.md draws it.
+//
+// acknowledge() and set_files() each belong to one thread at a time, and do not disturb each other.
+class MarkFile {
+ public:
+  // Creates the file if it is missing, and keeps what can be read of one that is there.  Errors: Storage.
+  static Result<std::unique_ptr<MarkFile>> open(const std::string& folder);
+  // nullopt when the file is missing, or nothing in it can be read.
+  static std::optional<Mark> read(const std::string& folder);
+  ~MarkFile();
+  MarkFile(const MarkFile&) = delete;
+  MarkFile& operator=(const MarkFile&) = delete;
+
+  void acknowledge(CommitSequence sequence);
+  // Errors: Storage; the list before stays.
+  Result<void> set_files(const LiveFiles& files);
+
+ private:
+  class Parts;
+  explicit MarkFile(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+inline constexpr const char* kMarkName = "MARK";
+
+}  // namespace stator::storage

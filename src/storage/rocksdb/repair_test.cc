@@ -1,0 +1,182 @@
+#include "stator/storage/rocksdb/repair.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "stator/storage/rocksdb/rocksdb_store.h"
+#include "stator/storage/testing/contract.h"
+#include "stator/storage/testing/temporary_folder.h"
+
+namespace stator::storage {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::TemporaryFolder;
+
+// 400 keys in table files, and 50 in the log.  Every commit counts in "count"; the first hundred keys are erased again.
+class Folder {
+ public:
+  Folder() {
+    commit(0, 200);
+    commit(200, 400);
+    Batch batch;
+    batch.erase_range({key(0), key(100)});
+    batch.add("count", -100);
+    EXPECT_TRUE(open()->commit(std::move(batch)));
+    EXPECT_EQ(open()->last_commit().value, 401U);
+    commit(400, 450);
+  }
+
+  static Bytes key(int i) { return fmt::format("key{:05}", i); }
+  const std::string& path() const { return folder_.path(); }
+  std::unique_ptr<Store> open() const { return open_rocksdb_store({.path = path()}).value(); }
+  void commit(int begin, int end) const {
+    const auto store = open();
+    for (int i = begin; i < end; ++i) {
+      Batch batch;
+      batch.put(key(i), Bytes(500, static_cast<char>('a' + i % 26)));
+      batch.add("count", 1);
+      EXPECT_TRUE(store->commit(std::move(batch)));
+    }
+  }
+  fs::path largest(const std::string& end) const {
+    fs::path found;
+    for (const auto& entry : fs::directory_iterator(path())) {
+      const auto name = entry.path().filename().string();
+      if (!name.ends_with(end) && !name.starts_with(end)) continue;
+      if (found.empty() || entry.file_size() > fs::file_size(found)) found = entry.path();
+    }
+    return found;
+  }
+  static void overwrite(const fs::path& file, std::uintmax_t at) {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(static_cast<std::streamoff>(at));
+    bytes.write("\x5a\xa5\x5a\xa5", 4);
+  }
+  RepairReport repair(bool accept_loss = true) const {
+    auto report = repair_folder(path(), {.accept_loss = accept_loss, .aside = "aside"});
+    if (report) return std::move(*report);
+    ADD_FAILURE() << report.error().message;
+    return {};
+  }
+  // The keys that are there; all with the value they were given.
+  int keys() const {
+    const auto store = open();
+    int count = 0;
+    for (const auto& [found, value] : testing::entries(*store->snapshot(), KeyRange::prefix("key"))) {
+      const int i = std::stoi(found.substr(3));
+      EXPECT_GE(i, 100) << "was erased";
+      EXPECT_EQ(value, Bytes(500, static_cast<char>('a' + i % 26)));
+      ++count;
+    }
+    return count;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST(RocksDbRepair, LeavesAFolderAloneThatIsWhole) {
+  const Folder folder;
+  const auto report = folder.repair();
+  EXPECT_TRUE(report.damage.empty());
+  EXPECT_FALSE(report.repaired);
+  EXPECT_EQ(folder.keys(), 350);
+}
+
+TEST(RocksDbRepair, SavesTheCommitsBehindADamagedOne) {
+  const Folder folder;
+  const auto log = folder.largest(".log");
+  Folder::overwrite(log, fs::file_size(log) / 2);
+  EXPECT_FALSE(open_rocksdb_store({.path = folder.path()}));
+  const auto looked = folder.repair(false);
+  EXPECT_EQ(looked.commits_lost, 1U);
+  EXPECT_FALSE(looked.repaired);
+  const auto report = folder.repair();
+  EXPECT_TRUE(report.repaired);
+  EXPECT_EQ(report.commits_lost, 1U);
+  EXPECT_EQ(report.commits_saved, 49U);
+  EXPECT_EQ(folder.keys(), 349);
+  EXPECT_EQ(folder.open()->last_commit().value, 451U) << "the number of a lost commit is not given out again";
+  EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "aside" / log.filename()));
+}
+
+TEST(RocksDbRepair, LosesNothingWithCurrentOrManifest) {
+  for (const auto* name : {"CURRENT", "MANIFEST-"}) {
+    SCOPED_TRACE(name);
+    const Folder folder;
+    const auto file = folder.largest(name);
+    fs::resize_file(file, fs::file_size(file) / 2);
+    EXPECT_FALSE(open_rocksdb_store({.path = folder.path()}));
+    EXPECT_TRUE(folder.repair().repaired);
+    EXPECT_EQ(folder.keys(), 350);
+    EXPECT_EQ(decode_counter(folder.open()->get("count").value().value()).value(), 350);
+    EXPECT_TRUE(folder.repair(false).damage.empty());
+    EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "aside" / file.filename()));
+  }
+}
+
+TEST(RocksDbRepair, LosesOnlyTheKeysOfADamagedBlock) {
+  const Folder folder;
+  const auto table = folder.largest(".sst");
+  Folder::overwrite(table, fs::file_size(table) / 3);
+  const auto report = folder.repair();
+  EXPECT_TRUE(report.repaired);
+  ASSERT_EQ(report.ranges_lost.size(), 1U);
+  const auto left = folder.keys();
+  EXPECT_LT(left, 350);
+  EXPECT_GT(left, 350 - 100);
+  for (const auto& [found, value] : testing::entries(*folder.open()->snapshot(), report.ranges_lost.front())) {
+    EXPECT_GE(found, Folder::key(400)) << "only the log, which is newer than all tables, has keys there";
+  }
+}
+
+TEST(RocksDbRepair, GoesOnWithoutATableFileThatIsMissing) {
+  const Folder folder;
+  fs::remove(folder.largest(".sst"));
+  EXPECT_FALSE(open_rocksdb_store({.path = folder.path()}));
+  const auto report = folder.repair();
+  EXPECT_TRUE(report.repaired);
+  EXPECT_EQ(report.tables_lost.size(), 1U);
+  EXPECT_GE(folder.keys(), 50);
+}
+
+TEST(RocksDbRepair, EndsWhatAnInterruptedRepairHasBegun) {
+  const Folder folder;
+  fs::resize_file(folder.largest("MANIFEST-"), 10);
+  // As it is after the new database is complete and the first of the old files were moved away.
+  const auto work = fs::path(folder.path()) / "repair.tmp";
+  fs::create_directories(work);
+  {
+    const auto store = open_rocksdb_store({.path = work.string() + "/new"}).value();
+    Batch batch;
+    batch.put("saved", "yes");
+    ASSERT_TRUE(store->commit(std::move(batch)));
+  }
+  std::ofstream(work / "READY") << "aside\n";
+  fs::create_directories(fs::path(folder.path()) / "aside");
+  fs::rename(fs::path(folder.path()) / "CURRENT", fs::path(folder.path()) / "aside" / "CURRENT");
+  EXPECT_FALSE(open_rocksdb_store({.path = folder.path()})) << "it is in pieces";
+  folder.repair();
+  EXPECT_EQ(folder.open()->get("saved").value(), "yes");
+  EXPECT_FALSE(fs::exists(work));
+}
+
+TEST(RocksDbRepair, RefusesAFolderThatIsInUseOrIsNotADataFolder) {
+  const Folder folder;
+  const auto store = folder.open();
+  const auto in_use = repair_folder(folder.path(), {});
+  ASSERT_FALSE(in_use);
+  EXPECT_EQ(in_use.error().code, ErrorCode::Usage);
+  const TemporaryFolder other;
+  const auto not_ours = repair_folder(other.path(), {.accept_loss = true});
+  ASSERT_FALSE(not_ours);
+  EXPECT_EQ(not_ours.error().code, ErrorCode::Usage);
+}
+
+}  // namespace
+}  // namespace stator::storage

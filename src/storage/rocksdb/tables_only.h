@@ -1,0 +1,39 @@
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stator::storage {
+
+// A database opened for reading as if its logs were empty: what is in table files can be told from what is not.  Changes
+// nothing in the folder.  Not thread-safe.
+class TablesOnly {
+ public:
+  explicit TablesOnly(std::string folder);
+  ~TablesOnly();
+  TablesOnly(const TablesOnly&) = delete;
+  TablesOnly& operator=(const TablesOnly&) = delete;
+
+  rocksdb::Status open();  // once
+  rocksdb::DB& db() { return *db_; }
+
+  // Logs that the manifest tells of, and what is wrong with them: "is missing".
+  const std::vector<std::pair<std::uint64_t, std::string>>& bad_logs() const { return bad_logs_; }
+
+ private:
+  class EmptyLogs;
+
+  const std::string folder_;
+  const std::shared_ptr<EmptyLogs> files_;
+  const std::unique_ptr<rocksdb::Env> env_;
+  std::vector<std::pair<std::uint64_t, std::string>> bad_logs_;
+  std::unique_ptr<rocksdb::DB> db_;  // last: it uses the rest
+};
+
+}  // namespace stator::storage
