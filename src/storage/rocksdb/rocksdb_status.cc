@@ -34,6 +34,7 @@ Error storage_error(std::string_view what, const rocksdb::Status& status) {
     case StoreTrouble::NoDescriptors:
       return {ErrorCode::Storage, fmt::format("{}: the process may not open more files: {}", what, text)};
     case StoreTrouble::None:
+    case StoreTrouble::MemoryFull:
     case StoreTrouble::DiskFailing: break;
   }
   return {ErrorCode::Storage, fmt::format("{}: {}", what, text)};
