@@ -62,6 +62,22 @@ Result<void> keep_table_ids(storage::Store& store) {
   return {};
 }
 
+// Tables that have items and no record of what they are.
+Result<std::size_t> tables_without_record(const storage::Store& store, const engine::Catalog& catalog) {
+  std::size_t count = 0;
+  const auto snapshot = store.snapshot();
+  for (auto rest = engine::all_items(); rest.begin < rest.end;) {
+    const auto first = snapshot->cursor(rest, storage::Direction::Forward);
+    TRY(first->status());
+    if (!first->valid()) break;
+    const auto table = engine::table_of_item(first->key());
+    if (!table) break;
+    if (catalog.find(*table) == nullptr) ++count;
+    rest.begin = engine::table_items(*table).end;
+  }
+  return count;
+}
+
 void tell_loss(const storage::RepairReport& report, bool done, std::vector<std::string>& lines) {
   const auto* is = done ? "are" : "would be";
   for (const auto& file : report.tables_lost) lines.push_back(fmt::format("lost: all of {}", file));
@@ -99,6 +115,10 @@ Result<RepairOutcome> repair(const RepairRequest& request, const Clock& clock) {
     const auto names = tables_in(catalog, report.ranges_lost);
     lines.push_back(fmt::format("lost: items in {} damaged blocks of {}", report.ranges_lost.size(),
                                 names.empty() ? "no table" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  if (const auto count = TRY(tables_without_record(*store, catalog)); count > 0) {
+    lines.push_back(
+        fmt::format("lost: the definitions of {} tables; their items are kept, but cannot be reached", count));
   }
   lines.push_back(
       fmt::format("kept: {} tables; the damaged files are in {}/{}", catalog.size(), request.data_folder, aside));
