@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <thread>
 #include <utility>
@@ -24,6 +25,8 @@
 #include "stator/base/mutex.h"
 #include "stator/storage/rocksdb/counter_merge.h"
 #include "stator/storage/rocksdb/data_folder.h"
+#include "stator/storage/rocksdb/folder_lock.h"
+#include "stator/storage/rocksdb/table_files.h"
 
 namespace stator::storage {
 namespace {
@@ -60,6 +63,8 @@ class LogBridge final : public rocksdb::Logger {
   void Logv(const char* format, va_list arguments) override { Logv(rocksdb::WARN_LEVEL, format, arguments); }
   void Logv(rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
     if (level < rocksdb::WARN_LEVEL || level == rocksdb::HEADER_LEVEL) return;
+    if (BytesView(format).find("File Deletions") != BytesView::npos)
+      return;  // said by every checkpoint; nothing is wrong
     char buffer[512];
     std::vsnprintf(buffer, sizeof buffer, format, arguments);
     std::string text(buffer);
@@ -270,7 +275,7 @@ class RocksDbSnapshot final : public Snapshot {
   std::atomic<std::size_t>& open_snapshots_;
 };
 
-class RocksDbStore final : public Store {
+class RocksDbStore final : public Store, private StoreFiles {
  public:
   explicit RocksDbStore(RocksDbOptions options)
       : options_(std::move(options)), log_(std::make_shared<LogBridge>()), rocks_(rocksdb_options(options_, log_)) {
@@ -291,7 +296,9 @@ class RocksDbStore final : public Store {
 
   // Once, before anything else.
   Result<void> open() {
+    if (options_.read_only) return open_to_read();
     TRY(open_database());
+    remove_frozen_files(options_.path);
     if (options_.durability == Durability::Relaxed) thread_ = std::jthread([this] { run_background_sync(); });
     return {};
   }
@@ -355,6 +362,7 @@ class RocksDbStore final : public Store {
   Result<void> recover() override {
     MutexLock lock(commit_mutex_);
     std::unique_lock open(db_mutex_);
+    if (options_.read_only) return failed_error();
     if (!failed_ && !listener_->failed()) return {};
     if (db_ != nullptr) {
       std::uint64_t in_log = 0;
@@ -390,7 +398,68 @@ class RocksDbStore final : public Store {
             .size_bytes = property("rocksdb.total-sst-files-size") + property("rocksdb.cur-size-all-mem-tables")};
   }
 
+  StoreFiles* files() override { return this; }
+
  private:
+  // -- StoreFiles
+
+  Result<std::vector<DamagedFile>> verify(const Progress& progress) const override {
+    const auto live = [this] {
+      std::shared_lock open(db_mutex_);
+      std::vector<rocksdb::LiveFileMetaData> files;
+      if (db_ != nullptr) db_->GetLiveFilesMetaData(&files);
+      return files;
+    };
+    return verify_table_files(
+        live(),
+        [&](const std::string& name) {
+          const auto files = live();
+          return std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.name == name; });
+        },
+        progress);
+  }
+
+  Result<std::unique_ptr<FrozenFiles>> freeze() override {
+    if (options_.read_only) {
+      std::shared_lock open(db_mutex_);
+      return freeze_in_place(*db_, options_.path, last_commit());
+    }
+    {
+      // Most of what is in memory goes to disk while commits go on.
+      std::shared_lock open(db_mutex_);
+      if (db_ != nullptr && !listener_->failed()) ignore_error_of_flush(db_->Flush({}));
+    }
+    auto files = TRY(freeze_between_commits());
+    TRY(files->identify());
+    return std::unique_ptr<FrozenFiles>(std::move(files));
+  }
+
+  Result<std::unique_ptr<Checkpoint>> freeze_between_commits() {
+    MutexLock lock(commit_mutex_);
+    std::shared_lock open(db_mutex_);
+    if (failed_) return failed_error();
+    if (listener_->failed()) return fail("cannot freeze the files", listener_->status());
+    return Checkpoint::create(*db_, options_.path, last_commit());
+  }
+
+  static void ignore_error_of_flush(const rocksdb::Status& /*status*/) {}  // the second flush answers it
+
+  // -- opening
+
+  Result<void> open_to_read() {
+    lock_ = TRY(FolderLock::take(options_.path));
+    TRY(prepare_data_folder(options_.path));
+    rocksdb::DB* db = nullptr;
+    const auto status = rocksdb::DB::OpenForReadOnly(rocks_, options_.path, &db);
+    if (!status.ok()) return to_error("cannot open data folder " + options_.path, status);
+    db_.reset(db);
+    last_commit_.store(TRY(read_sequence()).value, std::memory_order_release);
+    MutexLock lock(commit_mutex_);
+    failed_ = true;
+    failure_ = "it was opened to be read only";
+    return {};
+  }
+
   Result<void> open_database() {
     TRY(prepare_data_folder(options_.path));
     rocksdb::DB* db = nullptr;
@@ -528,6 +597,7 @@ class RocksDbStore final : public Store {
   const std::shared_ptr<LogBridge> log_;
   const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
   rocksdb::Options rocks_;
+  std::optional<FolderLock> lock_;  // read-only; otherwise RocksDB itself locks the folder
 
   // Held shared by all who use the database, alone by recover(), which replaces it.
   mutable std::shared_mutex db_mutex_;

@@ -20,6 +20,8 @@ struct RocksDbOptions {
   std::chrono::milliseconds sync_interval{5};      // when relaxed
   std::uint64_t block_cache_bytes = 64ULL << 20;   // taken as it fills
   std::uint64_t write_buffer_bytes = 64ULL << 20;  // likewise; changes kept in memory before they become a file
+  // Changes nothing in the folder, which must hold a store: commits fail.  It counts as in use all the same.
+  bool read_only = false;
 };
 
 // Opens the store in a folder; docs/formats/store.md says what is in there.
@@ -28,6 +30,9 @@ struct RocksDbOptions {
 // the store read-only until recover(): readers go on with what was committed before, further commits fail at once.  Whether
 // the one that failed has taken place is known after recover(), from last_commit(); if it has, then whole.  recover() keeps
 // new readers waiting for a moment until all snapshots are gone, and fails if one stays.
+//
+// files() freezes the table files by hard links in the folder FROZEN, after a flush; commits wait meanwhile, for as long as the
+// last few changes take to be written.  Read-only, the files are frozen where they are.
 //
 // Errors: Usage (the folder is in use, or its format is newer than this program), Storage, Corruption.
 Result<std::unique_ptr<Store>> open_rocksdb_store(const RocksDbOptions& options);
