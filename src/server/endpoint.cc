@@ -97,10 +97,13 @@ std::string_view answer_type(std::string_view content_type) {
 }  // namespace
 
 DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions options)
-    : instance_(instance), options_(std::move(options)) {}
+    : instance_(instance), options_(std::move(options)), tools_(instance) {}
 
 void DynamoDbEndpoint::handle(const http::Request& request, http::Responder responder) {
   if (auto answer = objection(request)) return responder.send(std::move(*answer));
+  if (request.path.starts_with(Tools::kPrefix) && request.method != "OPTIONS") {
+    return tools_.handle(request, std::move(responder));
+  }
   if (request.method == "POST") return call(request, std::move(responder));
   if (request.method == "OPTIONS") return responder.send(preflight(request));
   auto cors = cors_headers(request.header("Origin"));

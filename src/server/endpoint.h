@@ -10,6 +10,7 @@
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
 #include "stator/library/instance.h"
+#include "stator/server/tools.h"
 
 namespace stator::server {
 
@@ -21,7 +22,7 @@ struct EndpointOptions {
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and
-// GET /metrics for Prometheus.  Once there are access keys, everything but GET / and /health, and the question of a browser
+// GET /metrics for Prometheus, and Stator's own tools below /stator/.  Once there are access keys, everything but GET / and /health, and the question of a browser
 // whether it may ask, must be signed.  Thread-safe.
 class DynamoDbEndpoint final : public http::Handler {
  public:
@@ -32,6 +33,8 @@ class DynamoDbEndpoint final : public http::Handler {
 
   // The server whose connections /metrics tells about; set once, before it matters.
   void observe(const http::Server& server) { server_ = &server; }
+  // Before the instance goes: what tools have under way uses it.
+  void stop_tools() { tools_.stop(); }
 
  private:
   void call(const http::Request& request, http::Responder responder);
@@ -48,6 +51,7 @@ class DynamoDbEndpoint final : public http::Handler {
   const EndpointOptions options_;
   http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
+  Tools tools_;
 };
 
 }  // namespace stator::server

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
@@ -374,6 +375,10 @@ Result<CheckReport> run(storage::Store& store, const CheckOptions& options, bool
 }  // namespace
 
 std::string_view finding_name(FindingKind kind) { return kTexts[static_cast<std::size_t>(kind)].name; }
+std::optional<FindingKind> finding_kind(std::string_view name) {
+  const auto found = std::find_if(kTexts.begin(), kTexts.end(), [&](const auto& texts) { return texts.name == name; });
+  return found == kTexts.end() ? std::nullopt : std::optional(found->kind);
+}
 std::string_view remedy(FindingKind kind) { return kTexts[static_cast<std::size_t>(kind)].remedy; }
 bool is_repairable(FindingKind kind) { return kTexts[static_cast<std::size_t>(kind)].repairable; }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ enum class FindingKind : std::uint8_t {
 inline constexpr std::size_t kFindingKinds = static_cast<std::size_t>(FindingKind::Stream) + 1;
 
 std::string_view finding_name(FindingKind kind);  // "missing index entry"
+std::optional<FindingKind> finding_kind(std::string_view name);
 // What a person can do about it; whole sentences.
 std::string_view remedy(FindingKind kind);
 // Whether repair() mends it.

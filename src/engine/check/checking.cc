@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stator/engine/item_rules.h"
 #include "stator/value/json.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::engine {
 namespace {
@@ -20,6 +23,11 @@ void Checking::find(Finding finding) {
   if (++total > CheckReport::kMaxFindings) return;
   if (finding.key.size() > kShownTextBytes) finding.key = finding.key.substr(0, kShownTextBytes) + "...";
   if (finding.what.size() > kShownTextBytes) finding.what = finding.what.substr(0, kShownTextBytes) + "...";
+  for (auto* text : {&finding.key, &finding.what}) {
+    // A store's own words may hold bytes of a key; and what is cut may be cut inside a character.
+    if (value::check_text(*text)) continue;
+    std::replace_if(text->begin(), text->end(), [](char c) { return (c & 0x80) != 0; }, '?');
+  }
   report_.findings.push_back(std::move(finding));
 }
 

@@ -25,7 +25,7 @@
 #include "stator/base/mutex.h"
 #include "stator/storage/rocksdb/counter_merge.h"
 #include "stator/storage/rocksdb/data_folder.h"
-#include "stator/storage/rocksdb/folder_lock.h"
+#include "stator/storage/rocksdb/folder_read_lock.h"
 #include "stator/storage/rocksdb/table_files.h"
 
 namespace stator::storage {
@@ -447,7 +447,7 @@ class RocksDbStore final : public Store, private StoreFiles {
   // -- opening
 
   Result<void> open_to_read() {
-    lock_ = TRY(FolderLock::take(options_.path));
+    lock_ = TRY(FolderReadLock::take(options_.path));
     TRY(prepare_data_folder(options_.path));
     rocksdb::DB* db = nullptr;
     const auto status = rocksdb::DB::OpenForReadOnly(rocks_, options_.path, &db);
@@ -597,7 +597,7 @@ class RocksDbStore final : public Store, private StoreFiles {
   const std::shared_ptr<LogBridge> log_;
   const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
   rocksdb::Options rocks_;
-  std::optional<FolderLock> lock_;  // read-only; otherwise RocksDB itself locks the folder
+  std::optional<FolderReadLock> lock_;  // read-only; otherwise RocksDB itself locks the folder
 
   // Held shared by all who use the database, alone by recover(), which replaces it.
   mutable std::shared_mutex db_mutex_;

@@ -1,4 +1,4 @@
-#include "stator/storage/rocksdb/folder_lock.h"
+#include "stator/storage/rocksdb/folder_read_lock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace stator::storage {
 
-Result<FolderLock> FolderLock::take(const std::string& folder) {
+Result<FolderReadLock> FolderReadLock::take(const std::string& folder) {
   struct stat state{};
   if (::stat((folder + "/CURRENT").c_str(), &state) != 0) {
     return Error{ErrorCode::Usage, fmt::format("there is no database in {}", folder)};
@@ -18,7 +18,7 @@ Result<FolderLock> FolderLock::take(const std::string& folder) {
   // RocksDB's own lock is a POSIX record lock on the whole of this file.
   const auto path = folder + "/LOCK";
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0 && errno == EROFS) return FolderLock(-1);  // nobody can write there
+  if (fd < 0 && errno == EROFS) return FolderReadLock(-1);  // nobody can write there
   if (fd < 0) {
     return Error{ErrorCode::Storage, fmt::format("cannot lock {}: {}", path, std::generic_category().message(errno))};
   }
@@ -33,10 +33,10 @@ Result<FolderLock> FolderLock::take(const std::string& folder) {
     }
     return Error{ErrorCode::Storage, fmt::format("cannot lock {}: {}", path, std::generic_category().message(code))};
   }
-  return FolderLock(fd);
+  return FolderReadLock(fd);
 }
 
-FolderLock::~FolderLock() {
+FolderReadLock::~FolderReadLock() {
   if (fd_ >= 0) ::close(fd_);
 }
 
