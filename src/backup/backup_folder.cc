@@ -75,8 +75,7 @@ Result<BackupFolder> BackupFolder::open(const std::string& path, Use use) {
   if (there) {
     const auto format = TRY(read_file(format_path, 64));
     if (format != kFormat) {
-      return Error{ErrorCode::Usage,
-                   fmt::format("{} is not a folder of backups, or a newer stator has made it", path)};
+      return Error{ErrorCode::Usage, fmt::format("{} is not a folder of backups, or a newer stator has made it", path)};
     }
   }
   if (use == Use::Read) {
@@ -89,8 +88,9 @@ Result<BackupFolder> BackupFolder::open(const std::string& path, Use use) {
     static constexpr std::string_view kOwn[] = {"FORMAT.new", "LOCK", "backups", "files", "partial"};
     for (const auto& name : TRY(list_folder(path))) {
       if (std::find(std::begin(kOwn), std::end(kOwn), name) == std::end(kOwn)) {
-        return Error{ErrorCode::Usage,
-                     fmt::format("{} holds something else ({}); name an empty folder, or one that holds backups", path, name)};
+        return Error{
+            ErrorCode::Usage,
+            fmt::format("{} holds something else ({}); name an empty folder, or one that holds backups", path, name)};
       }
     }
   }
@@ -131,7 +131,8 @@ Result<std::string> BackupFolder::new_id(const Clock& clock) const {
 Result<BackupFile> BackupFolder::copy_in(const storage::FrozenFiles& files, std::size_t index, const FileCheck& check,
                                          const std::function<Result<void>(std::uint64_t)>& advance) {
   const auto& source = files.files()[index];
-  BackupFile file{.name = source.name, .size_bytes = source.size_bytes, .checksum = {}, .content_id = source.content_id};
+  BackupFile file{
+      .name = source.name, .size_bytes = source.size_bytes, .checksum = {}, .content_id = source.content_id};
   const auto partial = fmt::format("{}/partial/{}", path_, index);
   Checksum checksum;
   {
@@ -164,10 +165,9 @@ Result<BackupFile> BackupFolder::copy_in(const storage::FrozenFiles& files, std:
 
 Result<AddedBackup> BackupFolder::add(const storage::FrozenFiles& files, std::string_view source, const Clock& clock,
                                       const FileCheck& check, const Progress& progress) {
-  AddedBackup added{.backup = {.id = TRY(new_id(clock)),
-                               .source = std::string(source),
-                               .last_commit = files.last_commit(),
-                               .files = {}}};
+  AddedBackup added{
+      .backup = {
+          .id = TRY(new_id(clock)), .source = std::string(source), .last_commit = files.last_commit(), .files = {}}};
   std::map<std::string, BackupFile> present;  // by content id
   for (const auto& name : TRY(list_folder(path_ + "/files"))) {
     auto object = parse_object_name(name);
@@ -183,7 +183,8 @@ Result<AddedBackup> BackupFolder::add(const storage::FrozenFiles& files, std::st
   };
   for (const auto& file : files.files()) {
     if (!is_file_name(file.name) || !is_content_id(file.content_id) || !names.insert(file.name).second) {
-      return Error{ErrorCode::Corruption, fmt::format("the source names a file that no data folder has: {}", file.name)};
+      return Error{ErrorCode::Corruption,
+                   fmt::format("the source names a file that no data folder has: {}", file.name)};
     }
     if (known(file) == nullptr) total += file.size_bytes;
   }
@@ -198,7 +199,8 @@ Result<AddedBackup> BackupFolder::add(const storage::FrozenFiles& files, std::st
       added.backup.files.push_back(std::move(again));
       continue;
     }
-    added.backup.files.push_back(TRY(copy_in(files, i, check, [&](std::uint64_t bytes) { return meter.advance(bytes); })));
+    added.backup.files.push_back(
+        TRY(copy_in(files, i, check, [&](std::uint64_t bytes) { return meter.advance(bytes); })));
     ++added.copied_files;
     added.copied_bytes += file.size_bytes;
   }
@@ -249,10 +251,12 @@ Result<Backup> BackupFolder::find(std::string_view id) const {
     return Error{ErrorCode::Corruption, fmt::format("backup {} in {}: {}", listed.id, path_, listed.problem)};
   }
   if (backups.empty()) return Error{ErrorCode::Usage, fmt::format("there is no complete backup in {}", path_)};
-  return Error{ErrorCode::Usage, fmt::format("there is no backup {} in {}; stator backup --list {} shows them", id, path_, path_)};
+  return Error{ErrorCode::Usage,
+               fmt::format("there is no backup {} in {}; stator backup --list {} shows them", id, path_, path_)};
 }
 
-Result<VerifiedBackups> BackupFolder::verify(std::string_view id, const FileCheck& check, const Progress& progress) const {
+Result<VerifiedBackups> BackupFolder::verify(std::string_view id, const FileCheck& check,
+                                             const Progress& progress) const {
   VerifiedBackups verified;
   const auto object_to = [&](std::string what) {
     if (++verified.total_problems <= VerifiedBackups::kMaxProblems) verified.problems.push_back(std::move(what));
@@ -267,7 +271,8 @@ Result<VerifiedBackups> BackupFolder::verify(std::string_view id, const FileChec
       object_to(fmt::format("backup {}: {}", listed.id, listed.problem));
       continue;
     }
-    for (const auto& file : listed.backup->files) objects.insert_or_assign(file.object_name(), std::pair(file, listed.id));
+    for (const auto& file : listed.backup->files)
+      objects.insert_or_assign(file.object_name(), std::pair(file, listed.id));
   }
   if (!found) return Error{ErrorCode::Usage, fmt::format("there is no {} in {}", id.empty() ? "backup" : id, path_)};
   std::uint64_t total = 0;

@@ -224,7 +224,7 @@ TEST_F(BackupFolderTest, OnlyTheOwnerMayReadIt) {
   ASSERT_TRUE(add(two_tables()));
   ASSERT_TRUE(restore());
   for (const auto& root : {path_, target_}) {
-    struct stat state {};
+    struct stat state{};
     ASSERT_EQ(::stat(root.c_str(), &state), 0);
     EXPECT_EQ(state.st_mode & 0777, 0700U) << root;
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
@@ -241,11 +241,12 @@ TEST_F(BackupFolderTest, EndsWhenItIsToldTo) {
 }
 
 TEST(BackupManifest, IsWhatItWas) {
-  const Backup backup{.id = "2026-01-15T10-00-00Z",
-                      .source = "http://127.0.0.1:8000",
-                      .last_commit = {258},
-                      .files = {{.name = "CURRENT", .size_bytes = 16, .checksum = std::string(32, 'a')},
-                                {.name = "000012.sst", .size_bytes = 1, .checksum = std::string(32, 'b'), .content_id = "c0"}}};
+  const Backup backup{
+      .id = "2026-01-15T10-00-00Z",
+      .source = "http://127.0.0.1:8000",
+      .last_commit = {258},
+      .files = {{.name = "CURRENT", .size_bytes = 16, .checksum = std::string(32, 'a')},
+                {.name = "000012.sst", .size_bytes = 1, .checksum = std::string(32, 'b'), .content_id = "c0"}}};
   const auto decoded = decode_manifest(encode_manifest(backup)).value();
   EXPECT_EQ(decoded.id, backup.id);
   EXPECT_EQ(decoded.last_commit.value, 258U);
@@ -256,7 +257,10 @@ TEST(BackupManifest, IsWhatItWas) {
 
 TEST(BackupManifest, NamesNoFileElsewhere) {
   for (const auto* name : {"../x", "a/b", "", ".", "..", ".hidden", "/etc/passwd", "a\nb", "a b"}) {
-    const Backup backup{.id = "x", .source = {}, .last_commit = {}, .files = {{.name = name, .size_bytes = 1, .checksum = std::string(32, 'a')}}};
+    const Backup backup{.id = "x",
+                        .source = {},
+                        .last_commit = {},
+                        .files = {{.name = name, .size_bytes = 1, .checksum = std::string(32, 'a')}}};
     EXPECT_FALSE(decode_manifest(encode_manifest(backup))) << name;
   }
   for (const auto* name : {"../x", "none", "none-x-1", "zz-aa-1", "none-aa-01", "none-aa-1x", "-aa-1"}) {

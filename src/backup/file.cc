@@ -108,7 +108,7 @@ Result<Bytes> read_file(const std::string& path, std::size_t limit) {
 }
 
 Result<std::uint64_t> size_of_file(const std::string& path) {
-  struct stat state {};
+  struct stat state{};
   if (::stat(path.c_str(), &state) != 0) return system_error("find", path, errno);
   return static_cast<std::uint64_t>(state.st_size);
 }

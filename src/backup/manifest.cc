@@ -60,7 +60,8 @@ bool is_content_id(std::string_view id) { return id.size() <= kMaxContentIdBytes
 bool is_backup_id(std::string_view id) { return is_name(id, "-"); }
 
 std::string BackupFile::object_name() const {
-  return fmt::format("{}-{}-{}", content_id.empty() ? kNoContentId : std::string_view(content_id), checksum, size_bytes);
+  return fmt::format("{}-{}-{}", content_id.empty() ? kNoContentId : std::string_view(content_id), checksum,
+                     size_bytes);
 }
 
 Result<BackupFile> parse_object_name(std::string_view name) {

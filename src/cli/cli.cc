@@ -283,7 +283,7 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up",    "serve", "app",    "token",   "demo",   "key",     "model",
+  constexpr std::string_view commands[] = {"up",    "serve",  "app",     "token",  "demo",    "key", "model",
                                            "check", "backup", "restore", "config", "version", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,

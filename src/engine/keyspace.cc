@@ -307,9 +307,20 @@ KeyBytes expiry_progress_key(TableId table) {
 const std::vector<KeySpace>& key_spaces() {
   using Owner = KeySpace::Owner;
   static const std::vector<KeySpace> spaces = {
-      {"b", Owner::Index}, {"cn", Owner::None},  {"ct", Owner::None},  {"i", Owner::Index}, {"l", Owner::Table},
-      {"p", Owner::Table}, {"q", Owner::None},   {"rd", Owner::None},  {"rm", Owner::None}, {"s", Owner::Index},
-      {"t", Owner::None},  {"xe", Owner::Table}, {"xp", Owner::Table},
+      {"b", Owner::Index},
+      {"ck", Owner::None, /*single=*/true},
+      {"cn", Owner::None, /*single=*/true},
+      {"ct", Owner::None},
+      {"i", Owner::Index},
+      {"l", Owner::Table},
+      {"p", Owner::Table},
+      {"q", Owner::None},
+      {"rd", Owner::None},
+      {"rm", Owner::None},
+      {"s", Owner::Index},
+      {"t", Owner::None},
+      {"xe", Owner::Table},
+      {"xp", Owner::Table},
   };
   return spaces;
 }

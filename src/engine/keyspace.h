@@ -133,6 +133,7 @@ struct KeySpace {
   enum class Owner : std::uint8_t { None, Table, Index };
   Bytes prefix;
   Owner owned_by;
+  bool single = false;  // the prefix is the one key
 };
 const std::vector<KeySpace>& key_spaces();
 

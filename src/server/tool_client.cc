@@ -108,7 +108,8 @@ struct ToolClient::Impl {
     for (auto& header : signer.sign(to_sign, clock.now())) request.headers.push_back(std::move(header));
     std::promise<http::Exchange> promise;
     auto answer = promise.get_future();
-    transport->send(origin, std::move(request), [&](http::Exchange exchange) { promise.set_value(std::move(exchange)); });
+    transport->send(origin, std::move(request),
+                    [&](http::Exchange exchange) { promise.set_value(std::move(exchange)); });
     return answer.get();
   }
 
@@ -174,7 +175,8 @@ class ToolClient::RemoteFiles final : public storage::FrozenFiles {
     for (int attempt = 1;; ++attempt) {
       auto response = TRY(impl_.call("GET", fmt::format("/stator/backups/{}/{}/{}/{}", id_, file, offset,
                                                         std::min(limit, Tools::kMaxChunkBytes))));
-      if (backup::checksum_of(response.body) == response.header(Tools::kChecksumHeader)) return std::move(response.body);
+      if (backup::checksum_of(response.body) == response.header(Tools::kChecksumHeader))
+        return std::move(response.body);
       if (attempt == kAttempts) {
         return Error{ErrorCode::Storage, fmt::format("{} arrives damaged again and again", files_[file].name)};
       }
@@ -197,11 +199,11 @@ Result<std::unique_ptr<ToolClient>> ToolClient::connect(const std::string& endpo
   auto transport = TRY(http::Client::start({.ca_file = options.ca_file, .timeout = kTimeout}));
   return std::unique_ptr<ToolClient>(new ToolClient(std::unique_ptr<Impl>(
       new Impl{.origin = TRY(http::Origin::parse(endpoint)),
-               .signer = http::Signer({.key = {.id = options.credentials.access_key_id,
-                                               .secret = options.credentials.secret_access_key},
-                                       .session_token = options.credentials.session_token,
-                                       .region = options.region,
-                                       .service = "dynamodb"}),
+               .signer = http::Signer(
+                   {.key = {.id = options.credentials.access_key_id, .secret = options.credentials.secret_access_key},
+                    .session_token = options.credentials.session_token,
+                    .region = options.region,
+                    .service = "dynamodb"}),
                .clock = {},
                .transport = std::move(transport)})));
 }
@@ -226,9 +228,8 @@ Result<std::unique_ptr<storage::FrozenFiles>> ToolClient::freeze() {
                      .size_bytes = number_of(file, "size"),
                      .content_id = text_of(file, "content_id")});
   }
-  return std::unique_ptr<storage::FrozenFiles>(
-      std::make_unique<RemoteFiles>(*impl_, text_of(object, "id"), storage::CommitSequence{number_of(object, "last_commit")},
-                                    std::move(files)));
+  return std::unique_ptr<storage::FrozenFiles>(std::make_unique<RemoteFiles>(
+      *impl_, text_of(object, "id"), storage::CommitSequence{number_of(object, "last_commit")}, std::move(files)));
 }
 
 }  // namespace stator::server

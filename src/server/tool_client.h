@@ -25,7 +25,8 @@ struct RemoteCheck {
 class ToolClient {
  public:
   // Errors: Usage.
-  static Result<std::unique_ptr<ToolClient>> connect(const std::string& endpoint, const client::Environment& environment);
+  static Result<std::unique_ptr<ToolClient>> connect(const std::string& endpoint,
+                                                     const client::Environment& environment);
   ~ToolClient();
 
   // Errors of all: Usage, with what the server or the network said.

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -29,16 +30,12 @@ http::Response refusal(int status, std::string_view message) {
   return json_answer(status, std::move(body));
 }
 
-http::Response refusal(const Error& error) {
-  return refusal(error.code == ErrorCode::Busy ? 503 : 500, error.message);
-}
+http::Response refusal(const Error& error) { return refusal(error.code == ErrorCode::Busy ? 503 : 500, error.message); }
 
 http::Response not_found() { return refusal(404, "the server has no such tool, or the files have been let go"); }
 
 // Requests go first.
-void lower_priority() {
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kLowPriority);
-}
+void lower_priority() { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kLowPriority); }
 
 std::int64_t integer(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 
@@ -165,9 +162,10 @@ void Tools::check_now(std::uint64_t number) {
   if (report) {
     check_.report = std::move(*report);
   } else {
-    check_.error = made_way ? "the database has become read-only, and the check made way for its recovery; see its log, then "
-                              "check again"
-                            : report.error().message;
+    check_.error =
+        made_way ? "the database has become read-only, and the check made way for its recovery; see its log, then "
+                   "check again"
+                 : report.error().message;
   }
 }
 
@@ -239,17 +237,28 @@ void Tools::forget_frozen() {
   }
 }
 
+bool Tools::make_room() {
+  Frozen oldest;  // removes files, so not under the lock
+  const std::lock_guard lock(mutex_);
+  if (frozen_.size() < kMaxFrozen) return true;
+  const auto found = std::min_element(frozen_.begin(), frozen_.end(), [](const auto& a, const auto& b) {
+    return a.second.last_used < b.second.last_used;
+  });
+  if (std::chrono::steady_clock::now() - found->second.last_used < kIdleFrozen) return false;
+  oldest = std::move(found->second);
+  frozen_.erase(found);
+  return true;
+}
+
 http::Response Tools::freeze() {
   auto* files = instance_.store().files();
   if (files == nullptr) {
-    return refusal(400,
-                   "this database is in memory (in_memory) and has no files to back up; a server with a data folder has. "
-                   "Tables can be copied with Scan and BatchWriteItem");
+    return refusal(
+        400,
+        "this database is in memory (in_memory) and has no files to back up; a server with a data folder has. "
+        "Tables can be copied with Scan and BatchWriteItem");
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (frozen_.size() >= kMaxFrozen) return refusal(503, "too many backups are being made at the same time");
-  }
+  if (!make_room()) return refusal(503, "too many backups are being made at the same time; try again in a minute");
   auto frozen = files->freeze();
   if (!frozen) return refusal(frozen.error());
   const std::shared_ptr<const storage::FrozenFiles> shared(std::move(*frozen));

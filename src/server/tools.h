@@ -50,7 +50,9 @@ class Tools {
  private:
   static constexpr std::size_t kMaxWaiting = 64;
   static constexpr std::size_t kMaxFrozen = 4;
-  static constexpr std::chrono::minutes kForgetFrozen{10};
+  static constexpr std::chrono::minutes kForgetFrozen{5};
+  // At the limit, the one that was not asked for in the longest time goes, if it is as long as this.
+  static constexpr std::chrono::seconds kIdleFrozen{30};
   static constexpr std::chrono::seconds kLookForForgotten{15};
 
   struct Frozen {
@@ -74,6 +76,7 @@ class Tools {
   void on_worker(http::Responder responder, UniqueFunction<http::Response()> work);
   void run_worker();
   void forget_frozen();
+  bool make_room();
   http::Response freeze();
   http::Response read(std::string_view path);
   http::Response release(std::string_view id);

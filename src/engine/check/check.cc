@@ -113,8 +113,7 @@ class GlobalCheck {
     Bytes begin(1, '\1');
     for (const auto& space : key_spaces()) {
       TRY(find_unknown({begin, space.prefix}));
-      const bool single = space.prefix == last_table_id_key();
-      begin = single ? space.prefix + '\0' : prefix_end(space.prefix);
+      begin = space.single ? space.prefix + '\0' : prefix_end(space.prefix);
       if (space.owned_by != KeySpace::Owner::None) TRY(find_orphans(storage::KeyRange::prefix(space.prefix)));
     }
     return find_unknown({begin, {}});

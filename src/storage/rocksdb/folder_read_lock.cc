@@ -1,43 +1,31 @@
 #include "stator/storage/rocksdb/folder_read_lock.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <rocksdb/env.h>
 
-#include <cerrno>
-#include <system_error>
+#include <filesystem>
 
 namespace stator::storage {
 
-Result<FolderReadLock> FolderReadLock::take(const std::string& folder) {
-  struct stat state{};
-  if (::stat((folder + "/CURRENT").c_str(), &state) != 0) {
+Result<std::unique_ptr<FolderReadLock>> FolderReadLock::take(const std::string& folder) {
+  std::error_code code;
+  if (!std::filesystem::exists(folder + "/CURRENT", code)) {
     return Error{ErrorCode::Usage, fmt::format("there is no database in {}", folder)};
   }
-  // RocksDB's own lock is a POSIX record lock on the whole of this file.
-  const auto path = folder + "/LOCK";
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0 && errno == EROFS) return FolderReadLock(-1);  // nobody can write there
-  if (fd < 0) {
-    return Error{ErrorCode::Storage, fmt::format("cannot lock {}: {}", path, std::generic_category().message(errno))};
-  }
-  struct flock whole{};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (::fcntl(fd, F_SETLK, &whole) != 0) {
-    const int code = errno;
-    ::close(fd);
-    if (code == EACCES || code == EAGAIN) {
+  rocksdb::FileLock* lock = nullptr;
+  const auto status = rocksdb::Env::Default()->LockFile(folder + "/LOCK", &lock);
+  const auto text = status.ToString();
+  if (!status.ok() && text.find("Read-only file system") == std::string::npos) {
+    if (text.find("ock hold by current process") != std::string::npos || text.find("lock file") != std::string::npos) {
       return Error{ErrorCode::Usage, fmt::format("data folder {} is in use by another stator process", folder)};
     }
-    return Error{ErrorCode::Storage, fmt::format("cannot lock {}: {}", path, std::generic_category().message(code))};
+    return Error{ErrorCode::Storage, fmt::format("cannot lock {}: {}", folder, text)};
   }
-  return FolderReadLock(fd);
+  return std::unique_ptr<FolderReadLock>(new FolderReadLock(status.ok() ? lock : nullptr));
 }
 
 FolderReadLock::~FolderReadLock() {
-  if (fd_ >= 0) ::close(fd_);
+  if (lock_ != nullptr) rocksdb::Env::Default()->UnlockFile(lock_);
 }
 
 }  // namespace stator::storage

@@ -1,28 +1,29 @@
 #pragma once
 
+#include <memory>
 #include <string>
-#include <utility>
 
 #include "stator/base/result.h"
 
+namespace rocksdb {
+class FileLock;
+}
+
 namespace stator::storage {
 
-// Keeps other processes from opening a data folder, as RocksDB does for a store that it writes to.  For who does not write:
-// RocksDB locks nothing then, and a server could start meanwhile.
+// Keeps others from opening a data folder, as RocksDB does for a store that it writes to.  For who does not write: RocksDB locks
+// nothing then, and a server could start meanwhile.
 class FolderReadLock {
  public:
   // Errors: Usage (there is no store in the folder, or a process has it open), Storage.
-  static Result<FolderReadLock> take(const std::string& folder);
+  static Result<std::unique_ptr<FolderReadLock>> take(const std::string& folder);
   ~FolderReadLock();
-  FolderReadLock(FolderReadLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FolderReadLock& operator=(FolderReadLock&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
+  FolderReadLock(const FolderReadLock&) = delete;
+  FolderReadLock& operator=(const FolderReadLock&) = delete;
 
  private:
-  explicit FolderReadLock(int fd) : fd_(fd) {}
-  int fd_;
+  explicit FolderReadLock(rocksdb::FileLock* lock) : lock_(lock) {}
+  rocksdb::FileLock* const lock_;  // null on a file system that nobody can write to
 };
 
 }  // namespace stator::storage

@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <shared_mutex>
 #include <thread>
 #include <utility>
@@ -597,7 +596,7 @@ class RocksDbStore final : public Store, private StoreFiles {
   const std::shared_ptr<LogBridge> log_;
   const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
   rocksdb::Options rocks_;
-  std::optional<FolderReadLock> lock_;  // read-only; otherwise RocksDB itself locks the folder
+  std::unique_ptr<FolderReadLock> lock_;  // read-only; otherwise RocksDB itself locks the folder
 
   // Held shared by all who use the database, alone by recover(), which replaces it.
   mutable std::shared_mutex db_mutex_;
