@@ -58,9 +58,15 @@ void not_supported_on_table(Call& call, std::string_view operation) {
 
 // -- backups and point-in-time recovery
 
+// Backups are made beside the API.
+void not_supported_but_backups_are(Call& call, std::string_view feature) {
+  call.fail({ErrorCode::Unsupported,
+             fmt::format("{} is not supported; the command stator backup copies the whole database", feature)});
+}
+
 void create_backup(Call call) {
   if (table_to_back_up(call, call.request().string("TableName").value_or("")) != nullptr) {
-    not_supported(call, "CreateBackup");
+    not_supported_but_backups_are(call, "CreateBackup");
   }
 }
 
@@ -84,7 +90,7 @@ void update_continuous_backups(Call call) {
   const bool enable = specification && specification->boolean("PointInTimeRecoveryEnabled").value_or(false);
   if (!enable) return describe_continuous_backups(std::move(call));
   if (table_to_back_up(call, call.request().string("TableName").value_or("")) != nullptr) {
-    not_supported(call, "Point-in-time recovery");
+    not_supported_but_backups_are(call, "Point-in-time recovery");
   }
 }
 

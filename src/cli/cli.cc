@@ -13,6 +13,8 @@
 #include "stator/base/log.h"
 #include "stator/base/suggest.h"
 #include "stator/cli/app_commands.h"
+#include "stator/cli/backup_command.h"
+#include "stator/cli/check_command.h"
 #include "stator/cli/command.h"
 #include "stator/cli/demo_command.h"
 #include "stator/cli/model_command.h"
@@ -39,6 +41,9 @@ Commands:
   key        Make, list and remove the access keys that requests are signed with
   model      Check a single-table design, print its document, picture and types; verify and migrate its table
   repair     Look for damage in the data of a stopped server, and save what can be read
+  check      Read everything, and tell what is damaged or does not fit together
+  backup     Copy the database of a running or a stopped server
+  restore    Make a data folder of a backup
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
 
@@ -280,8 +285,8 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up",    "serve",  "app",    "token",   "demo", "key",
-                                           "model", "repair", "config", "version", "help"};
+  constexpr std::string_view commands[] = {"up",    "serve",  "app",     "token",  "demo",   "key",     "model",
+                                           "check", "backup", "restore", "repair", "config", "version", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,
               fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
@@ -305,6 +310,9 @@ int run(int argc, const char* const* argv) {
   const KeyCommand key(app);
   const ModelCommand model(app);
   const RepairCommand repair(app);
+  const CheckCommand check(app);
+  const BackupCommand backup(app);
+  const RestoreCommand restore(app);
   const SettingsCommand config(app, "config", std::nullopt, kConfigHelp);
   const auto* version = add_command(app, "version", std::string(kVersionHelp));
 
@@ -326,6 +334,9 @@ int run(int argc, const char* const* argv) {
   if (key) return key.run();
   if (model) return model.run();
   if (repair) return repair.run();
+  if (check) return check.run();
+  if (backup) return backup.run();
+  if (restore) return restore.run();
   if (config) return print_config(config);
   if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text()), kDone;
   fmt::print(stderr, "{}", kHelp);

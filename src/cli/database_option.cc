@@ -27,21 +27,27 @@ void add_where_options(CLI::App& action) {
   }
 }
 
-Result<Database> open_database(const CLI::App& action) {
-  const auto endpoint = option(action, "--endpoint");
+Result<Where> find_database(const CLI::App& action) {
+  auto endpoint = option(action, "--endpoint");
   const auto folder = option(action, "--data");
   if (endpoint && folder) return Error{ErrorCode::Usage, "--endpoint and --data cannot both say where the table is"};
-  Database database;
-  if (endpoint) {
-    const auto options = TRY(client::RemoteOptions::from_environment(*endpoint, client::process_environment()));
-    database.client = TRY(client::RemoteClient::open(options));
-    return database;
-  }
+  if (endpoint) return Where{.folder = {}, .endpoint = std::move(*endpoint)};
   server::ConfigSources sources{.environment = server::stator_environment()};
   sources.file = option(action, "--config");
   if (folder) sources.flags.emplace_back("data", *folder);
-  const auto loaded = TRY(server::load_config(sources));
-  database.instance = TRY(library::Instance::open({.data_folder = loaded.config.data}));
+  auto loaded = TRY(server::load_config(sources));
+  return Where{.folder = std::move(loaded.config.data), .endpoint = {}};
+}
+
+Result<Database> open_database(const CLI::App& action) {
+  const auto where = TRY(find_database(action));
+  Database database;
+  if (!where.endpoint.empty()) {
+    const auto options = TRY(client::RemoteOptions::from_environment(where.endpoint, client::process_environment()));
+    database.client = TRY(client::RemoteClient::open(options));
+    return database;
+  }
+  database.instance = TRY(library::Instance::open({.data_folder = where.folder}));
   database.client = std::make_unique<client::InProcessClient>(database.instance->service());
   return database;
 }

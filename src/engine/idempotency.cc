@@ -28,6 +28,8 @@ Result<bool> RequestToken::seen_before(PendingCommit& commit) const {
   return true;
 }
 
+bool RequestToken::is_record(BytesView bytes) { return is_valid(bytes); }
+
 void RequestToken::remember(PendingCommit& commit) const {
   Bytes record(1, kTokenVersion);
   append_u64be(record, static_cast<std::uint64_t>(commit.time().time_since_epoch().count()));

@@ -22,6 +22,8 @@ struct RequestToken {
   // Errors: IdempotentMismatch, Storage, Corruption.
   Result<bool> seen_before(PendingCommit& commit) const;
   void remember(PendingCommit& commit) const;
+  // Whether these bytes are a record of a token.
+  static bool is_record(BytesView bytes);
 };
 
 // The keys of tokens that no longer count.

@@ -255,6 +255,8 @@ storage::KeyRange stream_markers(std::string_view table_name, std::string_view l
   return storage::KeyRange::prefix(prefix);
 }
 
+storage::KeyRange all_stream_markers() { return storage::KeyRange::prefix("rm"); }
+
 KeyBytes request_token_key(std::string_view token) { return KeyBytes("t").append(token); }
 storage::KeyRange all_request_tokens() { return storage::KeyRange::prefix("t"); }
 
@@ -305,6 +307,51 @@ KeyBytes expiry_progress_key(TableId table) {
   KeyBytes key = "xp";
   append_u32be(key, table.value);
   return key;
+}
+
+// -- for a check of everything that is in a store
+
+const std::vector<KeySpace>& key_spaces() {
+  using Owner = KeySpace::Owner;
+  static const std::vector<KeySpace> spaces = {
+      {"b", Owner::Index},
+      {"ck", Owner::None, /*single=*/true},
+      {"cn", Owner::None, /*single=*/true},
+      {"ct", Owner::None},
+      {"i", Owner::Index},
+      {"l", Owner::Table},
+      {"p", Owner::Table},
+      {"q", Owner::None},
+      {"rd", Owner::None},
+      {"rm", Owner::None},
+      {"s", Owner::Index},
+      {"t", Owner::None},
+      {"xe", Owner::Table},
+      {"xp", Owner::Table},
+  };
+  return spaces;
+}
+
+std::optional<KeyOwner> owner_of_key(BytesView key) {
+  for (const auto& space : key_spaces()) {
+    if (!key.starts_with(space.prefix) || space.owned_by == KeySpace::Owner::None) continue;
+    const auto at = space.prefix.size();
+    const bool indexed = space.owned_by == KeySpace::Owner::Index;
+    const auto size = at + 4 + (indexed ? 2 : 0);
+    if (key.size() < size) return std::nullopt;
+    return KeyOwner{.table = {read_u32be(key.data() + at)},
+                    .index = indexed ? IndexId{read_u16be(key.data() + at + 4)} : kBaseIndex,
+                    .prefix = KeyBytes(key.substr(0, size))};
+  }
+  return std::nullopt;
+}
+
+KeyBytes partition_of_collection(BytesView key) {
+  KeyBytes out;
+  append_prefix(out, TableId{read_u32be(key.data() + 1)}, kBaseIndex);
+  const auto partition = key.substr(1 + 4);
+  append_u64be(out, partition_hash(partition));
+  return out.append(partition);
 }
 
 }  // namespace stator::engine

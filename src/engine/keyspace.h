@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "stator/base/bytes.h"
 #include "stator/base/result.h"
@@ -107,6 +108,7 @@ storage::KeyRange all_streams();
 KeyBytes stream_marker_key(std::string_view table_name, std::string_view label);
 KeyBytes stream_marker_key(std::string_view table_name, std::string_view label, storage::CommitSequence sequence);
 storage::KeyRange stream_markers(std::string_view table_name, std::string_view label);
+storage::KeyRange all_stream_markers();
 
 KeyBytes request_token_key(std::string_view token);
 storage::KeyRange all_request_tokens();
@@ -126,5 +128,26 @@ struct ExpiryEntry {
 };
 std::optional<ExpiryEntry> expiry_entry(BytesView expiry_key);
 KeyBytes expiry_progress_key(TableId table);
+
+// -- for a check of everything that is in a store
+
+// The spaces of the list above, each as the range of its keys, in key order.  `owned_by` tells what the keys of a space begin with.
+struct KeySpace {
+  enum class Owner : std::uint8_t { None, Table, Index };
+  Bytes prefix;
+  Owner owned_by;
+  bool single = false;  // the prefix is the one key
+};
+const std::vector<KeySpace>& key_spaces();
+
+// Whose a key is; the index is 0 where only a table owns it.  nullopt when the key is too short to tell, or has no owner.
+struct KeyOwner {
+  TableId table;
+  IndexId index;
+  KeyBytes prefix;  // what all keys of that owner in that space begin with
+};
+std::optional<KeyOwner> owner_of_key(BytesView key);
+// Where the items are that a collection counter sums up.
+KeyBytes partition_of_collection(BytesView collection_size_key);
 
 }  // namespace stator::engine

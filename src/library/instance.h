@@ -36,6 +36,7 @@ class Instance {
 
   api::Service& service() { return *service_; }
   engine::Engine& engine() { return *engine_; }
+  storage::Store& store() { return *store_; }
 
  private:
   Instance();

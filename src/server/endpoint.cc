@@ -27,6 +27,7 @@ constexpr std::size_t kCompressAbove = 4096;  // bytes of an answer, as in the s
 // What the thread of an event loop does by itself: a few milliseconds of work.
 constexpr std::size_t kQuickBodyBytes = 256 << 10;
 constexpr std::size_t kQuickAnswerBytes = 2 << 20;
+constexpr std::size_t kToolBodyBytes = 64 << 10;
 constexpr std::size_t kSlowLaneQueue = 256;             // calls that wait; one more is throttled
 constexpr std::chrono::seconds kSlowLanePatience{20};   // a call that waited longer is throttled: its client has given up
 constexpr std::string_view kNoMemory =
@@ -129,13 +130,17 @@ std::string_view answer_type(std::string_view content_type) {
 }  // namespace
 
 DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions options)
-    : instance_(instance), options_(std::move(options)), slow_lane_(slow_lane_threads(), kSlowLaneQueue) {}
+    : instance_(instance),
+      options_(std::move(options)),
+      tools_(instance),
+      slow_lane_(slow_lane_threads(), kSlowLaneQueue) {}
 
 http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
   const auto* signatures = options_.signatures;
   if (signatures != nullptr && signatures->required()) {
     if (const auto wrong = signatures->check_head(head)) return {.refusal = refusal(head, *wrong)};
   }
+  if (head.path.starts_with(Tools::kPrefix)) return {.refusal = {}, .body_bytes = kToolBodyBytes};
   const bool is_call = head.method == "POST" && head.path == "/" && !answer_type(head.header("Content-Type")).empty();
   if (!is_call) return {.refusal = no_operation(cors_headers(head.header("Origin")))};
   return {};
@@ -143,6 +148,9 @@ http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
 
 void DynamoDbEndpoint::handle(const http::Request& request, http::Responder responder) {
   if (auto answer = objection(request)) return responder.send(std::move(*answer));
+  if (request.path.starts_with(Tools::kPrefix) && request.method != "OPTIONS") {
+    return tools_.handle(request, std::move(responder));
+  }
   if (request.method == "POST") return call(request, std::move(responder));
   if (request.method == "OPTIONS") return responder.send(preflight(request));
   auto cors = cors_headers(request.header("Origin"));

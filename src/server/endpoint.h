@@ -14,6 +14,7 @@
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
 #include "stator/library/instance.h"
+#include "stator/server/tools.h"
 
 namespace stator::server {
 
@@ -26,8 +27,8 @@ struct EndpointOptions {
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and
-// GET /metrics for Prometheus.  Once there are access keys, everything but GET / and /health, and the question of a browser
-// whether it may ask, must be signed.
+// GET /metrics for Prometheus, and Stator's own tools below /stator/.  Once there are access keys, everything but GET / and /health,
+// and the question of a browser whether it may ask, must be signed.
 //
 // Requests are carried out on the thread where they arrive, but for those that would hold up the others there: large bodies and
 // large answers go to the slow lane, a few threads of low priority.  Thread-safe.
@@ -41,6 +42,8 @@ class DynamoDbEndpoint final : public http::Handler {
 
   // The server whose connections /metrics tells about; set once, before it matters.
   void observe(const http::Server& server) { server_ = &server; }
+  // Before the instance goes: what tools have under way uses it.
+  void stop_tools() { tools_.stop(); }
 
  private:
   // One call of the API, with what is known from the head of its request.
@@ -74,6 +77,7 @@ class DynamoDbEndpoint final : public http::Handler {
   const EndpointOptions options_;
   http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
+  Tools tools_;
   app::WorkerPool slow_lane_;  // last: its threads use everything above
 };
 

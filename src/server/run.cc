@@ -290,6 +290,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
   systems.reset();
+  endpoint.stop_tools();
   instance.reset();  // what is still being written is finished while its endpoint is there to be told
   log::info("stopped");
   return {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -142,6 +143,46 @@ struct StoreHealth {
   KeyRange keys = {};      // what that file holds; an empty end when that is not known
 };
 
+// A file of a store on disk.
+struct StoreFile {
+  std::string name;  // within the store's folder
+  std::uint64_t size_bytes = 0;
+  // Tells this content from that of any other file, here and in other folders.  A file that has one never changes.  Hexadecimal
+  // digits; empty: the file has none.
+  std::string content_id = {};
+};
+
+// The files of a store as they were after one commit.  They stay like that until this is destroyed, while the store goes on.
+// Opened from a folder of their own, they are the store as of that commit.  Thread-safe; the store outlives it.
+class FrozenFiles {
+ public:
+  virtual ~FrozenFiles() = default;
+  virtual CommitSequence last_commit() const = 0;
+  virtual const std::vector<StoreFile>& files() const = 0;
+  // At most `limit` bytes of a file from `offset` on; fewer only at its end.  Errors: Storage.
+  virtual Result<Bytes> read(std::size_t file, std::uint64_t offset, std::size_t limit) const = 0;
+};
+
+struct DamagedFile {
+  std::string name;
+  std::string problem;
+  Bytes first_key, last_key;  // what the file holds lies between these; both empty when that is not known
+};
+
+// What only a store on disk can do.  Thread-safe.
+class StoreFiles {
+ public:
+  // Called now and then with the bytes that are done and the bytes in all; false ends the work early.
+  using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
+  virtual ~StoreFiles() = default;
+  // Reads every block of every file that holds data and compares its checksum, while the store goes on.  Answers the files that
+  // fail.  Errors: Storage.
+  virtual Result<std::vector<DamagedFile>> verify(const Progress& progress) const = 0;
+  // Errors: Storage.
+  virtual Result<std::unique_ptr<FrozenFiles>> freeze() = 0;
+};
+
 // An ordered map from bytes to bytes with snapshots and atomic batches.
 //
 // Order is unsigned byte order.  A Snapshot sees every batch committed before it was taken and none after.
@@ -173,6 +214,8 @@ class Store {
 
   virtual Capabilities capabilities() const = 0;
   virtual StoreStatistics statistics() const = 0;
+  // Null: the store keeps nothing in files.
+  virtual StoreFiles* files() { return nullptr; }
 };
 
 }  // namespace stator::storage

@@ -53,6 +53,12 @@ Result<void> check_format(const std::string& path, const File& file) {
 
 }  // namespace
 
+bool holds_database(const std::string& path) {
+  std::error_code code;
+  const auto has = [&](const std::string& name) { return fs::exists(path + "/" + name, code); };
+  return has("CURRENT") || has("FORMAT") || has(kMarkName);
+}
+
 Result<void> prepare_data_folder(const std::string& path) {
   std::error_code code;
   fs::create_directories(path, code);

@@ -15,6 +15,9 @@ inline constexpr unsigned kDataFolderFormat = 1;
 // and thereby changes, anything.  Errors: Usage (a newer format, or not a folder of ours), Storage.
 Result<void> prepare_data_folder(const std::string& path);
 
+// Whether somebody has kept a database there, damaged or not.
+bool holds_database(const std::string& path);
+
 Result<void> write_format(const std::string& path);
 // The format that the folder says it has; nullopt when the file is missing or damaged.
 std::optional<unsigned> read_format(const std::string& path);

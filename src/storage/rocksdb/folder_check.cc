@@ -259,6 +259,10 @@ Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) 
   rocksdb::FileLock* lock = nullptr;
   const auto status = rocksdb::Env::Default()->LockFile(folder + "/LOCK", &lock);
   if (!status.ok()) {
+    // Nobody can write to it, so nobody has to be kept from it.
+    if (status.ToString().find("Read-only file system") != std::string::npos) {
+      return std::unique_ptr<FolderLock>(new FolderLock(nullptr));
+    }
     if (is_in_use(status)) {
       return Error{ErrorCode::Usage, fmt::format("data folder {} is in use by another stator process", folder)};
     }
@@ -267,6 +271,8 @@ Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) 
   return std::unique_ptr<FolderLock>(new FolderLock(lock));
 }
 
-FolderLock::~FolderLock() { rocksdb::Env::Default()->UnlockFile(static_cast<rocksdb::FileLock*>(lock_)); }
+FolderLock::~FolderLock() {
+  if (lock_ != nullptr) rocksdb::Env::Default()->UnlockFile(static_cast<rocksdb::FileLock*>(lock_));
+}
 
 }  // namespace stator::storage

@@ -61,7 +61,7 @@ class FolderLock {
 
  private:
   explicit FolderLock(void* lock) : lock_(lock) {}
-  void* lock_;  // RocksDB's, which locks against other stores of this process, too
+  void* lock_;  // RocksDB's, which locks against other stores of this process, too; null on a read-only file system
 };
 
 }  // namespace stator::storage

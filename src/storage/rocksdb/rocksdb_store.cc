@@ -25,6 +25,7 @@
 #include "stator/storage/rocksdb/mark_file.h"
 #include "stator/storage/rocksdb/rocksdb_options.h"
 #include "stator/storage/rocksdb/rocksdb_status.h"
+#include "stator/storage/rocksdb/table_files.h"
 
 namespace stator::storage {
 namespace {
@@ -187,7 +188,7 @@ class RocksDbSnapshot final : public Snapshot {
   FailureListener& listener_;
 };
 
-class RocksDbStore final : public Store {
+class RocksDbStore final : public Store, private StoreFiles {
  public:
   explicit RocksDbStore(RocksDbOptions options)
       : options_(std::move(options)), log_(std::make_shared<LogBridge>()), rocks_(rocksdb_options(options_, log_)) {
@@ -210,6 +211,7 @@ class RocksDbStore final : public Store {
 
   // Once, before anything else.
   Result<void> open() {
+    if (options_.read_only) return open_to_read();
     {
       MutexLock lock(commit_mutex_);
       auto opened = open_database(Mode::Normal);
@@ -217,6 +219,7 @@ class RocksDbStore final : public Store {
         opened = open_on_full_disk(opened.error());
       TRY(std::move(opened));
     }
+    remove_frozen_files(options_.path);
     if (options_.durability == Durability::Relaxed) thread_ = std::jthread([this] { run_background_sync(); });
     return {};
   }
@@ -287,6 +290,7 @@ class RocksDbStore final : public Store {
   Result<void> recover() override {
     MutexLock lock(commit_mutex_);
     std::unique_lock open(db_mutex_);
+    if (options_.read_only) return failed_error();
     if (!failed_ && !listener_->failed()) return {};
     if (!failed_) ignore_error(Result<void>(fail("cannot write", listener_->status())), "noted");
     // Opening again would find the same, and in between take writes that wait for a compaction that cannot be.
@@ -339,12 +343,78 @@ class RocksDbStore final : public Store {
             .size_bytes = property("rocksdb.total-sst-files-size") + property("rocksdb.cur-size-all-mem-tables")};
   }
 
+  StoreFiles* files() override { return this; }
+
  private:
   enum class Mode : std::uint8_t {
     Normal,
     OnReserve,  // the disk is full; what was set aside lets deletes through
     ReadOnly,   // not even those
   };
+
+  // -- StoreFiles
+
+  Result<std::vector<DamagedFile>> verify(const Progress& progress) const override {
+    const auto live = [this] {
+      std::shared_lock open(db_mutex_);
+      std::vector<rocksdb::LiveFileMetaData> files;
+      if (db_ != nullptr) db_->GetLiveFilesMetaData(&files);
+      return files;
+    };
+    return verify_table_files(
+        live(),
+        [&](const std::string& name) {
+          const auto files = live();
+          return std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.name == name; });
+        },
+        progress);
+  }
+
+  Result<std::unique_ptr<FrozenFiles>> freeze() override {
+    if (options_.read_only) {
+      std::shared_lock open(db_mutex_);
+      return freeze_in_place(*db_, options_.path, last_commit());
+    }
+    {
+      // Most of what is in memory goes to disk while commits go on.
+      std::shared_lock open(db_mutex_);
+      if (db_ != nullptr && !listener_->failed()) ignore_error_of_flush(db_->Flush({}));
+    }
+    auto files = TRY(freeze_between_commits());
+    TRY(files->identify());
+    return std::unique_ptr<FrozenFiles>(std::move(files));
+  }
+
+  Result<std::unique_ptr<Checkpoint>> freeze_between_commits() {
+    MutexLock lock(commit_mutex_);
+    std::shared_lock open(db_mutex_);
+    if (failed_) return failed_error();
+    if (listener_->failed()) return fail("cannot freeze the files", listener_->status());
+    return Checkpoint::create(*db_, options_.path, last_commit());
+  }
+
+  static void ignore_error_of_flush(const rocksdb::Status& /*status*/) {}  // the second flush answers it
+
+  // -- opening
+
+  Result<void> open_to_read() {
+    if (!holds_database(options_.path)) {
+      return Error{ErrorCode::Usage, fmt::format("there is no database in {}", options_.path)};
+    }
+    TRY(prepare_data_folder(options_.path));
+    lock_ = TRY(FolderLock::take(options_.path));
+    const auto found = TRY(check_folder(options_.path));
+    if (!found.damage.empty()) return damage_error(options_.path, found);
+    rocksdb::DB* db = nullptr;
+    const auto status = rocksdb::DB::OpenForReadOnly(rocks_, options_.path, &db);
+    if (!status.ok()) return storage_error("cannot open data folder " + options_.path, status);
+    db_.reset(db);
+    last_commit_.store(TRY(read_sequence()).value, std::memory_order_release);
+    MutexLock lock(commit_mutex_);
+    failed_ = true;
+    failure_ = "it was opened to be read only";
+    return {};
+  }
 
   // Leaves the database closed in case of an error.
   Result<void> open_database(Mode mode) REQUIRES(commit_mutex_) {
@@ -659,6 +729,7 @@ class RocksDbStore final : public Store {
   const std::shared_ptr<LogBridge> log_;
   const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
   rocksdb::Options rocks_;
+  std::unique_ptr<FolderLock> lock_;  // read-only; otherwise RocksDB itself locks the folder
 
   mutable Mutex health_mutex_;
   StoreHealth health_ GUARDED_BY(health_mutex_);

@@ -21,6 +21,8 @@ struct RocksDbOptions {
   std::uint64_t block_cache_bytes = 64ULL << 20;   // taken as it fills
   std::uint64_t write_buffer_bytes = 64ULL << 20;  // likewise; changes kept in memory before they become a file
   int open_files = 512;                            // of its own, at the same time
+  // Changes nothing in the folder, which must hold a store: commits fail.  It counts as in use all the same.
+  bool read_only = false;
 };
 
 // Opens the store in a folder; docs/formats/store.md says what is in there.
@@ -33,6 +35,8 @@ struct RocksDbOptions {
 // A folder that lacks something that was acknowledged is not opened, and not changed: Corruption names the file and the way
 // out.  A full disk keeps no folder from being opened: health() tells it, and the store takes what frees space, if anything.
 // docs/internals/damage.md tells the whole story.
+// files() freezes the table files by hard links in the folder FROZEN, after a flush; commits wait meanwhile, for as long as the
+// last few changes take to be written.  Read-only, the files are frozen where they are.
 //
 // Errors: Usage (the folder is in use, or its format is newer than this program), Storage, Corruption.
 Result<std::unique_ptr<Store>> open_rocksdb_store(const RocksDbOptions& options);

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/backup/file.h"
+#include "stator/backup/manifest.h"
+#include "stator/base/clock.h"
+#include "stator/base/result.h"
+#include "stator/storage/store.h"
+
+namespace stator::backup {
+
+// Called now and then with the bytes that are done and the bytes in all; false ends the work.
+using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+// Looks whether a file that holds data is whole, by what is in it; beyond its checksum, which tells that it is as it was copied.
+using FileCheck = std::function<Result<void>(const std::string& path)>;
+
+struct AddedBackup {
+  Backup backup;
+  std::uint64_t copied_files = 0, copied_bytes = 0;  // the rest was there already
+  std::uint64_t removed_bytes = 0;                   // of files that no backup needs
+};
+
+struct ListedBackup {
+  std::string id;
+  std::optional<Backup> backup;  // nothing: it cannot be read, and `problem` says why
+  std::string problem = {};
+};
+
+struct VerifiedBackups {
+  std::uint64_t backups = 0, files = 0, bytes = 0;
+  std::vector<std::string> problems;  // one line each, at most kMaxProblems
+  std::uint64_t total_problems = 0;
+  static constexpr std::size_t kMaxProblems = 100;
+};
+
+// A folder of backups, which share the files that they have in common.  docs/formats/backup.md says what is in there.
+//
+// A backup is there when its manifest is, and that is put there last; what an interrupted one has copied is used by the next, or
+// removed.  One process at a time writes.  Everything is for its owner's eyes only.  Not thread-safe.
+class BackupFolder {
+ public:
+  enum class Use : std::uint8_t { Read, Write };
+  // Write: makes the folder if there is none, or if it is empty.  Errors: Usage (it holds something else, another process writes),
+  // Storage.
+  static Result<BackupFolder> open(const std::string& path, Use use);
+
+  // Copies the files that the folder does not have, reads each back, and makes them a backup.
+  // Errors: Busy, when it was ended; Corruption, when a file was damaged at its source or on its way; Storage.
+  Result<AddedBackup> add(const storage::FrozenFiles& files, std::string_view source, const Clock& clock,
+                          const FileCheck& check, const Progress& progress);
+
+  Result<std::vector<ListedBackup>> list() const;  // oldest first
+  // The newest when `id` is empty.  Errors: Usage (there is none), Corruption, Storage.
+  Result<Backup> find(std::string_view id) const;
+
+  // Reads every file of every backup, or of one.  Errors: Busy, Storage, Usage.
+  Result<VerifiedBackups> verify(std::string_view id, const FileCheck& check, const Progress& progress) const;
+
+  // Removes all but the newest `keep` backups, and the files that only they had.  Answers how many went.
+  Result<std::uint64_t> prune(std::size_t keep);
+
+  // Makes a data folder of a backup: every file is compared with its checksum on the way.  `target` is empty or does not exist; when
+  // this fails, it is as it was.  `check` opens what was made, and answers its newest commit.
+  // Errors: Usage, Busy, Corruption, Storage.
+  Result<void> restore(const Backup& backup, const std::string& target,
+                       const std::function<Result<storage::CommitSequence>(const std::string& folder)>& check,
+                       const Progress& progress) const;
+
+ private:
+  BackupFolder(std::string path, std::optional<File> lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  std::string object_path(const BackupFile& file) const;
+  std::string manifest_path(std::string_view id) const;
+  Result<BackupFile> copy_in(const storage::FrozenFiles& files, std::size_t index, const FileCheck& check,
+                             const std::function<Result<void>(std::uint64_t bytes)>& advance);
+  Result<std::string> new_id(const Clock& clock) const;
+  Result<std::uint64_t> collect_garbage();  // bytes that were removed
+
+  std::string path_;
+  std::optional<File> lock_;  // of who writes
+};
+
+}  // namespace stator::backup

@@ -1,0 +1,159 @@
+#include "stator/cli/check_command.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "stator/cli/command.h"
+#include "stator/cli/database_option.h"
+#include "stator/cli/progress_bar.h"
+#include "stator/engine/check/check.h"
+#include "stator/library/data_folder.h"
+#include "stator/server/tool_client.h"
+
+namespace stator::cli {
+namespace {
+
+constexpr std::string_view kCheckHelp =
+    R"(Read everything in a database, and tell what is wrong with it: checksums of files, items that do not decode or have the key
+of another, indexes that differ from their table, counts and sizes, time to live, streams, the catalog.  Tells for each kind what
+to do about it.  A running server goes on meanwhile: the check looks at the database as it was at one moment.
+
+Usage: stator check [--endpoint URL | --data FOLDER [--repair]]
+
+Options:
+  --endpoint URL
+      Check the database of a running server.  Where the server has access keys, one of them is needed, in
+      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or a profile, as for any AWS tool.
+  --data FOLDER
+      Check a data folder that no server uses; nothing in it is changed.  Else from $STATOR_DATA, else from stator.yaml.
+  --repair
+      Put right what can be computed from the items: index entries, expiries, counts and sizes.  Needs a stopped server.
+      Make a backup first (stator backup).
+  --config FILE
+      Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
+
+The exit status is 0 when nothing is wrong, or all of it was repaired; 1 when something is wrong; 2 when it could not be checked.
+
+Examples:
+  stator check --endpoint http://127.0.0.1:8000
+  stator check --data ./stator-data
+  stator check --data ./stator-data --repair
+)";
+
+constexpr int kClean = 0;
+constexpr int kFindings = 1;
+constexpr int kNotChecked = 2;
+constexpr std::chrono::milliseconds kPollInterval{200};
+
+void show(ProgressBar& bar, const engine::CheckProgress& progress) {
+  const bool files = progress.stage == engine::CheckProgress::Stage::Files;
+  bar.show(files ? "checking files" : "checking records", progress.done, progress.total,
+           files ? ProgressBar::Unit::Bytes : ProgressBar::Unit::Records);
+}
+
+std::string place(const engine::Finding& finding) {
+  std::string text;
+  if (!finding.table.empty()) text += " in " + finding.table;
+  if (!finding.index.empty()) text += "." + finding.index;
+  if (!finding.key.empty()) text += " " + finding.key;
+  return text;
+}
+
+void print_report(const engine::CheckReport& report) {
+  for (const auto& finding : report.findings) {
+    fmt::print("{}{}: {}\n", engine::finding_name(finding.kind), place(finding), finding.what);
+  }
+  if (!report.clean()) fmt::print("\n");
+  for (std::size_t i = 0; i < engine::kFindingKinds; ++i) {
+    if (report.totals[i] == 0) continue;
+    const auto kind = static_cast<engine::FindingKind>(i);
+    fmt::print("{} x {}{}\n  {}\n", report.totals[i], engine::finding_name(kind),
+               report.totals[i] > engine::CheckReport::kMaxFindings
+                   ? fmt::format(", of which {} are shown", engine::CheckReport::kMaxFindings)
+                   : std::string(),
+               engine::remedy(kind));
+  }
+  fmt::print("{} tables, {} items, {} index entries, {} of files: {}\n", report.tables, report.items,
+             report.index_entries, bytes_text(report.file_bytes),
+             report.clean() ? "nothing is wrong" : fmt::format("{} findings", report.total()));
+}
+
+// What opening a folder could not do.
+int cannot_open(const Error& error) {
+  if (error.code == ErrorCode::Usage && error.message.find("in use") != std::string::npos) {
+    return fail(kNotChecked, error.message + "; to check the database of a running server, use --endpoint URL");
+  }
+  return fail(error.code == ErrorCode::Corruption ? kFindings : kNotChecked, error.message);
+}
+
+int check_folder(const std::string& folder, bool repairs) {
+  auto store = library::open_data_folder(folder, repairs ? library::FolderUse::Write : library::FolderUse::Read);
+  if (!store) return cannot_open(store.error());
+  const auto checked = [&](bool mends) {
+    ProgressBar bar;
+    const engine::CheckOptions options{.progress = [&](const engine::CheckProgress& progress) {
+      show(bar, progress);
+      return true;
+    }};
+    return mends ? engine::repair(**store, options) : engine::check(**store, options);
+  };
+  auto report = checked(repairs);
+  if (!report) return fail(kNotChecked, report.error().message);
+  if (report->repaired > 0) {
+    fmt::print("{} records repaired; checking again\n", report->repaired);
+    report = checked(false);
+    if (!report) return fail(kNotChecked, report.error().message);
+  }
+  print_report(*report);
+  return report->clean() ? kClean : kFindings;
+}
+
+int check_server(const std::string& endpoint) {
+  const auto client = server::ToolClient::connect(endpoint, client::process_environment());
+  if (!client) return fail(kNotChecked, client.error().message);
+  auto check = (*client)->start_check();
+  {
+    ProgressBar bar;
+    const auto number = check ? check->number : 0;
+    while (check && check->state == server::RemoteCheck::State::Running) {
+      show(bar, check->progress);
+      std::this_thread::sleep_for(kPollInterval);
+      check = (*client)->look_at_check();
+      if (check && check->number != number) return fail(kNotChecked, "another check has begun; try again");
+    }
+  }
+  if (!check) return fail(kNotChecked, check.error().message);
+  if (check->state != server::RemoteCheck::State::Done) {
+    return fail(kNotChecked, check->error.empty() ? "the server has been started again; try again" : check->error);
+  }
+  print_report(check->report);
+  return check->report.clean() ? kClean : kFindings;
+}
+
+}  // namespace
+
+CheckCommand::CheckCommand(CLI::App& app) : app_(add_command(app, "check", std::string(kCheckHelp))) {
+  add_where_options(*app_);
+  app_->add_flag("--repair");
+}
+
+int CheckCommand::run() const {
+  constexpr std::string_view flags[] = {"--endpoint", "--data", "--repair", "--config"};
+  if (const auto wrong = objection_to_rest(*app_, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  const auto where = find_database(*app_);
+  if (!where) return fail(kNotChecked, where.error().message);
+  const bool repairs = app_->get_option("--repair")->count() > 0;
+  if (!where->endpoint.empty()) {
+    if (repairs) return fail(kWrongArguments, "--repair needs a stopped server, and its folder with --data");
+    return check_server(where->endpoint);
+  }
+  return check_folder(where->folder, repairs);
+}
+
+}  // namespace stator::cli

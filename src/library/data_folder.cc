@@ -1,0 +1,22 @@
+#include "stator/library/data_folder.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "stator/storage/rocksdb/rocksdb_store.h"
+#include "stator/storage/rocksdb/table_files.h"
+
+namespace stator::library {
+
+Result<std::unique_ptr<storage::Store>> open_data_folder(const std::string& path, FolderUse use) {
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) {
+    return Error{ErrorCode::Usage, fmt::format("there is no data folder {}", path)};
+  }
+  return storage::open_rocksdb_store({.path = path, .read_only = use == FolderUse::Read});
+}
+
+Result<void> verify_table_file(const std::string& path) { return storage::verify_table_file(path); }
+
+}  // namespace stator::library

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "stator/base/result.h"
+#include "stator/storage/store.h"
+
+// A data folder without a server, for tools.
+namespace stator::library {
+
+enum class FolderUse : std::uint8_t {
+  Read,   // changes nothing
+  Write,  // opens it as a server does
+};
+
+// Opens the store in a folder that no process has open.  Read: there must be one.
+// Errors: Usage (there is none, or a process has it open), Storage, Corruption.
+Result<std::unique_ptr<storage::Store>> open_data_folder(const std::string& path, FolderUse use);
+
+// Reads one table file of a store, wherever it is, and compares the checksums of its blocks.  Errors: Corruption, Storage.
+Result<void> verify_table_file(const std::string& path);
+
+}  // namespace stator::library
