@@ -343,7 +343,16 @@ class KilledStore {
     fill(*open_rocksdb_store(options_).value(), "table");
     const auto store = open_rocksdb_store(options_).value();  // what was in the log becomes a table
     fill(*store, "log");
-    fs::copy(options_.path, path());
+    // RocksDB deletes in the background what it no longer needs; between that, the folder is as a kill would leave it.
+    bool copied = false;
+    for (int tries = 0; !copied && tries < 1000; ++tries) {
+      std::error_code failed;
+      fs::remove_all(path());
+      const auto before = names_in(options_.path);
+      fs::copy(options_.path, path(), failed);
+      copied = !failed && names_in(options_.path) == before;
+    }
+    EXPECT_TRUE(copied);
   }
 
   std::string path() const { return folder_.path() + "/killed"; }
@@ -367,14 +376,16 @@ class KilledStore {
     options.path = path();
     return open_rocksdb_store(options);
   }
-  std::vector<std::string> names() const {
+  std::vector<std::string> names() const { return names_in(path()); }
+
+ private:
+  static std::vector<std::string> names_in(const std::string& folder) {
     std::vector<std::string> all;
-    for (const auto& entry : fs::directory_iterator(path())) all.push_back(entry.path().filename().string());
+    for (const auto& entry : fs::directory_iterator(folder)) all.push_back(entry.path().filename().string());
     std::sort(all.begin(), all.end());
     return all;
   }
 
- private:
   TemporaryFolder folder_;
   RocksDbOptions options_;
 };
