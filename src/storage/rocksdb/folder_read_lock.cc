@@ -1,7 +1,9 @@
 #include "stator/storage/rocksdb/folder_read_lock.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <rocksdb/env.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -12,8 +14,13 @@ Result<std::unique_ptr<FolderReadLock>> FolderReadLock::take(const std::string& 
   if (!std::filesystem::exists(folder + "/CURRENT", code)) {
     return Error{ErrorCode::Usage, fmt::format("there is no database in {}", folder)};
   }
+  // RocksDB would make it readable by everybody.  Not opened where it is there: closing it would let go of a lock of this process.
+  const auto path = folder + "/LOCK";
+  if (!std::filesystem::exists(path, code)) {
+    if (const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); fd >= 0) ::close(fd);
+  }
   rocksdb::FileLock* lock = nullptr;
-  const auto status = rocksdb::Env::Default()->LockFile(folder + "/LOCK", &lock);
+  const auto status = rocksdb::Env::Default()->LockFile(path, &lock);
   const auto text = status.ToString();
   if (!status.ok() && text.find("Read-only file system") == std::string::npos) {
     if (text.find("ock hold by current process") != std::string::npos || text.find("lock file") != std::string::npos) {
