@@ -1,6 +1,7 @@
 #include "stator/api/reply.h"
 
 #include "stator/base/log.h"
+#include "stator/base/log_limit.h"
 #include "stator/value/json.h"
 
 namespace stator::api {
@@ -38,6 +39,15 @@ std::string_view type_of(ErrorCode code) {
 
 bool is_server_side(ErrorCode code) { return code >= ErrorCode::Conflict && code != ErrorCode::Busy; }
 
+// Clients can repeat a request that fails as often as they like.  The committer tells when the database becomes read-only, so that
+// a refused write has less to say.
+void log_failure(const Error& error) {
+  static log::Limit failures(10, std::chrono::seconds(1));
+  static log::Limit refused_writes(1, std::chrono::seconds(30));
+  const auto left_out = (error.code == ErrorCode::ReadOnly ? refused_writes : failures).admit();
+  if (left_out) log::error("request failed", {{"cause", error.message}, {"left_out", *left_out}});
+}
+
 }  // namespace
 
 std::string Fault::body() const {
@@ -62,7 +72,7 @@ Fault to_fault(const Error& error) {
               .server_side = is_server_side(error.code)};
   if (fault.server_side) {
     // Paths and other details of this machine are for its log, not for its clients.
-    log::error("request failed", {{"cause", error.message}});
+    log_failure(error);
     fault.message =
         error.code == ErrorCode::ReadOnly
             ? "The database is read-only: its disk is full or failing. Reads go on, and writes will when it recovers."
