@@ -7,8 +7,11 @@
 #include <chrono>
 
 #include "stator/api/shape.h"
+#include "stator/base/log.h"
+#include "stator/base/log_limit.h"
 #include "stator/base/random.h"
 #include "stator/http/content_coding.h"
+#include "stator/server/host_guard.h"
 
 namespace stator::server {
 namespace {
@@ -38,6 +41,28 @@ std::string_view operation_of(std::string_view target) {
   if (dot == std::string_view::npos) return {};
   const auto* operation = api::find_operation(target.substr(dot + 1));
   return operation != nullptr && operation->service == target.substr(0, dot) ? operation->name : std::string_view();
+}
+
+// Instead of what is wrong with the signature: no signature would be right.
+constexpr std::string_view kNoKeys =
+    "This database has been used with access keys and has none now, so every request is refused. Whoever runs the "
+    "server makes a "
+    "key with `stator key add`, or starts it with --allow-unsigned.";
+
+// An id is worth knowing, and the few who paste a secret in its place must not find it in a log: ids are 20 characters, secrets 40.
+constexpr std::size_t kLongestIdToLog = 32;
+
+void log_refused_signature(const http::SignatureFault& wrong) {
+  static log::Limit limit(5, std::chrono::seconds(1));
+  const auto left_out = limit.admit();
+  if (!left_out) return;
+  // What is incomplete is repeated in its message, whatever it is.
+  const bool repeats_request = wrong.kind == http::SignatureFault::Kind::Incomplete;
+  log::warning(
+      "signature_refused",
+      {{"reason", repeats_request ? "Something that a signature needs is missing or malformed" : wrong.message},
+       {"key", wrong.key_id.size() <= kLongestIdToLog ? wrong.key_id : "(not an id)"},
+       {"left_out", *left_out}});
 }
 
 int status_of(const api::Fault& fault) { return fault.server_side ? 500 : 400; }
@@ -122,13 +147,27 @@ http::Response DynamoDbEndpoint::page(const http::Request& request) const {
 
 std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& request) {
   const auto* signatures = options_.signatures;
-  if (signatures == nullptr || !signatures->required() || needs_no_signature(request)) return std::nullopt;
-  const auto wrong = signatures->check(request);
+  if (signatures == nullptr || !signatures->required()) {
+    if (options_.hosts == nullptr) return std::nullopt;
+    auto wrong = options_.hosts->objection(request);
+    if (!wrong || request.path == "/health") return std::nullopt;
+    log_refused_host(*wrong);
+    return refusal(request, 403, "com.amazon.coral.service#AccessDeniedException", std::move(*wrong));
+  }
+  if (needs_no_signature(request)) return std::nullopt;
+  auto wrong = signatures->check(request);
   if (!wrong) return std::nullopt;
-  const api::Fault fault{.type = std::string(type_of(wrong->kind)), .message = wrong->message, .members = {}};
+  log_refused_signature(*wrong);
+  return refusal(request, 400, type_of(wrong->kind),
+                 signatures->has_keys() ? std::move(wrong->message) : std::string(kNoKeys));
+}
+
+http::Response DynamoDbEndpoint::refusal(const http::Request& request, int status, std::string_view type,
+                                         std::string message) {
+  const api::Fault fault{.type = std::string(type), .message = std::move(message), .members = {}};
   const auto operation = operation_of(request.header("X-Amz-Target"));
   requests_.record(std::string(operation.empty() ? "unknown" : operation), {}, fault.name(), {});
-  return dynamodb_response(status_of(fault), kJson10, fault.body(), cors_headers(request.header("Origin")));
+  return dynamodb_response(status, kJson10, fault.body(), cors_headers(request.header("Origin")));
 }
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {

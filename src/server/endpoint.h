@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stator/app/service.h"
+#include "stator/http/host_check.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
@@ -17,6 +18,8 @@ struct EndpointOptions {
   std::vector<std::string> cors_origins;                // empty: no CORS headers at all
   std::size_t max_body_bytes = 17 << 20;                // of a request's body once it is decompressed
   const http::SignatureVerifier* signatures = nullptr;  // outlives the endpoint; null: anyone may speak
+  // Keeps web pages out while requests need not be signed; outlives the endpoint; null: any Host and Origin will do.
+  const http::HostCheck* hosts = nullptr;
   const app::Service* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
 };
 
@@ -35,8 +38,9 @@ class DynamoDbEndpoint final : public http::Handler {
 
  private:
   void call(const http::Request& request, http::Responder responder);
-  // The answer to a request that is not signed as it must be.
+  // The answer to a request that is not signed as it must be, or that a web page of strangers sends.
   std::optional<http::Response> objection(const http::Request& request);
+  http::Response refusal(const http::Request& request, int status, std::string_view type, std::string message);
   http::Response page(const http::Request& request) const;  // GET
   http::Response health() const;
   http::Response metrics() const;

@@ -91,7 +91,8 @@ Result<TokenSecrets> token_secrets(const Config& config) {
 Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens)
     : random_(Random::from_system()), page_tokens_(secrets.page_tokens), tokens_(std::move(tokens)) {}
 
-Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock) {
+Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock,
+                                               Listener listener) {
   if (config.demo) TRY(load_demos(client));
   const auto secrets = TRY(token_secrets(config));
   std::unique_ptr<Systems> systems(new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock))));
@@ -115,6 +116,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
                           .workers = config.app_workers,
                           .at_once = answers_at_once,
                           .access_log = config.access_log,
+                          .public_info = listener.local || config.public_info,
                           .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); }});
   return systems;
 }

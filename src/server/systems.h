@@ -25,13 +25,19 @@ struct TokenSecrets {
 };
 Result<TokenSecrets> token_secrets(const Config& config);
 
+// Where systems are reached.
+struct Listener {
+  bool local = true;  // by this machine only
+};
+
 // The configured models as REST services, with what keeps their data true, and what they share.  Thread-safe.
 class Systems {
  public:
   // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come with Stator
   // are there as well, with their sample data if their table was not there.  Client and clock outlive it.
   // Errors: Usage (a model with errors; the message has one line for each), Storage.
-  static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock);
+  static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
+                                               Listener listener);
 
   app::Service& service() { return *service_; }
   const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "stator/base/bytes.h"
+#include "stator/base/log.h"
 
 namespace stator::storage {
 namespace {
@@ -26,7 +27,7 @@ Error system_error(const std::string& what, const std::string& path, int code) {
 
 class File {
  public:
-  File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
+  File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
   ~File() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -89,7 +90,15 @@ Result<void> check_format(const std::string& path, const File& file) {
 
 Result<void> prepare_data_folder(const std::string& path) {
   std::error_code code;
-  fs::create_directories(path, code);
+  // For its owner alone, which also keeps others from files inside that the umask leaves open.
+  if (fs::create_directories(path, code)) {
+    fs::permissions(path, fs::perms::owner_all, code);
+  } else if (const auto mode = fs::status(path, code).permissions();
+             !code && (mode & (fs::perms::group_all | fs::perms::others_all)) != fs::perms::none) {
+    log::warning(
+        "data_folder_open_to_others",
+        {{"message", fmt::format("other users of this machine may read the data in {0}: chmod 700 {0}", path)}});
+  }
   if (code) return Error{ErrorCode::Usage, fmt::format("cannot create data folder {}: {}", path, code.message())};
   const File file(path + "/FORMAT", O_RDONLY);
   if (file.is_open()) return check_format(path, file);
