@@ -75,10 +75,10 @@ NAME is a system that comes with Stator: media-library, stories, shops, book-tra
 )";
 constexpr std::string_view kKeyHelp =
     R"(Make, list and remove access keys.  Without any, whoever reaches the server may do everything, and so it listens to this
-machine only; with the first, every request must be signed with one, as AWS SDKs do, and the console asks to sign in with
-one.  A running server follows within a second or two.  Keys are in keys.yaml in the data folder, which only its owner may
-read.  A database that was used with keys and has none any more refuses every request, until there is one again or the
-server is started with --allow-unsigned.
+machine only; with the first, every request must be signed with one, as AWS SDKs do, and the console asks to sign in
+with one.  A running server follows within a second or two.  Keys are in keys.yaml in the data folder, which only its
+owner may read.  A database that was used with keys and has none any more refuses every request, until there is one
+again or the server is started with --allow-unsigned.
 
 Usage: stator key add [--name NAME] [OPTIONS]
        stator key list [OPTIONS]
