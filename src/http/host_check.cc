@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace stator::http {
@@ -33,8 +34,14 @@ bool ends_with_ignoring_case(std::string_view text, std::string_view end) {
 }  // namespace
 
 bool names_loopback(std::string_view host) {
+  // Nearly all requests, and so without looking for the port.
+  constexpr std::size_t kSize = std::string_view("127.0.0.1").size();
+  static_assert(kSize == std::string_view("localhost").size());
+  if ((host.size() == kSize || (host.size() > kSize && host[kSize] == ':')) &&
+      (std::memcmp(host.data(), "127.0.0.1", kSize) == 0 || std::memcmp(host.data(), "localhost", kSize) == 0)) {
+    return true;
+  }
   auto name = without_port(host);
-  if (name == "127.0.0.1" || name == "localhost") return true;  // nearly all requests
   if (name.starts_with('[') && name.ends_with(']')) {
     in6_addr address{};
     return inet_pton(AF_INET6, std::string(name.substr(1, name.size() - 2)).c_str(), &address) == 1 &&
@@ -77,9 +84,10 @@ std::optional<std::string> HostCheck::objection(const Request& request) const {
   const Header* origin = nullptr;
   bool two_origins = false;
   for (const auto& header : request.headers) {
-    if (header.name.size() == 4 && equal_ignoring_case(header.name, "Host")) {
+    const auto size = header.name.size();
+    if (size == 4 && (std::memcmp(header.name.data(), "Host", 4) == 0 || equal_ignoring_case(header.name, "Host"))) {
       host = header.value;
-    } else if (header.name.size() == 6 && equal_ignoring_case(header.name, "Origin")) {
+    } else if (size == 6 && equal_ignoring_case(header.name, "Origin")) {
       two_origins = origin != nullptr;
       origin = &header;
     }
