@@ -68,7 +68,7 @@ class Up:
     def rest_request(self, token, method, path, body=None):
         """The bytes of a request to the system."""
         text = b"" if body is None else json.dumps(body).encode()
-        head = (f"{method} /systems/{self.system}/v1{path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n"
+        head = (f"{method} /systems/{self.system}/v1{path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
                 f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n")  # fmt: skip
         return head.encode() + text
 

@@ -1,6 +1,7 @@
 #include "stator/api/reply.h"
 
 #include "stator/base/log.h"
+#include "stator/base/log_limit.h"
 #include "stator/value/json.h"
 
 namespace stator::api {
@@ -38,6 +39,13 @@ std::string_view type_of(ErrorCode code) {
 
 bool is_server_side(ErrorCode code) { return code >= ErrorCode::Conflict && code != ErrorCode::Busy; }
 
+// Clients can repeat a request that fails as often as they like.  The committer tells when the database becomes read-only, so that
+// a refused write has less to say.
+void log_failure(const Error& error) {
+  static log::Limit failures(10, std::chrono::seconds(1));
+  if (const auto left_out = failures.admit()) log::error("request failed", {{"cause", error.message}, {"left_out", *left_out}});
+}
+
 }  // namespace
 
 std::string Fault::body() const {
@@ -63,7 +71,7 @@ Fault to_fault(const Error& error) {
   // A database that is read-only has said so in its log once, and has words for clients.
   if (fault.server_side && error.code != ErrorCode::ReadOnly) {
     // Paths and other details of this machine are for its log, not for its clients.
-    log::error("request failed", {{"cause", error.message}});
+    log_failure(error);
     fault.message = "Internal server error";
   }
   return fault;

@@ -10,6 +10,7 @@
 #include "stator/app/answer.h"
 #include "stator/app/openapi.h"
 #include "stator/base/log.h"
+#include "stator/base/log_limit.h"
 #include "stator/http/content_coding.h"
 #include "stator/value/json.h"
 
@@ -23,10 +24,15 @@ using runtime::ProblemKind;
 constexpr std::size_t kCompressAbove = 1024;
 constexpr std::string_view kRoot = "/systems";
 constexpr std::string_view kBodyTooLarge = "BodyTooLarge";
+constexpr std::string_view kInvalidToken = "InvalidToken";
 constexpr std::string_view kNoRoute = "none";  // the label of what found no route
 
 Problem problem(ProblemKind kind, std::string_view code, std::string_view message) {
   return {.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
+}
+
+http::Response overloaded() {
+  return problem_answer(problem(ProblemKind::Unavailable, "Overloaded", "too many requests wait already"));
 }
 
 bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
@@ -89,10 +95,8 @@ void Service::handle(const http::Request& request, http::Responder responder) {
   const bool about_it = system != nullptr && reads(request) &&
                         (below(*system, request.path).size() <= 1 || below(*system, request.path) == "/openapi.json");
   if (system == nullptr || about_it) {
-    auto response = plain_answer(request);
-    response.headers += cors_headers(request.header("Origin"));
-    compress(response, request.header("Accept-Encoding"));
-    return responder.send(std::move(response));
+    if (!options_.public_info && is_info(request)) return answer_info(request, std::move(responder));
+    return responder.send(finished(plain_answer(request), request));
   }
   Task task{.system = system,
             .request = request,
@@ -105,7 +109,7 @@ void Service::handle(const http::Request& request, http::Responder responder) {
   WorkerPool::Job job = [this, task = std::move(task), shared] { work(task, std::move(*shared)); };
   if (workers_.submit(job)) return;
   requests_.record("overload", system->model().name, "Overloaded", {});
-  shared->send(problem_answer(problem(ProblemKind::Unavailable, "Overloaded", "too many requests wait already")));
+  shared->send(overloaded());
 }
 
 bool Service::is_quick(const Task& task) const {
@@ -131,6 +135,55 @@ System* Service::find_system(std::string_view path) const {
     if (path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/')) return system;
   }
   return nullptr;
+}
+
+bool Service::is_info(const http::Request& request) const {
+  if (const auto* system = find_system(request.path)) return below(*system, request.path) == "/openapi.json";
+  return request.path != "/health";
+}
+
+void Service::answer_info(const http::Request& request, http::Responder responder) {
+  auto shared = std::make_shared<http::Responder>(std::move(responder));
+  // On a worker, because checking a token may have to read the key set.
+  WorkerPool::Job job = [this, request, shared] {
+    auto asked = identify(request, {});
+    if (!asked.refused && asked.identity == nullptr) {
+      asked.refused =
+          problem_answer(problem(ProblemKind::Unauthenticated, "Unauthenticated",
+                                 "this needs a token, because other machines can reach this server; the setting "
+                                 "public_info opens it to everybody"));
+      asked.refused->headers = "WWW-Authenticate: Bearer\r\n";
+    }
+    shared->send(finished(asked.refused ? std::move(*asked.refused) : plain_answer(request), request));
+  };
+  if (!workers_.submit(job)) shared->send(overloaded());
+}
+
+http::Response Service::finished(http::Response response, const http::Request& request) const {
+  response.headers += cors_headers(request.header("Origin"));
+  compress(response, request.header("Accept-Encoding"));
+  return response;
+}
+
+Service::Asked Service::identify(const http::Request& request, std::string_view system) {
+  const auto authorization = request.header("Authorization");
+  if (authorization.empty() && !request.repeats("Authorization")) return {};
+  const auto check = [&]() -> Result<std::shared_ptr<const Identity>> {
+    // Another server in between may have looked at the other one.
+    if (request.repeats("Authorization")) return validation_error("there is more than one Authorization header");
+    const auto token = bearer_token(authorization);
+    if (!token) return validation_error("Authorization must be `Bearer` and a token");
+    return tokens_.verify(*token);
+  };
+  auto verified = check();
+  if (verified) return {.identity = std::move(*verified)};
+  static log::Limit limit(5, std::chrono::seconds(1));
+  if (const auto left_out = limit.admit()) {
+    log::warning("token_refused", {{"system", system}, {"reason", verified.error().message}, {"left_out", *left_out}});
+  }
+  auto response = problem_answer(problem(ProblemKind::Unauthenticated, kInvalidToken, verified.error().message));
+  response.headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
+  return {.identity = nullptr, .refused = std::move(response)};
 }
 
 http::Response Service::plain_answer(const http::Request& request) const {
@@ -181,8 +234,7 @@ void Service::work(const Task& task, http::Responder responder) {
     error = "Internal";
     response = problem_answer(problem(ProblemKind::Internal, "Internal", "something went wrong inside"));
   }
-  response.headers += cors_headers(request.header("Origin"));
-  compress(response, request.header("Accept-Encoding"));
+  response = finished(std::move(response), request);
   const auto took = std::chrono::steady_clock::now() - task.start;
   requests_.record(label, system.model().name, error, took);
   if (options_.access_log) {
@@ -217,19 +269,12 @@ http::Response Service::answer(const Task& task, std::string& label, std::string
   const auto& match = std::get<RouteMatch>(task.found);
   label = match.route->label;
 
-  std::shared_ptr<const Identity> identity;
-  if (const auto authorization = request.header("Authorization"); !authorization.empty()) {
-    const auto token = bearer_token(authorization);
-    auto verified =
-        token ? tokens_.verify(*token)
-              : Result<std::shared_ptr<const Identity>>(validation_error("Authorization must be `Bearer` and a token"));
-    if (!verified) {
-      auto response = refuse_with(problem(ProblemKind::Unauthenticated, "InvalidToken", verified.error().message));
-      response.headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
-      return response;
-    }
-    identity = std::move(*verified);
+  auto asked = identify(request, system.model().name);
+  if (asked.refused) {
+    error = kInvalidToken;
+    return std::move(*asked.refused);
   }
+  const auto identity = std::move(asked.identity);
 
   auto body = request.body;
   std::string decoded;
@@ -249,10 +294,14 @@ http::Response Service::answer(const Task& task, std::string& label, std::string
                                     .body = body,
                                     .identity = identity.get()});
   if (!outcome && outcome.problem().kind == ProblemKind::Unavailable) {
-    log::warning("database_unavailable", {{"system", system.model().name},
-                                          {"operation", label},
-                                          {"code", outcome.problem().code},
-                                          {"message", outcome.problem().message}});
+    static log::Limit limit(5, std::chrono::seconds(1));  // a database that is away is away for every request
+    if (const auto left_out = limit.admit()) {
+      log::warning("database_unavailable", {{"system", system.model().name},
+                                            {"operation", label},
+                                            {"code", outcome.problem().code},
+                                            {"message", outcome.problem().message},
+                                            {"left_out", *left_out}});
+    }
     return refuse_with(without_whereabouts(outcome.problem(), request));
   }
   if (!outcome) return refuse_with(outcome.problem());

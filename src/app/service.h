@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -25,6 +26,7 @@ struct ServiceOptions {
   bool at_once = false;
   std::size_t queue = 4096;  // requests that wait for one of them; more are answered 503
   bool access_log = false;
+  bool public_info = true;  // /metrics, the list of systems and their descriptions are told without a token
   std::function<void(std::string&)> more_metrics = nullptr;  // appends to /metrics
   std::function<http::Response()> health = nullptr;          // answers /health; without one, all is well
 };
@@ -60,8 +62,19 @@ class Service final : public http::Handler {
     std::chrono::steady_clock::time_point start;
   };
 
-  // What needs neither a token nor the database.
+  // What needs no database: about the systems, and about the service.
   http::Response plain_answer(const http::Request& request) const;
+  // Whether plain_answer() tells something that is not for everybody.
+  bool is_info(const http::Request& request) const;
+  // Who asks; null: nobody signed in.  An error has the answer to a token that is not valid.
+  struct Asked {
+    std::shared_ptr<const Identity> identity;
+    std::optional<http::Response> refused = {};
+  };
+  Asked identify(const http::Request& request, std::string_view system);
+  void answer_info(const http::Request& request, http::Responder responder);
+  // With the headers that every answer has, compressed if the caller likes that.
+  http::Response finished(http::Response response, const http::Request& request) const;
   bool is_quick(const Task& task) const;
   void work(const Task& task, http::Responder responder);
   http::Response answer(const Task& task, std::string& label, std::string& error);

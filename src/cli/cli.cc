@@ -82,8 +82,10 @@ NAME is a system that comes with Stator: media-library, stories, shops, book-tra
 )";
 constexpr std::string_view kKeyHelp =
     R"(Make, list and remove access keys.  Without any, whoever reaches the server may do everything, and so it listens to this
-machine only; with the first, every request must be signed with one, as AWS SDKs do.  A running server follows within a
-second or two.  Keys are in keys.yaml in the data folder, which only its owner may read.
+machine only; with the first, every request must be signed with one, as AWS SDKs do, and the console asks to sign in
+with one.  A running server follows within a second or two.  Keys are in keys.yaml in the data folder, which only its
+owner may read.  A database that was used with keys and has none any more refuses every request, until there is one
+again or the server is started with --allow-unsigned.
 
 Usage: stator key add [--name NAME] [OPTIONS]
        stator key list [OPTIONS]
@@ -236,9 +238,10 @@ class KeyCommand {
     const auto left = file.remove(id_->results().back());
     if (!left) return fail(kFailed, left.error().message);
     if (left->empty()) {
-      fmt::print(stderr,
-                 "stator: that was the last key: a running server now refuses every request, and one that is started "
-                 "without keys listens to this machine only\n");
+      fmt::print(
+          stderr,
+          "stator: that was the last key: every request is refused from now on, also after a restart, until there is "
+          "a new key or the server is started with --allow-unsigned\n");
     }
     return kDone;
   }

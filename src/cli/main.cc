@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <cstdio>
 #include <exception>
 
@@ -10,6 +12,9 @@ const char* malloc_conf = "background_thread:true,max_background_threads:1,dirty
 }
 
 int main(int argc, char** argv) {
+  // What Stator writes is data and secrets, which are their owner's alone.  Here rather than file by file, because RocksDB makes its files
+  // itself, and every command makes some.
+  ::umask(077);
   try {
     return stator::cli::run(argc, argv);
   } catch (const std::exception& exception) {

@@ -1,37 +1,89 @@
 #include "stator/console/console.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "stator/base/log.h"
+#include "stator/base/log_limit.h"
 #include "stator/console/page.h"
+#include "stator/value/json.h"
 
 namespace stator::console {
 namespace {
 
 constexpr std::string_view kApiPrefix = "/api/";
+constexpr std::string_view kSession = "/session";
 constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kCookie = "stator_session";
+constexpr std::size_t kMaxSignInBytes = 4096;
 
 http::Response text(int status, std::string_view body) {
   return {.status = status, .content_type = "text/plain; charset=utf-8", .headers = {}, .body = std::string(body)};
 }
 
+// In the form in which the API tells its errors, so that the page has one way to read them.
+http::Response refusal(int status, std::string_view type, std::string_view message) {
+  std::string body;
+  value::JsonWriter json(body);
+  json.begin_object().key("__type").string(type).key("message").string(message).end_object();
+  return {.status = status, .content_type = kJson, .headers = {}, .body = std::move(body)};
+}
+
+// The session's token in `Cookie: a=b; stator_session=...`; empty when there is none.
+std::string_view session_token(const http::Request& request) {
+  auto rest = request.header("Cookie");
+  while (!rest.empty()) {
+    auto pair = rest.substr(0, rest.find(';'));
+    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+    while (pair.starts_with(' ')) pair.remove_prefix(1);
+    if (pair.size() > kCookie.size() && pair.starts_with(kCookie) && pair[kCookie.size()] == '=') {
+      return pair.substr(kCookie.size() + 1);
+    }
+  }
+  return {};
+}
+
+struct Credentials {
+  std::string id, secret;
+};
+
+std::optional<Credentials> read_credentials(std::string_view body) {
+  if (body.size() > kMaxSignInBytes) return std::nullopt;
+  value::JsonParser parser;
+  const auto json = parser.parse(body);
+  value::JsonObject object;
+  std::string_view id;
+  std::string_view secret;
+  if (!json || json->get(object) != simdjson::SUCCESS || object.at_key("accessKeyId").get(id) != simdjson::SUCCESS ||
+      object.at_key("secretAccessKey").get(secret) != simdjson::SUCCESS) {
+    return std::nullopt;
+  }
+  return Credentials{.id = std::string(id), .secret = std::string(secret)};
+}
+
+void log_refused() {
+  static log::Limit limit(5, std::chrono::seconds(1));
+  if (const auto left_out = limit.admit()) {
+    log::warning("sign_in_refused", {{"reason", "no such access key, or another secret"}, {"left_out", *left_out}});
+  }
+}
+
 }  // namespace
 
 void Console::handle(const http::Request& request, http::Responder responder) {
-  if (request.method == "POST" && request.path.starts_with(kApiPrefix)) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool about_session = request.path == kSession;
+  if (about_session && reads) return responder.send(describe_session(request));
+  if ((request.method == "POST" && (about_session || request.path.starts_with(kApiPrefix))) ||
+      (request.method == "DELETE" && about_session)) {
     if (request.header("X-Stator-Console").empty()) {
       return responder.send(text(403, "Only the console's own page may call this.\n"));
     }
-    client_.call(
-        request.path.substr(kApiPrefix.size()), request.body,
-        [responder = std::move(responder)](api::Reply reply) mutable {
-          if (auto* body = std::get_if<std::string>(&reply.outcome)) {
-            return responder.send({.status = 200, .content_type = kJson, .headers = {}, .body = std::move(*body)});
-          }
-          const auto& fault = std::get<api::Fault>(reply.outcome);
-          responder.send(
-              {.status = fault.server_side ? 500 : 400, .content_type = kJson, .headers = {}, .body = fault.body()});
-        });
-    return;
+    if (!about_session) return call(request, std::move(responder));
+    return responder.send(request.method == "POST" ? sign_in(request) : sign_out(request));
   }
-  if (request.method != "GET" && request.method != "HEAD") return responder.send(text(405, "Method not allowed\n"));
+  if (!reads) return responder.send(text(405, "Method not allowed\n"));
   if (request.path != "/") return responder.send(text(404, "Not found\n"));
   responder.send({.status = 200,
                   .content_type = "text/html; charset=utf-8",
@@ -39,6 +91,78 @@ void Console::handle(const http::Request& request, http::Responder responder) {
                              "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src "
                              "'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'\r\n",
                   .body = std::string(kPage)});
+}
+
+void Console::call(const http::Request& request, http::Responder responder) {
+  if (auto wrong = objection(request)) return responder.send(std::move(*wrong));
+  client_.call(
+      request.path.substr(kApiPrefix.size()), request.body,
+      [responder = std::move(responder)](api::Reply reply) mutable {
+        if (auto* body = std::get_if<std::string>(&reply.outcome)) {
+          return responder.send({.status = 200, .content_type = kJson, .headers = {}, .body = std::move(*body)});
+        }
+        const auto& fault = std::get<api::Fault>(reply.outcome);
+        responder.send(
+            {.status = fault.server_side ? 500 : 400, .content_type = kJson, .headers = {}, .body = fault.body()});
+      });
+}
+
+std::optional<http::Response> Console::objection(const http::Request& request) {
+  if (!sessions_.required() || sessions_.key_of(session_token(request))) return std::nullopt;
+  return refusal(
+      401, "MissingAuthenticationTokenException",
+      sessions_.has_keys()
+          ? "Sign in with an access key."
+          : "This database has been used with access keys and has none now, so nobody can sign in. Make one with "
+            "`stator key add`, or start the server with --allow-unsigned.");
+}
+
+http::Response Console::describe_session(const http::Request& request) {
+  const auto key = sessions_.key_of(session_token(request));
+  std::string body;
+  value::JsonWriter json(body);
+  json.begin_object().key("required").boolean(sessions_.required()).key("accessKeyId");
+  if (key) {
+    json.string(*key);
+  } else {
+    json.null();
+  }
+  json.end_object();
+  return {.status = 200, .content_type = kJson, .headers = "Cache-Control: no-store\r\n", .body = std::move(body)};
+}
+
+http::Response Console::sign_in(const http::Request& request) {
+  const auto credentials = read_credentials(request.body);
+  if (!credentials) {
+    return refusal(400, "SerializationException",
+                   "To sign in, send {\"accessKeyId\": \"...\", \"secretAccessKey\": \"...\"}.");
+  }
+  const auto answer = sessions_.sign_in(credentials->id, credentials->secret);
+  if (const auto* wrong = std::get_if<Sessions::Refusal>(&answer)) {
+    if (*wrong == Sessions::Refusal::TooMany) {
+      auto response = refusal(429, "ThrottlingException", "There were too many attempts; try again in a second.");
+      response.headers = "Retry-After: 1\r\n";
+      return response;
+    }
+    log_refused();
+    return refusal(401, "UnrecognizedClientException", "There is no such access key, or its secret is another.");
+  }
+  sessions_.sign_out(session_token(request));  // the one that this replaces
+  return {.status = 204,
+          .content_type = {},
+          .headers = cookie(std::get<std::string>(answer), Sessions::kLifetime),
+          .body = {}};
+}
+
+http::Response Console::sign_out(const http::Request& request) {
+  sessions_.sign_out(session_token(request));
+  return {.status = 204, .content_type = {}, .headers = cookie("", std::chrono::seconds(0)), .body = {}};
+}
+
+std::string Console::cookie(std::string_view token, std::chrono::seconds lifetime) const {
+  return fmt::format(
+      "Set-Cookie: {}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{}\r\nCache-Control: no-store\r\n", kCookie,
+      token, lifetime.count(), secure_ ? "; Secure" : "");
 }
 
 }  // namespace stator::console

@@ -1,22 +1,43 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "stator/client/client.h"
+#include "stator/console/sessions.h"
 #include "stator/http/server.h"
 
 namespace stator::console {
 
-// The page people look at, and the one endpoint it calls: POST /api/<Operation>, answered by the client.
+// The page people look at, and what it calls.
 //
-// Only the page itself may call that endpoint: it must send the header X-Stator-Console, which a page of another origin
-// cannot.  Thread-safe.
+//   POST /api/<Operation>   answered by the client
+//   GET /session            whether one has to sign in, and with which key one did
+//   POST /session           signs in: {"accessKeyId": "...", "secretAccessKey": "..."}; the session is a cookie
+//   DELETE /session         signs out
+//
+// Once there are access keys, operations need a session.  Only the page itself may call: it must send the header X-Stator-Console, which a
+// page of another origin cannot.  Thread-safe.
 class Console final : public http::Handler {
  public:
-  explicit Console(client::Client& client) : client_(client) {}  // outlives the console
+  // `secure`: the console is served over TLS, and so the cookie must not leave it.  Client and sessions outlive the console.
+  Console(client::Client& client, Sessions& sessions, bool secure)
+      : client_(client), sessions_(sessions), secure_(secure) {}
 
   void handle(const http::Request& request, http::Responder responder) override;
 
  private:
+  void call(const http::Request& request, http::Responder responder);
+  http::Response describe_session(const http::Request& request);
+  http::Response sign_in(const http::Request& request);
+  http::Response sign_out(const http::Request& request);
+  // Why the request is refused that needs a session; nothing if it has one.
+  std::optional<http::Response> objection(const http::Request& request);
+  std::string cookie(std::string_view token, std::chrono::seconds lifetime) const;
+
   client::Client& client_;
+  Sessions& sessions_;
+  const bool secure_;
 };
 
 }  // namespace stator::console

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <future>
+#include <optional>
 
 #include "stator/base/log.h"
 #include "stator/engine/stream.h"
@@ -35,6 +37,31 @@ class EraseOld final : public Work {
   std::vector<storage::KeyRange> ranges_;
   std::vector<KeyBytes> tokens_;
 };
+
+// Puts or erases one record of the database's own.
+class SetRecord final : public Work {
+ public:
+  // Without a value the record is erased.  `done` outlives the work.
+  SetRecord(KeyBytes key, std::optional<Bytes> value, std::promise<Result<void>>& done)
+      : key_(std::move(key)), value_(std::move(value)), done_(done) {}
+  void execute(PendingCommit& commit) override {
+    if (value_) {
+      commit.put(key_, *value_);
+    } else {
+      commit.erase(key_);
+    }
+  }
+  void finish(const Result<storage::CommitSequence>& committed) override {
+    done_.set_value(committed ? Result<void>() : Result<void>(committed.error()));
+  }
+
+ private:
+  const KeyBytes key_;
+  const std::optional<Bytes> value_;
+  std::promise<Result<void>>& done_;
+};
+
+constexpr BytesView kSignedOnly = "\x01";  // its version
 
 }  // namespace
 
@@ -128,6 +155,17 @@ Result<ItemImage> Engine::get(const Table& table, const value::Item& key) const 
 void Engine::write(WriteRequest request, WriteCallback done) {
   committer_.submit(
       std::make_unique<ItemWrite>(std::move(request), std::move(done), catalog_, store_, committer_.freshness()));
+}
+
+Result<bool> Engine::signed_only() const { return TRY(store_.get(signed_only_key())).has_value(); }
+
+Result<void> Engine::set_signed_only(bool signed_only) {
+  if (TRY(this->signed_only()) == signed_only) return {};
+  std::promise<Result<void>> done;
+  auto answer = done.get_future();
+  committer_.submit(std::make_unique<SetRecord>(signed_only_key(),
+                                                signed_only ? std::optional<Bytes>(kSignedOnly) : std::nullopt, done));
+  return answer.get();
 }
 
 void Engine::trim_change_log() {

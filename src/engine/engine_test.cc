@@ -161,6 +161,19 @@ TEST_F(EngineTest, KnowsAfterRecoveringWhichTablesThereAre) {
   EXPECT_TRUE(create(table("Never", keys({"pk:S"}))));
 }
 
+TEST_F(EngineTest, RemembersThatRequestsMustBeSigned) {
+  EXPECT_FALSE(engine->signed_only().value());
+  ASSERT_TRUE(engine->set_signed_only(true));
+  const auto commits = engine->commit_statistics().commits;
+  ASSERT_TRUE(engine->set_signed_only(true));
+  EXPECT_EQ(engine->commit_statistics().commits, commits) << "what is so already is not written again";
+  open();
+  EXPECT_TRUE(engine->signed_only().value());
+  ASSERT_TRUE(engine->set_signed_only(false));
+  open();
+  EXPECT_FALSE(engine->signed_only().value());
+}
+
 TEST_F(EngineTest, RefusesToOpenWhatItCannotRead) {
   storage::Batch batch;
   batch.put(table_record_key("T"), "\x02{}");

@@ -174,6 +174,7 @@ storage::KeyRange table_build_progress(TableId table) { return storage::KeyRange
 KeyBytes table_record_key(std::string_view name) { return KeyBytes("ct").append(name); }
 storage::KeyRange all_table_records() { return storage::KeyRange::prefix("ct"); }
 KeyBytes last_table_id_key() { return "cn"; }
+KeyBytes signed_only_key() { return "ck"; }
 
 KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic) {
   KeyBytes key = table_prefix('s', table);

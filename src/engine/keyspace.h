@@ -15,6 +15,7 @@
 //   'b' table:u32be index:u16be                                         -> the last key an index builder has seen to
 //   'c' 't' name                                                        -> table record
 //   'c' 'n'                                                             -> counter: the last table id given out
+//   'c' 'k'                                                             -> there: requests must be signed; version:u8 = 1
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields -> item            (index 0: the table)
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields base_partition:field base_sort:field
 //                                                                       -> projected item  (other indexes)
@@ -75,6 +76,7 @@ storage::KeyRange table_build_progress(TableId table);
 KeyBytes table_record_key(std::string_view name);
 storage::KeyRange all_table_records();
 KeyBytes last_table_id_key();
+KeyBytes signed_only_key();
 
 enum class Statistic : char { Items = 'n', Bytes = 'b' };
 KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic);

@@ -33,6 +33,16 @@ std::string_view Request::header(std::string_view name) const {
   return {};
 }
 
+bool Request::repeats(std::string_view name) const {
+  bool found = false;
+  for (const auto& header : headers) {
+    if (!equal_ignoring_case(header.name, name)) continue;
+    if (found) return true;
+    found = true;
+  }
+  return false;
+}
+
 std::string_view reason_phrase(int status) {
   switch (status) {
     case 100: return "Continue";

@@ -29,6 +29,8 @@ struct Request {
 
   // The value of the first header of that name, compared without case; empty when there is none.
   std::string_view header(std::string_view name) const;
+  // Whether there is more than one header of that name.
+  bool repeats(std::string_view name) const;
 };
 
 struct Response {

@@ -24,17 +24,19 @@ constexpr std::size_t kCachedSigningKeys = 1024;  // each is one key on one day 
 constexpr std::chrono::seconds kLongestExpiry = std::chrono::weeks(1);
 
 // Messages repeat what the client sent, which is any bytes, and end up in JSON, which is not: those beyond ASCII become \xNN.
-SignatureFault fault(Kind kind, std::string_view message) {
-  std::string printable;
-  for (const char c : message) {
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
     if (c >= 0x20 && c < 0x7F) {
-      printable += c;
+      out += c;
     } else {
-      printable += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
     }
   }
-  return {kind, std::move(printable)};
+  return out;
 }
+
+SignatureFault fault(Kind kind, std::string_view message) { return {.kind = kind, .message = printable(message)}; }
 
 // --- times
 
@@ -151,6 +153,19 @@ Outcome read_query(const Parameters& parameters, Claim& claim) {
     claim.expires = std::chrono::seconds(seconds);
   }
   return std::nullopt;
+}
+
+// The id of the key that a request names, wherever it is and whatever else is wrong.
+std::string claimed_key(const Request& request) {
+  const auto parameters = parse_query(request.query);
+  const auto* presigned = find_parameter(parameters, "X-Amz-Credential");
+  Claim claim;
+  if (presigned != nullptr) {
+    claim.credential = *presigned;
+  } else if (const auto header = request.header("Authorization"); header.starts_with("AWS4-")) {
+    read_header(request, header, claim);
+  }
+  return printable(claim.credential.substr(0, claim.credential.find('/')));
 }
 
 Outcome check_time(Seconds time, Seconds now, std::chrono::seconds skew, const Claim& claim) {
@@ -293,6 +308,14 @@ std::shared_ptr<SignatureVerifier::Keys> SignatureVerifier::keys() const {
   return keys_;
 }
 
+bool SignatureVerifier::has_keys() const { return !keys()->secrets.empty(); }
+
+std::optional<Digest> SignatureVerifier::secret_digest(std::string_view id) const {
+  const auto keys = this->keys();
+  const auto found = keys->secrets.find(id);
+  return found == keys->secrets.end() ? std::nullopt : std::optional(sha256(found->second));
+}
+
 // A request that claims to be signed with a key that we have.
 struct SignatureVerifier::Signed {
   Parameters parameters;
@@ -303,9 +326,17 @@ struct SignatureVerifier::Signed {
   const std::string* secret = nullptr;  // of `keys`
 };
 
+std::optional<SignatureFault> SignatureVerifier::check(const Request& request) const {
+  auto wrong = find_fault(request);
+  if (wrong) wrong->key_id = claimed_key(request);
+  return wrong;
+}
+
 std::optional<SignatureFault> SignatureVerifier::check_head(const Request& head) const {
   Signed request;
-  return read_signed(head, request);
+  auto wrong = read_signed(head, request);
+  if (wrong) wrong->key_id = claimed_key(head);
+  return wrong;
 }
 
 std::optional<SignatureFault> SignatureVerifier::read_signed(const Request& request, Signed& out) const {
@@ -316,6 +347,10 @@ std::optional<SignatureFault> SignatureVerifier::read_signed(const Request& requ
   if (presigned && !header.empty()) {
     return fault(Kind::Invalid,
                  "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header.");
+  }
+  // Another server in between may have looked at the other one.
+  if (request.repeats("Authorization")) {
+    return fault(Kind::Invalid, "Found more than one 'Authorization' header.");
   }
   if (!presigned && !header.starts_with("AWS4-")) {
     return fault(Kind::MissingToken, "Request is missing Authentication Token");
@@ -352,7 +387,7 @@ std::optional<SignatureFault> SignatureVerifier::read_signed(const Request& requ
   return std::nullopt;
 }
 
-std::optional<SignatureFault> SignatureVerifier::check(const Request& request) const {
+std::optional<SignatureFault> SignatureVerifier::find_fault(const Request& request) const {
   Signed from;
   if (auto wrong = read_signed(request, from)) return wrong;
   const auto& [parameters, claim, credential, time, keys, secret] = from;

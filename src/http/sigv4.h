@@ -12,6 +12,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 #include "stator/http/message.h"
+#include "stator/http/sigv4_canonical.h"
 
 namespace stator::http {
 
@@ -30,6 +31,8 @@ struct SignatureFault {
 
   Kind kind = Kind::Invalid;
   std::string message;
+  std::string key_id =
+      {};  // what the request calls its key, in printable ASCII; empty where it was refused before that was read
 };
 
 struct SignatureOptions {
@@ -56,6 +59,11 @@ class SignatureVerifier {
   // Whether there has ever been a key.  Taking the last one away shuts everybody out rather than letting everybody in.
   bool required() const { return required_.load(std::memory_order_acquire); }
 
+  // Whether there is a key now.  None, and signatures required: nobody is let in.
+  bool has_keys() const;
+  // SHA-256 of the secret of a key that we have.
+  std::optional<sigv4::Digest> secret_digest(std::string_view id) const;
+
   // Nothing, when the request carries a valid and fresh signature of a key that we have.
   std::optional<SignatureFault> check(const Request& request) const;
   // What is wrong with it as far as its head alone can tell: not signed, unknown key, too long ago.
@@ -66,6 +74,7 @@ class SignatureVerifier {
   struct Signed;
   std::optional<SignatureFault> read_signed(const Request& request, Signed& out) const;
   std::shared_ptr<Keys> keys() const;
+  std::optional<SignatureFault> find_fault(const Request& request) const;
 
   const SignatureOptions options_;
   const Clock& clock_;

@@ -41,7 +41,7 @@ class Hasher {
   EVP_MD_CTX* context_;
 };
 
-Digest sha256(std::string_view first, std::string_view second = {}) {
+Digest hash(std::string_view first, std::string_view second = {}) {
   thread_local Hasher hasher;
   return hasher(first, second);
 }
@@ -50,7 +50,7 @@ Digest hmac(std::string_view key, std::string_view text) {
   constexpr std::size_t kBlock = 64;
   std::array<char, kBlock> inner{};
   if (key.size() > kBlock) {
-    const auto digest = sha256(key);
+    const auto digest = hash(key);
     std::memcpy(inner.data(), digest.data(), digest.size());
   } else {
     std::ranges::copy(key, inner.begin());
@@ -58,8 +58,8 @@ Digest hmac(std::string_view key, std::string_view text) {
   auto outer = inner;
   for (auto& c : inner) c ^= 0x36;
   for (auto& c : outer) c ^= 0x5c;
-  const auto digest = sha256({inner.data(), kBlock}, text);
-  return sha256({outer.data(), kBlock}, as_text(digest));
+  const auto digest = hash({inner.data(), kBlock}, text);
+  return hash({outer.data(), kBlock}, as_text(digest));
 }
 
 std::string hex_of(const Digest& digest) {
@@ -177,6 +177,8 @@ void append_headers(std::string& out, const Request& request, std::string_view s
 
 }  // namespace
 
+Digest sha256(std::string_view text) { return hash(text); }
+
 std::string_view take_until(std::string_view& text, std::string_view separators) {
   const auto end = std::min(text.find_first_of(separators), text.size());
   const auto part = text.substr(0, end);
@@ -220,7 +222,7 @@ std::string canonical_request(const Request& request, const Parameters& paramete
   out += '\n';
   out += signed_headers;
   out += '\n';
-  out += hex_of(sha256(request.body));
+  out += hex_of(hash(request.body));
   return out;
 }
 
@@ -233,8 +235,7 @@ Digest derive_signing_key(std::string_view secret, std::string_view date, std::s
 
 std::string sign(const Digest& signing_key, std::chrono::sys_seconds time, std::string_view scope,
                  std::string_view canonical_request) {
-  const auto text =
-      fmt::format("{}\n{}\n{}\n{}", kAlgorithm, iso_basic(time), scope, hex_of(sha256(canonical_request)));
+  const auto text = fmt::format("{}\n{}\n{}\n{}", kAlgorithm, iso_basic(time), scope, hex_of(hash(canonical_request)));
   return hex_of(hmac(as_text(signing_key), text));
 }
 

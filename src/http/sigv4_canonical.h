@@ -17,6 +17,8 @@ inline constexpr std::string_view kTerminator = "aws4_request";
 
 using Digest = std::array<unsigned char, 32>;
 
+Digest sha256(std::string_view text);
+
 // Cuts the part before the next separator off the front.
 std::string_view take_until(std::string_view& text, std::string_view separators);
 

@@ -133,6 +133,37 @@ TEST_F(SigV4Test, BelievesThePublishedExamples) {
   }
 }
 
+TEST_F(SigV4Test, RefusesASecondAuthorizationHeader) {
+  constexpr std::string_view kSignature = "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b";
+  const auto header = published_authorization("host;x-amz-date", kSignature);
+  Message message;
+  message.with("Host", "example.amazonaws.com").with("X-Amz-Date", "20150830T123600Z").with("Authorization", header);
+  EXPECT_EQ(answer(message), "believed");
+  for (const auto& second : {header, std::string(), std::string("Basic eDp5")}) {
+    auto twice = message;
+    EXPECT_EQ(answer(twice.with("authorization", second)), "Found more than one 'Authorization' header.");
+  }
+}
+
+TEST_F(SigV4Test, TellsWhichKeyARefusedRequestNames) {
+  Message message;
+  message.with("Host", "h").with("X-Amz-Date", "20150830T123600Z");
+  EXPECT_EQ(message.check(verifier_).key_id, "");
+  message.with("Authorization", published_authorization("host;x-amz-date", "0"));
+  EXPECT_EQ(message.check(verifier_).key_id, "AKIDEXAMPLE");
+  const Message presigned{.query = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=WHO%0A%2F20150830"};
+  EXPECT_EQ(presigned.check(verifier_).key_id, "WHO\\x0A");
+}
+
+TEST_F(SigV4Test, KnowsItsKeys) {
+  EXPECT_TRUE(verifier_.has_keys());
+  EXPECT_EQ(verifier_.secret_digest(kKey.id), sigv4::sha256(kKey.secret));
+  EXPECT_EQ(verifier_.secret_digest("somebody"), std::nullopt);
+  verifier_.set_keys({});
+  EXPECT_FALSE(verifier_.has_keys());
+  EXPECT_TRUE(verifier_.required());
+}
+
 class SigV4IamTest : public SigV4Test {
  protected:
   SigV4IamTest() : SigV4Test("iam") {}
@@ -323,7 +354,7 @@ TEST_F(DynamoTest, TellsWhatAPresignedQueryLacks) {
   EXPECT_EQ(answer(presigned_message({}, "x")), "X-Amz-Expires should be a number");
   EXPECT_EQ(answer(presigned_message({}, "-1")), "X-Amz-Expires must be non-negative");
   EXPECT_EQ(check(presigned_message({}, "604801")).kind, Kind::Incomplete);
-  EXPECT_EQ(answer(signed_message({}).with("Authorization", "").with("X", "")), "believed");
+  EXPECT_EQ(answer(signed_message({}).with("X", "")), "believed");
   auto both = signed_message({});
   both.query = "X-Amz-Algorithm=AWS4-HMAC-SHA256";
   EXPECT_EQ(check(both).kind, Kind::Invalid);

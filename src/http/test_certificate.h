@@ -4,6 +4,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <string>
@@ -32,6 +33,7 @@ inline void make_certificate(const std::string& certificate_file, const std::str
   PEM_write_X509(file, certificate);
   std::fclose(file);
   file = std::fopen(key_file.c_str(), "w");
+  fchmod(fileno(file), 0600);
   PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
   std::fclose(file);
   X509_free(certificate);

@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -53,6 +54,21 @@ BIO* socket_bio(int socket) {
 
 // Nobody is there to type one.
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
+
+Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
+
+// A key that other users can read is not private.  One of our own is for us alone; one that belongs to somebody else, such as root,
+// may be given to us by its group.
+Result<void> check_private(const std::string& key_file) {
+  struct stat status{};
+  if (::stat(key_file.c_str(), &status) != 0) return usage(fmt::format("{}: cannot be read", key_file));
+  const bool ours = status.st_uid == ::geteuid();
+  if ((status.st_mode & (ours ? 077U : 037U)) != 0) {
+    return usage(fmt::format("{}: can be read or written by other users of this machine: chmod {} {}", key_file,
+                             ours ? "600" : "640", key_file));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -126,14 +142,17 @@ std::unique_ptr<TlsSession> TlsContext::accept(int socket) const {
 }
 
 Result<TlsContext::Context> TlsContext::read(const std::string& certificate_file, const std::string& key_file) {
-  const auto usage = [](std::string message) { return Error{ErrorCode::Usage, std::move(message)}; };
   for (const auto& file : {certificate_file, key_file}) {
     if (::access(file.c_str(), R_OK) != 0) return usage(fmt::format("{}: cannot be read", file));
   }
+  TRY(check_private(key_file));
   Context context(SSL_CTX_new(TLS_server_method()));
   STATOR_ASSERT(context != nullptr, "the library has TLS");
   auto* const raw = context.get();
   SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
+  // Of TLS 1.2, what 1.3 has as well: keys that are gone after the session, and ciphers that detect changes by themselves.
+  const bool has_ciphers = SSL_CTX_set_cipher_list(raw, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL") == 1;
+  STATOR_ASSERT(has_ciphers, "the library has AES-GCM");
   SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                SSL_OP_IGNORE_UNEXPECTED_EOF);
   // A record at a time, from wherever the bytes are by then; an idle connection keeps no buffers.

@@ -259,6 +259,19 @@ TEST_F(TlsTest, StopsWithClientsInEveryState) {
   EXPECT_EQ(server->statistics().connections_open, 0U);
 }
 
+TEST_F(TlsTest, RefusesAPrivateKeyThatOthersCanRead) {
+  for (const mode_t mode : {0640U, 0604U, 0620U, 0606U}) {
+    chmod(path("key").c_str(), mode);
+    const auto loaded = TlsContext::load(path("cert"), path("key"));
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().message,
+              path("key") + ": can be read or written by other users of this machine: chmod 600 " + path("key"));
+    EXPECT_FALSE(context_->reload()) << "also when it is read again";
+  }
+  chmod(path("key").c_str(), 0400);
+  EXPECT_TRUE(TlsContext::load(path("cert"), path("key")));
+}
+
 TEST_F(TlsTest, SaysWhatIsWrongWithTheFiles) {
   const auto error_of = [&](const char* certificate, const char* key) {
     const auto loaded = TlsContext::load(path(certificate), path(key));
@@ -266,6 +279,7 @@ TEST_F(TlsTest, SaysWhatIsWrongWithTheFiles) {
   };
   make_certificate(path("other cert"), path("other key"), "other");
   std::ofstream(path("nonsense")) << "nonsense";
+  chmod(path("nonsense").c_str(), 0600);
   EXPECT_EQ(error_of("none", "key"), "none: cannot be read");
   EXPECT_EQ(error_of("cert", "none"), "none: cannot be read");
   EXPECT_EQ(error_of("nonsense", "key"), "nonsense: is not a certificate in PEM form");

@@ -1,19 +1,14 @@
 #include "stator/server/access_keys.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "stator/base/assert.h"
@@ -22,7 +17,7 @@
 namespace stator::server {
 namespace {
 
-constexpr std::string_view kFileName = "keys.yaml";
+constexpr auto kFileName = "keys.yaml";
 constexpr std::size_t kMaxFileBytes = 1024 * 1024;
 constexpr std::size_t kMaxKeys = 1000;
 constexpr std::size_t kMaxNameBytes = 100;
@@ -34,37 +29,6 @@ constexpr std::string_view kHeading =
     "# follows it.  Whoever can read it can sign as any of these keys.\n";
 
 Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
-
-Error system_failure(std::string_view what, const std::string& path, int code) {
-  return {ErrorCode::Storage, fmt::format("cannot {} {}: {}", what, path, std::generic_category().message(code))};
-}
-
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags, mode_t mode = 0)
-      : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  bool is_open() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ::fsync(fd) == 0;
-}
 
 // Secrets come from the kernel; Random is for replaying tests.  Each character is one of 32 or 62, without bias.
 std::string random_text(std::size_t length, std::string_view alphabet) {
@@ -153,43 +117,21 @@ std::string print_keys(const std::vector<AccessKeyRecord>& keys) {
   return fmt::format("{}{}\n", kHeading, out.c_str());
 }
 
-// Held while a file is read, changed and replaced.
-Result<void> lock_folder(const Descriptor& folder, const std::string& path) {
-  if (!folder.is_open()) return system_failure("open", path, errno);
-  while (::flock(folder.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return system_failure("lock", path, errno);
-  }
-  return {};
-}
-
 }  // namespace
 
 AccessKeyFile::AccessKeyFile(std::string data_folder)
     : folder_(std::move(data_folder)), path_(fmt::format("{}/{}", folder_, kFileName)) {}
 
 Result<std::vector<AccessKeyRecord>> AccessKeyFile::load() const {
-  const Descriptor file(path_, O_RDONLY);
-  if (!file.is_open() && (errno == ENOENT || errno == ENOTDIR)) return std::vector<AccessKeyRecord>();
-  if (!file.is_open()) return system_failure("open", path_, errno);
-  struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return system_failure("look at", path_, errno);
-  if (!S_ISREG(status.st_mode)) return usage(fmt::format("{} is not a file", path_));
-  if ((status.st_mode & 077U) != 0) {
-    return usage(fmt::format("{} can be read by other users of this machine: chmod 600 {}", path_, path_));
-  }
-  std::string text(kMaxFileBytes + 1, '\0');
-  std::size_t size = 0;
-  for (;;) {
-    const auto count = ::read(file.get(), text.data() + size, text.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_failure("read", path_, errno);
-    if (count == 0) break;
-    size += static_cast<std::size_t>(count);
-    if (size > kMaxFileBytes) return usage(fmt::format("{} is longer than {} bytes", path_, kMaxFileBytes));
-  }
-  text.resize(size);
+  const auto folder = TRY(PrivateFolder::open(folder_));
+  return folder ? read(*folder) : std::vector<AccessKeyRecord>();
+}
+
+Result<std::vector<AccessKeyRecord>> AccessKeyFile::read(const PrivateFolder& folder) const {
+  const auto text = TRY(folder.read(kFileName, kMaxFileBytes));
+  if (!text) return std::vector<AccessKeyRecord>();
   try {
-    return read_keys(YAML::Load(text), path_);
+    return read_keys(YAML::Load(*text), path_);
   } catch (const YAML::Exception& exception) {
     // The library's only way to say that a file is not YAML.
     return usage(fmt::format("{}:{}: is not YAML: {}", path_, exception.mark.line + 1, exception.msg));
@@ -200,12 +142,9 @@ Result<AccessKeyRecord> AccessKeyFile::add(std::string_view name, const Clock& c
   if (name.size() > kMaxNameBytes || !is_printable(name, ' ')) {
     return usage(fmt::format("a key's name is at most {} characters, without line breaks", kMaxNameBytes));
   }
-  std::error_code code;
-  std::filesystem::create_directories(folder_, code);
-  if (code) return usage(fmt::format("cannot create data folder {}: {}", folder_, code.message()));
-  const Descriptor folder(folder_, O_RDONLY | O_DIRECTORY);
-  TRY(lock_folder(folder, folder_));
-  auto keys = TRY(load());
+  auto folder = TRY(PrivateFolder::open_or_make(folder_));
+  TRY(folder.lock());
+  auto keys = TRY(read(folder));
   if (keys.size() >= kMaxKeys)
     return usage(fmt::format("{} holds {} keys already, which is the most", path_, kMaxKeys));
   // The shape of AWS's, which some tools check, but not their prefix, which others hunt for.  No character needs quoting.
@@ -214,57 +153,82 @@ Result<AccessKeyRecord> AccessKeyFile::add(std::string_view name, const Clock& c
                       .name = std::string(name),
                       .created = timestamp(clock.now())};
   keys.push_back(key);
-  TRY(replace(keys));
+  TRY(folder.replace(kFileName, print_keys(keys)));
   return key;
 }
 
 Result<std::vector<AccessKeyRecord>> AccessKeyFile::remove(std::string_view id) {
-  const Descriptor folder(folder_, O_RDONLY | O_DIRECTORY);
-  if (folder.is_open()) TRY(lock_folder(folder, folder_));
-  auto keys = TRY(load());
+  auto folder = TRY(PrivateFolder::open(folder_));
+  if (folder) TRY(folder->lock());
+  auto keys = folder ? TRY(read(*folder)) : std::vector<AccessKeyRecord>();
   if (std::erase_if(keys, [&](const AccessKeyRecord& key) { return key.id == id; }) == 0) {
     return usage(fmt::format("{} has no key {}; stator key list shows those it has", path_, id));
   }
-  TRY(replace(keys));
+  TRY(folder->replace(kFileName, print_keys(keys)));
   return keys;
 }
 
-Result<void> AccessKeyFile::replace(const std::vector<AccessKeyRecord>& keys) const {
-  const auto temporary = path_ + ".new";
-  {
-    const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (!file.is_open() || ::fchmod(file.get(), 0600) != 0) return system_failure("write", temporary, errno);
-    // An administrator's sudo must not take the file away from the server's user.
-    struct stat status{};
-    if (::geteuid() == 0 && ::stat(folder_.c_str(), &status) == 0 &&
-        ::fchown(file.get(), status.st_uid, status.st_gid) != 0) {
-      return system_failure("give away", temporary, errno);
-    }
-    if (!write_all(file.get(), print_keys(keys))) return system_failure("write", temporary, errno);
-  }
-  if (::rename(temporary.c_str(), path_.c_str()) != 0) return system_failure("rename", temporary, errno);
-  const Descriptor folder(folder_, O_RDONLY | O_DIRECTORY);
-  if (!folder.is_open() || ::fsync(folder.get()) != 0) return system_failure("sync", folder_, errno);
-  return {};
-}
+AccessKeyFollower::AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier& verifier, engine::Engine& engine)
+    : file_(std::move(file)), verifier_(verifier), engine_(engine) {}
 
-AccessKeyFollower::AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier& verifier)
-    : file_(std::move(file)), verifier_(verifier) {}
-
-Result<void> AccessKeyFollower::start() {
+Result<void> AccessKeyFollower::start(bool allow_unsigned) {
   seen_ = stamp();
-  TRY(apply());
+  const bool were_keys = TRY(engine_.signed_only());
+  const auto keys = apply();
+  if (!keys && !were_keys) return keys.error();
+  if (keys && *keys > 0) {
+    remember();
+    return {};
+  }
+  if (!were_keys) return {};
+  if (keys && allow_unsigned) {
+    TRY(engine_.set_signed_only(false));
+    log::warning(
+        "unsigned_requests_accepted",
+        {{"message",
+          "this database has no access keys any more, and whoever reaches it on this machine may do everything"}});
+    return {};
+  }
+  verifier_.require();
+  log_shut(keys ? fmt::format("{} has no keys, and this database has been used with some", file_.path())
+                : keys.error().message);
   return {};
 }
 
 void AccessKeyFollower::poll() {
+  if (to_remember_) remember();
   const auto now = stamp();  // taken before the file is read: what changes in between is seen the next time
   if (now == std::exchange(seen_, now)) return;
-  if (const auto keys = apply()) {
-    log::info("access_keys_changed", {{"keys", *keys}});
-  } else {
-    log::error("access_keys_unreadable", {{"error", keys.error().message}});
+  const auto keys = apply();
+  if (!keys) return log::error("access_keys_unreadable", {{"error", keys.error().message}});
+  log::info("access_keys_changed", {{"keys", *keys}});
+  if (*keys > 0) {
+    remember();
+  } else if (verifier_.required()) {
+    log_shut(fmt::format("{} has no keys any more", file_.path()));
   }
+}
+
+void AccessKeyFollower::remember() {
+  const auto remembered = engine_.set_signed_only(true);
+  if (!remembered && !to_remember_) {
+    log::warning(
+        "access_keys_not_remembered",
+        {{"message",
+          "the database cannot be written to; until it can, it would accept unsigned requests after a restart without "
+          "keys.yaml"},
+         {"error", remembered.error().message}});
+  }
+  to_remember_ = !remembered;
+}
+
+void AccessKeyFollower::log_shut(std::string_view why) const {
+  log::error(
+      "all_requests_refused",
+      {{"message",
+        fmt::format("{}: every request is refused until there is a key (stator key add --data {}), which a running "
+                    "server notices, or the server is started with --allow-unsigned",
+                    why, file_.folder())}});
 }
 
 AccessKeyFollower::Stamp AccessKeyFollower::stamp() const {

@@ -8,7 +8,9 @@
 
 #include "stator/base/clock.h"
 #include "stator/base/result.h"
+#include "stator/engine/engine.h"
 #include "stator/http/sigv4.h"
+#include "stator/server/private_file.h"
 
 namespace stator::server {
 
@@ -29,6 +31,7 @@ class AccessKeyFile {
  public:
   explicit AccessKeyFile(std::string data_folder);
 
+  const std::string& folder() const { return folder_; }
   const std::string& path() const { return path_; }
 
   // In the order in which they were made; none when there is no file.  Errors: Usage (not ours, or open to other users),
@@ -41,18 +44,22 @@ class AccessKeyFile {
   Result<std::vector<AccessKeyRecord>> remove(std::string_view id);
 
  private:
-  Result<void> replace(const std::vector<AccessKeyRecord>& keys) const;
+  Result<std::vector<AccessKeyRecord>> read(const PrivateFolder& folder) const;
 
   const std::string folder_, path_;
 };
 
-// Tells a verifier what the file says, whenever that changes.  Confined to one thread.
+// Tells a verifier what the file says, whenever that changes, and lets the database remember that there were keys: a file that is lost,
+// emptied or linked to nothing must not open the door.  Confined to one thread.
 class AccessKeyFollower {
  public:
-  AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier& verifier);  // the verifier outlives the follower
+  // Verifier and engine outlive the follower.
+  AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier& verifier, engine::Engine& engine);
 
-  // The first look.  Errors: those of AccessKeyFile::load().
-  Result<void> start();
+  // The first look.  Where there were keys and are none, or the file cannot be read, signatures are required, so that everybody is
+  // refused, and the log says what to do; `allow_unsigned` makes the database forget that there were keys, if there are none.
+  // Errors: those of AccessKeyFile::load() where there never were keys; Storage, Corruption.
+  Result<void> start(bool allow_unsigned);
   // Looks again.  A file that cannot be read leaves the keys as they are, and is logged once.
   void poll();
 
@@ -61,10 +68,15 @@ class AccessKeyFollower {
   using Stamp = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
   Stamp stamp() const;
   Result<std::size_t> apply();
+  // Lets the database remember that there are keys.  It is tried again with the next poll() while the database cannot be written to.
+  void remember();
+  void log_shut(std::string_view why) const;
 
   const AccessKeyFile file_;
   http::SignatureVerifier& verifier_;
+  engine::Engine& engine_;
   Stamp seen_{};
+  bool to_remember_ = false;
 };
 
 }  // namespace stator::server

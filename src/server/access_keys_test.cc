@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <thread>
+
+#include "stator/library/instance.h"
 
 namespace stator::server {
 namespace {
@@ -36,8 +39,22 @@ class AccessKeysTest : public testing::Test {
     return loaded ? "no error" : loaded.error().message.substr(file().path().size());
   }
 
+  // What a server asks for that is started on this file and the database.
+  struct Started {
+    bool required = false, has_keys = false;
+    friend bool operator==(const Started&, const Started&) = default;
+  };
+  Started restarted(bool allow_unsigned) {
+    http::SignatureVerifier verifier({.service = "dynamodb"}, clock_);
+    AccessKeyFollower follower(file(), verifier, database_->engine());
+    EXPECT_TRUE(follower.start(allow_unsigned));
+    return {.required = verifier.required(), .has_keys = verifier.has_keys()};
+  }
+
   fs::path folder_;
   ManualClock clock_;
+  const std::unique_ptr<library::Instance> database_ =
+      library::Instance::open({.data_folder = {}, .in_memory = true}).value();
 };
 
 TEST_F(AccessKeysTest, AFolderWithoutAFileHasNone) {
@@ -119,8 +136,8 @@ TEST_F(AccessKeysTest, TakeTurnsWhenSeveralAreMadeAtOnce) {
 
 TEST_F(AccessKeysTest, AreFollowed) {
   http::SignatureVerifier verifier({.service = "dynamodb"}, clock_);
-  AccessKeyFollower follower(file(), verifier);
-  ASSERT_TRUE(follower.start());
+  AccessKeyFollower follower(file(), verifier, database_->engine());
+  ASSERT_TRUE(follower.start(false));
   EXPECT_FALSE(verifier.required());
   ASSERT_TRUE(file().add("", clock_));
   follower.poll();
@@ -128,7 +145,63 @@ TEST_F(AccessKeysTest, AreFollowed) {
   write("nonsense");
   follower.poll();  // is logged, and changes nothing
   EXPECT_TRUE(verifier.required());
-  EXPECT_FALSE(AccessKeyFollower(file(), verifier).start());
+}
+
+TEST_F(AccessKeysTest, ThatCannotBeReadStopAServerThatNeverHadAny) {
+  write("nonsense");
+  http::SignatureVerifier verifier({.service = "dynamodb"}, clock_);
+  EXPECT_FALSE(AccessKeyFollower(file(), verifier, database_->engine()).start(false));
+  EXPECT_FALSE(AccessKeyFollower(file(), verifier, database_->engine()).start(true));
+}
+
+TEST_F(AccessKeysTest, ThatVanishLeaveTheDoorShutAfterARestart) {
+  ASSERT_TRUE(file().add("", clock_));
+  ASSERT_TRUE(restarted(false).required);
+  const auto path = file().path();
+  const std::pair<std::string_view, std::function<void()>> ways[] = {
+      {"missing", [] {}},
+      {"emptied", [&] { write(""); }},
+      {"no keys in it", [&] { write("version: 1\nkeys: []\n"); }},
+      {"nonsense", [&] { write("nonsense"); }},
+      {"open to others", [&] { write("version: 1\nkeys: []\n", 0644); }},
+      {"a link to nothing", [&] { fs::create_symlink("nowhere", path); }},
+      {"a link to itself", [&] { fs::create_symlink(path, path); }},
+      {"a folder", [&] { fs::create_directory(path); }},
+  };
+  for (const auto& [name, way] : ways) {
+    SCOPED_TRACE(name);
+    fs::remove(path);
+    way();
+    EXPECT_EQ(restarted(false), (Started{.required = true, .has_keys = false}));
+  }
+  fs::remove(path);
+  ASSERT_TRUE(file().add("", clock_));
+  EXPECT_EQ(restarted(false), (Started{.required = true, .has_keys = true}));
+}
+
+TEST_F(AccessKeysTest, AreForgottenOnlyWhereThatIsAskedFor) {
+  const auto key = file().add("", clock_).value();
+  EXPECT_EQ(restarted(true), (Started{.required = true, .has_keys = true})) << "there are keys";
+  ASSERT_TRUE(file().remove(key.id));
+  EXPECT_EQ(restarted(false), (Started{.required = true, .has_keys = false}));
+  write("nonsense");
+  EXPECT_EQ(restarted(true), (Started{.required = true, .has_keys = false})) << "nobody knows whether there are keys";
+  fs::remove(file().path());
+  EXPECT_EQ(restarted(true), (Started{.required = false, .has_keys = false}));
+  EXPECT_EQ(restarted(false), (Started{.required = false, .has_keys = false})) << "once is enough";
+}
+
+TEST_F(AccessKeysTest, AddedWhileAServerRunsAreRemembered) {
+  http::SignatureVerifier verifier({.service = "dynamodb"}, clock_);
+  AccessKeyFollower follower(file(), verifier, database_->engine());
+  ASSERT_TRUE(follower.start(false));
+  ASSERT_TRUE(file().add("", clock_));
+  follower.poll();
+  fs::remove(file().path());
+  follower.poll();
+  EXPECT_TRUE(verifier.required());
+  EXPECT_FALSE(verifier.has_keys());
+  EXPECT_EQ(restarted(false), (Started{.required = true, .has_keys = false}));
 }
 
 }  // namespace

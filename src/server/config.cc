@@ -50,9 +50,19 @@ std::string objection_to_origins(const Config& config) {
     const auto scheme_end = origin.find("://");
     const bool looks_like_one = scheme_end != std::string::npos && scheme_end > 0 && scheme_end + 3 < origin.size() &&
                                 origin.find_first_of("/ ", scheme_end + 3) == std::string::npos;
-    if (origin != "*" && !looks_like_one) {
+    if (origin != "*" && origin != "null" && !looks_like_one) {
       return fmt::format("expects origins such as https://example.org or http://localhost:3000, or *, not \"{}\"",
                          origin);
+    }
+  }
+  return {};
+}
+
+std::string objection_to_hosts(const Config& config) {
+  for (const auto& host : config.allowed_hosts) {
+    const bool bracketed = host.starts_with('[') && host.ends_with(']');
+    if (!bracketed && (host.empty() || host.find_first_of(":/ *@[]") != std::string::npos)) {
+      return fmt::format("expects names such as db.example.org, without a port, not \"{}\"", host);
     }
   }
   return {};
@@ -136,6 +146,22 @@ constexpr auto kSettings = std::to_array<Setting>({
      .placeholder = "ORIGIN,...",
      .help = "Web pages of these origins may call the API from a browser; * means every page.  None by default.",
      .objection = objection_to_origins},
+    {.name = "allowed_hosts",
+     .member = &Config::allowed_hosts,
+     .placeholder = "NAME,...",
+     .help =
+         "Names, beside localhost, by which requests may reach a server that listens to this machine only: what their "
+         "header Host says, without the port.  Other names are refused, because a web page could make its own name "
+         "mean "
+         "this machine.  With access keys, the DynamoDB API takes any name.",
+     .objection = objection_to_hosts},
+    {.name = "allow_unsigned",
+     .member = &Config::allow_unsigned,
+     .placeholder = "true|false",
+     .help = "Accept requests without a signature again, on this machine, though the database has been used with "
+             "access keys "
+             "and has none now.  For one start: the database then forgets that there were keys.",
+     .modes = kServeAndUp},
     {.name = "log_level",
      .member = &Config::log_level,
      .placeholder = "debug|info|warning|error",
@@ -263,6 +289,12 @@ constexpr auto kSettings = std::to_array<Setting>({
      .member = &Config::access_log,
      .placeholder = "true|false",
      .help = "Log every REST request: method, path, operation, status and time.",
+     .modes = kUpAndApp},
+    {.name = "public_info",
+     .member = &Config::public_info,
+     .placeholder = "true|false",
+     .help = "Where other machines can reach the REST APIs, answer /metrics, /systems and openapi.json without a "
+             "token, too.",
      .modes = kUpAndApp},
 });
 
@@ -572,6 +604,14 @@ bool is_loopback(const std::string& host) {
          (inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
 }
 
+std::string console_host(const Config& config) {
+  return is_loopback(config.host) || !config.tls_cert.empty() ? config.host : Config().host;
+}
+
+std::string data_flag(const Config& config) {
+  return config.data == Config().data ? std::string() : fmt::format(" --data {}", config.data);
+}
+
 Result<void> check_config(const Config& config, Mode mode) {
   if (mode == Mode::Up && config.port != 0 && config.port == config.console_port) {
     return usage(fmt::format("port and console_port are both {}; each needs its own", config.port));
@@ -590,12 +630,11 @@ Result<void> check_config(const Config& config, Mode mode) {
     return {};  // tokens guard it, wherever it listens
   }
   if (!is_loopback(config.host) && TRY(AccessKeyFile(config.data).load()).empty()) {
-    const auto folder = config.data == Config().data ? std::string() : fmt::format(" --data {}", config.data);
     return usage(
         fmt::format("host {} lets other machines in, and without an access key anyone there could read and change "
                     "everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or listen on "
                     "127.0.0.1",
-                    config.host, folder));
+                    config.host, data_flag(config)));
   }
   return {};
 }

@@ -39,6 +39,8 @@ struct Config {
   Durability durability = Durability::Sync;
   std::uint32_t threads = 0;  // 0: one per core
   std::vector<std::string> cors_origins;
+  std::vector<std::string> allowed_hosts;
+  bool allow_unsigned = false;
   log::Level log_level = log::Level::Info;
   LogFormat log_format = LogFormat::Auto;
   std::string memory_limit;  // a size; empty: half of what there is
@@ -61,6 +63,7 @@ struct Config {
   std::uint32_t jwt_clock_skew_seconds = 60;
   std::uint32_t app_workers = 64;
   bool access_log = false;
+  bool public_info = false;
 
   friend bool operator==(const Config&, const Config&) = default;
 };
@@ -120,6 +123,13 @@ Result<LoadedConfig> load_config(const ConfigSources& sources);
 
 // Whether only this machine can reach the address.
 bool is_loopback(const std::string& host);
+
+// Where the console listens.  It goes beyond this machine only together with the API, which then has access keys, and over TLS: a
+// person signs in there with a secret.
+std::string console_host(const Config& config);
+
+// " --data FOLDER", to be added to a command that is suggested; empty for the default.
+std::string data_flag(const Config& config);
 
 // What is wrong with settings that are fine one by one: two servers cannot share a port, a certificate needs its key,
 // an address at which others can reach the DynamoDB API needs an access key in the data folder, and an app a model.

@@ -132,6 +132,9 @@ TEST_F(ConfigTest, NamesThePlaceOfWhatIsWrongInAFile) {
                 "stator.yaml:1:15: cors_origins expects origins such as https://example.org or http://localhost:3000, "
                 "or "
                 "*, not \"example.org\""},
+           Case{"allowed_hosts: ['db.example:8000']",
+                "stator.yaml:1:16: allowed_hosts expects names such as db.example.org, without a port, not "
+                "\"db.example:8000\""},
            Case{"data: ''", "stator.yaml:1:7: data expects a folder, not an empty name"},
            Case{"max_body_bytes: 3",
                 "stator.yaml:1:17: max_body_bytes expects a whole number from 1024 to 1073741824, "
@@ -208,6 +211,17 @@ TEST_F(ConfigTest, ACertificateNeedsItsKey) {
             "tls_cert and tls_key belong together, and tls_key is not set");
   config.tls_key = "k";
   EXPECT_TRUE(check_config(config, Mode::Serve));
+}
+
+TEST_F(ConfigTest, TheConsoleGoesBeyondThisMachineOverTlsOnly) {
+  Config config;
+  EXPECT_EQ(console_host(config), "127.0.0.1");
+  config.host = "0.0.0.0";
+  EXPECT_EQ(console_host(config), "127.0.0.1");
+  config.tls_cert = "c";
+  EXPECT_EQ(console_host(config), "0.0.0.0");
+  config.host = "::1";
+  EXPECT_EQ(console_host(config), "::1");
 }
 
 TEST_F(ConfigTest, PrintsAFileThatReadsBackAsTheSameConfig) {

@@ -11,9 +11,12 @@
 #include <thread>
 
 #include "stator/api/shape.h"
+#include "stator/base/log.h"
+#include "stator/base/log_limit.h"
 #include "stator/base/random.h"
 #include "stator/http/content_coding.h"
 #include "stator/server/health.h"
+#include "stator/server/host_guard.h"
 
 namespace stator::server {
 namespace {
@@ -71,6 +74,28 @@ std::string_view operation_of(std::string_view target) {
   if (dot == std::string_view::npos) return {};
   const auto* operation = api::find_operation(target.substr(dot + 1));
   return operation != nullptr && operation->service == target.substr(0, dot) ? operation->name : std::string_view();
+}
+
+// Instead of what is wrong with the signature: no signature would be right.
+constexpr std::string_view kNoKeys =
+    "This database has been used with access keys and has none now, so every request is refused. Whoever runs the "
+    "server makes a "
+    "key with `stator key add`, or starts it with --allow-unsigned.";
+
+// An id is worth knowing, and the few who paste a secret in its place must not find it in a log: ids are 20 characters, secrets 40.
+constexpr std::size_t kLongestIdToLog = 32;
+
+void log_refused_signature(const http::SignatureFault& wrong) {
+  static log::Limit limit(5, std::chrono::seconds(1));
+  const auto left_out = limit.admit();
+  if (!left_out) return;
+  // What is incomplete is repeated in its message, whatever it is.
+  const bool repeats_request = wrong.kind == http::SignatureFault::Kind::Incomplete;
+  log::warning(
+      "signature_refused",
+      {{"reason", repeats_request ? "Something that a signature needs is missing or malformed" : wrong.message},
+       {"key", wrong.key_id.size() <= kLongestIdToLog ? wrong.key_id : "(not an id)"},
+       {"left_out", *left_out}});
 }
 
 int status_of(const api::Fault& fault) { return fault.server_side ? 500 : 400; }
@@ -136,10 +161,7 @@ DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions 
       slow_lane_(slow_lane_threads(), kSlowLaneQueue) {}
 
 http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
-  const auto* signatures = options_.signatures;
-  if (signatures != nullptr && signatures->required()) {
-    if (const auto wrong = signatures->check_head(head)) return {.refusal = refusal(head, *wrong)};
-  }
+  if (auto wrong = objection(head, Known::Head)) return {.refusal = std::move(*wrong)};
   if (head.path.starts_with(Tools::kPrefix)) return {.refusal = {}, .body_bytes = kToolBodyBytes};
   const bool is_call = head.method == "POST" && head.path == "/" && !answer_type(head.header("Content-Type")).empty();
   if (!is_call) return {.refusal = no_operation(cors_headers(head.header("Origin")))};
@@ -147,7 +169,7 @@ http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
 }
 
 void DynamoDbEndpoint::handle(const http::Request& request, http::Responder responder) {
-  if (auto answer = objection(request)) return responder.send(std::move(*answer));
+  if (auto answer = objection(request, Known::All)) return responder.send(std::move(*answer));
   if (request.path.starts_with(Tools::kPrefix) && request.method != "OPTIONS") {
     return tools_.handle(request, std::move(responder));
   }
@@ -170,19 +192,33 @@ http::Response DynamoDbEndpoint::page(const http::Request& request) const {
                              : text(404, "Not found\n");
 }
 
-std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& request) {
+std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& request, Known known) {
   const auto* signatures = options_.signatures;
-  if (signatures == nullptr || !signatures->required() || needs_no_signature(request)) return std::nullopt;
-  const auto wrong = signatures->check(request);
+  if (signatures == nullptr || !signatures->required()) {
+    if (options_.hosts == nullptr) return std::nullopt;
+    auto wrong = options_.hosts->objection(request);
+    if (!wrong || request.path == "/health") return std::nullopt;
+    log_refused_host(*wrong);
+    return refusal(request, 403, "com.amazon.coral.service#AccessDeniedException", std::move(*wrong));
+  }
+  if (needs_no_signature(request)) return std::nullopt;
+  auto wrong = known == Known::All ? signatures->check(request) : signatures->check_head(request);
   if (!wrong) return std::nullopt;
-  return refusal(request, *wrong);
+  return refusal(request, std::move(*wrong));
 }
 
-http::Response DynamoDbEndpoint::refusal(const http::Request& request, const http::SignatureFault& wrong) {
-  const api::Fault fault{.type = std::string(type_of(wrong.kind)), .message = wrong.message, .members = {}};
+http::Response DynamoDbEndpoint::refusal(const http::Request& request, http::SignatureFault wrong) {
+  log_refused_signature(wrong);
+  return refusal(request, 400, type_of(wrong.kind),
+                 options_.signatures->has_keys() ? std::move(wrong.message) : std::string(kNoKeys));
+}
+
+http::Response DynamoDbEndpoint::refusal(const http::Request& request, int status, std::string_view type,
+                                         std::string message) {
+  const api::Fault fault{.type = std::string(type), .message = std::move(message), .members = {}};
   const auto operation = operation_of(request.header("X-Amz-Target"));
   requests_.record(std::string(operation.empty() ? "unknown" : operation), {}, fault.name(), {});
-  return dynamodb_response(status_of(fault), kJson10, fault.body(), cors_headers(request.header("Origin")));
+  return dynamodb_response(status, kJson10, fault.body(), cors_headers(request.header("Origin")));
 }
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {

@@ -10,6 +10,7 @@
 #include "stator/app/worker_pool.h"
 #include "stator/base/memory_budget.h"
 #include "stator/http/content_coding.h"
+#include "stator/http/host_check.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
@@ -22,6 +23,8 @@ struct EndpointOptions {
   std::vector<std::string> cors_origins;                // empty: no CORS headers at all
   std::size_t max_body_bytes = 17 << 20;                // of a request's body once it is decompressed
   const http::SignatureVerifier* signatures = nullptr;  // outlives the endpoint; null: anyone may speak
+  // Keeps web pages out while requests need not be signed; outlives the endpoint; null: any Host and Origin will do.
+  const http::HostCheck* hosts = nullptr;
   const app::Service* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
   MemoryBudget* memory = nullptr;         // for what requests make the server hold; null: no limit.  Outlives the endpoint.
 };
@@ -63,9 +66,11 @@ class DynamoDbEndpoint final : public http::Handler {
   void run_slowly(ApiCall call, http::Responder responder);
   http::Response answer(const ApiCall& call, api::Reply reply);
   http::Response fault_answer(const ApiCall& call, int status, const Error& error, std::string_view table = {});
-  // The answer to a request that is not signed as it must be.
-  std::optional<http::Response> objection(const http::Request& request);
-  http::Response refusal(const http::Request& request, const http::SignatureFault& wrong);
+  // The answer to a request that is not signed as it must be, as far as can be told, or that a web page of strangers sends.
+  enum class Known : std::uint8_t { Head, All };
+  std::optional<http::Response> objection(const http::Request& request, Known known);
+  http::Response refusal(const http::Request& request, http::SignatureFault wrong);
+  http::Response refusal(const http::Request& request, int status, std::string_view type, std::string message);
   http::Response page(const http::Request& request) const;  // GET
   http::Response health() const;
   http::Response metrics() const;

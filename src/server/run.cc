@@ -19,6 +19,8 @@
 #include "stator/client/remote.h"
 #include "stator/console/console.h"
 #include "stator/http/connection_limits.h"
+#include "stator/console/sessions.h"
+#include "stator/http/host_check.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
 #include "stator/http/tls.h"
@@ -26,6 +28,7 @@
 #include "stator/server/access_keys.h"
 #include "stator/server/endpoint.h"
 #include "stator/server/health.h"
+#include "stator/server/host_guard.h"
 #include "stator/server/memory_limit.h"
 #include "stator/server/stop_signal.h"
 #include "stator/server/systems.h"
@@ -173,6 +176,7 @@ class AppDatabase {
 // What is on the console's port: the page, and the systems.
 class ConsolePort final : public http::Handler {
  public:
+  // All outlive it; no systems: null.
   ConsolePort(http::Handler& console, http::Handler* systems) : console_(console), systems_(systems) {}
 
   void handle(const http::Request& request, http::Responder responder) override {
@@ -199,8 +203,7 @@ std::string list_systems(const Systems& systems, std::string_view base) {
 
 std::string token_hint(const Config& config) {
   if (!config.jwks.empty()) return {};
-  const auto folder = config.data == Config().data ? std::string() : fmt::format(" --data {}", config.data);
-  return fmt::format("  Token         stator token --subject me{}\n", folder);
+  return fmt::format("  Token         stator token --subject me{}\n", data_flag(config));
 }
 
 // SIGHUP: certificates are renewed under a server that goes on.
@@ -210,6 +213,19 @@ void reload(http::TlsContext& tls) {
   } else {
     log::error("tls_not_reloaded", {{"error", reloaded.error().message}});
   }
+}
+
+// Every page that a person on this machine looks at could then read and change everything.
+void warn_of_open_cors(const Config& config, bool signed_only) {
+  const bool any = std::find(config.cors_origins.begin(), config.cors_origins.end(), "*") != config.cors_origins.end();
+  if (!any || signed_only) return;
+  log::warning(
+      "open_to_all_web_pages",
+      {{"message",
+        fmt::format(
+            "cors_origins is * and there are no access keys: every web page that somebody on this machine opens "
+            "can read and change the data; name the origins, or make a key with `stator key add{}`",
+            data_flag(config))}});
 }
 
 // What a person who has just started it needs next.
@@ -239,15 +255,21 @@ Result<void> run_server(const Config& config, Mode mode) {
   auto instance = TRY(library::Instance::open(limits.instance_options(config)));
   const SystemClock clock;
   http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
-  AccessKeyFollower keys(AccessKeyFile(config.data), signatures);
-  TRY(keys.start());
+  AccessKeyFollower keys(AccessKeyFile(config.data), signatures, instance->engine());
+  TRY(keys.start(config.allow_unsigned));
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
+  warn_of_open_cors(config, signatures.required());
   client::InProcessClient client(instance->service());
+  const bool console_is_local = is_loopback(console_host(config));
   std::unique_ptr<Systems> systems;
-  if (mode == Mode::Up && (config.demo || !config.models.empty())) systems = TRY(Systems::open(config, client, clock));
+  if (mode == Mode::Up && (config.demo || !config.models.empty())) {
+    systems = TRY(Systems::open(config, client, clock, {.local = console_is_local, .health = nullptr, .memory = &limits.memory()}));
+  }
+  const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins,
                                         .max_body_bytes = config.max_body_bytes,
                                         .signatures = &signatures,
+                                        .hosts = &hosts,
                                         .systems = systems ? &systems->service() : nullptr,
                                         .memory = &limits.memory()});
   auto options = limits.http_options(config, config.port);
@@ -257,16 +279,23 @@ Result<void> run_server(const Config& config, Mode mode) {
   const auto server = TRY(http::Server::start(options, endpoint));
   endpoint.observe(*server);
 
-  console::Console console(client);
-  ConsolePort console_port(console, systems ? &systems->service() : nullptr);
+  console::Sessions sessions(signatures, clock);
+  console::Console console(client, sessions, !console_is_local);
+  // On this machine, the whole port is guarded from web pages.  Beyond it, sessions guard the console, which takes any Host, but its own
+  // Origin only; tokens guard the systems, whatever the Origin.
+  const http::HostCheck own_pages({.cors_origins = config.cors_origins, .any_host = true});
+  HostGuard guarded_console(console, own_pages);
+  ConsolePort console_port(console_is_local ? static_cast<http::Handler&>(console) : guarded_console,
+                           systems ? &systems->service() : nullptr);
+  HostGuard guarded_port(console_port, hosts);
   std::unique_ptr<http::Server> console_server;
-  // It asks nobody for a key, so only this machine may reach it.
-  const auto console_host = is_loopback(config.host) ? config.host : Config().host;
   if (mode == Mode::Up) {
     auto console_options = limits.http_options(config, config.console_port);
     if (!systems) console_options.threads = 1;
-    console_options.host = console_host;
-    console_server = TRY(http::Server::start(console_options, console_port));
+    console_options.host = console_host(config);
+    if (!console_is_local) console_options.tls = tls.get();
+    http::Handler& handler = console_is_local ? static_cast<http::Handler&>(guarded_port) : console_port;
+    console_server = TRY(http::Server::start(console_options, handler));
   }
 
   log::info("started", {{"host", config.host},
@@ -276,9 +305,11 @@ Result<void> run_server(const Config& config, Mode mode) {
   if (!tls && !is_loopback(config.host)) {
     log::warning("not_encrypted", {{"message", "others on the network can read along; set tls_cert and tls_key"}});
   }
-  Welcome welcome{.api = url(tls ? "https" : "http", config.host, server->port()),
-                  .console = console_server ? url("http", console_host, console_server->port()) : "",
-                  .signed_only = signatures.required()};
+  Welcome welcome{
+      .api = url(tls ? "https" : "http", config.host, server->port()),
+      .console =
+          console_server ? url(console_is_local ? "http" : "https", console_host(config), console_server->port()) : "",
+      .signed_only = signatures.required()};
   if (systems) welcome.systems = list_systems(*systems, welcome.console) + token_hint(config);
   print_welcome(config, welcome);
   std::optional<int> signal;
@@ -302,12 +333,18 @@ Result<void> run_app(const Config& config) {
   StopSignal stop;  // before any thread, so that all inherit its mask
   auto database = TRY(AppDatabase::open(config, limits));
   const SystemClock clock;
-  auto systems = TRY(Systems::open(config, database.client(), clock, database.health()));
+  const bool local = is_loopback(config.host);
+  auto systems = TRY(Systems::open(config, database.client(), clock,
+                                   {.local = local, .health = database.health(), .memory = &limits.memory()}));
+  const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
+  HostGuard guarded(systems->service(), hosts);
   auto options = limits.http_options(config, config.app_port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
   options.tls = tls.get();
-  const auto server = TRY(http::Server::start(options, systems->service()));
+  // Beyond this machine, tokens guard it; by which name it is called there, nobody here knows.
+  http::Handler& handler = local ? static_cast<http::Handler&>(guarded) : systems->service();
+  const auto server = TRY(http::Server::start(options, handler));
 
   log::info("started", {{"host", config.host}, {"port", server->port()}, {"systems", systems->systems().size()}});
   if (!tls && !is_loopback(config.host)) {

@@ -92,7 +92,7 @@ Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier
     : random_(Random::from_system()), page_tokens_(secrets.page_tokens), tokens_(std::move(tokens)) {}
 
 Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock,
-                                               std::function<http::Response()> health) {
+                                               Listener listener) {
   if (config.demo) TRY(load_demos(client));
   const auto secrets = TRY(token_secrets(config));
   std::unique_ptr<Systems> systems(new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock))));
@@ -116,8 +116,10 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
                           .workers = config.app_workers,
                           .at_once = answers_at_once,
                           .access_log = config.access_log,
+                          .public_info = listener.local || config.public_info,
                           .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); },
-                          .health = std::move(health)});
+                          .health = std::move(listener.health),
+                          .memory = listener.memory});
   return systems;
 }
 

@@ -26,15 +26,21 @@ struct TokenSecrets {
 };
 Result<TokenSecrets> token_secrets(const Config& config);
 
+// Where systems are reached, and what they share with others there.
+struct Listener {
+  bool local = true;                                 // by this machine only
+  std::function<http::Response()> health = nullptr;  // answers /health; null: always well
+  MemoryBudget* memory = nullptr;                    // for what requests make the server hold; null: no limit.  Outlives it.
+};
+
 // The configured models as REST services, with what keeps their data true, and what they share.  Thread-safe.
 class Systems {
  public:
   // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come with Stator
   // are there as well, with their sample data if their table was not there.  Client and clock outlive it.
-  // `health` answers /health, and may be missing.
   // Errors: Usage (a model with errors; the message has one line for each), Storage.
   static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
-                                               std::function<http::Response()> health = nullptr);
+                                               Listener listener);
 
   app::Service& service() { return *service_; }
   const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "stator/base/bytes.h"
+#include "stator/base/log.h"
 #include "stator/storage/rocksdb/file.h"
 #include "stator/storage/rocksdb/mark_file.h"
 
@@ -61,7 +62,15 @@ bool holds_database(const std::string& path) {
 
 Result<void> prepare_data_folder(const std::string& path) {
   std::error_code code;
-  fs::create_directories(path, code);
+  // For its owner alone, which also keeps others from files inside that the umask leaves open.
+  if (fs::create_directories(path, code)) {
+    fs::permissions(path, fs::perms::owner_all, code);
+  } else if (const auto mode = fs::status(path, code).permissions();
+             !code && (mode & (fs::perms::group_all | fs::perms::others_all)) != fs::perms::none) {
+    log::warning(
+        "data_folder_open_to_others",
+        {{"message", fmt::format("other users of this machine may read the data in {0}: chmod 700 {0}", path)}});
+  }
   if (code) return Error{ErrorCode::Usage, fmt::format("cannot create data folder {}: {}", path, code.message())};
   const File file(path + "/FORMAT", O_RDONLY);
   if (file.is_open()) return check_format(path, file);

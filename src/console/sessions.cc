@@ -1,0 +1,85 @@
+#include "stator/console/sessions.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stator/base/assert.h"
+
+namespace stator::console {
+namespace {
+
+using http::sigv4::Digest;
+
+std::string random_token() {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::array<unsigned char, 32> bytes;
+  STATOR_ASSERT(::getentropy(bytes.data(), bytes.size()) == 0, "the kernel has random bytes for whoever asks");
+  std::string token;
+  for (const auto byte : bytes) {
+    token += kDigits[byte >> 4U];
+    token += kDigits[byte & 15U];
+  }
+  return token;
+}
+
+// Takes the same time wherever the first difference is.
+bool equal_in_constant_time(const Digest& a, const Digest& b) {
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+}  // namespace
+
+Sessions::Sessions(const http::SignatureVerifier& keys, const Clock& clock) : keys_(keys), clock_(clock) {}
+
+std::variant<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view key_id, std::string_view secret) {
+  const auto now = clock_.now();
+  {
+    MutexLock lock(mutex_);
+    // A clock that was set back begins a new second.
+    if (now - failures_since_ >= std::chrono::seconds(1) || now < failures_since_) {
+      failures_since_ = now;
+      failures_ = 0;
+    }
+    if (failures_ >= kFailuresPerSecond) return Refusal::TooMany;
+  }
+  const auto given = http::sigv4::sha256(secret);
+  const auto known = keys_.secret_digest(key_id);
+  const bool right = equal_in_constant_time(given, known.value_or(Digest{})) && known.has_value();
+  MutexLock lock(mutex_);
+  if (!right) {
+    ++failures_;
+    return Refusal::WrongKey;
+  }
+  std::erase_if(sessions_, [&](const auto& entry) { return entry.second.until <= now; });
+  if (sessions_.size() >= kMost) {
+    sessions_.erase(std::ranges::min_element(sessions_, {}, [](const auto& entry) { return entry.second.until; }));
+  }
+  auto token = random_token();
+  sessions_.insert_or_assign(http::sigv4::sha256(token),
+                             Session{.key_id = std::string(key_id), .secret = given, .until = now + kLifetime});
+  return token;
+}
+
+std::optional<std::string> Sessions::key_of(std::string_view token) {
+  const auto hash = http::sigv4::sha256(token);
+  MutexLock lock(mutex_);
+  const auto found = sessions_.find(hash);
+  if (found == sessions_.end()) return std::nullopt;
+  const auto& session = found->second;
+  if (session.until <= clock_.now() || keys_.secret_digest(session.key_id) != session.secret) {
+    sessions_.erase(found);
+    return std::nullopt;
+  }
+  return session.key_id;
+}
+
+void Sessions::sign_out(std::string_view token) {
+  MutexLock lock(mutex_);
+  sessions_.erase(http::sigv4::sha256(token));
+}
+
+}  // namespace stator::console

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "stator/base/clock.h"
+#include "stator/base/mutex.h"
+#include "stator/http/sigv4.h"
+
+namespace stator::console {
+
+// Who has signed in to the console with an access key.
+//
+// A session is known by a token of 256 random bits, of which only the hash is kept, in memory: a restart signs everybody out.  It ends
+// after kLifetime, and at once when its key is removed or gets another secret.  There are at most kMost; one more ends the oldest.
+// Thread-safe.
+class Sessions {
+ public:
+  static constexpr std::chrono::hours kLifetime{12};
+  static constexpr std::size_t kMost = 256;
+  static constexpr int kFailuresPerSecond = 10;
+
+  Sessions(const http::SignatureVerifier& keys, const Clock& clock);  // both outlive the sessions
+
+  // Whether a session is needed: once there are keys, as for requests to the API.
+  bool required() const { return keys_.required(); }
+  bool has_keys() const { return keys_.has_keys(); }
+
+  enum class Refusal : std::uint8_t {
+    WrongKey,  // no such key, or another secret; which of them is not told, and takes the same time
+    TooMany,   // there were too many of these within a second
+  };
+  // The token of a new session.
+  std::variant<std::string, Refusal> sign_in(std::string_view key_id, std::string_view secret);
+  // The id of the key that the session was opened with; nothing when there is no such session.
+  std::optional<std::string> key_of(std::string_view token);
+  void sign_out(std::string_view token);
+
+ private:
+  using Digest = http::sigv4::Digest;
+  struct Session {
+    std::string key_id;
+    Digest secret;
+    WallTime until;
+  };
+
+  const http::SignatureVerifier& keys_;
+  const Clock& clock_;
+
+  Mutex mutex_;
+  std::map<Digest, Session> sessions_ GUARDED_BY(mutex_);  // by the hash of their token
+  WallTime failures_since_ GUARDED_BY(mutex_);
+  int failures_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace stator::console
