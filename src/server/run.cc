@@ -90,15 +90,20 @@ class ConsolePort final : public http::Handler {
   ConsolePort(http::Handler& console, http::Handler* systems) : console_(console), systems_(systems) {}
 
   void handle(const http::Request& request, http::Responder responder) override {
-    const bool of_systems = systems_ != nullptr && request.path.starts_with("/systems");
-    (of_systems ? *systems_ : console_).handle(request, std::move(responder));
+    handler_of(request).handle(request, std::move(responder));
   }
+  http::Admission admit(const http::Request& head) override { return handler_of(head).admit(head); }
   // What could not be read has no path; those who send large bodies are systems' callers.
   http::Response refuse(int status, std::string_view reason) override {
     return (systems_ != nullptr ? *systems_ : console_).refuse(status, reason);
   }
 
  private:
+  http::Handler& handler_of(const http::Request& request) {
+    const bool of_systems = systems_ != nullptr && request.path.starts_with("/systems");
+    return of_systems ? *systems_ : console_;
+  }
+
   http::Handler& console_;
   http::Handler* const systems_;
 };
