@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stator/app/target.h"
+#include "stator/model/problem_list.h"
 #include "stator/model/validate.h"
 #include "stator/value/json.h"
 
@@ -74,10 +75,13 @@ http::Response problem_answer(const runtime::Problem& problem) {
   value::JsonWriter json(response.body);
   json.begin_object().key("code").string(problem.code).key("message").string(problem.message);
   json.key("details").begin_array();
-  for (const auto& [attribute, text] : problem.details) {
-    json.begin_object().key("attribute").string(attribute).key("problem").string(text).end_object();
+  const auto told = model::short_list(problem.details);
+  for (const auto* detail : told.first) {
+    json.begin_object().key("attribute").string(detail->attribute).key("problem").string(detail->problem).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  if (told.more > 0) json.key("more").integer(static_cast<std::int64_t>(told.more));
+  json.end_object();
   return response;
 }
 

@@ -40,6 +40,16 @@ std::string sha256(std::string_view text) {
   return digest;
 }
 
+std::string sha256(std::span<const std::string_view> texts) {
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  std::string digest(kDigestBytes, '\0');
+  bool done = EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
+  for (const auto text : texts) done = done && EVP_DigestUpdate(context.get(), text.data(), text.size()) == 1;
+  done = done && EVP_DigestFinal_ex(context.get(), bytes_of(digest), nullptr) == 1;
+  STATOR_ASSERT(done, "SHA-256 of bytes in memory cannot fail");
+  return digest;
+}
+
 std::string hmac_sha256(std::string_view key, std::string_view text) {
   std::string digest(kDigestBytes, '\0');
   const bool done = HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(text), text.size(),

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,8 @@
 namespace stator::app {
 
 std::string sha256(std::string_view text);  // 32 bytes
+std::string sha256(
+    std::span<const std::string_view> texts);  // of all, one behind the other, without putting them together
 std::string hmac_sha256(std::string_view key, std::string_view text);
 
 // Takes as long for the first different byte as for the last.

@@ -7,6 +7,12 @@
 namespace stator::app {
 namespace {
 
+TEST(Sha256, IsTheSameInParts) {
+  const std::string_view parts[] = {"a", "", "bc"};
+  EXPECT_EQ(sha256(parts), sha256("abc"));
+  EXPECT_EQ(sha256(std::span<const std::string_view>()), sha256(""));
+}
+
 TEST(Base64Url, IsRfc4648WithoutPadding) {
   EXPECT_EQ(base64url(""), "");
   EXPECT_EQ(base64url("f"), "Zg");

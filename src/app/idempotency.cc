@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <vector>
 
 #include "stator/app/answer.h"
 #include "stator/app/crypto.h"
@@ -37,9 +38,14 @@ bool is_key(std::string_view key) {
 
 // A digest of texts, each told apart from the next by its length.
 std::string digest_of(std::initializer_list<std::string_view> texts) {
-  std::string all;
-  for (const auto text : texts) all += fmt::format("{}:{}", text.size(), text);
-  return base64url(sha256(all));
+  std::vector<std::string> lengths;
+  lengths.reserve(texts.size());
+  std::vector<std::string_view> parts;
+  for (const auto text : texts) {
+    parts.push_back(lengths.emplace_back(fmt::format("{}:", text.size())));
+    parts.push_back(text);
+  }
+  return base64url(sha256(parts));
 }
 
 std::string text_at(const value::Item& item, std::string_view name) {

@@ -68,6 +68,11 @@ std::optional<AttributeValue> read_url_value(const model::Type& type, std::strin
 
 bool takes_raw_body(const model::Action& action) { return !action.accepts.empty() && action.accepts.front() != "none"; }
 
+bool takes_files(const Route& route) {
+  const auto* const* action = std::get_if<const model::Action*>(&route.target);
+  return action != nullptr && takes_raw_body(**action);
+}
+
 bool takes_include_deleted(const model::Model& model, const Route& route) {
   if (route.method != "GET") return false;
   const auto* read = std::visit([&](const auto& target) { return what_is_read(model, target); }, route.target);

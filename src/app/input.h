@@ -21,6 +21,9 @@ std::optional<value::AttributeValue> read_url_value(const model::Type& type, std
 // Whether the body of an action is taken as it is, in one of the types that it accepts.  `none` is not one: there is no body then.
 bool takes_raw_body(const model::Action& action);
 
+// Whether a route takes files, which may be larger than other bodies and are read in pieces.
+bool takes_files(const Route& route);
+
 // Whether the inputs of an action are query parameters: its body is something else, or it has none.
 bool inputs_from_query(const model::Action& action);
 

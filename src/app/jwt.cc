@@ -92,9 +92,9 @@ Result<void> TokenVerifier::load() {
   return {};
 }
 
-Result<std::shared_ptr<const Identity>> TokenVerifier::verify(std::string_view token) {
+Result<std::shared_ptr<const Identity>> TokenVerifier::verify(std::string_view token, KeyReading reading) {
   if (token.size() > kMaxTokenBytes) return refused("is too long");
-  if (keys_.jwks) refresh(kRefreshEvery);  // also when every token is remembered
+  if (keys_.jwks && reading == KeyReading::Allowed) refresh(kRefreshEvery);  // also when every token is remembered
   std::uint64_t checked_by = 0;
   {
     MutexLock lock(mutex_);
@@ -104,7 +104,7 @@ Result<std::shared_ptr<const Identity>> TokenVerifier::verify(std::string_view t
       if (found != cache->end() && clock_.now() < found->second.until) return found->second.identity;
     }
   }
-  auto checked = TRY(check(token));
+  auto checked = TRY(check(token, reading));
   MutexLock lock(mutex_);
   if (sets_read_ != checked_by) return std::move(checked.identity);
   if (young_.size() >= kCachedTokens) {
@@ -115,7 +115,7 @@ Result<std::shared_ptr<const Identity>> TokenVerifier::verify(std::string_view t
   return std::move(checked.identity);
 }
 
-Result<TokenVerifier::Checked> TokenVerifier::check(std::string_view token) {
+Result<TokenVerifier::Checked> TokenVerifier::check(std::string_view token, KeyReading reading) {
   const auto first = token.find('.');
   const auto second = first == token.npos ? token.npos : token.find('.', first + 1);
   if (second == token.npos || token.find('.', second + 1) != token.npos) return refused("is not a signed JWT");
@@ -123,12 +123,12 @@ Result<TokenVerifier::Checked> TokenVerifier::check(std::string_view token) {
   const auto claims = decode_base64url(token.substr(first + 1, second - first - 1));
   const auto signature = decode_base64url(token.substr(second + 1));
   if (!header || !claims || !signature) return refused("is not a signed JWT");
-  TRY(check_signature(*header, token.substr(0, second), *signature));
+  TRY(check_signature(*header, token.substr(0, second), *signature, reading));
   return check_claims(*claims);
 }
 
-Result<void> TokenVerifier::check_signature(std::string_view header, std::string_view text,
-                                            std::string_view signature) {
+Result<void> TokenVerifier::check_signature(std::string_view header, std::string_view text, std::string_view signature,
+                                            KeyReading reading) {
   JsonObject object;
   const auto json = parser().parse(header);
   if (!json || json->get(object) != simdjson::SUCCESS) return refused("is not a signed JWT");
@@ -141,7 +141,7 @@ Result<void> TokenVerifier::check_signature(std::string_view header, std::string
     return {};
   }
   const auto id = text_of(object, "kid").value_or("");
-  const auto key = TRY(find_key(*algorithm, id));
+  const auto key = TRY(find_key(*algorithm, id, reading));
   if (!key.verifies(text, signature)) return refused("has a wrong signature");
   return {};
 }
@@ -187,7 +187,7 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
                  .until = clock_.now() + std::chrono::duration_cast<std::chrono::microseconds>(left)};
 }
 
-Result<PublicKey> TokenVerifier::find_key(Algorithm algorithm, std::string_view id) {
+Result<PublicKey> TokenVerifier::find_key(Algorithm algorithm, std::string_view id, KeyReading reading) {
   if (!keys_.jwks) return refused("is signed in a way that is not accepted");
   const auto look = [&]() -> std::optional<PublicKey> {
     KeySet set;
@@ -204,18 +204,32 @@ Result<PublicKey> TokenVerifier::find_key(Algorithm algorithm, std::string_view 
     return found.size() == 1 ? std::optional(*found.front()) : std::nullopt;
   };
   auto key = look();
-  if (!key && refresh(kRefreshAtMostEvery)) key = look();
+  if (!key && reading == KeyReading::Forbidden) {
+    MutexLock lock(mutex_);
+    if (refreshing_ || may_be_read_again(kRefreshAtMostEvery)) {
+      return Error{ErrorCode::Busy, "the key set has to be read again"};
+    }
+  } else if (!key && refresh(kRefreshAtMostEvery)) {
+    key = look();
+  }
   if (!key) return refused("is signed with an unknown key");
   return std::move(*key);
+}
+
+void TokenVerifier::read_keys_again() {
+  if (keys_.jwks) refresh(kRefreshAtMostEvery);
+}
+
+bool TokenVerifier::may_be_read_again(std::chrono::seconds when_older_than) const {
+  return clock_.now() >= refreshed_ + when_older_than;
 }
 
 bool TokenVerifier::refresh(std::chrono::seconds when_older_than) {
   {
     MutexLock lock(mutex_);
-    const auto now = clock_.now();
-    if (refreshing_ || now < refreshed_ + when_older_than) return false;
+    if (refreshing_ || !may_be_read_again(when_older_than)) return false;
     refreshing_ = true;
-    refreshed_ = now;  // an attempt that fails counts, too
+    refreshed_ = clock_.now();  // an attempt that fails counts, too
   }
   const auto read = [&]() -> Result<std::vector<PublicKey>> { return read_jwks(TRY(keys_.jwks())); };
   auto keys = read();

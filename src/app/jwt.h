@@ -58,7 +58,15 @@ class TokenVerifier {
   Result<void> load();
 
   // Errors: Validation; the message tells the caller what is wrong with his token, and nothing else.
-  Result<std::shared_ptr<const Identity>> verify(std::string_view token);
+  Result<std::shared_ptr<const Identity>> verify(std::string_view token) { return verify(token, KeyReading::Allowed); }
+
+  // The same by the keys that are there, for those who must not block.  Errors: Busy, too, when the token names an unknown key
+  // and the key set has not been read for a while: read_keys_again(), on a thread that may block, and ask again.
+  Result<std::shared_ptr<const Identity>> verify_at_once(std::string_view token) {
+    return verify(token, KeyReading::Forbidden);
+  }
+  // Reads the key set, unless that was tried within the last half minute.
+  void read_keys_again();
 
  private:
   struct Checked {
@@ -72,11 +80,16 @@ class TokenVerifier {
   using Cache = std::unordered_map<std::string, Checked, TextHash, std::equal_to<>>;
   using KeySet = std::shared_ptr<const std::vector<PublicKey>>;
 
-  Result<Checked> check(std::string_view token);
-  Result<void> check_signature(std::string_view header, std::string_view text, std::string_view signature);
+  enum class KeyReading : std::uint8_t { Allowed, Forbidden };
+
+  Result<std::shared_ptr<const Identity>> verify(std::string_view token, KeyReading reading);
+  Result<Checked> check(std::string_view token, KeyReading reading);
+  Result<void> check_signature(std::string_view header, std::string_view text, std::string_view signature,
+                               KeyReading reading);
   Result<Checked> check_claims(std::string_view claims) const;
-  // The key for this token; reads the set again when that may help.
-  Result<PublicKey> find_key(Algorithm algorithm, std::string_view id);
+  // The key for this token; reads the set again when that may help and is allowed.
+  Result<PublicKey> find_key(Algorithm algorithm, std::string_view id, KeyReading reading);
+  bool may_be_read_again(std::chrono::seconds when_older_than) const REQUIRES(mutex_);
   // Whether the set was read again.  One thread reads, others go on with what there is.
   bool refresh(std::chrono::seconds when_older_than);
 

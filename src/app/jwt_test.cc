@@ -244,6 +244,26 @@ TEST_F(KeySetTest, IsReadAgainWhenATokenNamesAnUnknownKeyButNotAllTheTime) {
   EXPECT_EQ(refusal(by, first.token(kClaims)), "the token is signed with an unknown key") << "withdrawn";
 }
 
+TEST_F(KeySetTest, IsNotReadByThoseWhoMustNotBlock) {
+  const auto first = Signer::p256("first");
+  const auto second = Signer::p256("second");
+  set = set_of({&first});
+  ASSERT_TRUE(by.load());
+  set = set_of({&second});
+  clock.advance(TokenVerifier::kRefreshEvery);
+  EXPECT_TRUE(by.verify_at_once(first.token(kClaims))) << "the keys that are there";
+  const auto undecided = by.verify_at_once(second.token(kClaims));
+  ASSERT_FALSE(undecided);
+  EXPECT_EQ(undecided.error().code, ErrorCode::Busy);
+  EXPECT_EQ(reads, 1);
+  by.read_keys_again();
+  EXPECT_EQ(reads, 2);
+  EXPECT_TRUE(by.verify_at_once(second.token(kClaims)));
+  const auto unknown = by.verify_at_once(first.token(kClaims));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::Validation) << "the set was read a moment ago";
+}
+
 TEST_F(KeySetTest, KeepsItsKeysWhileTheSetCannotBeRead) {
   const auto signer = Signer::p256("k");
   set = set_of({&signer});

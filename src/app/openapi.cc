@@ -107,7 +107,8 @@ class Document {
     json_.key("Problem").raw(
         R"({"type":"object","required":["code","message","details"],"properties":{"code":{"type":"string"},)"
         R"("message":{"type":"string"},"details":{"type":"array","items":{"type":"object","required":["attribute",)"
-        R"("problem"],"properties":{"attribute":{"type":"string"},"problem":{"type":"string"}}}}}})");
+        R"("problem"],"properties":{"attribute":{"type":"string"},"problem":{"type":"string"}}},"maxItems":100},)"
+        R"("more":{"type":"integer","minimum":1,"description":"Problems beside those in details"}}})");
     json_.end_object().end_object();
   }
 

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <optional>
 #include <utility>
 
 #include "stator/app/answer.h"
+#include "stator/app/body_memory.h"
+#include "stator/app/file_body.h"
+#include "stator/app/input.h"
 #include "stator/app/openapi.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
@@ -23,16 +27,13 @@ using runtime::ProblemKind;
 
 constexpr std::size_t kCompressAbove = 1024;
 constexpr std::string_view kRoot = "/systems";
-constexpr std::string_view kBodyTooLarge = "BodyTooLarge";
-constexpr std::string_view kInvalidToken = "InvalidToken";
+// A body above this is looked at closely: whether the memory for its values is there.
+constexpr std::size_t kCountedBody = std::size_t{8} << 10;
 constexpr std::string_view kNoRoute = "none";  // the label of what found no route
+constexpr std::chrono::seconds kPatience{20};  // who has waited longer for a worker has given up
 
 Problem problem(ProblemKind kind, std::string_view code, std::string_view message) {
   return {.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
-}
-
-http::Response overloaded() {
-  return problem_answer(problem(ProblemKind::Unavailable, "Overloaded", "too many requests wait already"));
 }
 
 bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
@@ -55,7 +56,7 @@ std::string_view code_of(int status) {
     case 413: return kBodyTooLarge;
     case 414: return "PathTooLong";
     case 431: return "HeadersTooLarge";
-    case 503: return "Overloaded";
+    case 503: return kOverloaded;
     default: return "BadRequest";
   }
 }
@@ -71,6 +72,31 @@ std::optional<std::string_view> bearer_token(std::string_view authorization) {
     return std::nullopt;
   }
   return authorization.substr(kScheme.size());
+}
+
+Problem overloaded() {
+  return problem(ProblemKind::Unavailable, kOverloaded,
+                 "there is no memory left for this request: try again in a moment");
+}
+
+Problem too_much_waits() {
+  return problem(ProblemKind::Unavailable, kOverloaded, "too many requests wait already");
+}
+
+// What the head says of the length of the body; nullopt when it does not.
+std::optional<std::size_t> announced_length(const http::Request& head) {
+  const auto text = head.header("Content-Length");
+  std::size_t length = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
+  return !text.empty() && read.ec == std::errc() ? std::optional(length) : std::nullopt;
+}
+
+http::Response encoding_refused() {
+  return problem_answer(problem(ProblemKind::Invalid, "InvalidEncoding", http::unknown_coding().message));
+}
+
+bool is_known_coding(std::string_view content_encoding) {
+  return content_encoding.empty() || http::content_coding_of(content_encoding).has_value();
 }
 
 void compress(http::Response& response, std::string_view accept_encoding) {
@@ -89,27 +115,118 @@ Service::Service(std::vector<System*> systems, TokenVerifier& tokens, ServiceOpt
       options_(std::move(options)),
       workers_(options_.workers, options_.queue) {}
 
-void Service::handle(const http::Request& request, http::Responder responder) {
-  if (request.method == "OPTIONS") return responder.send(preflight(request));
-  System* system = find_system(request.path);
+std::optional<http::Response> Service::quick_answer(const http::Request& request) const {
+  if (request.method == "OPTIONS") return preflight(request);
+  const auto* system = find_system(request.path);
   const bool about_it = system != nullptr && reads(request) &&
                         (below(*system, request.path).size() <= 1 || below(*system, request.path) == "/openapi.json");
-  if (system == nullptr || about_it) {
-    if (!options_.public_info && is_info(request)) return answer_info(request, std::move(responder));
-    return responder.send(finished(plain_answer(request), request));
+  if (system != nullptr && !about_it) return std::nullopt;
+  return finished(plain_answer(request), request);
+}
+
+bool Service::is_guarded_info(const http::Request& request) const {
+  if (options_.public_info || request.method == "OPTIONS") return false;
+  if (const auto* system = find_system(request.path)) {
+    return reads(request) && below(*system, request.path) == "/openapi.json";
   }
-  Task task{.system = system,
+  return request.path != "/health";
+}
+
+void Service::answer_info(const http::Request& request, http::Responder responder) {
+  auto shared = std::make_shared<http::Responder>(std::move(responder));
+  // On a worker, because checking a token may have to read the key set.
+  WorkerPool::Job job = [this, request, shared] {
+    Told told;
+    const auto verified = identify(request, true);
+    auto refusal = refuse_token(verified, told);
+    if (!refusal && *verified == nullptr) {
+      refusal = problem_answer(problem(ProblemKind::Unauthenticated, "Unauthenticated",
+                                       "this needs a token, because other machines can reach this server; the setting "
+                                       "public_info opens it to everybody"));
+      refusal->headers = "WWW-Authenticate: Bearer\r\n";
+    }
+    shared->send(finished(refusal ? std::move(*refusal) : plain_answer(request), request));
+  };
+  if (!workers_.submit(job)) shared->send(problem_answer(too_much_waits()));
+}
+
+http::Response Service::finished(http::Response response, const http::Request& request) const {
+  response.headers += cors_headers(request.header("Origin"));
+  compress(response, request.header("Accept-Encoding"));
+  return response;
+}
+
+Service::Task Service::task_of(System& system, const http::Request& request) const {
+  Task task{.system = &system,
             .request = request,
             .query = QueryParameters::parse(request.query),
             .found = RouteMiss(),
             .start = std::chrono::steady_clock::now()};
-  if (task.query) task.found = system->router().find(request.method, below(*system, request.path), *task.query);
+  if (task.query) task.found = system.router().find(request.method, below(system, request.path), *task.query);
+  return task;
+}
+
+void Service::handle(const http::Request& request, http::Responder responder) {
+  if (is_guarded_info(request)) return answer_info(request, std::move(responder));
+  if (auto response = quick_answer(request)) return responder.send(std::move(*response));
+  auto& system = *find_system(request.path);
+  auto task = task_of(system, request);
   if (is_quick(task)) return work(task, std::move(responder));
   auto shared = std::make_shared<http::Responder>(std::move(responder));
-  WorkerPool::Job job = [this, task = std::move(task), shared] { work(task, std::move(*shared)); };
-  if (workers_.submit(job)) return;
-  requests_.record("overload", system->model().name, "Overloaded", {});
-  shared->send(overloaded());
+  const auto refuse = [this, shared, name = std::string_view(system.model().name)] {
+    requests_.record("overload", name, kOverloaded, {});
+    shared->send(problem_answer(too_much_waits()));
+  };
+  WorkerPool::Job job = [this, task = std::move(task), shared, refuse] {
+    const bool in_vain = shared->watch().has_gone() || std::chrono::steady_clock::now() - task.start > kPatience;
+    return in_vain ? refuse() : work(task, std::move(*shared));
+  };
+  if (!workers_.submit(job)) refuse();
+}
+
+// Runs on an event loop, so it reads no keys.  A token of an unknown key may be one of a key set that has not been read yet: a worker
+// reads it, and a request with a small body comes through and is decided on a worker.  One with a large body, or of unknown length,
+// is asked to come again in a second; otherwise strangers with made-up keys could send bodies as long as the set is being read.
+http::Admission Service::admit(const http::Request& head) {
+  if (is_guarded_info(head)) return {.refusal = {}, .body_bytes = MemoryBudget::kSmallBytes};
+  if (auto response = quick_answer(head)) return {.refusal = std::move(response)};
+  const auto task = task_of(*find_system(head.path), head);
+  Told told{.label = std::string(kNoRoute), .error = {}};
+  http::Admission admission;
+  auto verified = Verified(nullptr);
+  const auto decide = [&]() -> std::optional<http::Response> {
+    if (auto refusal = refuse_route(task, told)) return refusal;
+    const auto& route = *std::get<RouteMatch>(task.found).route;
+    const auto length = announced_length(head);
+    admission.body_bytes = body_limit(route);
+    verified = identify(head, false);
+    if (!verified && verified.error().code == ErrorCode::Busy) {
+      WorkerPool::Job job = [this] { tokens_.read_keys_again(); };
+      workers_.submit(job);
+      if (length && *length <= MemoryBudget::kSmallBytes) return std::nullopt;
+      told.error = "KeysNotRead";
+      return problem_answer(problem(ProblemKind::Unavailable, told.error,
+                                    "the keys that tokens are signed with are being read: try again in a moment"));
+    }
+    if (auto refusal = refuse_token(verified, told)) return refusal;
+    const bool typed = length ? *length > 0 : !head.header("Content-Type").empty();
+    if (auto refusal = task.system->refuse_by_head(route, head, typed, verified->get())) {
+      told.error = "Refused";
+      return refusal;
+    }
+    if (is_known_coding(head.header("Content-Encoding"))) return std::nullopt;
+    told.error = "InvalidEncoding";
+    return encoding_refused();
+  };
+  admission.refusal = decide();
+  if (!admission.refusal) return admission;
+  admission.refusal->headers += cors_headers(head.header("Origin"));
+  record(task, told, admission.refusal->status);
+  return admission;
+}
+
+std::size_t Service::body_limit(const Route& route) const {
+  return takes_files(route) ? options_.max_body_bytes : std::min(options_.max_body_bytes, options_.max_rest_body_bytes);
 }
 
 bool Service::is_quick(const Task& task) const {
@@ -135,55 +252,6 @@ System* Service::find_system(std::string_view path) const {
     if (path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/')) return system;
   }
   return nullptr;
-}
-
-bool Service::is_info(const http::Request& request) const {
-  if (const auto* system = find_system(request.path)) return below(*system, request.path) == "/openapi.json";
-  return request.path != "/health";
-}
-
-void Service::answer_info(const http::Request& request, http::Responder responder) {
-  auto shared = std::make_shared<http::Responder>(std::move(responder));
-  // On a worker, because checking a token may have to read the key set.
-  WorkerPool::Job job = [this, request, shared] {
-    auto asked = identify(request, {});
-    if (!asked.refused && asked.identity == nullptr) {
-      asked.refused =
-          problem_answer(problem(ProblemKind::Unauthenticated, "Unauthenticated",
-                                 "this needs a token, because other machines can reach this server; the setting "
-                                 "public_info opens it to everybody"));
-      asked.refused->headers = "WWW-Authenticate: Bearer\r\n";
-    }
-    shared->send(finished(asked.refused ? std::move(*asked.refused) : plain_answer(request), request));
-  };
-  if (!workers_.submit(job)) shared->send(overloaded());
-}
-
-http::Response Service::finished(http::Response response, const http::Request& request) const {
-  response.headers += cors_headers(request.header("Origin"));
-  compress(response, request.header("Accept-Encoding"));
-  return response;
-}
-
-Service::Asked Service::identify(const http::Request& request, std::string_view system) {
-  const auto authorization = request.header("Authorization");
-  if (authorization.empty() && !request.repeats("Authorization")) return {};
-  const auto check = [&]() -> Result<std::shared_ptr<const Identity>> {
-    // Another server in between may have looked at the other one.
-    if (request.repeats("Authorization")) return validation_error("there is more than one Authorization header");
-    const auto token = bearer_token(authorization);
-    if (!token) return validation_error("Authorization must be `Bearer` and a token");
-    return tokens_.verify(*token);
-  };
-  auto verified = check();
-  if (verified) return {.identity = std::move(*verified)};
-  static log::Limit limit(5, std::chrono::seconds(1));
-  if (const auto left_out = limit.admit()) {
-    log::warning("token_refused", {{"system", system}, {"reason", verified.error().message}, {"left_out", *left_out}});
-  }
-  auto response = problem_answer(problem(ProblemKind::Unauthenticated, kInvalidToken, verified.error().message));
-  response.headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
-  return {.identity = nullptr, .refused = std::move(response)};
 }
 
 http::Response Service::plain_answer(const http::Request& request) const {
@@ -222,82 +290,132 @@ http::Response Service::plain_answer(const http::Request& request) const {
 void Service::work(const Task& task, http::Responder responder) {
   const auto& system = *task.system;
   const auto& request = task.request;
-  std::string label(kNoRoute);
-  std::string error;
+  Told told{.label = std::string(kNoRoute), .error = {}};
   http::Response response;
   try {
-    response = answer(task, label, error);
+    response = answer(task, told);
   } catch (const std::exception& exception) {
     // One of the edges where exceptions end: a request must not take the server with it.
     log::error("rest_request_failed",
-               {{"system", system.model().name}, {"operation", label}, {"what", exception.what()}});
-    error = "Internal";
+               {{"system", system.model().name}, {"operation", told.label}, {"what", exception.what()}});
+    told.error = "Internal";
     response = problem_answer(problem(ProblemKind::Internal, "Internal", "something went wrong inside"));
   }
   response = finished(std::move(response), request);
-  const auto took = std::chrono::steady_clock::now() - task.start;
-  requests_.record(label, system.model().name, error, took);
-  if (options_.access_log) {
-    log::info("request", {{"method", request.method},
-                          {"path", request.path},
-                          {"operation", label},
-                          {"status", response.status},
-                          {"microseconds", std::chrono::duration_cast<std::chrono::microseconds>(took).count()}});
+  if (response.body.size() > MemoryBudget::kSmallBytes) {
+    response.memory = MemoryClaim(options_.memory, MemoryPart::Answers);
+    const bool held = response.memory.resize(response.body.size());
+    // What was changed has been changed, and is told.
+    if (!held && reads(request)) {
+      told.error = kOverloaded;
+      response = problem_answer(overloaded());
+      response.headers += cors_headers(request.header("Origin"));
+    }
   }
+  record(task, told, response.status);
   responder.send(std::move(response));
 }
 
-http::Response Service::answer(const Task& task, std::string& label, std::string& error) {
+void Service::record(const Task& task, const Told& told, int status) {
+  const auto took = std::chrono::steady_clock::now() - task.start;
+  requests_.record(told.label, task.system->model().name, told.error, took);
+  if (!options_.access_log) return;
+  log::info("request", {{"method", task.request.method},
+                        {"path", task.request.path},
+                        {"operation", told.label},
+                        {"status", status},
+                        {"microseconds", std::chrono::duration_cast<std::chrono::microseconds>(took).count()}});
+}
+
+std::optional<http::Response> Service::refuse_route(const Task& task, Told& told) const {
+  if (!task.query) {
+    told.error = "Invalid";
+    return problem_answer(problem(ProblemKind::Invalid, "Invalid", task.query.error().message));
+  }
+  const auto* miss = std::get_if<RouteMiss>(&task.found);
+  if (miss == nullptr) {
+    told.label = std::get<RouteMatch>(task.found).route->label;
+    return std::nullopt;
+  }
+  const auto kind = miss->status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
+  told.error = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
+  auto wrong = problem(kind, told.error, miss->message);
+  wrong.details = miss->details;
+  auto response = problem_answer(wrong);
+  response.status = miss->status;
+  if (!miss->allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss->allow);
+  return response;
+}
+
+Service::Verified Service::identify(const http::Request& request, bool may_block) {
+  // Another server in between may have looked at the other one.
+  if (request.repeats("Authorization")) return validation_error("there is more than one Authorization header");
+  const auto authorization = request.header("Authorization");
+  if (authorization.empty()) return Verified(nullptr);
+  const auto token = bearer_token(authorization);
+  if (!token) return validation_error("Authorization must be `Bearer` and a token");
+  return may_block ? tokens_.verify(*token) : tokens_.verify_at_once(*token);
+}
+
+std::optional<http::Response> Service::refuse_token(const Verified& verified, Told& told) const {
+  if (verified) return std::nullopt;
+  told.error = "InvalidToken";
+  static log::Limit limit(5, std::chrono::seconds(1));
+  if (const auto left_out = limit.admit()) {
+    log::warning("token_refused",
+                 {{"operation", told.label}, {"reason", verified.error().message}, {"left_out", *left_out}});
+  }
+  auto response = problem_answer(problem(ProblemKind::Unauthenticated, told.error, verified.error().message));
+  response.headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
+  return response;
+}
+
+http::Response Service::answer(const Task& task, Told& told) {
   auto& system = *task.system;
   const auto& request = task.request;
-  const auto& query = task.query;
+  if (auto refusal = refuse_route(task, told)) return std::move(*refusal);
+  const auto& match = std::get<RouteMatch>(task.found);
+  const auto verified = identify(request, true);
+  if (auto refusal = refuse_token(verified, told)) return std::move(*refusal);
+  const auto* identity = verified->get();
   const auto refuse_with = [&](const Problem& wrong) {
-    error = wrong.code;
+    told.error = wrong.code;
     return problem_answer(wrong);
   };
-  if (!query) return refuse_with(problem(ProblemKind::Invalid, "Invalid", query.error().message));
-  if (const auto* miss = std::get_if<RouteMiss>(&task.found)) {
-    const auto kind = miss->status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
-    const auto code = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
-    auto wrong = problem(kind, code, miss->message);
-    wrong.details = miss->details;
-    auto response = refuse_with(wrong);
-    response.status = miss->status;
-    if (!miss->allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss->allow);
-    return response;
-  }
-  const auto& match = std::get<RouteMatch>(task.found);
-  label = match.route->label;
-
-  auto asked = identify(request, system.model().name);
-  if (asked.refused) {
-    error = kInvalidToken;
-    return std::move(*asked.refused);
-  }
-  const auto identity = std::move(asked.identity);
 
   auto body = request.body;
+  const auto limit = body_limit(*match.route);
+  if (body.size() > limit) return refuse_with(unreadable(http::body_too_large(limit)));
+  MemoryClaim inflated(options_.memory, MemoryPart::Bodies), values(options_.memory, MemoryPart::Values);
   std::string decoded;
-  if (const auto encoding = request.header("Content-Encoding"); !encoding.empty()) {
-    auto content = http::decode_content(encoding, body, options_.max_body_bytes);
-    if (!content) {
-      const bool too_large = content.error().code == ErrorCode::LimitExceeded;
-      return refuse_with(problem(too_large ? ProblemKind::TooLarge : ProblemKind::Invalid,
-                                 too_large ? kBodyTooLarge : "InvalidEncoding", content.error().message));
+  const auto encoding = request.header("Content-Encoding");
+  if (!is_known_coding(encoding)) return refuse_with(unreadable(http::unknown_coding()));
+  if (!takes_files(*match.route)) {
+    if (!encoding.empty()) {
+      if (auto refusal = system.refuse_by_head(*match.route, request, !body.empty(), identity)) {
+        told.error = "Refused";
+        return std::move(*refusal);
+      }
+      auto content = inflate_body(encoding, body, limit, inflated);
+      if (!content) return refuse_with(unreadable(content.error()));
+      decoded = std::move(*content);
+      body = decoded;
     }
-    decoded = std::move(*content);
-    body = decoded;
+    if (body.size() > kCountedBody && !values.resize(bytes_of_values(body))) return refuse_with(overloaded());
   }
   auto outcome = system.run(match, {.request = request,
                                     .path = below(system, request.path),
-                                    .query = *query,
+                                    .query = *task.query,
                                     .body = body,
-                                    .identity = identity.get()});
-  if (!outcome && outcome.problem().kind == ProblemKind::Unavailable) {
-    static log::Limit limit(5, std::chrono::seconds(1));  // a database that is away is away for every request
-    if (const auto left_out = limit.admit()) {
+                                    .identity = identity,
+                                    .max_file_bytes = limit,
+                                    .memory = options_.memory});
+  return_memory(values);
+  if (!outcome && outcome.problem().kind == ProblemKind::Unavailable && outcome.problem().code != kOverloaded) {
+    static log::Limit lines(5, std::chrono::seconds(1));  // a database that is away is away for every request
+    if (const auto left_out = lines.admit()) {
       log::warning("database_unavailable", {{"system", system.model().name},
-                                            {"operation", label},
+                                            {"operation", told.label},
                                             {"code", outcome.problem().code},
                                             {"message", outcome.problem().message},
                                             {"left_out", *left_out}});
@@ -305,7 +423,7 @@ http::Response Service::answer(const Task& task, std::string& label, std::string
     return refuse_with(without_whereabouts(outcome.problem(), request));
   }
   if (!outcome) return refuse_with(outcome.problem());
-  if (outcome->status >= 400) error = "Refused";
+  if (outcome->status >= 400) told.error = "Refused";
   return std::move(outcome).value();
 }
 

@@ -11,7 +11,9 @@
 #include "stator/app/input.h"
 #include "stator/app/openapi.h"
 #include "stator/app/precondition.h"
+#include "stator/app/row_access.h"
 #include "stator/base/log.h"
+#include "stator/model/problem_list.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/access.h"
 #include "stator/runtime/given.h"
@@ -26,6 +28,9 @@ using runtime::Object;
 using runtime::Outcome;
 using runtime::Problem;
 using runtime::ProblemKind;
+
+// A body above this costs more to decode than it costs to read the rows that its path names.
+constexpr std::size_t kLargeBody = std::size_t{64} << 10;
 
 Problem problem(ProblemKind kind, std::string_view code, std::string message) {
   return {.kind = kind, .code = std::string(code), .message = std::move(message), .details = {}};
@@ -52,8 +57,7 @@ bool is_json(std::string_view type) {
 // The types of the body that a route takes as it is; none: it takes JSON.
 const std::vector<std::string>& raw_types(const Route& route) {
   static const std::vector<std::string> none;
-  const auto* const* action = std::get_if<const model::Action*>(&route.target);
-  return action != nullptr && takes_raw_body(**action) ? (*action)->accepts : none;
+  return takes_files(route) ? std::get<const model::Action*>(route.target)->accepts : none;
 }
 
 // Whether a body of that type is what an action takes; those that name no types take JSON.
@@ -110,7 +114,10 @@ Outcome<value::Item> path_values(const RouteMatch& match, const std::vector<mode
 Outcome<model::PlainObject> body_values(const Call& call, const std::vector<model::Attribute>& attributes,
                                         const value::Item& from_path, std::vector<model::Problem>& problems) {
   auto object = model::read_plain_json(call.body.empty() ? "{}" : call.body, attributes, problems);
-  if (!object) return problem(ProblemKind::Invalid, "InvalidJson", object.error().message);
+  if (!object) {
+    const bool too_many = object.error().code == ErrorCode::LimitExceeded;
+    return problem(ProblemKind::Invalid, too_many ? "TooManyValues" : "InvalidJson", object.error().message);
+  }
   for (const auto& [name, value] : from_path) {
     const auto* repeated = object->values.find(name);
     if (repeated != nullptr && *repeated == value) {
@@ -164,7 +171,9 @@ void query_values(const QueryParameters& query, bool may_be_deleted, const std::
 // Adds to `problems` what `more` says of attributes that are not in it yet.
 void join_problems(std::vector<model::Problem>& problems, std::vector<model::Problem> more) {
   for (auto& one : more) {
-    if (std::ranges::find(problems, one.attribute, &model::Problem::attribute) == problems.end()) {
+    if (const auto counted = model::more_of(one); counted > 0) {
+      model::count_more_problems(problems, counted);
+    } else if (std::ranges::find(problems, one.attribute, &model::Problem::attribute) == problems.end()) {
       problems.push_back(std::move(one));
     }
   }
@@ -268,10 +277,19 @@ std::optional<Identity> System::respelled(const Identity* identity) const {
 }
 
 Outcome<http::Response> System::run(const RouteMatch& match, const Call& call) {
+  if (auto problem = turned_away(*match.route, call.caller())) return std::move(*problem);
+  if (auto refusal = refuse_by_head(*match.route, call.request, !call.body.empty(), call.identity)) {
+    return std::move(*refusal);
+  }
   const auto other = respelled(call.identity);
   if (!other) return run_as(match, call);
-  return run_as(
-      match, {.request = call.request, .path = call.path, .query = call.query, .body = call.body, .identity = &*other});
+  return run_as(match, {.request = call.request,
+                        .path = call.path,
+                        .query = call.query,
+                        .body = call.body,
+                        .identity = &*other,
+                        .max_file_bytes = call.max_file_bytes,
+                        .memory = call.memory});
 }
 
 Outcome<http::Response> System::run_as(const RouteMatch& match, const Call& call) {
@@ -306,20 +324,23 @@ Outcome<http::Response> System::run_as(const RouteMatch& match, const Call& call
   }
 }
 
+std::optional<http::Response> System::refuse_by_head(const Route& route, const http::Request& head, bool has_body,
+                                                     const Identity* identity) const {
+  static const runtime::Caller nobody;
+  if (const auto problem = turned_away(route, identity != nullptr ? identity->caller : nobody)) {
+    return problem_answer(*problem);
+  }
+  const auto& accepts = raw_types(route);
+  if (!has_body || accepted(head.header("Content-Type"), accepts)) return std::nullopt;
+  auto answer = problem_answer(
+      problem(ProblemKind::Invalid, "UnsupportedMediaType",
+              accepts.empty() ? "the body must be JSON, and Content-Type must say application/json"
+                              : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
+  answer.status = 415;
+  return answer;
+}
+
 Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& call) {
-  const auto& accepts = raw_types(*match.route);
-  if (!call.body.empty() && !accepted(call.request.header("Content-Type"), accepts)) {
-    auto answer = problem_answer(
-        problem(ProblemKind::Invalid, "UnsupportedMediaType",
-                accepts.empty() ? "the body must be JSON, and Content-Type must say application/json"
-                                : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
-    answer.status = 415;
-    return answer;
-  }
-  // JSON is checked where it is read; text that is taken as it is, here.
-  if (!accepts.empty() && !simdjson::validate_utf8(call.body.data(), call.body.size())) {
-    return problem(ProblemKind::Invalid, "InvalidText", "the body is not UTF-8");
-  }
   if (beforehand_) ATTEMPT(beforehand_(match, call));
   return std::visit([&](const auto& target) { return run_target(target, match, call); }, match.route->target);
 }
@@ -341,6 +362,7 @@ Outcome<http::Response> System::run_target(const EntityTarget& target, const Rou
   read.include_deleted = read_include_deleted(call.query, may_be_deleted, problems);
   model::PlainObject changes;
   if (target.operation == Operation::Update) {
+    ATTEMPT(check_rows_first(match, key, call));
     changes = ATTEMPT(body_values(call, entity.attributes, key, problems));
   } else if (target.operation != Operation::Get) {
     ATTEMPT(refuse_body(call, problems));
@@ -365,10 +387,16 @@ Outcome<http::Response> System::run_target(const EntityTarget& target, const Rou
   return not_found();
 }
 
+Outcome<Done> System::check_rows_first(const RouteMatch& match, const value::Item& named, const Call& call) {
+  if (call.body.size() <= kLargeBody) return Done{};
+  return check_rows(repository_, *match.route, named, call.caller());
+}
+
 Outcome<http::Response> System::create(const model::Entity& entity, const RouteMatch& match, const Call& call) {
   auto attributes = ATTEMPT(path_values(match, entity.attributes));
   std::vector<model::Problem> problems;
   refuse_others(call.query, {}, problems);
+  ATTEMPT(check_rows_first(match, attributes, call));
   auto body = ATTEMPT(body_values(call, entity.attributes, attributes, problems));
   for (const auto& [name, value] : body.values) attributes.set(name, value);
   if (!problems.empty()) {
@@ -393,6 +421,7 @@ Outcome<http::Response> System::put(const model::Entity& entity, const RouteMatc
     }
   }
   refuse_others(call.query, {}, problems);
+  if (problems.empty()) ATTEMPT(check_rows_first(match, key, call));
   const auto given = ATTEMPT(body_values(call, entity.attributes, key, problems));
   if (!problems.empty()) {
     auto values = given.values;
@@ -495,6 +524,7 @@ Outcome<http::Response> System::run_target(const model::Action* action, const Ro
     }
   } else {
     refuse_others(call.query, {}, problems);
+    ATTEMPT(check_rows_first(match, inputs, call));
     const auto body = ATTEMPT(body_values(call, action->inputs, inputs, problems));
     for (const auto& [name, value] : body.values) inputs.set(name, value);
   }

@@ -15,6 +15,7 @@
 #include "stator/app/router.h"
 #include "stator/app/target.h"
 #include "stator/base/clock.h"
+#include "stator/base/memory_budget.h"
 #include "stator/base/random.h"
 #include "stator/client/client.h"
 #include "stator/http/message.h"
@@ -23,13 +24,20 @@
 
 namespace stator::app {
 
+// Codes that both the service and those behind it answer with.
+inline constexpr std::string_view kBodyTooLarge = "BodyTooLarge";
+inline constexpr std::string_view kOverloaded = "Overloaded";
+
 // One request to a system, as its routes see it.
 struct Call {
   const http::Request& request;
   std::string_view path;         // below the system's prefix
   const QueryParameters& query;  // decoded
-  std::string_view body;         // decompressed
-  const Identity* identity;      // null: nobody signed in
+  // Decompressed; of a route that takes files, as it was sent: FileBody reads it.
+  std::string_view body;
+  const Identity* identity;               // null: nobody signed in
+  std::size_t max_file_bytes = 16 << 20;  // of a file, decompressed
+  MemoryBudget* memory = nullptr;         // for what the request makes the server hold; null: unlimited
 
   const runtime::Caller& caller() const;
 };
@@ -90,6 +98,11 @@ class System {
   const std::string& prefix() const { return prefix_; }
   const std::string& openapi() const { return openapi_; }
 
+  // What stands against a request of that route by its head alone, so that its body need not be read: nobody without a token, or without
+  // the role, may do it; or the body is not of a type that it takes.  Reads nothing.
+  std::optional<http::Response> refuse_by_head(const Route& route, const http::Request& head, bool has_body,
+                                               const Identity* identity) const;
+
   // The answer of a route that the router found.
   runtime::Outcome<http::Response> run(const RouteMatch& match, const Call& call);
 
@@ -106,6 +119,8 @@ class System {
   // `read`: how what the action is within is looked for.
   runtime::Outcome<http::Response> run_native(const model::Action& action, const value::Item& inputs,
                                               const runtime::ReadOptions& read, const Call& call);
+  // Of a large body: that the caller may do this to the rows that the path names, before the body becomes values.
+  runtime::Outcome<runtime::Done> check_rows_first(const RouteMatch& match, const value::Item& named, const Call& call);
   runtime::Outcome<http::Response> create(const model::Entity& entity, const RouteMatch& match, const Call& call);
   runtime::Outcome<http::Response> put(const model::Entity& entity, const RouteMatch& match, const Call& call);
   http::Response object_answer(int status, runtime::Object object, const Call& call) const;

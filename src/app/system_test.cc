@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "stator/app/answer.h"
+#include "stator/app/file_body.h"
 #include "stator/client/client.h"
 #include "stator/library/instance.h"
 #include "stator/model/testing/load_or_fail.h"
@@ -206,7 +208,14 @@ Natives natives(const ExtensionParts&) {
     return said("sun on " + text_of(call.inputs, "day"));
   };
   all["seed"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
-    return said(std::string(call.call.body) + " dry=" + text_of(call.inputs, "dry"));
+    FileBody file(call.call);
+    std::string text;
+    while (true) {
+      const auto piece = file.next();
+      if (!piece) return unreadable(piece.error());
+      if (piece->empty()) return said(text + " dry=" + text_of(call.inputs, "dry"));
+      text += *piece;
+    }
   };
   all["rest"] = [](const NativeCall& call) -> runtime::Outcome<http::Response> {
     if (text_of(call.inputs, "hours") == "99") throw std::runtime_error("overslept");
@@ -464,6 +473,41 @@ TEST_F(SystemTest, TheDocumentDescribesNativeActions) {
        {R"("operationId":"water")", R"("operationId":"weather")", R"("text/csv":{})", R"("name":"day")"}) {
     EXPECT_NE(document.find(part), std::string::npos) << part;
   }
+}
+
+TEST_F(SystemTest, LooksAtRowsBeforeALargeBodyBecomesValues) {
+  const std::string large = "{" + std::string(100'000, ' ') + "nonsense";
+  const auto send = [&](std::string method, std::string target, const Identity& who) {
+    return garden.ask({std::move(method), std::move(target), large}, &who);
+  };
+  EXPECT_EQ(send("PATCH", "/beds/roses", bob), "NotFound");
+  EXPECT_EQ(send("PATCH", "/beds/weeds", ann), "NotFound");
+  EXPECT_EQ(send("PATCH", "/beds/roses", ann), "InvalidJson");
+  EXPECT_EQ(send("POST", "/beds/roses/water", bob), "NotFound");
+  EXPECT_EQ(send("POST", "/beds/roses/water", ann), "InvalidJson");
+  EXPECT_EQ(send("POST", "/beds", ann), "InvalidJson");
+  EXPECT_EQ(garden.ask({"PATCH", "/beds/roses", "{nonsense"}, &bob), "InvalidJson") << "a small one is cheaper to read";
+}
+
+TEST_F(SystemTest, TellsOfAHundredProblemsAndHowManyMore) {
+  std::string body = R"({"bedId":"tulips")";
+  for (int i = 0; i < 1000; ++i) body += ",\"x" + std::to_string(i) + "\":1";
+  const auto answer = garden.ask({"POST", "/beds", body + "}"}, &ann);
+  EXPECT_EQ(std::ranges::count(answer, ';'), 101) << "an entry counts the rest";
+  EXPECT_NE(answer.find("900"), std::string::npos);
+  std::vector<model::Problem> problems;
+  for (int i = 0; i < 250; ++i) problems.push_back({"x" + std::to_string(i), "is wrong"});
+  const auto told = problem_answer(runtime::invalid(problems)).body;
+  EXPECT_NE(told.find("\"250 values are wrong\""), std::string::npos) << told;
+  EXPECT_TRUE(told.ends_with("}],\"more\":150}")) << told;
+  problems.resize(100);
+  EXPECT_TRUE(problem_answer(runtime::invalid(problems)).body.ends_with("}]}"));
+}
+
+TEST_F(SystemTest, BuildsNoMoreValuesThanAnItemCanHold) {
+  std::string body = R"({"bedId":[1)";
+  for (int i = 0; i < 100'000; ++i) body += ",1";
+  EXPECT_EQ(garden.ask({"POST", "/beds", body + "]}"}, &ann), "TooManyValues");
 }
 
 }  // namespace

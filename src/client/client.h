@@ -31,13 +31,16 @@ class Client {
 // The engine in this process.
 class InProcessClient final : public Client {
  public:
-  explicit InProcessClient(api::Service& service) : service_(service) {}  // the service outlives the client
+  // Both outlive the client; without a budget there is no limit to what its calls decode and answer.
+  explicit InProcessClient(api::Service& service, MemoryBudget* memory = nullptr)
+      : service_(service), memory_(memory) {}
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
   void write(api::Write write, api::ReplyCallback reply) override;
   void transact(std::vector<api::Write> writes, api::ReplyCallback reply) override;
 
  private:
   api::Service& service_;
+  MemoryBudget* const memory_;
 };
 
 }  // namespace stator::client

@@ -10,7 +10,9 @@ void InProcessClient::call(std::string_view operation, std::string_view json, ap
   thread_local std::string padded;
   padded.reserve(json.size() + value::kJsonPadding);
   padded = json;
-  service_.call(operation, padded, std::move(reply));
+  service_.call(operation, padded, std::move(reply), {.endpoint = {}, .memory = memory_});
+  constexpr std::size_t kKeptBytes = 64 << 10;
+  if (padded.capacity() > kKeptBytes) std::string().swap(padded);  // assigning an empty string would keep the capacity
 }
 
 void InProcessClient::write(api::Write write, api::ReplyCallback reply) {

@@ -71,15 +71,27 @@ void log_refused() {
 
 }  // namespace
 
+std::optional<http::Response> Console::objection(const http::Request& request) {
+  if (request.header("X-Stator-Console").empty()) return text(403, "Only the console's own page may call this.\n");
+  return request.path == kSession ? std::nullopt : stranger(request);
+}
+
+// Only what the page sends has a body.
+http::Admission Console::admit(const http::Request& head) {
+  const bool about_session = head.path == kSession;
+  if (head.method != "POST" || (!about_session && !head.path.starts_with(kApiPrefix))) {
+    return {.refusal = text(405, "Method not allowed\n")};
+  }
+  return {.refusal = objection(head), .body_bytes = about_session ? kMaxSignInBytes : SIZE_MAX};
+}
+
 void Console::handle(const http::Request& request, http::Responder responder) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const bool about_session = request.path == kSession;
   if (about_session && reads) return responder.send(describe_session(request));
   if ((request.method == "POST" && (about_session || request.path.starts_with(kApiPrefix))) ||
       (request.method == "DELETE" && about_session)) {
-    if (request.header("X-Stator-Console").empty()) {
-      return responder.send(text(403, "Only the console's own page may call this.\n"));
-    }
+    if (auto wrong = objection(request)) return responder.send(std::move(*wrong));
     if (!about_session) return call(request, std::move(responder));
     return responder.send(request.method == "POST" ? sign_in(request) : sign_out(request));
   }
@@ -94,12 +106,15 @@ void Console::handle(const http::Request& request, http::Responder responder) {
 }
 
 void Console::call(const http::Request& request, http::Responder responder) {
-  if (auto wrong = objection(request)) return responder.send(std::move(*wrong));
   client_.call(
       request.path.substr(kApiPrefix.size()), request.body,
       [responder = std::move(responder)](api::Reply reply) mutable {
         if (auto* body = std::get_if<std::string>(&reply.outcome)) {
-          return responder.send({.status = 200, .content_type = kJson, .headers = {}, .body = std::move(*body)});
+          return responder.send({.status = 200,
+                                 .content_type = kJson,
+                                 .headers = {},
+                                 .body = std::move(*body),
+                                 .memory = std::move(reply.memory)});
         }
         const auto& fault = std::get<api::Fault>(reply.outcome);
         responder.send(
@@ -107,7 +122,7 @@ void Console::call(const http::Request& request, http::Responder responder) {
       });
 }
 
-std::optional<http::Response> Console::objection(const http::Request& request) {
+std::optional<http::Response> Console::stranger(const http::Request& request) {
   if (!sessions_.required() || sessions_.key_of(session_token(request))) return std::nullopt;
   return refusal(
       401, "MissingAuthenticationTokenException",

@@ -25,14 +25,16 @@ class Console final : public http::Handler {
       : client_(client), sessions_(sessions), secure_(secure) {}
 
   void handle(const http::Request& request, http::Responder responder) override;
+  http::Admission admit(const http::Request& head) override;
 
  private:
   void call(const http::Request& request, http::Responder responder);
   http::Response describe_session(const http::Request& request);
   http::Response sign_in(const http::Request& request);
   http::Response sign_out(const http::Request& request);
-  // Why the request is refused that needs a session; nothing if it has one.
+  // Why a request of the page is refused: another page sent it, or it needs a session and has none.
   std::optional<http::Response> objection(const http::Request& request);
+  std::optional<http::Response> stranger(const http::Request& request);
   std::string cookie(std::string_view token, std::chrono::seconds lifetime) const;
 
   client::Client& client_;

@@ -6,18 +6,15 @@
 #include <algorithm>
 #include <charconv>
 #include <new>
-#include <optional>
 
 #include "stator/base/assert.h"
+#include "stator/http/inflation.h"
 #include "stator/http/message.h"
 
 namespace stator::http {
 namespace {
 
 constexpr std::size_t kFirstOutputBytes = 16 << 10;
-// zlib: 15 bits of window; 16 more mean gzip's header and trailer instead of its own.
-constexpr int kZlibWindow = 15;
-constexpr int kGzipWindow = 15 + 16;
 
 std::string_view trim(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
@@ -53,57 +50,22 @@ double quality_of(std::string_view parameters) {
   return std::clamp(quality, 0.0, 1.0);
 }
 
-Error undecodable(std::string_view coding) {
-  return {ErrorCode::Internal, fmt::format("The request's body is not valid {}", coding)};
-}
-
-// Wraps z_stream's C life.
-class Inflater {
- public:
-  explicit Inflater(int window) {
-    if (inflateInit2(&stream_, window) != Z_OK) throw std::bad_alloc();
-  }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  z_stream& stream() { return stream_; }
-
- private:
-  z_stream stream_{};
-};
-
 Result<std::string> inflate_all(ContentCoding coding, std::string_view body, std::size_t max_bytes) {
-  Inflater inflater(coding == ContentCoding::Gzip ? kGzipWindow : kZlibWindow);
-  auto& stream = inflater.stream();
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
-  stream.avail_in = static_cast<uInt>(body.size());
+  Inflation inflation(coding, body);
   std::string out;
-  std::size_t size = 0;
-  while (true) {
+  for (std::size_t size = 0;;) {
     if (size == out.size()) {
       // One byte beyond the limit tells a body that fills it from one that passes it.
-      if (size > max_bytes) {
-        return Error{ErrorCode::LimitExceeded, fmt::format("the request's body is larger than {} bytes", max_bytes)};
-      }
+      if (size > max_bytes) return body_too_large(max_bytes);
       out.resize(std::min(std::max(kFirstOutputBytes, size * 2), max_bytes + 1));
     }
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + size);
-    stream.avail_out = static_cast<uInt>(out.size() - size);
-    const int status = inflate(&stream, Z_NO_FLUSH);
-    size = out.size() - stream.avail_out;
-    if (status == Z_STREAM_END) {
-      if (stream.avail_in == 0 && size <= max_bytes) break;
-      // gzip allows several members in a row; anything else behind the end is damage.
-      const bool another = stream.avail_in > 0 && coding == ContentCoding::Gzip;
-      if (stream.avail_in > 0 && (!another || inflateReset(&stream) != Z_OK)) return undecodable(name_of(coding));
-    } else if (status != Z_OK && !(status == Z_BUF_ERROR && stream.avail_out == 0)) {
-      return undecodable(name_of(coding));
-    }
+    const auto read = TRY(inflation.read(out.data() + size, out.size() - size));
+    size += read;
+    if (read > 0) continue;
+    out.resize(size);
+    out.reserve(size + kBodyPadding);
+    return out;
   }
-  out.resize(size);
-  out.reserve(size + kBodyPadding);
-  return out;
 }
 
 }  // namespace
@@ -152,9 +114,19 @@ ContentCoding accepted_coding(std::string_view accept_encoding) {
   return count == 0 || best->quality <= 0 ? ContentCoding::Identity : best->coding;
 }
 
+std::optional<ContentCoding> content_coding_of(std::string_view content_encoding) {
+  return coding_of(trim(content_encoding));
+}
+
+Error unknown_coding() { return {ErrorCode::Internal, "The request's Content-Encoding is not supported"}; }
+
+Error body_too_large(std::size_t max_bytes) {
+  return {ErrorCode::LimitExceeded, fmt::format("the request's body is larger than {} bytes", max_bytes)};
+}
+
 Result<std::string> decode_content(std::string_view content_encoding, std::string_view body, std::size_t max_bytes) {
-  const auto coding = coding_of(trim(content_encoding));
-  if (!coding) return Error{ErrorCode::Internal, "The request's Content-Encoding is not supported"};
+  const auto coding = content_coding_of(content_encoding);
+  if (!coding) return unknown_coding();
   if (*coding != ContentCoding::Identity) return inflate_all(*coding, body, max_bytes);
   std::string copy;
   copy.reserve(body.size() + kBodyPadding);
@@ -163,8 +135,7 @@ Result<std::string> decode_content(std::string_view content_encoding, std::strin
 
 std::string encode_content(ContentCoding coding, std::string_view body) {
   z_stream stream{};
-  const int window = coding == ContentCoding::Gzip ? kGzipWindow : kZlibWindow;
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window_bits(coding), MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::bad_alloc();
   }
   std::string out(deflateBound(&stream, static_cast<uLong>(body.size())), '\0');

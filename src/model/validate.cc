@@ -11,6 +11,7 @@
 #include "stator/base/mutex.h"
 #include "stator/model/calendar.h"
 #include "stator/model/isbn.h"
+#include "stator/model/problem_list.h"
 #include "stator/model/text.h"
 #include "stator/model/type_rules.h"
 #include "stator/model/web_address.h"
@@ -72,7 +73,7 @@ class Check {
   }
 
  private:
-  void add(const std::string& name, std::string problem) { problems_.push_back({name, std::move(problem)}); }
+  void add(const std::string& name, std::string problem) { add_problem(problems_, name, std::move(problem)); }
 
   void size(const Type& type, const std::string& name, std::size_t actual, std::string_view what) {
     const Number count = Number::from_int(static_cast<std::int64_t>(actual));
@@ -170,7 +171,10 @@ class Check {
       }
     }
     for (const auto& entry : map) {
-      if (!is_known(type.shape, entry.name)) add(name + "." + entry.name, unknown_attribute(type.shape, entry.name));
+      if (!is_known(type.shape, entry.name)) {
+        const auto shown = shown_name(entry.name);
+        add(name + "." + shown, unknown_attribute(type.shape, shown));
+      }
     }
   }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "stator/base/random.h"
+#include "stator/model/json_reader.h"
+#include "stator/model/problem_list.h"
 #include "stator/value/json.h"
 
 namespace stator::model {
@@ -276,6 +278,109 @@ TEST(PlainJson, IsBounded) {
   EXPECT_TRUE(read(nested(32)).starts_with("{\"extra\""));
   EXPECT_EQ(read(nested(33)), "byte 42: it nests more than 32 levels");
   EXPECT_EQ(read(nested(100'000)), "byte 42: it nests more than 32 levels");
+}
+
+TEST(PlainJson, BuildsNoMoreValuesThanAnItemCanHold) {
+  const auto ones = [](std::size_t count) {
+    std::string json = R"({"extra":[1)";
+    for (std::size_t i = 1; i < count; ++i) json += ",1";
+    return json + "]}";
+  };
+  EXPECT_TRUE(read(ones(kMostJsonValues - 1)).starts_with("{\"extra\""));
+  EXPECT_EQ(read(ones(kMostJsonValues)), "it has more than 100000 values");
+  const std::string text(kMostTextBytes + 1, 'x');
+  EXPECT_EQ(read("{\"Title\":\"" + text + "\"}"), "{} Title must have at most 409600 bytes");
+  EXPECT_EQ(read("{\"Title\":\"" + text.substr(1) + "\"}").size(),
+            kMostTextBytes + std::string(R"({"Title":{"S":""}})").size());
+}
+
+TEST(PlainJson, SkipsWhatNobodyKnowsAndTellsOfAHundred) {
+  std::string json = R"({"price":1)";
+  for (int i = 0; i < 200'000; ++i) json += ",\"x" + std::to_string(i) + "\":[[],{}]";
+  std::vector<Problem> problems;
+  const auto object = read_plain_json(json + "}", book(), problems);
+  ASSERT_TRUE(object);
+  EXPECT_NE(object->values.find("price"), nullptr);
+  const auto told = short_list(problems);
+  EXPECT_EQ(told.first.size(), 100U);
+  EXPECT_EQ(told.first.front()->attribute, "x0");
+  EXPECT_EQ(told.more, 199'900U);
+  EXPECT_LE(problems.size(), 101U);
+  EXPECT_EQ(read(R"({"a":{"b":[1,{"c":"\u00e9\n"}]},"d":1e9})"),
+            "{} a is not an attribute of this; d is not an attribute of this");
+  EXPECT_EQ(read(R"({"a":[1,}]})"), "byte 9: a value is missing");
+  EXPECT_EQ(read(R"({"a":)" + std::string(100, '[')), "byte 38: it nests more than 32 levels");
+  EXPECT_LT(read("{\"" + std::string(100'000, 'n') + "\":1}").size(), 500U);
+}
+
+TEST(PlainJson, TellsOfAHundredValuesThatDoNotFit) {
+  for (const std::string_view wrong : {"1", "{}", "1e999"}) {
+    std::string json = R"({"authors":[)" + std::string(wrong);
+    for (int i = 1; i < 50'000; ++i) json += "," + std::string(wrong);
+    std::vector<Problem> problems;
+    ASSERT_TRUE(read_plain_json(json + "]}", book(), problems));
+    EXPECT_LE(problems.size(), 101U) << wrong;
+    EXPECT_GE(problem_count(problems), 50'000U) << wrong;
+  }
+  value::List long_texts(5000, text("xyz"));
+  AttributeValue list(std::move(long_texts));
+  std::vector<Problem> problems;
+  check_value(of(Kind::List, bounded(Kind::String, "", "2")), "tags", list, problems);
+  EXPECT_EQ(short_list(problems).first.size(), 100U);
+  EXPECT_EQ(short_list(problems).more, 4900U);
+}
+
+// A text in pieces of one size.
+class Pieces final : public ByteSource {
+ public:
+  Pieces(std::string_view text, std::size_t size) : text_(text), size_(size) {}
+
+  Result<std::string_view> next() override {
+    const auto piece = text_.substr(0, size_);
+    text_.remove_prefix(piece.size());
+    return piece;
+  }
+
+ private:
+  std::string_view text_;
+  const std::size_t size_;
+};
+
+TEST(PlainJson, ComesInPiecesOfAnySize) {
+  const std::string json =
+      R"( {"a" : [1, -2.5e10 ,true,false , null,"x\u00e9\ud83d\ude00\"é"], "skipped":{"b":[1,{}]} , "c":{}} )";
+  for (std::size_t size = 1; size <= json.size(); ++size) {
+    Pieces pieces(json, size);
+    std::vector<Problem> problems;
+    JsonReader reader(pieces, problems);
+    ASSERT_TRUE(reader.open('{'));
+    std::string name, read;
+    while (true) {
+      const auto more = reader.next_member(name);
+      ASSERT_TRUE(more) << size;
+      if (!*more) break;
+      if (name == "skipped") {
+        ASSERT_TRUE(reader.skip(2)) << size;
+        continue;
+      }
+      const auto content = reader.value({.name = name}, 2);
+      ASSERT_TRUE(content) << size << content.error().message;
+      read += name + plain(*content);
+    }
+    EXPECT_TRUE(reader.end());
+    EXPECT_EQ(read, R"(a[1,-25000000000,true,false,null,"xé😀\"é"]c{})") << size;
+  }
+  for (const std::string_view wrong : {R"({"a":tru})", R"({"a":"x)", R"({"a":01})", R"({"a":[1 2]})", R"({"a":1}x)"}) {
+    for (std::size_t size = 1; size <= wrong.size(); ++size) {
+      Pieces pieces(wrong, size);
+      std::vector<Problem> problems;
+      JsonReader reader(pieces, problems);
+      std::string name;
+      ASSERT_TRUE(reader.open('{') && reader.next_member(name));
+      const bool read = reader.value({.name = name}, 2).ok() && reader.next_member(name).ok() && reader.end().ok();
+      EXPECT_FALSE(read) << wrong << size;
+    }
+  }
 }
 
 TEST(PlainJson, ReadsBackWhatItWrites) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stator/base/result.h"
+#include "stator/model/problem_list.h"
 #include "stator/runtime/outcome.h"
 
 // The problems that more than one part of the runtime tells.
@@ -15,7 +16,7 @@ inline Problem invalid(std::string message, std::vector<model::Problem> details 
 }
 inline Problem invalid(std::vector<model::Problem> details) {
   auto message = details.size() == 1 ? details.front().attribute + ' ' + details.front().problem
-                                     : std::to_string(details.size()) + " values are wrong";
+                                     : std::to_string(model::problem_count(details)) + " values are wrong";
   return invalid(std::move(message), std::move(details));
 }
 inline Problem unauthenticated() { return {ProblemKind::Unauthenticated, "Unauthenticated", "sign in first", {}}; }

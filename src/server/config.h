@@ -49,6 +49,7 @@ struct Config {
   std::vector<std::string> trusted_proxies;
   std::uint32_t max_header_bytes = 16 * 1024;  // as the service
   std::uint32_t max_body_bytes = 16 * 1024 * 1024;
+  std::uint32_t max_rest_body_bytes = 1024 * 1024;
   std::uint32_t idle_timeout_seconds = 300;
   std::uint32_t request_timeout_seconds = 30;
   std::vector<std::string> models;

@@ -180,15 +180,20 @@ class ConsolePort final : public http::Handler {
   ConsolePort(http::Handler& console, http::Handler* systems) : console_(console), systems_(systems) {}
 
   void handle(const http::Request& request, http::Responder responder) override {
-    const bool of_systems = systems_ != nullptr && request.path.starts_with("/systems");
-    (of_systems ? *systems_ : console_).handle(request, std::move(responder));
+    handler_of(request).handle(request, std::move(responder));
   }
+  http::Admission admit(const http::Request& head) override { return handler_of(head).admit(head); }
   // What could not be read has no path; those who send large bodies are systems' callers.
   http::Response refuse(int status, std::string_view reason) override {
     return (systems_ != nullptr ? *systems_ : console_).refuse(status, reason);
   }
 
  private:
+  http::Handler& handler_of(const http::Request& request) {
+    const bool of_systems = systems_ != nullptr && request.path.starts_with("/systems");
+    return of_systems ? *systems_ : console_;
+  }
+
   http::Handler& console_;
   http::Handler* const systems_;
 };
@@ -280,7 +285,8 @@ Result<void> run_server(const Config& config, Mode mode) {
   endpoint.observe(*server);
 
   console::Sessions sessions(signatures, clock);
-  console::Console console(client, sessions, !console_is_local);
+  client::InProcessClient console_client(instance->service(), &limits.memory());
+  console::Console console(console_client, sessions, !console_is_local);
   // On this machine, the whole port is guarded from web pages.  Beyond it, sessions guard the console, which takes any Host, but its own
   // Origin only; tokens guard the systems, whatever the Origin.
   const http::HostCheck own_pages({.cors_origins = config.cors_origins, .any_host = true});

@@ -113,6 +113,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
       std::move(served), *systems->tokens_,
       app::ServiceOptions{.cors_origins = config.cors_origins,
                           .max_body_bytes = config.max_body_bytes,
+                          .max_rest_body_bytes = config.max_rest_body_bytes,
                           .workers = config.app_workers,
                           .at_once = answers_at_once,
                           .access_log = config.access_log,

@@ -142,12 +142,16 @@ void Tools::run_check(std::uint64_t number) {
 
 void Tools::check_now(std::uint64_t number) {
   log::info("check started", {{"number", number}});
-  // A store that has failed can recover only while no snapshot is open, so a check makes way for that.  One that cannot recover is what
-  // a check is for: it may have been read-only before.
-  const bool was_read_only = instance_.engine().commit_statistics().read_only;
+  // A store that has failed can recover only while no snapshot is open, so a check makes way for that.  One that is damaged cannot, and is
+  // what a check is for; and it may have been read-only before.
+  const auto can_recover = [this] {
+    const auto health = instance_.engine().health();
+    return health.read_only && health.trouble != storage::StoreTrouble::Damaged;
+  };
+  const bool was_read_only = can_recover();
   bool made_way = false;
   auto report = engine::check(instance_.store(), {.progress = [&](const engine::CheckProgress& progress) {
-                                made_way = !was_read_only && instance_.engine().commit_statistics().read_only;
+                                made_way = !was_read_only && can_recover();
                                 const std::lock_guard lock(mutex_);
                                 check_.progress = progress;
                                 return !stopping_ && !made_way;

@@ -10,83 +10,6 @@ namespace {
 
 constexpr std::string_view kFieldEnds = ",\r\n";
 
-// Confined to one text.
-class CsvReader {
- public:
-  explicit CsvReader(std::string_view text) : text_(text) {}
-
-  std::vector<CsvRow> read(std::size_t most) {
-    std::vector<CsvRow> rows;
-    while (at_ < text_.size() && rows.size() <= most) {
-      auto row = read_row();
-      const bool empty = row.problem.empty() && row.fields.size() == 1 && row.fields.front().empty();
-      if (!empty) rows.push_back(std::move(row));
-    }
-    return rows;
-  }
-
- private:
-  CsvRow read_row() {
-    CsvRow row{.line = line_, .fields = {}, .problem = {}};
-    while (true) {
-      auto field = read_field(row.problem);
-      if (row.problem.empty() && row.fields.size() == kMostCsvFields) {
-        row.problem = fmt::format("has more than {} fields", kMostCsvFields);
-      }
-      if (!row.problem.empty()) {
-        row.fields.clear();
-        at_ = std::min(text_.find('\n', at_), text_.size());
-        break;
-      }
-      row.fields.push_back(std::move(field));
-      if (at_ == text_.size() || text_[at_] != ',') break;
-      ++at_;
-    }
-    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
-    if (at_ < text_.size() && text_[at_] == '\n') ++at_;
-    ++line_;
-    return row;
-  }
-
-  std::string read_field(std::string& problem) {
-    if (at_ < text_.size() && text_[at_] == '"') return read_quoted(problem);
-    const auto end = std::min(text_.find_first_of(kFieldEnds, at_), text_.size());
-    auto field = std::string(text_.substr(at_, end - at_));
-    at_ = end;
-    return field;
-  }
-
-  std::string read_quoted(std::string& problem) {
-    const auto begin = at_++;
-    const auto first_line = line_;
-    std::string field;
-    for (; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '\n') ++line_;
-      if (text_[at_] != '"') {
-        field += text_[at_];
-        continue;
-      }
-      ++at_;
-      const bool doubled = at_ < text_.size() && text_[at_] == '"';
-      if (!doubled) {
-        const bool ends = at_ == text_.size() || kFieldEnds.find(text_[at_]) != std::string_view::npos;
-        if (!ends) problem = "has something other than a comma behind a closing quote";
-        return field;
-      }
-      field += '"';
-    }
-    // Only this line is lost: the quote was probably meant as a letter.
-    problem = "has a quote that is not closed";
-    at_ = begin;
-    line_ = first_line;
-    return {};
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 1;
-};
-
 // What follows any number of ' and would be a formula without them.
 bool guarded(std::string_view field) {
   const auto first = field.find_first_not_of('\'');
@@ -95,9 +18,124 @@ bool guarded(std::string_view field) {
 
 }  // namespace
 
-std::vector<CsvRow> read_csv(std::string_view text, std::size_t most) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // spreadsheets put a byte order mark in front
-  return CsvReader(text).read(most);
+Result<std::optional<CsvRow>> CsvReader::next() {
+  while (true) {
+    if (at_ == window_.size()) {  // what has been read is not needed again
+      window_.clear();
+      at_ = 0;
+    }
+    if (!here()) break;
+    if (take('\n')) {
+      ++line_;
+      continue;
+    }
+    window_.erase(0, at_);
+    at_ = 0;
+    auto row = read_row();
+    if (failure_) break;
+    const bool empty = row.problem.empty() && row.fields.size() == 1 && row.fields.front().empty();
+    if (!empty) return std::optional(std::move(row));
+  }
+  if (failure_) return *failure_;
+  return std::optional<CsvRow>();
+}
+
+bool CsvReader::here() {
+  if (at_ < window_.size()) return true;
+  if (failure_) return false;
+  const auto piece = source_.next();
+  if (!piece) {
+    failure_ = piece.error();
+    return false;
+  }
+  window_ += *piece;
+  return at_ < window_.size();
+}
+
+bool CsvReader::take(char c) {
+  if (!here() || window_[at_] != c) return false;
+  ++at_;
+  return true;
+}
+
+CsvRow CsvReader::read_row() {
+  CsvRow row{.line = line_, .fields = {}, .problem = {}};
+  while (true) {
+    auto field = read_field(row.problem);
+    if (row.problem.empty() && row.fields.size() == kMostCsvFields) {
+      row.problem = fmt::format("has more than {} fields", kMostCsvFields);
+    }
+    if (row.problem.empty() && at_ > kMostCsvRowBytes) {
+      row.problem = fmt::format("has more than {} bytes", kMostCsvRowBytes);
+    }
+    if (!row.problem.empty()) {
+      row.fields.clear();
+      skip_line();
+      break;
+    }
+    row.fields.push_back(std::move(field));
+    if (!take(',')) break;
+  }
+  take('\r');
+  take('\n');
+  ++line_;
+  return row;
+}
+
+void CsvReader::skip_line() {
+  while (here()) {
+    const auto end = window_.find('\n', at_);
+    if (end != std::string::npos) {
+      at_ = end;
+      return;
+    }
+    window_.clear();
+    at_ = 0;
+  }
+}
+
+std::string CsvReader::read_field(std::string& problem) {
+  if (here() && window_[at_] == '"') return read_quoted(problem);
+  std::string field;
+  while (here()) {
+    const auto end = std::min(window_.find_first_of(kFieldEnds, at_), window_.size());
+    if (field.size() + (end - at_) > kMostCsvFieldBytes) {
+      problem = fmt::format("has a field of more than {} bytes", kMostCsvFieldBytes);
+      return {};
+    }
+    field.append(window_, at_, end - at_);
+    at_ = end;
+    if (at_ < window_.size()) break;
+  }
+  return field;
+}
+
+std::string CsvReader::read_quoted(std::string& problem) {
+  const auto begin = at_++;
+  const auto first_line = line_;
+  std::string field;
+  while (here()) {
+    const auto end = std::min(window_.find('"', at_), window_.size());
+    const auto run = std::string_view(window_).substr(at_, end - at_);
+    if (field.size() + run.size() > kMostCsvFieldBytes) break;
+    line_ += static_cast<std::size_t>(std::ranges::count(run, '\n'));
+    field += run;
+    at_ = end;
+    if (!take('"')) continue;
+    if (take('"')) {
+      field += '"';
+      continue;
+    }
+    const bool ends = !here() || kFieldEnds.find(window_[at_]) != std::string_view::npos;
+    if (!ends) problem = "has something other than a comma behind a closing quote";
+    return field;
+  }
+  // Only this line is lost: the quote was probably meant as a letter.
+  problem = here() ? fmt::format("has a quote that is not closed within {} bytes", kMostCsvFieldBytes)
+                   : std::string("has a quote that is not closed");
+  at_ = begin;
+  line_ = first_line;
+  return {};
 }
 
 void append_csv(std::string& out, const std::vector<std::string>& fields) {

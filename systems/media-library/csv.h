@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "stator/base/byte_source.h"
 
 namespace stator::systems::media_library {
 
@@ -15,11 +18,34 @@ struct CsvRow {
 };
 
 inline constexpr std::size_t kMostCsvFields = 100;
+// Far more than the largest value that a column can have.
+inline constexpr std::size_t kMostCsvFieldBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMostCsvRowBytes = std::size_t{256} << 10;
 
-// Reads RFC 4180: fields with commas, quotes or line breaks are in quotes, a quote inside is doubled; lines end in LF or CRLF; empty
-// ones are left out, and a byte order mark is.  At most `most` rows, and one more when there is more.  A row that is wrong has a
-// problem instead of fields, and reading goes on with the next line.
-std::vector<CsvRow> read_csv(std::string_view text, std::size_t most);
+// Reads RFC 4180, row by row: fields with commas, quotes or line breaks are in quotes, a quote inside is doubled; lines end in LF or
+// CRLF, and empty ones are left out.  A row that is wrong has a problem instead of fields, and reading goes on with the next line.
+// Holds one row and a piece of the source.  Confined to one thread.
+class CsvReader {
+ public:
+  explicit CsvReader(ByteSource& source) : source_(source) {}  // outlives the reader
+
+  // The next row; nullopt when there is no more.  Errors: those of the source.
+  Result<std::optional<CsvRow>> next();
+
+ private:
+  CsvRow read_row();
+  std::string read_field(std::string& problem);
+  std::string read_quoted(std::string& problem);
+  void skip_line();
+  bool here();  // whether there is another byte, which is then at at_
+  bool take(char c);
+
+  ByteSource& source_;
+  std::string window_;  // from the beginning of a row
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+  std::optional<Error> failure_;  // of the source
+};
 
 // Appends one line.  A field that a spreadsheet would take for a formula gets a ' in front, which plain_field() takes away.
 void append_csv(std::string& out, const std::vector<std::string>& fields);

@@ -7,19 +7,50 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-// Each row as its line, and its fields or what is wrong with it.
-std::vector<std::string> shown(std::string_view text, std::size_t most = 100) {
+// A text in pieces of one size.
+class Pieces final : public ByteSource {
+ public:
+  Pieces(std::string_view text, std::size_t size) : text_(text), size_(size) {}
+
+  Result<std::string_view> next() override {
+    const auto piece = text_.substr(0, size_);
+    text_.remove_prefix(piece.size());
+    return piece;
+  }
+
+ private:
+  std::string_view text_;
+  const std::size_t size_;
+};
+
+std::vector<CsvRow> read_csv(std::string_view text, std::size_t piece = 1000) {
+  Pieces pieces(text, piece);
+  CsvReader reader(pieces);
+  std::vector<CsvRow> rows;
+  while (true) {
+    auto row = reader.next();
+    EXPECT_TRUE(row);
+    if (!row || !*row) return rows;
+    rows.push_back(std::move(**row));
+  }
+}
+
+// Each row as its line, and its fields or what is wrong with it; the same however the text comes.
+std::vector<std::string> shown(std::string_view text, std::size_t piece = 1000) {
   std::vector<std::string> out;
-  for (const auto& row : read_csv(text, most)) {
+  for (const auto& row : read_csv(text, piece)) {
     auto line = std::to_string(row.line) + ":";
     for (const auto& field : row.fields) line += " [" + field + "]";
     out.push_back(row.problem.empty() ? line : line + " " + row.problem);
+  }
+  if (piece > 1) {
+    EXPECT_EQ(out, shown(text, 1));
   }
   return out;
 }
 
 TEST(Csv, ReadsQuotesCommasAndLineBreaks) {
-  EXPECT_EQ(shown("\xEF\xBB\xBFtitle,authors\r\n\"Foo, the \"\"bar\"\"\",\"a\nb\"\n\nlast,"),
+  EXPECT_EQ(shown("title,authors\r\n\"Foo, the \"\"bar\"\"\",\"a\nb\"\n\nlast,"),
             (Fields{"1: [title] [authors]", "2: [Foo, the \"bar\"] [a\nb]", "5: [last] []"}));
 }
 
@@ -29,13 +60,39 @@ TEST(Csv, GoesOnBehindARowThatIsWrong) {
   EXPECT_EQ(shown(std::string(kMostCsvFields, ',') + "\nd"), (Fields{"1: has more than 100 fields", "2: [d]"}));
 }
 
-TEST(Csv, ReadsNoMoreThanItIsAsked) { EXPECT_EQ(shown("a\nb\nc\nd", 2), (Fields{"1: [a]", "2: [b]", "3: [c]"})); }
+TEST(Csv, HoldsNoMoreThanOneRow) {
+  const std::string field(kMostCsvFieldBytes, 'x');
+  EXPECT_EQ(shown("a\n" + field + "\nb", 1000).size(), 3U);
+  EXPECT_EQ(shown("a\n" + field + "x\nb"), (Fields{"1: [a]", "2: has a field of more than 65536 bytes", "3: [b]"}));
+  EXPECT_EQ(shown("a\n\"" + field + "x\"\nb"),
+            (Fields{"1: [a]", "2: has a quote that is not closed within 65536 bytes", "3: [b]"}));
+  std::string row = field;
+  for (int i = 0; i < 4; ++i) row += "," + field;
+  EXPECT_EQ(shown("a\n" + row + "\nb"), (Fields{"1: [a]", "2: has more than 262144 bytes", "3: [b]"}));
+}
+
+TEST(Csv, EndsWithItsSource) {
+  class Broken final : public ByteSource {
+   public:
+    Result<std::string_view> next() override {
+      if (std::exchange(begun_, true)) return Error{ErrorCode::LimitExceeded, "too large"};
+      return std::string_view("a,b\nc,");
+    }
+
+   private:
+    bool begun_ = false;
+  };
+  Broken source;
+  CsvReader reader(source);
+  EXPECT_TRUE(reader.next());
+  EXPECT_FALSE(reader.next());
+}
 
 TEST(Csv, WritesWhatItReads) {
   std::string text;
   const Fields fields = {"plain", "with, comma", "with \"quote\"", "two\nlines", ""};
   append_csv(text, fields);
-  EXPECT_EQ(read_csv(text, 1).front().fields, fields);
+  EXPECT_EQ(read_csv(text).front().fields, fields);
 }
 
 TEST(Csv, DoesNotHandFormulasToSpreadsheets) {
@@ -45,7 +102,7 @@ TEST(Csv, DoesNotHandFormulasToSpreadsheets) {
   for (const auto* field : {"=1+1", "'=1+1", "'quoted'", "-", "plain", "''", ""}) {
     text.clear();
     append_csv(text, {"x", field});
-    EXPECT_EQ(plain_field(read_csv(text, 1).front().fields[1]), field);
+    EXPECT_EQ(plain_field(read_csv(text).front().fields[1]), field);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stator/app/input.h"
+#include "stator/model/problem_list.h"
 #include "stator/systems/media-library/csv.h"
 #include "stator/systems/media-library/native_support.h"
 
@@ -68,7 +69,7 @@ ItemTable::ItemTable(const model::Model& model, const std::vector<std::string>& 
                      std::vector<model::Problem>& problems)
     : model_(model) {
   for (const auto& name : header) {
-    const std::string column(trimmed(name));
+    const auto column = model::shown_name(trimmed(name));
     if (std::ranges::find(columns(), column) == columns().end()) {
       problems.push_back(
           {.attribute = column, .problem = fmt::format("is not a column; those are {}", fmt::join(columns(), ", "))});

@@ -9,7 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "stator/app/file_body.h"
 #include "stator/model/isbn.h"
+#include "stator/model/problem_list.h"
 #include "stator/model/template.h"
 #include "stator/runtime/given.h"
 #include "stator/runtime/transaction.h"
@@ -171,7 +173,25 @@ class Import {
   std::optional<std::map<std::string, std::string>> by_isbn_;      // ISBN-13 -> item
 };
 
-// What is told about an import.
+// Reads the file once without doing anything, so that one that cannot be read, or is too long, adds nothing.  How many lines it has
+// beside the first, which `look_at_first` judges.
+Outcome<std::size_t> look_through(const app::Call& call,
+                                  const std::function<Outcome<Done>(const CsvRow&)>& look_at_first) {
+  app::FileBody file(call);
+  CsvReader reader(file);
+  for (std::size_t rows = 0;; ++rows) {
+    const auto row = reader.next();
+    if (!row) return app::unreadable(row.error());
+    if (!*row && rows == 0) return invalid("the first line must name the columns");
+    if (!*row) return rows - 1;
+    if (rows == 0) ATTEMPT(look_at_first(**row));
+    if (rows > Transfer::kMostLines) {
+      return invalid(fmt::format("at most {} lines can be imported at once, beside the first", Transfer::kMostLines));
+    }
+  }
+}
+
+// What is told about an import.  Of lines that are wrong, the first hundred.
 class Report {
  public:
   void created() { ++created_; }
@@ -180,12 +200,21 @@ class Report {
     duplicates_.key("ItemId").string(item).end_object();
   }
   void error(std::size_t line, const Problem& problem) {
+    if (errors_told_ == model::kMostProblems) {
+      ++more_errors_;
+      return;
+    }
+    ++errors_told_;
     errors_.begin_object().key("line").integer(static_cast<std::int64_t>(line)).key("code").string(problem.code);
     errors_.key("message").string(problem.message).key("details").begin_array();
-    for (const auto& [attribute, text] : problem.details) {
-      errors_.begin_object().key("attribute").string(attribute).key("problem").string(text).end_object();
+    const auto told = model::short_list(problem.details);
+    for (const auto* detail : told.first) {
+      errors_.begin_object().key("attribute").string(detail->attribute);
+      errors_.key("problem").string(detail->problem).end_object();
     }
-    errors_.end_array().end_object();
+    errors_.end_array();
+    if (told.more > 0) errors_.key("more").integer(static_cast<std::int64_t>(told.more));
+    errors_.end_object();
   }
 
   std::string body(std::size_t rows, bool complete) {
@@ -195,12 +224,16 @@ class Report {
     JsonWriter json(body);
     json.begin_object().key("rows").integer(static_cast<std::int64_t>(rows)).key("created").integer(created_);
     json.key("complete").boolean(complete).key("duplicates").raw(duplicates_text_);
-    json.key("errors").raw(errors_text_).end_object();
+    json.key("errors").raw(errors_text_);
+    if (more_errors_ > 0) json.key("moreErrors").integer(more_errors_);
+    json.end_object();
     return body;
   }
 
  private:
   std::int64_t created_ = 0;
+  std::size_t errors_told_ = 0;
+  std::int64_t more_errors_ = 0;
   std::string duplicates_text_, errors_text_;
   JsonWriter duplicates_ = std::move(JsonWriter(duplicates_text_).begin_array());
   JsonWriter errors_ = std::move(JsonWriter(errors_text_).begin_array());
@@ -209,50 +242,56 @@ class Report {
 }  // namespace
 
 Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
-  const auto rows = read_csv(call.call.body, kMostLines + 1);
-  if (rows.size() > kMostLines + 1) {
-    return invalid(fmt::format("at most {} lines can be imported at once, beside the first", kMostLines));
-  }
-  if (rows.empty()) return invalid("the first line must name the columns");
   std::vector<model::Problem> problems;
-  if (!rows.front().problem.empty()) return invalid("the first line " + rows.front().problem);
-  const ItemTable table(parts_.repository.model(), rows.front().fields, problems);
-  if (!problems.empty()) return invalid("the first line does not name the columns", std::move(problems));
+  std::optional<ItemTable> table;
+  const auto lines = ATTEMPT(look_through(call.call, [&](const CsvRow& first) -> Outcome<Done> {
+    if (!first.problem.empty()) return invalid("the first line " + first.problem);
+    table.emplace(parts_.repository.model(), first.fields, problems);
+    if (!problems.empty()) return invalid("the first line does not name the columns", std::move(problems));
+    return Done{};
+  }));
 
   const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
   auto lease = ATTEMPT(ImportLease::take(parts_, library));
   Import import(parts_.repository, library, call.caller());
   Report report;
   bool complete = true;
-  for (auto row = rows.begin() + 1; row != rows.end() && complete; ++row) {
+  app::FileBody file(call.call);
+  CsvReader reader(file);
+  auto row = reader.next();  // the first line, which has been looked at
+  while (complete && row && *row) {
+    row = reader.next();
+    if (!row || !*row) break;
+    const auto& [at, fields, wrong] = **row;
     if (const auto kept = lease.keep(); !kept) {
-      report.error(row->line, kept.problem());
+      report.error(at, kept.problem());
       complete = false;
       break;
     }
-    if (!row->problem.empty()) {
-      report.error(row->line, invalid("the line " + row->problem));
+    if (!wrong.empty()) {
+      report.error(at, invalid("the line " + wrong));
       continue;
     }
-    auto line = table.read(row->fields, problems);
+    auto line = table->read(fields, problems);
     import.check(line, problems);
     if (!problems.empty()) {
-      report.error(row->line, invalid("the line is not valid", std::exchange(problems, {})));
+      report.error(at, invalid("the line is not valid", std::exchange(problems, {})));
       continue;
     }
     const auto isbn = text_of(line.attributes, "Isbn");
     const auto added = import.add(std::move(line));
     if (!added) {
-      report.error(row->line, added.problem());
+      report.error(at, added.problem());
       complete = is_the_lines_fault(added.problem());
     } else if (*added) {
-      report.duplicate(row->line, isbn, **added);
+      report.duplicate(at, isbn, **added);
     } else {
       report.created();
     }
   }
+  complete = complete && row.ok();  // the file has been read to its end before, so it always is
   lease.release();
-  return json_answer(report.body(rows.size() - 1, complete));
+  return json_answer(report.body(lines, complete));
 }
 
 Outcome<http::Response> Transfer::export_page(const app::NativeCall& call) const {

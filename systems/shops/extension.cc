@@ -1,8 +1,12 @@
 #include "stator/systems/shops/extension.h"
 
 #include <memory>
+#include <utility>
 
 #include "stator/app/answer.h"
+#include "stator/app/file_body.h"
+#include "stator/base/memory_budget.h"
+#include "stator/model/problem_list.h"
 #include "stator/runtime/problems.h"
 #include "stator/runtime/transaction.h"
 #include "stator/systems/shops/url_batch.h"
@@ -26,6 +30,52 @@ http::Response no_content() { return {.status = 204, .content_type = {}, .header
 
 const std::string& text_of(const value::Item& item, std::string_view name) { return *item.find(name)->as_string(); }
 
+// The answer to a batch, put together while it is written.  Of refused entries it has the first hundred.
+class UpsertAnswer {
+ public:
+  void add(const UpsertReport& report) {
+    created_.add(report.created);
+    changed_.add(report.changed);
+    unchanged_.add(report.unchanged);
+  }
+  void refuse(const UrlEntry& entry) {
+    if (refused_.count++ >= static_cast<std::int64_t>(model::kMostProblems)) return;
+    refused_.json.begin_object().key("url").string(entry.refused_url);
+    refused_.json.key("problem").string(entry.problem).end_object();
+  }
+
+  std::size_t bytes() const { return created_.text.size() + changed_.text.size() + unchanged_.text.size(); }
+
+  std::string body() && {
+    std::string body;
+    JsonWriter json(body);
+    const std::pair<std::string_view, Urls*> lists[] = {
+        {"created", &created_}, {"changed", &changed_}, {"unchanged", &unchanged_}, {"refused", &refused_}};
+    json.begin_object().key("counts").begin_object();
+    for (const auto& [name, list] : lists) json.key(name).integer(list->count);
+    json.end_object();
+    for (const auto& [name, list] : lists) {
+      list->json.end_array();
+      json.key(name).raw(list->text);
+      list->text = std::string();
+    }
+    json.end_object();
+    return body;
+  }
+
+ private:
+  struct Urls {
+    void add(const std::vector<std::string>& urls) {
+      for (const auto& url : urls) json.string(url);
+      count += static_cast<std::int64_t>(urls.size());
+    }
+    std::string text = {};
+    JsonWriter json = std::move(JsonWriter(text).begin_array());
+    std::int64_t count = 0;
+  };
+  Urls created_, changed_, unchanged_, refused_;
+};
+
 // The native actions of the model, by their names there.
 class Shops {
  public:
@@ -43,10 +93,32 @@ class Shops {
 
   Outcome<http::Response> upsert_urls(const NativeCall& call) {
     const auto& domain = text_of(call.within->attributes, "domain");
-    auto batch = read_url_batch(call.call.body, domain, told_);
-    if (!batch) return runtime::invalid(batch.error().message);
-    const auto report = ATTEMPT(store_.upsert(domain, std::move(batch->news)));
-    return json_answer(report_body(report, batch->refused));
+    MemoryClaim claim(call.call.memory, MemoryPart::Values);
+    RepeatedUrls repeated;
+    ATTEMPT(note_urls(call.call, domain, repeated, claim));
+    UpsertAnswer answer;
+    std::vector<UrlNews> chunk;
+    const auto write_chunk = [&]() -> Outcome<Done> {
+      if (!chunk.empty()) answer.add(ATTEMPT(store_.upsert(domain, std::exchange(chunk, {}))));
+      return hold(claim, repeated.bytes() + 2 * answer.bytes());
+    };
+    app::FileBody file(call.call);
+    UrlBatchReader reader(file, domain, told_);
+    while (true) {
+      auto entry = reader.next();
+      if (!entry) return app::unreadable(entry.error());
+      if (!*entry) break;
+      if (!(*entry)->problem.empty()) {
+        answer.refuse(**entry);
+      } else if (!repeated.hold((*entry)->news)) {
+        chunk.push_back(std::move((*entry)->news));
+        if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
+      }
+    }
+    ATTEMPT(write_chunk());
+    chunk = repeated.take();
+    ATTEMPT(write_chunk());
+    return json_answer(std::move(answer).body());
   }
 
   Outcome<http::Response> get_url(const NativeCall& call) {
@@ -119,29 +191,26 @@ class Shops {
     return UrlStore::naming(domain, *url);
   }
 
-  static std::string report_body(const UpsertReport& report, const std::vector<RefusedUrl>& refused) {
-    std::string body;
-    JsonWriter json(body);
-    json.begin_object().key("counts").begin_object();
-    json.key("created").integer(static_cast<std::int64_t>(report.created.size()));
-    json.key("changed").integer(static_cast<std::int64_t>(report.changed.size()));
-    json.key("unchanged").integer(static_cast<std::int64_t>(report.unchanged.size()));
-    json.key("refused").integer(static_cast<std::int64_t>(refused.size()));
-    json.end_object();
-    const auto list = [&](std::string_view name, const std::vector<std::string>& urls) {
-      json.key(name).begin_array();
-      for (const auto& url : urls) json.string(url);
-      json.end_array();
-    };
-    list("created", report.created);
-    list("changed", report.changed);
-    list("unchanged", report.unchanged);
-    json.key("refused").begin_array();
-    for (const auto& [url, problem] : refused) {
-      json.begin_object().key("url").string(url).key("problem").string(problem).end_object();
+  // Reads the batch for the first time: it can be read to its end, and these URLs are in it.
+  Outcome<Done> note_urls(const app::Call& call, std::string_view domain, RepeatedUrls& repeated,
+                          MemoryClaim& claim) const {
+    app::FileBody file(call);
+    UrlBatchReader reader(file, domain, told_);
+    while (true) {
+      const auto entry = reader.next();
+      if (!entry) return app::unreadable(entry.error());
+      if (!*entry) break;
+      if (!(*entry)->problem.empty()) continue;
+      repeated.note((*entry)->news.url);
+      ATTEMPT(hold(claim, repeated.bytes()));
     }
-    json.end_array().end_object();
-    return body;
+    repeated.end_notes();
+    return Done{};
+  }
+
+  static Outcome<Done> hold(MemoryClaim& claim, std::size_t bytes) {
+    if (bytes <= MemoryBudget::kSmallBytes || bytes <= claim.bytes() || claim.resize(bytes)) return Done{};
+    return app::unreadable({ErrorCode::Busy, "there is no memory left for this batch: send it again in a moment"});
   }
 
   runtime::Repository& repository_;

@@ -3,104 +3,43 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <unordered_map>
+#include <functional>
 
+#include "stator/model/problem_list.h"
 #include "stator/model/web_address.h"
-#include "stator/value/json.h"
 
 namespace stator::systems::shops {
 namespace {
 
 using value::AttributeValue;
-using value::JsonElement;
 
-std::optional<AttributeValue> plain_value(JsonElement json) {
-  std::string_view text;
-  if (json.get(text) == simdjson::SUCCESS) return AttributeValue::string(text);
-  value::JsonArray array;
-  if (json.get(array) != simdjson::SUCCESS) return std::nullopt;
-  value::List list;
-  for (const auto element : array) {
-    if (element.get(text) != simdjson::SUCCESS) return std::nullopt;
-    list.push_back(AttributeValue::string(text));
-  }
-  return AttributeValue(std::move(list));
+constexpr int kEntryLevel = 3;  // inside a list inside an object
+constexpr std::size_t kBytesPerHeldUrl = 400;
+
+// A text, or a list of texts.
+bool is_plain(const AttributeValue& content) {
+  if (content.as_string() != nullptr) return true;
+  const auto* list = content.as_list();
+  return list != nullptr &&
+         std::ranges::all_of(*list, [](const AttributeValue& element) { return element.as_string() != nullptr; });
 }
 
-// Reads the entries of one body.
-class BatchReader {
- public:
-  BatchReader(std::string_view domain, const std::vector<model::Attribute>& known) : domain_(domain), known_(known) {}
+Error no_batch() { return validation_error(R"(the body is {"urls": [...]})"); }
 
-  void read(JsonElement json) {
-    std::string_view url;
-    value::JsonObject object;
-    if (json.get(url) == simdjson::SUCCESS) return take(url, {});
-    if (json.get(object) != simdjson::SUCCESS) return refuse({}, "an entry is a URL, or an object with one");
-    if (object.at_key("url").get(url) != simdjson::SUCCESS) return refuse({}, "url is required, and a text");
-    model::PlainObject changes;
-    for (const auto& [name, content] : object) {
-      if (name == "url") continue;
-      if (const auto problem = read_member(name, content, changes)) return refuse(url, *problem);
-    }
-    take(url, std::move(changes));
+UrlEntry refused(std::string_view url, std::string problem) {
+  return {.news = {}, .refused_url = model::shown_name(url), .problem = std::move(problem)};
+}
+
+void merge(model::PlainObject& earlier, const model::PlainObject& later) {
+  for (const auto& [name, content] : later.values) {
+    earlier.values.set(name, content);
+    std::erase(earlier.nulls, name);
   }
-
-  UrlBatch finish() && { return std::move(batch_); }
-
- private:
-  // What is wrong with a member, if anything.
-  std::optional<std::string> read_member(std::string_view name, JsonElement content, model::PlainObject& changes) {
-    const auto attribute = std::ranges::find(known_, name, &model::Attribute::name);
-    if (attribute == known_.end()) return fmt::format("{} is not known here", name);
-    const bool repeated = changes.values.find(name) != nullptr || std::ranges::count(changes.nulls, name) > 0;
-    if (repeated) return fmt::format("{} is given twice", name);
-    if (content.is_null()) {
-      changes.nulls.emplace_back(name);
-      return std::nullopt;
-    }
-    auto value = plain_value(content);
-    if (!value) return fmt::format("{} is not of its type", name);
-    problems_.clear();
-    model::check_value(attribute->type, name, *value, problems_);
-    if (!problems_.empty()) return fmt::format("{} {}", problems_.front().attribute, problems_.front().problem);
-    changes.values.set(name, std::move(*value));
-    return std::nullopt;
+  for (const auto& name : later.nulls) {
+    earlier.values.erase(name);
+    if (std::ranges::count(earlier.nulls, name) == 0) earlier.nulls.push_back(name);
   }
-
-  void take(std::string_view text, model::PlainObject changes) {
-    auto url = url_of_shop(text, domain_);
-    if (!url) return refuse(text, url.error().message);
-    const auto [place, is_new] = places_.emplace(*url, batch_.news.size());
-    if (is_new) {
-      batch_.news.push_back({.url = std::move(*url), .changes = std::move(changes)});
-    } else {
-      merge(batch_.news[place->second].changes, changes);
-    }
-  }
-
-  static void merge(model::PlainObject& earlier, const model::PlainObject& later) {
-    for (const auto& [name, content] : later.values) {
-      earlier.values.set(name, content);
-      std::erase(earlier.nulls, name);
-    }
-    for (const auto& name : later.nulls) {
-      earlier.values.erase(name);
-      if (std::ranges::count(earlier.nulls, name) == 0) earlier.nulls.push_back(name);
-    }
-  }
-
-  void refuse(std::string_view url, std::string problem) {
-    batch_.refused.push_back({.url = std::string(url), .problem = std::move(problem)});
-  }
-
-  const std::string_view domain_;
-  const std::vector<model::Attribute>& known_;
-  UrlBatch batch_;
-  std::unordered_map<std::string, std::size_t> places_;  // URL -> its news
-  std::vector<model::Problem> problems_;
-};
+}
 
 }  // namespace
 
@@ -111,19 +50,102 @@ Result<std::string> url_of_shop(std::string_view text, std::string_view domain) 
   return std::move(canonical.url);
 }
 
-Result<UrlBatch> read_url_batch(std::string_view json, std::string_view domain,
-                                const std::vector<model::Attribute>& known) {
-  value::JsonParser parser;
-  const auto root = parser.parse(json);
-  if (!root) return validation_error(root.error().message);
-  value::JsonObject object;
-  value::JsonArray urls;
-  const bool readable = root->get(object) == simdjson::SUCCESS && object.size() == 1 &&
-                        object.at_key("urls").get(urls) == simdjson::SUCCESS;
-  if (!readable) return validation_error(R"(the body is {"urls": [...]})");
-  BatchReader reader(domain, known);
-  for (const auto entry : urls) reader.read(entry);
-  return std::move(reader).finish();
+Result<std::optional<UrlEntry>> UrlBatchReader::next() {
+  std::string name;
+  if (!std::exchange(begun_, true)) {
+    if (!reader_.open('{') || reader_.peek() != '"') return reader_.failed() ? reader_.error("") : no_batch();
+    if (!TRY(reader_.next_member(name)) || name != "urls" || !reader_.open('[')) return no_batch();
+  }
+  if (!TRY(reader_.next_element())) {
+    if (TRY(reader_.next_member(name))) return no_batch();
+    TRY(reader_.end());
+    return std::optional<UrlEntry>();
+  }
+  reader_.forget_values();
+  problems_.clear();
+  if (reader_.open('{')) return std::optional(TRY(read_object()));
+  if (reader_.peek() != '"') {
+    TRY(reader_.skip(kEntryLevel));
+    return std::optional(refused({}, "an entry is a URL, or an object with one"));
+  }
+  const auto url = TRY(reader_.value({.name = "url"}, kEntryLevel));
+  const auto* text = url.as_string();
+  return std::optional(text != nullptr ? entry(*text, {}) : refused({}, "a URL is too long"));
+}
+
+Result<UrlEntry> UrlBatchReader::read_object() {
+  std::optional<std::string> url;
+  model::PlainObject changes;
+  std::string problem, name;
+  while (TRY(reader_.next_member(name))) {
+    if (name != "url" && problem.empty()) {
+      problem = TRY(read_member(name, changes));
+    } else if (name == "url" && !url && reader_.peek() == '"') {
+      auto content = TRY(reader_.value({.name = name}, kEntryLevel + 1));
+      if (auto* text = content.as_string()) url = std::move(*text);
+    } else {
+      TRY(reader_.skip(kEntryLevel + 1));
+    }
+  }
+  if (!url) return refused({}, "url is required, and a text");
+  if (!problem.empty()) return refused(*url, std::move(problem));
+  return entry(*url, std::move(changes));
+}
+
+Result<std::string> UrlBatchReader::read_member(const std::string& name, model::PlainObject& changes) {
+  const auto attribute = std::ranges::find(known_, name, &model::Attribute::name);
+  const bool known = attribute != known_.end();
+  const bool repeated = changes.values.find(name) != nullptr || std::ranges::count(changes.nulls, name) > 0;
+  if (!known || repeated) {
+    TRY(reader_.skip(kEntryLevel + 1));
+    return fmt::format("{} is {}", model::shown_name(name), known ? "given twice" : "not known here");
+  }
+  auto content = TRY(reader_.value({.name = name}, kEntryLevel + 1));
+  if (problems_.empty() && content.type() == value::Type::Null) {
+    changes.nulls.push_back(name);
+    return std::string();
+  }
+  if (problems_.empty() && !is_plain(content)) return fmt::format("{} is not of its type", name);
+  if (problems_.empty()) model::check_value(attribute->type, name, content, problems_);
+  if (!problems_.empty()) return fmt::format("{} {}", problems_.front().attribute, problems_.front().problem);
+  changes.values.set(name, std::move(content));
+  return std::string();
+}
+
+UrlEntry UrlBatchReader::entry(std::string_view url, model::PlainObject changes) const {
+  auto canonical = url_of_shop(url, domain_);
+  if (!canonical) return refused(url, canonical.error().message);
+  return {.news = {.url = std::move(*canonical), .changes = std::move(changes)}, .refused_url = {}, .problem = {}};
+}
+
+void RepeatedUrls::note(std::string_view url) {
+  hashes_.push_back(std::hash<std::string_view>()(url));
+  bytes_ = hashes_.capacity() * sizeof(std::uint64_t);
+}
+
+void RepeatedUrls::end_notes() {
+  std::ranges::sort(hashes_);
+  auto kept = hashes_.begin();
+  for (auto at = hashes_.begin(); (at = std::adjacent_find(at, hashes_.end())) != hashes_.end();) {
+    const auto hash = *at;
+    at = std::upper_bound(at, hashes_.end(), hash);
+    *kept++ = hash;
+  }
+  hashes_.erase(kept, hashes_.end());
+  hashes_.shrink_to_fit();
+  bytes_ = hashes_.capacity() * sizeof(std::uint64_t);
+}
+
+bool RepeatedUrls::hold(UrlNews& news) {
+  if (!std::ranges::binary_search(hashes_, std::hash<std::string_view>()(news.url))) return false;
+  const auto [place, is_new] = places_.emplace(news.url, held_.size());
+  if (is_new) {
+    bytes_ += kBytesPerHeldUrl + 2 * news.url.size();
+    held_.push_back(std::move(news));
+  } else {
+    merge(held_[place->second].changes, news.changes);
+  }
+  return true;
 }
 
 }  // namespace stator::systems::shops

@@ -1,11 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "stator/base/byte_source.h"
 #include "stator/base/result.h"
+#include "stator/model/json_reader.h"
 #include "stator/model/validate.h"
 
 namespace stator::systems::shops {
@@ -16,22 +22,61 @@ struct UrlNews {
   model::PlainObject changes;  // type, hash, standards_used: absent keeps what is known, null clears it
 };
 
-struct RefusedUrl {
-  std::string url;  // as it was given
-  std::string problem;
-};
-
-struct UrlBatch {
-  std::vector<UrlNews> news;  // each URL once, in the order of first mention
-  std::vector<RefusedUrl> refused;
+// One entry of a batch: news, or why it is refused.
+struct UrlEntry {
+  UrlNews news;
+  std::string refused_url;  // as it was given, shortened
+  std::string problem;      // empty: it is news
 };
 
 // Reads {"urls": ["https://...", {"url": "https://...", "type": "product", "hash": "...", "standards_used": ["json-ld"]}]} for the
-// shop of that domain.  URLs are brought into their one spelling; what is said of one several times comes together, later words
-// winning.  A URL that cannot be taken is refused alone.  `known` are the attributes that may be told.
-// Errors: Validation, when the body as a whole cannot be read.
-Result<UrlBatch> read_url_batch(std::string_view json, std::string_view domain,
-                                const std::vector<model::Attribute>& known);
+// shop of that domain, entry by entry.  URLs are brought into their one spelling.  `known` are the attributes that may be told.
+// Confined to one thread.
+class UrlBatchReader {
+ public:
+  // All outlive the reader.
+  UrlBatchReader(ByteSource& json, std::string_view domain, const std::vector<model::Attribute>& known)
+      : reader_(json, problems_), domain_(domain), known_(known) {}
+
+  // The next entry; nullopt when there is no more.  Errors: Validation, when the body as a whole cannot be read; those of the source.
+  Result<std::optional<UrlEntry>> next();
+
+ private:
+  Result<UrlEntry> read_object();
+  // What is wrong with a member; empty when nothing is.
+  Result<std::string> read_member(const std::string& name, model::PlainObject& changes);
+  UrlEntry entry(std::string_view url, model::PlainObject changes) const;
+
+  std::vector<model::Problem> problems_;  // of the member that is being read
+  model::JsonReader reader_;
+  const std::string_view domain_;
+  const std::vector<model::Attribute>& known_;
+  bool begun_ = false;
+};
+
+// URLs that a batch names several times: what is said of one comes together, later words winning.
+//
+// All URLs are noted first.  When the batch is read again, those that come once can be dealt with at once, and the few others are
+// held until its end.  Confined to one thread.
+class RepeatedUrls {
+ public:
+  void note(std::string_view url);
+  void end_notes();
+
+  // Whether `news` is held, because there is or was more about its URL.
+  bool hold(UrlNews& news);
+  // What is held, in the order of first mention.
+  std::vector<UrlNews> take() { return std::move(held_); }
+
+  std::size_t bytes() const { return bytes_; }  // about what it takes
+
+ private:
+  std::size_t bytes_ = 0;
+  std::vector<std::uint64_t>
+      hashes_;  // of all; from end_notes() on, of those that come again, and a few that collide with another
+  std::vector<UrlNews> held_;
+  std::unordered_map<std::string, std::size_t> places_;  // URL -> its place there
+};
 
 // A URL of the shop in its one spelling.  Errors: Validation.
 Result<std::string> url_of_shop(std::string_view text, std::string_view domain);

@@ -15,7 +15,32 @@ std::vector<model::Attribute> told() {
   return attributes;
 }
 
-Result<UrlBatch> read(std::string_view json) { return read_url_batch(json, "example.com", told()); }
+struct UrlBatch {
+  std::vector<UrlNews> news;  // those that come several times are last
+  std::vector<UrlEntry> refused;
+};
+
+// A batch read twice, as it is when it is written.
+Result<UrlBatch> read(std::string_view json) {
+  const auto known = told();
+  RepeatedUrls repeated;
+  TextSource once(json), again(json);
+  UrlBatchReader first(once, "example.com", known), second(again, "example.com", known);
+  while (auto entry = TRY(first.next())) {
+    if (entry->problem.empty()) repeated.note(entry->news.url);
+  }
+  repeated.end_notes();
+  UrlBatch batch;
+  while (auto entry = TRY(second.next())) {
+    if (!entry->problem.empty()) {
+      batch.refused.push_back(std::move(*entry));
+    } else if (!repeated.hold(entry->news)) {
+      batch.news.push_back(std::move(entry->news));
+    }
+  }
+  for (auto& news : repeated.take()) batch.news.push_back(std::move(news));
+  return batch;
+}
 
 TEST(UrlBatch, TakesPlainUrlsAndObjects) {
   const auto batch = read(R"({"urls": ["https://example.com/a", {"url": "https://EXAMPLE.com/b#top", "type": "product",

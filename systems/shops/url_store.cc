@@ -19,7 +19,6 @@ using runtime::Write;
 using value::AttributeValue;
 using value::Item;
 
-constexpr std::size_t kChunk = 99;          // and the shop: a transaction takes 100
 constexpr unsigned kAttempts = 40;          // of one chunk, while others write the same rows
 constexpr std::size_t kLongestInKey = 900;  // as the model says; longer ones are known by their hash
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,8 @@ struct UpsertReport {
 // Blocking, thread-safe.
 class UrlStore {
  public:
+  static constexpr std::size_t kChunk = 99;  // and the shop: a transaction takes 100
+
   UrlStore(const model::Model& model, client::Client& client);  // both outlive the store
 
   // What names a URL's row, for the repository.

@@ -5,14 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "stator/app/file_body.h"
+#include "stator/model/json_reader.h"
+#include "stator/model/problem_list.h"
+#include "stator/model/type_rules.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/given.h"
 #include "stator/runtime/problems.h"
 #include "stator/systems/stories/response_rules.h"
 #include "stator/systems/stories/story_access.h"
 #include "stator/systems/stories/twee.h"
+#include "stator/value/item_size.h"
 #include "stator/value/json.h"
 
 namespace stator::systems::stories {
@@ -24,7 +30,7 @@ using value::Item;
 using value::List;
 
 constexpr std::string_view kFormat = "stator-story";
-constexpr std::size_t kMostDetails = 100;
+constexpr std::string_view kNodes = "nodes";
 constexpr std::array<std::string_view, 6> kNodeAttributes = {"id", "label", "type", "prompt", "responses", "media"};
 
 model::Attribute attribute(std::string name, model::Kind kind) {
@@ -34,50 +40,146 @@ model::Attribute attribute(std::string name, model::Kind kind) {
   return made;
 }
 
-// What the JSON of a story holds, in the model's own words.
-std::vector<model::Attribute> document_attributes(const model::Model& model) {
+model::Type node_type(const model::Model& model) {
   model::Type node;
   node.kind = model::Kind::Map;
   for (const auto name : kNodeAttributes) {
     node.shape.push_back(*model.find_entity("NODE")->find_attribute(name));
     node.shape.back().required = name == "id";
   }
-  auto nodes = attribute("nodes", model::Kind::List);
-  nodes.required = true;
-  nodes.type.element = std::make_shared<const model::Type>(std::move(node));
-  nodes.type.max = value::Number::from_int(static_cast<std::int64_t>(kMostNodes));
+  return node;
+}
+
+// What the JSON of a story holds beside its nodes, in the model's own words.
+std::vector<model::Attribute> document_attributes(const model::Model& model) {
   auto version = attribute("version", model::Kind::Integer);
   version.type.min = version.type.max = value::Number::from_int(1);
   auto format = attribute("format", model::Kind::Enum);
   format.type.values = {std::string(kFormat)};
   auto title = *model.find_entity("STORY")->find_attribute("title");
   auto start = *model.find_entity("STORY")->find_attribute("startNodeId");
-  return {std::move(format), std::move(version), std::move(title), std::move(start), std::move(nodes)};
+  return {std::move(format), std::move(version), std::move(title), std::move(start)};
 }
 
 runtime::Problem refused(std::vector<model::Problem> problems) {
-  const auto count = problems.size();
-  if (count > kMostDetails) problems.resize(kMostDetails);
+  const auto count = model::problem_count(problems);
   return runtime::invalid(fmt::format("the story cannot be imported: {} values are wrong", count), std::move(problems));
 }
 
 void add_problems(std::vector<model::Problem>& problems, const std::string& path, std::vector<model::Problem> more) {
   for (auto& problem : more) {
-    problem.attribute = fmt::format("{}.{}", path, problem.attribute);
-    problems.push_back(std::move(problem));
+    if (const auto counted = model::more_of(problem); counted > 0) {
+      model::count_more_problems(problems, counted);
+    } else {
+      model::add_problem(problems, fmt::format("{}.{}", path, problem.attribute), std::move(problem.problem));
+    }
   }
 }
 
-// What the types of attributes do not say.
-void check_nodes(const StoryDocument& document, std::vector<model::Problem>& problems) {
-  std::set<std::string> ids;
-  for (std::size_t i = 0; i < document.nodes.size(); ++i) {
-    const auto& node = document.nodes[i];
-    const auto path = fmt::format("nodes[{}]", i);
-    if (!ids.insert(text_at(node, "id")).second) problems.push_back({path + ".id", "is given twice"});
-    add_problems(problems, path, check_responses(responses_of(node), "responses"));
+void check_size(const Item& node, const std::string& path, std::vector<model::Problem>& problems) {
+  if (value::item_size_bytes(node) > value::kMaxItemSizeBytes) {
+    model::add_problem(problems, path, fmt::format("must have at most {} bytes", value::kMaxItemSizeBytes));
   }
 }
+
+// Reads the JSON of a story member by member, and its nodes one by one.  Confined to one reading.
+class JsonStory {
+ public:
+  JsonStory(ByteSource& text, const model::Model& model)
+      : attributes_(document_attributes(model)), node_(node_type(model)), reader_(text, problems_) {}
+
+  // What it says of the story itself.  Ends with the first node that is one too many.
+  Outcome<Item> read(const OnNode& on_node) {
+    const auto done = read_document(on_node);
+    if (problem_) return std::move(*problem_);
+    if (!done && reader_.values() > model::kMostJsonValues) return runtime::invalid("a node " + done.error().message);
+    if (!done) return app::unreadable(done.error());
+    for (auto& problem : runtime::check_inputs(attributes_, story_)) {
+      const auto told = std::ranges::find(problems_, problem.attribute, &model::Problem::attribute);
+      if (told == problems_.end()) problems_.push_back(std::move(problem));
+    }
+    if (!has_nodes_) model::add_problem(problems_, std::string(kNodes), "is required");
+    if (!problems_.empty()) return refused(std::move(problems_));
+    story_.erase("format");
+    story_.erase("version");
+    return std::move(story_);
+  }
+
+ private:
+  Result<void> read_document(const OnNode& on_node) {
+    if (!reader_.open('{')) return reader_.error("it is not a JSON object");
+    std::set<std::string> seen;
+    std::string name;
+    while (TRY(reader_.next_member(name))) {
+      const auto attribute = std::ranges::find(attributes_, name, &model::Attribute::name);
+      const bool known = name == kNodes || attribute != attributes_.end();
+      if (!known || !seen.insert(name).second) {
+        const auto shown = model::shown_name(name);
+        model::add_problem(problems_, shown, known ? "is given twice" : model::unknown_attribute(attributes_, shown));
+        TRY(reader_.skip(2));
+      } else if (name == kNodes && reader_.open('[')) {
+        has_nodes_ = true;
+        TRY(read_nodes(on_node));
+        if (problem_) return {};
+      } else if (name == kNodes) {
+        has_nodes_ = true;
+        model::add_problem(problems_, name, "must be a list");
+        TRY(reader_.skip(2));
+      } else {
+        const model::JsonPlace place{.name = name};
+        auto content = TRY(reader_.value(place, 2));
+        if (content.type() == value::Type::Null) continue;
+        if (auto fitted = model::fit_json(attribute->type, place, std::move(content), problems_)) {
+          story_.set(name, std::move(*fitted));
+        }
+      }
+    }
+    return reader_.end();
+  }
+
+  // A problem of `on_node` ends it, and is then problem_.
+  Result<void> read_nodes(const OnNode& on_node) {
+    const model::JsonPlace nodes{.name = kNodes};
+    for (std::size_t i = 0; TRY(reader_.next_element()); ++i) {
+      if (i == kMostNodes) {
+        // What else is wrong does not matter then.
+        problem_ = refused({{std::string(kNodes), fmt::format("must have at most {} members", kMostNodes)}});
+        return {};
+      }
+      reader_.forget_values();
+      const model::JsonPlace place{.parent = &nodes, .index = i};
+      const auto before = model::problem_count(problems_);
+      auto content = model::fit_json(node_, place, TRY(reader_.value(place, 3)), problems_);
+      if (!content) continue;
+      const auto path = place.text();
+      model::check_value(node_, path, *content, problems_);
+      if (model::problem_count(problems_) > before) continue;
+      auto& node = *content->as_map();
+      check_node(node, path);
+      if (const auto done = on_node(std::move(node), reader_.values()); !done) {
+        problem_ = done.problem();
+        return {};
+      }
+    }
+    return {};
+  }
+
+  // What the types of attributes do not say.
+  void check_node(const Item& node, const std::string& path) {
+    if (!ids_.insert(text_at(node, "id")).second) model::add_problem(problems_, path + ".id", "is given twice");
+    add_problems(problems_, path, check_responses(responses_of(node), "responses"));
+    check_size(node, path, problems_);
+  }
+
+  const std::vector<model::Attribute> attributes_;
+  const model::Type node_;
+  std::vector<model::Problem> problems_;
+  model::JsonReader reader_;
+  Item story_;
+  bool has_nodes_ = false;
+  std::set<std::string> ids_;
+  std::optional<runtime::Problem> problem_;
+};
 
 // ----------------------------------------------------------------------------------------------------------------------- Twee
 
@@ -188,16 +290,6 @@ Item to_node(const TweePassage& passage, const std::map<std::string, std::string
   return node;
 }
 
-// The same bound for what comes and goes, so that what was exported can be imported, and what was imported exported.
-Outcome<runtime::Done> check_size(std::string_view document) {
-  if (document.size() <= kMostDocumentBytes) return runtime::Done{};
-  return runtime::Problem{
-      runtime::ProblemKind::TooLarge,
-      "TooLarge",
-      fmt::format("a document has at most {} bytes, and this one has {}", kMostDocumentBytes, document.size()),
-      {}};
-}
-
 std::size_t longest_label(const model::Model& model) {
   const auto& most = model.find_entity("NODE")->find_attribute("label")->type.max;
   return static_cast<std::size_t>(most->to_int64().value());
@@ -205,47 +297,65 @@ std::size_t longest_label(const model::Model& model) {
 
 }  // namespace
 
-Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model& model) {
-  ATTEMPT(check_size(text));
-  std::vector<model::Problem> problems;
-  const auto attributes = document_attributes(model);
-  auto object = model::read_plain_json(text, attributes, problems);
-  if (!object) return runtime::invalid(object.error().message);
-  for (auto& problem : runtime::check_inputs(attributes, object->values)) problems.push_back(std::move(problem));
-  if (!problems.empty()) return refused(std::move(problems));
-  StoryDocument document;
-  for (const std::string_view name : {"title", "startNodeId"}) {
-    if (const auto* content = object->values.find(name)) document.story.set(name, *content);
-  }
-  for (auto& node : *object->values.find("nodes")->as_list()) document.nodes.push_back(std::move(*node.as_map()));
-  check_nodes(document, problems);
-  if (!problems.empty()) return refused(std::move(problems));
-  return document;
+// The same bound for what comes and goes, so that what was exported can be imported, and what was imported exported.
+Outcome<runtime::Done> check_document_size(std::size_t bytes) {
+  if (bytes <= kMostDocumentBytes) return runtime::Done{};
+  return runtime::Problem{
+      runtime::ProblemKind::TooLarge,
+      "TooLarge",
+      fmt::format("a document has at most {} bytes, and this one has {}", kMostDocumentBytes, bytes),
+      {}};
 }
 
-Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model& model, Random& random) {
-  ATTEMPT(check_size(text));
-  const auto twee = read_twee(text);
-  if (!twee) return runtime::invalid(twee.error().message);
+Outcome<Item> check_json_story(ByteSource& text, const model::Model& model) {
+  return JsonStory(text, model).read([](const Item&, std::size_t) { return runtime::Done{}; });
+}
+
+Outcome<runtime::Done> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node) {
+  ATTEMPT(JsonStory(text, model).read(on_node));
+  return runtime::Done{};
+}
+
+Outcome<CheckedTwee> check_twee_story(ByteSource& text, const model::Model& model, Random& random) {
+  const auto& node_entity = *model.find_entity("NODE");
+  TweeReader reader(text);
+  CheckedTwee checked;
   std::vector<model::Problem> problems;
-  std::map<std::string, std::string> ids;
-  for (const auto& passage : twee->passages) {
-    if (!ids.emplace(passage.name, random.uuid()).second) problems.push_back({passage.name, "is given twice"});
+  while (true) {
+    const auto passage = reader.next();
+    if (!passage) return app::unreadable(passage.error());
+    if (!*passage) break;
+    const auto name = model::shown_name((*passage)->name);
+    if (!checked.ids.emplace((*passage)->name, random.uuid()).second) {
+      model::add_problem(problems, name, "is given twice");
+    }
+    auto node = to_node(**passage, checked.ids);
+    add_problems(problems, name, runtime::check_new(node_entity, node, runtime::Source::Model));
+    check_size(node, name, problems);
   }
-  StoryDocument document;
-  document.story.set("title", AttributeValue(twee->title.empty() ? std::string("Untitled") : twee->title));
-  if (const auto start = ids.find(twee->start); start != ids.end()) {
-    document.story.set("startNodeId", AttributeValue(start->second));
+  checked.story.set("title", AttributeValue(reader.title().empty() ? std::string("Untitled") : reader.title()));
+  if (const auto start = checked.ids.find(reader.start()); start != checked.ids.end()) {
+    checked.story.set("startNodeId", AttributeValue(start->second));
   }
-  for (auto& problem : runtime::check_new(*model.find_entity("STORY"), document.story, runtime::Source::Model)) {
+  for (auto& problem : runtime::check_new(*model.find_entity("STORY"), checked.story, runtime::Source::Model)) {
     problems.push_back(std::move(problem));
   }
-  for (const auto& passage : twee->passages) {
-    auto& node = document.nodes.emplace_back(to_node(passage, ids));
-    add_problems(problems, passage.name, runtime::check_new(*model.find_entity("NODE"), node, runtime::Source::Model));
-  }
   if (!problems.empty()) return refused(std::move(problems));
-  return document;
+  return checked;
+}
+
+Outcome<runtime::Done> for_each_twee_node(ByteSource& text, const model::Model& model, const CheckedTwee& checked,
+                                          const OnNode& on_node) {
+  const auto& node_entity = *model.find_entity("NODE");
+  TweeReader reader(text);
+  while (true) {
+    const auto passage = reader.next();
+    if (!passage) return app::unreadable(passage.error());
+    if (!*passage) return runtime::Done{};
+    auto node = to_node(**passage, checked.ids);
+    runtime::check_new(node_entity, node, runtime::Source::Model);  // brings values into their one spelling
+    ATTEMPT(on_node(std::move(node), kNodeAttributes.size() + 3 * (*passage)->links.size()));
+  }
 }
 
 Outcome<std::string> write_json_story(const StoryDocument& document) {
@@ -268,7 +378,7 @@ Outcome<std::string> write_json_story(const StoryDocument& document) {
     json.end_object();
   }
   json.end_array().end_object();
-  ATTEMPT(check_size(body));
+  ATTEMPT(check_document_size(body.size()));
   return body;
 }
 
@@ -281,9 +391,10 @@ Outcome<std::string> write_twee_story(const StoryDocument& document, const model
                   .passages = {}};
   for (const auto& node : document.nodes) story.passages.push_back(to_passage(node, names));
   auto text = write_twee(story);
-  ATTEMPT(check_size(text));
+  ATTEMPT(check_document_size(text.size()));
   // Spaces that keep texts from looking like markup may make one too long.
-  if (auto again = read_twee_story(text, model, random); !again) {
+  TextSource source(text);
+  if (auto again = check_twee_story(source, model, random); !again) {
     auto problem = again.problem();
     return runtime::conflict("NotForTwee", "something in the story does not fit into Twee; JSON can hold it",
                              std::move(problem.details));

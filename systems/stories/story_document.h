@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stator/base/byte_source.h"
 #include "stator/base/random.h"
 #include "stator/model/model.h"
 #include "stator/runtime/outcome.h"
@@ -30,10 +33,25 @@ struct StoryDocument {
   std::vector<value::Item> nodes;  // id, label, type, prompt, responses, media
 };
 
-// Bounds: 10,000 nodes, kMostDocumentBytes, and what the model says of attributes.  Problems: Invalid, with the first hundred places;
-// TooLarge.
-runtime::Outcome<StoryDocument> read_json_story(std::string_view text, const model::Model& model);
-runtime::Outcome<StoryDocument> read_twee_story(std::string_view text, const model::Model& model, Random& random);
+// Called with one node after another, and about how many values it holds.
+using OnNode = std::function<runtime::Outcome<runtime::Done>(value::Item node, std::size_t values)>;
+
+// A text is looked through first, which holds one node at a time, and then read again for its nodes.  Bounds: 10,000 nodes, each as
+// large as an item can be, and what the model says of attributes.  Problems: Invalid, with the first hundred places; those of
+// the source (app::unreadable).
+runtime::Outcome<value::Item> check_json_story(ByteSource& text, const model::Model& model);
+runtime::Outcome<runtime::Done> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node);
+
+// That a document is no larger than one can be.  Problems: TooLarge.
+runtime::Outcome<runtime::Done> check_document_size(std::size_t bytes);
+
+struct CheckedTwee {
+  value::Item story;
+  std::map<std::string, std::string> ids;  // of the nodes that passages become, by their names
+};
+runtime::Outcome<CheckedTwee> check_twee_story(ByteSource& text, const model::Model& model, Random& random);
+runtime::Outcome<runtime::Done> for_each_twee_node(ByteSource& text, const model::Model& model,
+                                                   const CheckedTwee& checked, const OnNode& on_node);
 
 // What is written can be read again.  Problems: TooLarge, beyond kMostDocumentBytes.
 runtime::Outcome<std::string> write_json_story(const StoryDocument& document);

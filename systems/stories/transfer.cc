@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
+#include <functional>
 
 #include "stator/app/answer.h"
+#include "stator/app/body_memory.h"
+#include "stator/app/file_body.h"
 #include "stator/base/log.h"
+#include "stator/base/memory_budget.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/problems.h"
 #include "stator/systems/stories/arrangement.h"
 #include "stator/systems/stories/story_document.h"
+#include "stator/value/item_size.h"
 
 namespace stator::systems::stories {
 namespace {
@@ -25,9 +29,9 @@ using value::AttributeValue;
 using value::Item;
 
 constexpr std::chrono::hours kUnfinishedImport{1};  // until what was cut off goes away
-constexpr std::size_t kBytesPerTransaction = std::size_t{2}
-                                             << 20;          // half of DynamoDB's bound, which counts more than text
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors put one in front
+// Half of DynamoDB's bound, which counts more than text.
+constexpr std::size_t kBytesPerTransaction = std::size_t{2} << 20;
+constexpr std::size_t kValuesPerTransaction = 20'000;  // a single node may have more
 constexpr std::string_view kTweeType = "text/twee; charset=utf-8";
 
 std::string upper_case(std::string text) {
@@ -36,20 +40,19 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-std::size_t bytes_of(const Item& node) {
-  std::string json;
-  model::append_plain_json(json, AttributeValue(node));
-  return json.size();
-}
+// Reads the nodes of a story that has been looked through.
+using ForEachNode = std::function<Outcome<Done>(const OnNode& on_node)>;
 
+// Writes nodes as they are read, and holds as many as one transaction takes.
 class Import {
  public:
-  Import(const StoryAccess& stories, const Clock& clock, std::string owner)
-      : stories_(stories), clock_(clock), owner_(std::move(owner)) {}
+  Import(const StoryAccess& stories, const Clock& clock, std::string owner, MemoryBudget* memory)
+      : stories_(stories), clock_(clock), owner_(std::move(owner)), claim_(memory, MemoryPart::Values) {}
 
-  Outcome<Object> run(const StoryDocument& document) {
-    ATTEMPT(begin(document.story));
-    auto done = write_all(document.nodes);
+  Outcome<Object> run(const Item& story, const ForEachNode& for_each_node) {
+    ATTEMPT(begin(story));
+    auto done = for_each_node([this](Item node, std::size_t values) { return add(std::move(node), values); });
+    if (done) done = write_waiting();
     auto finished = done ? finish() : Outcome<Object>(done.problem());
     if (!finished) give_up();
     return finished;
@@ -69,33 +72,38 @@ class Import {
     });
   }
 
-  Outcome<Done> write_all(const std::vector<Item>& nodes) {
-    for (std::size_t begin = 0; begin < nodes.size();) {
-      std::size_t bytes = 0;
-      auto end = begin;
-      while (end < nodes.size() && end - begin < kNodesPerTransaction) {
-        bytes += bytes_of(nodes[end]);
-        if (end > begin && bytes > kBytesPerTransaction) break;
-        ++end;
-      }
-      ATTEMPT(write(std::span(nodes).subspan(begin, end - begin), begin));
-      begin = end;
+  Outcome<Done> add(Item node, std::size_t values) {
+    const auto bytes = value::item_size_bytes(node);
+    const bool full = waiting_.size() == kNodesPerTransaction || bytes_ + bytes > kBytesPerTransaction ||
+                      values_ + values > kValuesPerTransaction;
+    if (full) ATTEMPT(write_waiting());
+    bytes_ += bytes;
+    values_ += values;
+    if (const auto needed = app::bytes_of_values(bytes_, values_);
+        needed > MemoryBudget::kSmallBytes && !claim_.resize(needed)) {
+      return app::unreadable({ErrorCode::Busy, "there is no memory left for this request: try again in a moment"});
     }
+    waiting_.push_back(std::move(node));
     return Done{};
   }
 
-  Outcome<Done> write(std::span<const Item> nodes, std::size_t place) {
-    return stories_.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        auto attributes = nodes[i];
+  Outcome<Done> write_waiting() {
+    if (waiting_.empty()) return Done{};
+    ATTEMPT(stories_.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+      for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        auto attributes = waiting_[i];
         attributes.set("userId", AttributeValue(owner_));
         attributes.set("storyId", AttributeValue(story_id_));
-        const auto position = static_cast<std::int64_t>(place + i + 1) * kPositionStep;
+        const auto position = static_cast<std::int64_t>(written_ + i + 1) * kPositionStep;
         attributes.set("nodeOrder", AttributeValue::number(position));
         ATTEMPT(transaction.create(stories_.node(), std::move(attributes), Source::Model));
       }
       return Done{};
-    });
+    }));
+    written_ += waiting_.size();
+    waiting_.clear();
+    bytes_ = values_ = 0;
+    return Done{};
   }
 
   Outcome<Object> finish() {
@@ -130,6 +138,11 @@ class Import {
   const Clock& clock_;
   const std::string owner_;
   std::string story_id_;
+  MemoryClaim claim_;
+  std::vector<Item> waiting_;  // for the next transaction
+  std::size_t bytes_ = 0;      // of those
+  std::size_t values_ = 0;     // in those
+  std::size_t written_ = 0;
 };
 
 bool is_json(const http::Request& request) { return request.header("Content-Type").starts_with(app::kJsonType); }
@@ -153,12 +166,21 @@ Outcome<http::Response> export_story(const StoryAccess& stories, Random& random,
 
 Outcome<http::Response> import_story(const StoryAccess& stories, const Clock& clock, Random& random,
                                      const app::NativeCall& call) {
-  auto text = call.call.body;
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (text.empty()) return runtime::invalid("there is no story in the body");
-  const auto document = ATTEMPT(is_json(call.call.request) ? read_json_story(text, stories.model())
-                                                           : read_twee_story(text, stories.model(), random));
-  const auto story = ATTEMPT(Import(stories, clock, *call.caller().subject).run(document));
+  if (call.call.body.empty()) return runtime::invalid("there is no story in the body");
+  ATTEMPT(check_document_size(call.call.body.size()));
+  const auto& model = stories.model();
+  app::FileBody first(call.call, kMostDocumentBytes), second(call.call, kMostDocumentBytes);
+  Import import(stories, clock, *call.caller().subject, call.call.memory);
+  const auto import_json = [&]() -> Outcome<Object> {
+    const auto checked = ATTEMPT(check_json_story(first, model));
+    return import.run(checked, [&](const OnNode& on_node) { return for_each_json_node(second, model, on_node); });
+  };
+  const auto import_twee = [&]() -> Outcome<Object> {
+    const auto checked = ATTEMPT(check_twee_story(first, model, random));
+    return import.run(checked.story,
+                      [&](const OnNode& on_node) { return for_each_twee_node(second, model, checked, on_node); });
+  };
+  const auto story = ATTEMPT(is_json(call.call.request) ? import_json() : import_twee());
   std::string body;
   app::append_object(body, stories.model().table, story);
   auto answer = json_answer(201, std::move(body));

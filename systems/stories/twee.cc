@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include "stator/value/json.h"
 
@@ -17,6 +17,14 @@ namespace stator::systems::stories {
 namespace {
 
 constexpr std::size_t kMostPassages = 10'000;
+constexpr std::size_t kMostLineBytes = std::size_t{64} << 10;      // held at once; headers have no more
+constexpr std::size_t kMostPassageBytes = std::size_t{512} << 10;  // a node holds less
+constexpr std::size_t kMostStoryDataBytes = std::size_t{64} << 10;
+constexpr std::size_t kMostNameBytes = 1024;  // a node's label is shorter
+constexpr std::size_t kMostLinks = 1000;      // a node has far fewer
+constexpr std::string_view kTitle = "StoryTitle";
+constexpr std::string_view kData = "StoryData";
+constexpr std::string_view kStart = "Start";
 
 std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -81,6 +89,9 @@ Result<TweePassage> read_header(std::string_view header, std::size_t line) {
   const auto metadata = find_bare(header, '{');
   passage.name = unescape(trim(header.substr(0, std::min(tags, metadata))));
   if (passage.name.empty()) return validation_error(fmt::format("line {}: a passage without a name", line));
+  if (passage.name.size() > kMostNameBytes) {
+    return validation_error(fmt::format("line {}: the name of a passage has at most {} bytes", line, kMostNameBytes));
+  }
   if (tags < metadata) {
     const auto end = find_bare(header, ']', tags);
     if (end == std::string_view::npos)
@@ -108,29 +119,31 @@ TweeLink read_link(std::string_view inside) {
   return {std::string(trim(inside)), std::string(trim(inside))};
 }
 
-// Takes the links out of a passage's text.
-void take_links(std::string_view body, TweePassage& passage) {
+// Takes the links out of a passage's text.  False when there are too many.
+bool take_links(std::string_view body, TweePassage& passage) {
   std::string text;
   std::size_t at = 0;
   while (true) {
     const auto open = body.find("[[", at);
     const auto close = open == std::string_view::npos ? open : body.find("]]", open);
     if (close == std::string_view::npos) break;
+    if (passage.links.size() == kMostLinks) return false;
     text += body.substr(at, open - at);
     passage.links.push_back(read_link(body.substr(open + 2, close - open - 2)));
     at = close + 2;
   }
   text += body.substr(at);
   passage.text = std::string(trim(text));
+  return true;
 }
 
-void read_story_data(std::string_view json, TweeStory& story) {
+void read_story_data(std::string_view json, std::string& ifid, std::string& start) {
   value::JsonParser parser;
   const auto root = parser.parse(json);
   if (!root) return;  // every tool writes its own; what cannot be read is not needed
   std::string_view text;
-  if ((*root)["ifid"].get(text) == simdjson::SUCCESS) story.ifid = text;
-  if ((*root)["start"].get(text) == simdjson::SUCCESS) story.start = text;
+  if ((*root)["ifid"].get(text) == simdjson::SUCCESS) ifid = text;
+  if ((*root)["start"].get(text) == simdjson::SUCCESS) start = text;
 }
 
 bool has_tag(const TweePassage& passage, std::string_view tag) {
@@ -139,50 +152,115 @@ bool has_tag(const TweePassage& passage, std::string_view tag) {
 
 }  // namespace
 
-Result<TweeStory> read_twee(std::string_view text) {
-  TweeStory story;
-  std::optional<TweePassage> passage;
-  std::string body;
-  const auto end_passage = [&]() -> Result<void> {
-    if (!passage) return {};
-    if (passage->name == "StoryTitle") {
-      story.title = trim(body);
-    } else if (passage->name == "StoryData") {
-      read_story_data(trim(body), story);
-    } else if (!has_tag(*passage, "script") && !has_tag(*passage, "stylesheet")) {
-      if (story.passages.size() == kMostPassages)
-        return validation_error(fmt::format("more than {} passages", kMostPassages));
-      take_links(body, *passage);
-      story.passages.push_back(std::move(*passage));
+Error TweeReader::error(std::string_view problem) const {
+  return validation_error(fmt::format("line {}: {}", line_number_, problem));
+}
+
+bool TweeReader::next_line() {
+  line_.clear();
+  begins_ = whole_;
+  whole_ = false;
+  if (begins_) ++line_number_;
+  while (line_.size() < kMostLineBytes) {
+    if (piece_.empty()) {
+      auto piece = source_.next();
+      if (!piece) {
+        failure_ = std::move(piece).error();
+        return false;
+      }
+      if (piece->empty()) {
+        whole_ = true;
+        return !line_.empty();
+      }
+      piece_ = *piece;
     }
-    passage.reset();
-    body.clear();
-    return {};
-  };
-  std::size_t line_number = 0;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++line_number;
-    if (line.starts_with("::")) {
-      TRY(end_passage());
-      passage = TRY(read_header(line.substr(2), line_number));
-    } else if (passage) {
-      body += line;
-      body += '\n';
-    } else if (!trim(line).empty()) {
-      return validation_error(
-          fmt::format("line {}: text before the first passage; passages begin with ::", line_number));
+    const auto end = std::min(piece_.find('\n'), piece_.size());
+    const auto taken = std::min(end, kMostLineBytes - line_.size());
+    line_ += piece_.substr(0, taken);
+    piece_.remove_prefix(taken);
+    if (!piece_.empty() && piece_.front() == '\n') {
+      piece_.remove_prefix(1);
+      whole_ = true;
+      return true;
     }
   }
+  return true;
+}
+
+bool TweeReader::is_skipped() const {
+  return passage_ && (has_tag(*passage_, "script") || has_tag(*passage_, "stylesheet"));
+}
+
+Result<void> TweeReader::add_to_body(std::string_view text) {
+  if (is_skipped()) return {};
+  const auto most = passage_->name == kData ? kMostStoryDataBytes : kMostPassageBytes;
+  if (body_.size() + text.size() > most) return error(fmt::format("{} has more than {} bytes", passage_->name, most));
+  body_ += text;
+  return {};
+}
+
+// Whether there was one that is a passage of the story, which is then finished.
+Result<bool> TweeReader::end_passage() {
+  if (!passage_) return false;
+  auto passage = *std::exchange(passage_, std::nullopt);
+  const auto body = std::exchange(body_, {});
+  if (passage.name == kTitle) {
+    title_ = trim(body);
+    return false;
+  }
+  if (passage.name == kData) {
+    read_story_data(trim(body), ifid_, start_);
+    return false;
+  }
+  if (has_tag(passage, "script") || has_tag(passage, "stylesheet")) return false;
+  if (count_ == kMostPassages) return validation_error(fmt::format("more than {} passages", kMostPassages));
+  if (!take_links(body, passage)) return error(fmt::format("{} has more than {} links", passage.name, kMostLinks));
+  if (count_++ == 0) first_ = passage.name;
+  has_start_ = has_start_ || passage.name == kStart;
+  finished_ = std::move(passage);
+  return true;
+}
+
+// Whether the line ended a passage of the story.
+Result<bool> TweeReader::take_line() {
+  if (begins_ && line_.starts_with("::")) {
+    if (!whole_) return error(fmt::format("the first line of a passage has at most {} bytes", kMostLineBytes));
+    const bool ended = TRY(end_passage());
+    passage_ = TRY(read_header(std::string_view(line_).substr(2), line_number_));
+    return ended;
+  }
+  if (passage_) {
+    TRY(add_to_body(line_));
+    if (whole_) TRY(add_to_body("\n"));
+  } else if (!trim(line_).empty()) {
+    return error("text before the first passage; passages begin with ::");
+  }
+  return false;
+}
+
+Result<std::optional<TweePassage>> TweeReader::next() {
+  while (next_line()) {
+    if (TRY(take_line())) return std::exchange(finished_, std::nullopt);
+  }
+  if (failure_) return *failure_;
   TRY(end_passage());
-  const auto named = [&](std::string_view name) {
-    return std::any_of(story.passages.begin(), story.passages.end(),
-                       [&](const TweePassage& p) { return p.name == name; });
-  };
-  if (story.start.empty() && named("Start")) story.start = "Start";
-  if (story.start.empty() && !story.passages.empty()) story.start = story.passages.front().name;
+  return std::exchange(finished_, std::nullopt);
+}
+
+const std::string& TweeReader::start() const {
+  static const std::string called(kStart);
+  if (!start_.empty()) return start_;
+  return has_start_ ? called : first_;
+}
+
+Result<TweeStory> read_twee(std::string_view text) {
+  TextSource source(text);
+  TweeReader reader(source);
+  TweeStory story;
+  while (auto passage = TRY(reader.next())) story.passages.push_back(std::move(*passage));
+  story.title = reader.title();
+  story.ifid = reader.ifid();
+  story.start = reader.start();
   return story;
 }
 

@@ -65,5 +65,55 @@ TEST(Twee, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(read_twee(":: a [b").error().message, "line 1: the tags of a are not closed");
 }
 
+// A text in pieces of one size.
+class Pieces final : public ByteSource {
+ public:
+  Pieces(std::string_view text, std::size_t size) : text_(text), size_(size) {}
+
+  Result<std::string_view> next() override {
+    const auto piece = text_.substr(0, size_);
+    text_.remove_prefix(piece.size());
+    return piece;
+  }
+
+ private:
+  std::string_view text_;
+  const std::size_t size_;
+};
+
+TEST(Twee, ComesInPiecesOfAnySize) {
+  constexpr std::string_view kText = ":: Start [x]\none\n\ntwo [[on->B]]\n:: S [script]\n:::\n:: B\nthree";
+  const auto whole = read_twee(kText);
+  ASSERT_TRUE(whole);
+  for (std::size_t size = 1; size < kText.size(); ++size) {
+    Pieces pieces(kText, size);
+    TweeReader reader(pieces);
+    std::vector<TweePassage> passages;
+    while (true) {
+      auto passage = reader.next();
+      ASSERT_TRUE(passage) << size << passage.error().message;
+      if (!*passage) break;
+      passages.push_back(std::move(**passage));
+    }
+    EXPECT_EQ(passages, whole->passages) << size;
+    EXPECT_EQ(reader.start(), "Start");
+  }
+}
+
+TEST(Twee, HoldsNoMoreThanANodeCan) {
+  const std::string long_line(1 << 20, 'x');
+  EXPECT_EQ(read_twee(":: a\n" + long_line).error().message, "line 2: a has more than 524288 bytes");
+  EXPECT_EQ(read_twee(":: a\n" + std::string(600'000, '\n')).error().message.substr(0, 4), "line");
+  EXPECT_TRUE(read_twee(":: a [script]\n" + long_line + "\n:: b\n"));
+  EXPECT_EQ(read_twee(":: " + long_line).error().message,
+            "line 1: the first line of a passage has at most 65536 bytes");
+  std::string links = ":: a\n";
+  for (int i = 0; i < 1001; ++i) links += "[[b]]";
+  EXPECT_EQ(read_twee(links).error().message, "line 3: a has more than 1000 links");
+  std::string passages;
+  for (int i = 0; i <= 10'000; ++i) passages += ":: a\n";
+  EXPECT_EQ(read_twee(passages).error().message, "more than 10000 passages");
+}
+
 }  // namespace
 }  // namespace stator::systems::stories

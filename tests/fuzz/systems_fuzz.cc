@@ -20,19 +20,27 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
+std::vector<media_library::CsvRow> read_csv(std::string_view text) {
+  TextSource source(text);
+  media_library::CsvReader reader(source);
+  std::vector<media_library::CsvRow> rows;
+  while (auto row = reader.next().value()) rows.push_back(std::move(*row));
+  return rows;
+}
+
 std::string written(const std::vector<media_library::CsvRow>& rows) {
   std::string text;
-  for (const auto& row : rows) media_library::append_csv(text, row);
+  for (const auto& row : rows) media_library::append_csv(text, row.fields);
   return text;
 }
 
 // Not the same rows: what a spreadsheet would take for a formula is written with an apostrophe in front.
 void check_csv(std::string_view text) {
-  const auto rows = media_library::read_csv(text);
-  if (!rows) return;
-  const auto once = written(*rows);
-  const auto again = media_library::read_csv(once);
-  require(again.ok() && again->size() == rows->size() && written(*again) == once);
+  auto rows = read_csv(text);
+  std::erase_if(rows, [](const auto& row) { return !row.problem.empty(); });
+  const auto once = written(rows);
+  const auto again = read_csv(once);
+  require(again.size() == rows.size() && written(again) == once);
 }
 
 void check_twee(std::string_view text) {

@@ -43,6 +43,19 @@ def free_port():
         return s.getsockname()[1]
 
 
+def status_bytes(pid, field):
+    """A size in /proc: VmRSS: is what is resident, VmHWM: the most that was since the start, or since forget_peak()."""
+    for line in open(f"/proc/{pid}/status"):
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def forget_peak(pid):
+    with open(f"/proc/{pid}/clear_refs", "w") as file:
+        file.write("5")
+
+
 class Server:
     """One Stator process.  A context manager: what it started is stopped, and a temporary folder is removed.
 
@@ -144,14 +157,10 @@ class Server:
         return self._status_bytes("VmHWM:")
 
     def forget_peak(self):
-        with open(f"/proc/{self.pid}/clear_refs", "w") as file:
-            file.write("5")
+        forget_peak(self.pid)
 
     def _status_bytes(self, field):
-        for line in open(f"/proc/{self.pid}/status"):
-            if line.startswith(field):
-                return int(line.split()[1]) * 1024
-        return 0
+        return status_bytes(self.pid, field)
 
     def cpu_seconds(self):
         fields = open(f"/proc/{self.pid}/stat").read().rsplit(")", 1)[1].split()
