@@ -67,6 +67,18 @@ bool accepted(std::string_view content_type, const std::vector<std::string>& typ
   return std::ranges::any_of(types, [&](const std::string& one) { return http::equal_ignoring_case(one, type); });
 }
 
+// 415, unless the body is of a type that the route takes.
+std::optional<http::Response> refuse_type(const Route& route, const http::Request& head) {
+  const auto& accepts = raw_types(route);
+  if (accepted(head.header("Content-Type"), accepts)) return std::nullopt;
+  auto answer = problem_answer(
+      problem(ProblemKind::Invalid, "UnsupportedMediaType",
+              accepts.empty() ? "the body must be JSON, and Content-Type must say application/json"
+                              : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
+  answer.status = 415;
+  return answer;
+}
+
 const model::Attribute* find_in(const std::vector<model::Attribute>& attributes, std::string_view name) {
   const auto found = std::ranges::find(attributes, name, &model::Attribute::name);
   return found != attributes.end() ? &*found : nullptr;
@@ -278,8 +290,8 @@ std::optional<Identity> System::respelled(const Identity* identity) const {
 
 Outcome<http::Response> System::run(const RouteMatch& match, const Call& call) {
   if (auto problem = turned_away(*match.route, call.caller())) return std::move(*problem);
-  if (auto refusal = refuse_by_head(*match.route, call.request, !call.body.empty(), call.identity)) {
-    return std::move(*refusal);
+  if (!call.body.empty()) {
+    if (auto refusal = refuse_type(*match.route, call.request)) return std::move(*refusal);
   }
   const auto other = respelled(call.identity);
   if (!other) return run_as(match, call);
@@ -330,14 +342,7 @@ std::optional<http::Response> System::refuse_by_head(const Route& route, const h
   if (const auto problem = turned_away(route, identity != nullptr ? identity->caller : nobody)) {
     return problem_answer(*problem);
   }
-  const auto& accepts = raw_types(route);
-  if (!has_body || accepted(head.header("Content-Type"), accepts)) return std::nullopt;
-  auto answer = problem_answer(
-      problem(ProblemKind::Invalid, "UnsupportedMediaType",
-              accepts.empty() ? "the body must be JSON, and Content-Type must say application/json"
-                              : fmt::format("Content-Type must say what the body is: {}", fmt::join(accepts, ", "))));
-  answer.status = 415;
-  return answer;
+  return has_body ? refuse_type(route, head) : std::nullopt;
 }
 
 Outcome<http::Response> System::run_once(const RouteMatch& match, const Call& call) {
