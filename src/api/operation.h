@@ -23,7 +23,8 @@ struct Environment {
 
 // What a request is told that does not fit into memory_limit.
 inline Error out_of_memory() {
-  return {ErrorCode::Busy, "There is no memory for this request at the moment; memory_limit bounds what requests may use"};
+  return {ErrorCode::Busy,
+          "There is no memory for this request at the moment; memory_limit bounds what requests may use"};
 }
 
 // One request on its way through an operation: what it needs, and the way to answer.  Answered exactly once.

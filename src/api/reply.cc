@@ -43,7 +43,8 @@ bool is_server_side(ErrorCode code) { return code >= ErrorCode::Conflict && code
 // a refused write has less to say.
 void log_failure(const Error& error) {
   static log::Limit failures(10, std::chrono::seconds(1));
-  if (const auto left_out = failures.admit()) log::error("request failed", {{"cause", error.message}, {"left_out", *left_out}});
+  if (const auto left_out = failures.admit())
+    log::error("request failed", {{"cause", error.message}, {"left_out", *left_out}});
 }
 
 }  // namespace

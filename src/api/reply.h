@@ -29,7 +29,7 @@ Fault to_fault(const Error& error);
 struct Reply {
   std::variant<std::string, Fault> outcome;  // the body of a success, or a fault
   std::string table;                         // the table it was about, where there is one; for metrics
-  MemoryClaim memory = {};                   // what the body takes from CallOptions::memory, if it was claimed while it grew
+  MemoryClaim memory = {};  // what the body takes from CallOptions::memory, if it was claimed while it grew
   // Nothing was done: the answer is larger than CallOptions::quick_bytes.  Call again where it may take long.
   bool takes_long = false;
 

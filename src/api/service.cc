@@ -90,8 +90,7 @@ OperationFunction function_of(std::string_view name) {
 
 bool Service::knows(std::string_view operation) { return function_of(operation) != nullptr; }
 
-void Service::call(std::string_view operation, std::string_view padded_body, ReplyCallback reply,
-                   CallOptions options) {
+void Service::call(std::string_view operation, std::string_view padded_body, ReplyCallback reply, CallOptions options) {
   const auto fail = [&](const Error& error) { reply({.outcome = to_fault(error), .table = {}}); };
   const auto run = function_of(operation);
   const auto* shape = input_shape(operation);

@@ -20,8 +20,4 @@ Result<std::string> inflate_body(std::string_view content_encoding, std::string_
 std::size_t bytes_of_values(std::string_view json);
 std::size_t bytes_of_values(std::size_t json_bytes, std::size_t values);
 
-// To be called before a claim is given back: lets the system have what a large body took, which the allocator of this thread would
-// keep for the next one.
-void return_memory(const MemoryClaim& claim);
-
 }  // namespace stator::app

@@ -79,9 +79,7 @@ Problem overloaded() {
                  "there is no memory left for this request: try again in a moment");
 }
 
-Problem too_much_waits() {
-  return problem(ProblemKind::Unavailable, kOverloaded, "too many requests wait already");
-}
+Problem too_much_waits() { return problem(ProblemKind::Unavailable, kOverloaded, "too many requests wait already"); }
 
 // What the head says of the length of the body; nullopt when it does not.
 std::optional<std::size_t> announced_length(const http::Request& head) {
@@ -410,7 +408,6 @@ http::Response Service::answer(const Task& task, Told& told) {
                                     .identity = identity,
                                     .max_file_bytes = limit,
                                     .memory = options_.memory});
-  return_memory(values);
   if (!outcome && outcome.problem().kind == ProblemKind::Unavailable && outcome.problem().code != kOverloaded) {
     static log::Limit lines(5, std::chrono::seconds(1));  // a database that is away is away for every request
     if (const auto left_out = lines.admit()) {

@@ -301,7 +301,8 @@ Error Committer::read_only_error(const Work& work) const {
       break;
     case StoreTrouble::MemoryFull:
       words =
-          "its items have reached their share of memory_limit. Reads and deletes go on, and other writes will when there is room.";
+          "its items have reached their share of memory_limit. Reads and deletes go on, and other writes will when "
+          "there is room.";
       break;
     case StoreTrouble::DiskFailing:
       words = "its disk is failing. Reads go on, and writes will when it recovers.";

@@ -108,10 +108,10 @@ class Connection {
   bool reading_ = false;        // a read is pending and owns the buffer
   bool request_begun_ = false;  // the deadline for receiving it is running
   bool continue_sent_ = false;
-  bool head_admitted_ = false;      // the handler has seen the head and lets the body come
+  bool head_admitted_ = false;       // the handler has seen the head and lets the body come
   std::size_t body_pace_bytes_ = 0;  // of the body, received since the deadline was set
-  bool shaken_hands_ = false;  // with TLS: the deadline of the handshake is over
-  bool in_flight_ = false;     // the handler has the request
+  bool shaken_hands_ = false;        // with TLS: the deadline of the handshake is over
+  bool in_flight_ = false;           // the handler has the request
   std::optional<Response> answer_;
 
   // To be sent: out_ and then large_body_, written_ bytes of which are gone.
@@ -121,8 +121,8 @@ class Connection {
   std::size_t written_ = 0;
   TlsSession::Status write_wants_ = TlsSession::Status::WantsWrite;  // what a TLS write that would block waits for
   bool writing_ = false;                                             // a write is pending and owns both
-  MemoryClaim stalled_;  // what nobody has claimed and the client makes us keep
-  std::size_t paced_bytes_ = 0;    // taken by the client since the deadline was set
+  MemoryClaim stalled_;          // what nobody has claimed and the client makes us keep
+  std::size_t paced_bytes_ = 0;  // taken by the client since the deadline was set
 
   bool closing_ = false;  // nothing more is handled; close when all is written
   bool linger_ = false;   // and drop what the client still sends first, lest a reset destroys the answer

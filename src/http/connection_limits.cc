@@ -55,7 +55,8 @@ bool Network::contains(const ip::address& address) const {
 
 ip::address ConnectionLimits::counted(const ip::address& address) const {
   const auto is_proxy = [&](const Network& proxy) { return proxy.contains(address); };
-  if (options_.per_address == SIZE_MAX || plain(address).is_loopback() || std::ranges::any_of(options_.proxies, is_proxy)) {
+  if (options_.per_address == SIZE_MAX || plain(address).is_loopback() ||
+      std::ranges::any_of(options_.proxies, is_proxy)) {
     return {};
   }
   const auto client = plain(address);

@@ -49,7 +49,8 @@ TEST(ConnectionLimits, BoundsEachAddressButThisMachineAndProxies) {
     limits.leave(address(bound));
     EXPECT_EQ(limits.enter(address(bound)), "");
   }
-  EXPECT_EQ(limits.enter(address("2001:db8::2")), "too many connections from this address") << "one network, one client";
+  EXPECT_EQ(limits.enter(address("2001:db8::2")), "too many connections from this address")
+      << "one network, one client";
   EXPECT_EQ(limits.enter(address("192.0.2.2")), "");
 }
 

@@ -144,10 +144,13 @@ TEST_F(HttpLimits, GivesUpOnARequestThatTricklesIn) {
 
 TEST_F(HttpLimits, LetsAHandlerRefuseARequestByItsHead) {
   struct Doorkeeper final : Handler {
-    void handle(const Request& request, Responder responder) override { responder.send(text(std::string(request.path))); }
+    void handle(const Request& request, Responder responder) override {
+      responder.send(text(std::string(request.path)));
+    }
     Admission admit(const Request& head) override {
       EXPECT_TRUE(head.body.empty());
-      if (head.header("Authorization").empty()) return {.refusal = Response{.status = 401, .content_type = {}, .headers = {}, .body = {}}};
+      if (head.header("Authorization").empty())
+        return {.refusal = Response{.status = 401, .content_type = {}, .headers = {}, .body = {}}};
       return {.refusal = {}, .body_bytes = head.path == "/small" ? 10'000U : SIZE_MAX};
     }
   };

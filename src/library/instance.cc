@@ -10,12 +10,11 @@ namespace {
 Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& options) {
   if (options.in_memory) return storage::open_memory_store(options.memory_bytes);
   using storage::Durability;
-  return storage::open_rocksdb_store(
-      {.path = options.data_folder,
-       .durability = options.relaxed_durability ? Durability::Relaxed : Durability::Sync,
-       .block_cache_bytes = options.block_cache_bytes,
-       .write_buffer_bytes = options.write_buffer_bytes,
-       .open_files = options.open_files});
+  return storage::open_rocksdb_store({.path = options.data_folder,
+                                      .durability = options.relaxed_durability ? Durability::Relaxed : Durability::Sync,
+                                      .block_cache_bytes = options.block_cache_bytes,
+                                      .write_buffer_bytes = options.write_buffer_bytes,
+                                      .open_files = options.open_files});
 }
 
 }  // namespace

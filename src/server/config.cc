@@ -173,7 +173,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "memory_limit",
      .member = &Config::memory_limit,
      .placeholder = "SIZE",
-     .help = "Memory that this process may use, such as 512MB or 4GB: caches, items kept in memory, and what requests take. "
+     .help = "Memory that this process may use, such as 512MB or 4GB: caches, items kept in memory, and what requests "
+             "take. "
              "Requests beyond it are throttled.  By default half of what the machine or the container has.",
      .objection = objection_to_memory_limit},
     {.name = "max_connections",
@@ -185,7 +186,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "max_connections_per_address",
      .member = &Config::max_connections_per_address,
      .placeholder = "N",
-     .help = "The same from one address, or one IPv6 network of 64 bits; this machine itself and trusted_proxies have no such "
+     .help = "The same from one address, or one IPv6 network of 64 bits; this machine itself and trusted_proxies have "
+             "no such "
              "limit.",
      .minimum = 1,
      .maximum = 1'000'000},
@@ -221,7 +223,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "request_timeout_seconds",
      .member = &Config::request_timeout_seconds,
      .placeholder = "SECONDS",
-     .help = "A request whose head takes longer than this to arrive is dropped with its connection; so is one whose body takes "
+     .help = "A request whose head takes longer than this to arrive is dropped with its connection; so is one whose "
+             "body takes "
              "longer than 10 seconds for 256 KB.",
      .minimum = 1,
      .maximum = 3600},

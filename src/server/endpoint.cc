@@ -31,8 +31,9 @@ constexpr std::size_t kCompressAbove = 4096;  // bytes of an answer, as in the s
 constexpr std::size_t kQuickBodyBytes = 256 << 10;
 constexpr std::size_t kQuickAnswerBytes = 2 << 20;
 constexpr std::size_t kToolBodyBytes = 64 << 10;
-constexpr std::size_t kSlowLaneQueue = 256;             // calls that wait; one more is throttled
-constexpr std::chrono::seconds kSlowLanePatience{20};   // a call that waited longer is throttled: its client has given up
+constexpr std::size_t kSlowLaneQueue = 256;  // calls that wait; one more is throttled
+constexpr std::chrono::seconds kSlowLanePatience{
+    20};  // a call that waited longer is throttled: its client has given up
 constexpr std::string_view kNoMemory =
     "There is no memory for this request at the moment; memory_limit bounds what requests may use";
 constexpr std::string_view kTooMuchWaits = "Too many large requests wait already; try again later";
@@ -242,7 +243,8 @@ void DynamoDbEndpoint::run(ApiCall call, http::Responder responder, Lane lane) {
   std::string decoded;
   MemoryClaim memory(options_.memory, MemoryPart::Bodies);
   if (const auto encoding = call.request.header("Content-Encoding"); !encoding.empty()) {
-    const auto limit = lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
+    const auto limit =
+        lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
     // Claimed before it is known how large it is: a small body can hold a large one.
     if (lane == Lane::Slow && !memory.resize(limit)) {
       return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}));
@@ -300,11 +302,13 @@ http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply reply) {
   auto memory = reply.memory.bytes() > 0 ? std::move(reply.memory) : MemoryClaim(options_.memory, MemoryPart::Answers);
   if (body.size() > kUncountedAnswerBytes && !memory.resize(body.size())) {
     // A write has been carried out, so its client must not be told that nothing was done.
-    return only_reads(call.operation) ? fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}, reply.table)
-                                      : fault_answer(call, 500, {ErrorCode::Internal, std::string(kNoMemory)}, reply.table);
+    return only_reads(call.operation)
+               ? fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}, reply.table)
+               : fault_answer(call, 500, {ErrorCode::Internal, std::string(kNoMemory)}, reply.table);
   }
   requests_.record(call.label, reply.table, {}, std::chrono::steady_clock::now() - call.start);
-  auto response = compressed(dynamodb_response(200, call.content_type, std::move(body), call.cors), call.coding, call.cors);
+  auto response =
+      compressed(dynamodb_response(200, call.content_type, std::move(body), call.cors), call.coding, call.cors);
   memory.resize(std::min(memory.bytes(), response.body.size()));
   response.memory = std::move(memory);
   return response;

@@ -26,7 +26,7 @@ struct EndpointOptions {
   // Keeps web pages out while requests need not be signed; outlives the endpoint; null: any Host and Origin will do.
   const http::HostCheck* hosts = nullptr;
   const app::Service* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
-  MemoryBudget* memory = nullptr;         // for what requests make the server hold; null: no limit.  Outlives the endpoint.
+  MemoryBudget* memory = nullptr;  // for what requests make the server hold; null: no limit.  Outlives the endpoint.
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and

@@ -31,7 +31,8 @@ const std::pair<const std::string, std::string> kMachine = {"/proc/meminfo",
 TEST(AvailableMemory, IsTheMachines) { EXPECT_EQ(memory_of({kMachine}), 8 * kGiga); }
 
 TEST(AvailableMemory, IsTheContainers) {
-  EXPECT_EQ(memory_of({kMachine, {"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "1073741824\n"}}), kGiga);
+  EXPECT_EQ(memory_of({kMachine, {"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "1073741824\n"}}),
+            kGiga);
   EXPECT_EQ(memory_of({kMachine,
                        {"/proc/self/cgroup", "0::/system.slice/stator.service\n"},
                        {"/sys/fs/cgroup/system.slice/memory.max", "1073741824\n"},

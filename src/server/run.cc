@@ -18,8 +18,8 @@
 #include "stator/client/credentials.h"
 #include "stator/client/remote.h"
 #include "stator/console/console.h"
-#include "stator/http/connection_limits.h"
 #include "stator/console/sessions.h"
+#include "stator/http/connection_limits.h"
 #include "stator/http/host_check.h"
 #include "stator/http/server.h"
 #include "stator/http/sigv4.h"
@@ -268,7 +268,8 @@ Result<void> run_server(const Config& config, Mode mode) {
   const bool console_is_local = is_loopback(console_host(config));
   std::unique_ptr<Systems> systems;
   if (mode == Mode::Up && (config.demo || !config.models.empty())) {
-    systems = TRY(Systems::open(config, client, clock, {.local = console_is_local, .health = nullptr, .memory = &limits.memory()}));
+    systems = TRY(Systems::open(config, client, clock,
+                                {.local = console_is_local, .health = nullptr, .memory = &limits.memory()}));
   }
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins,

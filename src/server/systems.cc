@@ -118,9 +118,9 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
                           .at_once = answers_at_once,
                           .access_log = config.access_log,
                           .public_info = listener.local || config.public_info,
+                          .memory = listener.memory,
                           .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); },
-                          .health = std::move(listener.health),
-                          .memory = listener.memory});
+                          .health = std::move(listener.health)});
   return systems;
 }
 

@@ -30,7 +30,7 @@ Result<TokenSecrets> token_secrets(const Config& config);
 struct Listener {
   bool local = true;                                 // by this machine only
   std::function<http::Response()> health = nullptr;  // answers /health; null: always well
-  MemoryBudget* memory = nullptr;                    // for what requests make the server hold; null: no limit.  Outlives it.
+  MemoryBudget* memory = nullptr;  // for what requests make the server hold; null: no limit.  Outlives it.
 };
 
 // The configured models as REST services, with what keeps their data true, and what they share.  Thread-safe.

@@ -140,8 +140,8 @@ class MemoryStore final : public Store {
   static constexpr std::uint64_t kRecoveryShare = 64;  // of the limit must be free before writes are accepted again
 
   Error full_error() const {
-    return {ErrorCode::Storage, fmt::format("the items in memory have reached their share of memory_limit, {} MB",
-                                            limit_bytes_ >> 20)};
+    return {ErrorCode::Storage,
+            fmt::format("the items in memory have reached their share of memory_limit, {} MB", limit_bytes_ >> 20)};
   }
 
   Result<void> make_sure_of_room(const Batch& batch) REQUIRES(commit_mutex_) {

@@ -14,7 +14,8 @@ namespace stator::storage {
 
 void LogBridge::Logv(rocksdb::InfoLogLevel level, const char* format, va_list arguments) {
   if (level < rocksdb::WARN_LEVEL || level == rocksdb::HEADER_LEVEL) return;
-  if (BytesView(format).find("File Deletions") != BytesView::npos) return;  // said by every checkpoint; nothing is wrong
+  if (BytesView(format).find("File Deletions") != BytesView::npos)
+    return;  // said by every checkpoint; nothing is wrong
   char buffer[512];
   std::vsnprintf(buffer, sizeof buffer, format, arguments);
   std::string text(buffer);
