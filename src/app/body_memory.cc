@@ -4,6 +4,7 @@
 
 #include "stator/http/body_reader.h"
 #include "stator/http/message.h"
+#include "stator/model/json_reader.h"
 
 namespace stator::app {
 namespace {
@@ -41,7 +42,8 @@ std::size_t bytes_of_values(std::size_t json_bytes, std::size_t values) {
 
 std::size_t bytes_of_values(std::string_view json) {
   const auto count = [&](char c) { return static_cast<std::size_t>(std::count(json.begin(), json.end(), c)); };
-  return bytes_of_values(json.size(), 1 + count(',') + count('[') + count('{'));
+  const auto values = 1 + count(',') + count('[') + count('{');
+  return bytes_of_values(json.size(), std::min(values, model::kMostJsonValues));  // no more are built
 }
 
 }  // namespace stator::app

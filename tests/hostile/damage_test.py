@@ -204,6 +204,15 @@ class Case:
             missing = [i for i in range(ITEMS) if items.get(i) != item(i)]
             self.expect(not missing, f"{len(missing)} acknowledged items are gone without a word")
             return
+        if self.kind == "keys":
+            # The database remembers that there were keys, and lets nobody in until there is one again.
+            self.outcome = "shut"
+            self.expect(error.type == "UnrecognizedClientException" and "stator key add" in error.message,
+                        f"the refusal offers no way out: {error}")
+            self.expect("keys.yaml" in server.log(), f"the log does not name the file: {server.log()}")
+            connection.close()
+            server.stop()
+            return self.keys_restored()
         self.outcome = "found when read"
         self.expect(self.kind.endswith("SST"), f"a read fails: {error}")
         status, health = server.health_body()
