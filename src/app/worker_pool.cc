@@ -1,6 +1,9 @@
 #include "stator/app/worker_pool.h"
 
+#include <exception>
 #include <utility>
+
+#include "stator/base/log.h"
 
 namespace stator::app {
 
@@ -35,7 +38,14 @@ bool WorkerPool::submit(Job& job) {
 }
 
 void WorkerPool::work(Worker& self) {
-  while (auto job = next_job(self)) job();
+  while (auto job = next_job(self)) {
+    try {
+      job();
+    } catch (const std::exception& exception) {
+      // One of the edges where exceptions end.  A request that nobody answered is answered 500 as its job is destroyed.
+      log::error("job_failed", {{"what", exception.what()}});
+    }
+  }
 }
 
 WorkerPool::Job WorkerPool::next_job(Worker& self) {

@@ -38,5 +38,15 @@ TEST(WorkerPool, GivesBackWhatItCannotTake) {
   go_on.release();
 }
 
+TEST(WorkerPool, SurvivesAJobThatThrows) {
+  Semaphore done;
+  WorkerPool pool(1, 10);
+  WorkerPool::Job bad = [] { throw std::runtime_error("a bug"); };
+  WorkerPool::Job good = [&] { done.release(); };
+  ASSERT_TRUE(pool.submit(bad));
+  ASSERT_TRUE(pool.submit(good));
+  done.acquire();
+}
+
 }  // namespace
 }  // namespace stator::app

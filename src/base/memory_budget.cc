@@ -11,14 +11,26 @@ std::string_view name_of(MemoryPart part) {
   return {};
 }
 
-bool MemoryBudget::take(MemoryPart part, std::size_t bytes) {
+namespace {
+
+// By comparing and exchanging: one that does not fit must not stand in the way of another that does, not even for a moment.
+bool add_up_to(std::atomic<std::size_t>& sum, std::size_t bytes, std::size_t most) {
+  auto before = sum.load(std::memory_order_relaxed);
+  do {
+    if (bytes > most || before > most - bytes) return false;
+  } while (!sum.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+}  // namespace
+
+bool MemoryBudget::take(MemoryPart part, std::size_t bytes, std::size_t total) {
   auto& of_part = parts_[static_cast<std::size_t>(part)];
-  const std::size_t allowed = bytes > kSmallBytes ? limit_ - limit_ / 8 : limit_;
-  const std::size_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
-  const std::size_t of_part_before = of_part.fetch_add(bytes, std::memory_order_relaxed);
-  const bool fits = before + bytes <= allowed && (part != MemoryPart::Bodies || of_part_before + bytes <= limit_ / 2);
-  if (fits) return true;
-  give_back(part, bytes);
+  const std::size_t most = total > kSmallBytes ? limit_ - limit_ / 8 : limit_;
+  if (add_up_to(of_part, bytes, part == MemoryPart::Bodies ? limit_ / 2 : limit_)) {
+    if (add_up_to(used_, bytes, most)) return true;
+    of_part.fetch_sub(bytes, std::memory_order_relaxed);
+  }
   refusals_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }

@@ -21,7 +21,7 @@ std::string_view name_of(MemoryPart part);  // "bodies"
 // The memory that requests make a process hold, and its limit.
 //
 // Only what is large is counted: a few kilobytes per connection or request are not worth the counting.  Two shares are kept back,
-// so that a few can go on while many ask for much: unfinished bodies get at most half of the limit, and claims above
+// so that a few can go on while many ask for much: bodies get at most half of the limit, and claims that are or become larger than
 // kSmallBytes at most seven eighths.  Thread-safe.
 class MemoryBudget {
  public:
@@ -31,8 +31,8 @@ class MemoryBudget {
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-  // False, and nothing taken, when that is more than is left.
-  bool take(MemoryPart part, std::size_t bytes);
+  // For a claim that grows by `bytes` to `total`.  False, and nothing taken, when that is more than is left.
+  bool take(MemoryPart part, std::size_t bytes, std::size_t total);
   void give_back(MemoryPart part, std::size_t bytes);
 
   std::size_t limit() const { return limit_; }
@@ -58,18 +58,20 @@ class MemoryClaim {
       : budget_(other.budget_), part_(other.part_), bytes_(std::exchange(other.bytes_, 0)) {}
   MemoryClaim& operator=(MemoryClaim&& other) noexcept {
     if (this == &other) return *this;
-    reset();
+    if (bytes_ != 0) reset();
     budget_ = other.budget_;
     part_ = other.part_;
     bytes_ = std::exchange(other.bytes_, 0);
     return *this;
   }
-  ~MemoryClaim() { reset(); }
+  ~MemoryClaim() {
+    if (bytes_ != 0) reset();
+  }
 
   // Holds `bytes` from now on, whatever it held.  False, and unchanged, when there is no room for more.
   bool resize(std::size_t bytes) {
     if (budget_ == nullptr || bytes == bytes_) return true;
-    if (bytes > bytes_ && !budget_->take(part_, bytes - bytes_)) return false;
+    if (bytes > bytes_ && !budget_->take(part_, bytes - bytes_, bytes)) return false;
     if (bytes < bytes_) budget_->give_back(part_, bytes_ - bytes);
     bytes_ = bytes;
     return true;

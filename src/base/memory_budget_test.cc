@@ -37,6 +37,14 @@ TEST(MemoryBudget, KeepsAnEighthForSmallClaims) {
   EXPECT_TRUE(small.resize(MemoryBudget::kSmallBytes));
 }
 
+TEST(MemoryBudget, TakesALargeClaimThatGrowsInSmallStepsForALargeOne) {
+  MemoryBudget budget(kLimit);
+  MemoryClaim claim(&budget, MemoryPart::Answers);
+  std::size_t bytes = 0;
+  while (claim.resize(bytes + 1000)) bytes += 1000;
+  EXPECT_LE(bytes, kLimit - kLimit / 8);
+}
+
 TEST(MemoryClaim, IsGivenBackOnce) {
   MemoryBudget budget(kLimit);
   {

@@ -97,6 +97,14 @@ EngineHealth Engine::health() const {
   return health;
 }
 
+void Engine::try_recover() {
+  class Nothing final : public Work {
+    void execute(PendingCommit& /*commit*/) override {}
+    void finish(const Result<storage::CommitSequence>& /*committed*/) override {}
+  };
+  if (committer_.statistics().read_only) committer_.submit(std::make_unique<Nothing>());
+}
+
 void Engine::log_damage() const {
   const auto damaged = health();
   if (damaged.trouble != storage::StoreTrouble::Damaged) return;

@@ -82,6 +82,8 @@ class Engine {
   const FreshnessMap& freshness() const { return committer_.freshness(); }
 
   EngineHealth health() const;
+  // Has a store that failed looked at again soon, also where nobody writes.
+  void try_recover();
   CommitterStatistics commit_statistics() const { return committer_.statistics(); }
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }
 

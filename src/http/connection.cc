@@ -129,7 +129,9 @@ bool Connection::next_request() {
     case Parser::Status::Failed: refuse(parser_.refusal().status, parser_.refusal().reason); return false;
     case Parser::Status::NeedMore: break;
   }
-  if (parser_.in_body() && !head_admitted_ && !admitted()) return false;
+  // A body that fits into the buffer of an idle connection takes nothing from anybody: handle() decides.
+  const bool takes_room = parser_.expected_bytes() > in_.capacity() || parser_.expects_continue();
+  if (parser_.in_body() && takes_room && !head_admitted_ && !admitted()) return false;
   if (parser_.expects_continue() && !continue_sent_) {
     continue_sent_ = true;
     out_ += kContinue;
@@ -255,7 +257,7 @@ void Connection::read_more() {
     begin_ = 0;
   }
   if (end_ == in_.capacity() && !in_.grow(parser_.expected_bytes())) {
-    refuse(503, "too many large requests at once");
+    refuse(503, "too many large requests at once for memory_limit; try again in a moment");
     if (flush()) finish_closing();
     return;
   }
@@ -408,7 +410,9 @@ void Connection::on_write(const error_code& error, std::size_t bytes) {
 
 void Connection::finish_closing() {
   if (tls_ != nullptr) tls_->finish();
-  if (!linger_ || loop_->draining()) return close();
+  // What a large body that never came to its end has taken is wanted back now.
+  const bool holds_much = reading_ && in_.capacity() > ReadBuffer::kIdleBytes;
+  if (!linger_ || holds_much || loop_->draining()) return close();
   error_code error;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, error);
   if (error) return close();

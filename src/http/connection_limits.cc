@@ -76,6 +76,12 @@ std::string_view ConnectionLimits::enter(const ip::address& address) {
   return full ? "too many connections" : std::string_view();
 }
 
+bool ConnectionLimits::may_refuse() {
+  if (refused_.fetch_add(1, std::memory_order_relaxed) < kRefusedAtATime) return true;
+  done_refusing();
+  return false;
+}
+
 void ConnectionLimits::leave(const ip::address& address) {
   open_.fetch_sub(1, std::memory_order_relaxed);
   const auto client = counted(address);

@@ -39,9 +39,15 @@ class ConnectionLimits {
   };
   explicit ConnectionLimits(Options options) : options_(std::move(options)) {}
 
+  // At most so many are open at a time only to be told that they are too many.
+  static constexpr std::size_t kRefusedAtATime = 64;
+
   // Counts a connection.  Empty, or why there may not be another one: it is counted all the same, until leave().
   std::string_view enter(const boost::asio::ip::address& address);
   void leave(const boost::asio::ip::address& address);
+  // Whether one that may not be there can be told so; if so, until done_refusing().
+  bool may_refuse();
+  void done_refusing() { refused_.fetch_sub(1, std::memory_order_relaxed); }
 
   std::size_t open() const { return open_.load(std::memory_order_relaxed); }
 
@@ -51,6 +57,7 @@ class ConnectionLimits {
 
   const Options options_;
   std::atomic<std::size_t> open_ = 0;
+  std::atomic<std::size_t> refused_ = 0;
   Mutex mutex_;
   std::map<boost::asio::ip::address, std::size_t> by_address_ GUARDED_BY(mutex_);
 };

@@ -32,7 +32,6 @@ class Descriptor {
   int value_;
 };
 
-constexpr std::size_t kOverLimitConnections = 64;  // per loop; further ones are closed without an answer
 
 std::string make_date_line(WallTime now) {
   static constexpr std::string_view kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -152,17 +151,13 @@ void Loop::add(Socket socket) {
   const auto objection = shared_->limits.enter(client);
   const bool over_limit = !objection.empty();
   if (over_limit) counters_.refused.add(1);
-  if (error || draining_ || (over_limit && over_limit_ >= kOverLimitConnections)) {
+  if (error || draining_ || (over_limit && !shared_->limits.may_refuse())) {
     shared_->limits.leave(client);
     load_.fetch_sub(1, std::memory_order_relaxed);
     return;
   }
   shared_->connections.fetch_add(1, std::memory_order_relaxed);
-  if (over_limit) {
-    ++over_limit_;
-  } else {
-    counters_.accepted.add(1);
-  }
+  if (!over_limit) counters_.accepted.add(1);
   auto* connection = new Connection(shared_from_this(), std::move(socket), client);  // its one reference is the list's
   connection->next_ = first_;
   if (first_ != nullptr) first_->previous_ = connection;
@@ -175,7 +170,7 @@ void Loop::remove(Connection& connection) {
   (connection.previous_ != nullptr ? connection.previous_->next_ : first_) = connection.next_;
   if (connection.next_ != nullptr) connection.next_->previous_ = connection.previous_;
   connection.previous_ = connection.next_ = nullptr;
-  if (connection.over_limit()) --over_limit_;
+  if (connection.over_limit()) shared_->limits.done_refusing();
   shared_->connections.fetch_sub(1, std::memory_order_relaxed);
   shared_->limits.leave(connection.client());
   load_.fetch_sub(1, std::memory_order_relaxed);

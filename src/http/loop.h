@@ -114,7 +114,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   SteadyTime now_;  // as of the last tick
   std::string date_line_;
   Connection* first_ = nullptr;
-  std::size_t over_limit_ = 0;  // connections that exist only to be told so
   bool accept_paused_ = false;  // out of descriptors; tried again at the next tick
   bool draining_ = false;
   SteadyTime drain_deadline_;

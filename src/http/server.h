@@ -74,8 +74,8 @@ class Handler {
   // connections of this I/O thread wait.  An exception answers 500.
   virtual void handle(const Request& request, Responder responder) = 0;
 
-  // Called when a request's head has arrived and its body has not, so that what can be refused by its head costs no body.
-  // `head` has no body yet.  A request that arrives in one piece goes to handle() at once, which therefore checks the same.
+  // Called when a request's head has arrived and its body needs more room than an idle connection has, so that what can be refused by
+  // its head costs no body.  `head` has no body yet.  A small request goes to handle() at once, which therefore checks the same.
   virtual Admission admit(const Request& head);
 
   // The answer to what never became a request: malformed, too large, too slow, or over a limit.  The connection is

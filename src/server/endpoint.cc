@@ -159,7 +159,12 @@ DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions 
     : instance_(instance),
       options_(std::move(options)),
       tools_(instance),
-      slow_lane_(slow_lane_threads(), kSlowLaneQueue) {}
+      slow_lane_(std::in_place, slow_lane_threads(), kSlowLaneQueue) {}
+
+void DynamoDbEndpoint::stop() {
+  tools_.stop();
+  slow_lane_.reset();  // all clients have gone, so that nothing long is begun
+}
 
 http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
   if (auto wrong = objection(head, Known::Head)) return {.refusal = std::move(*wrong)};
@@ -184,7 +189,7 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
 }
 
 http::Response DynamoDbEndpoint::page(const http::Request& request) const {
-  if (request.path == "/health") return health();
+  if (request.path == "/health") return health(request);
   if (request.path == "/metrics") return metrics();
   const auto text = [](int status, std::string body) {
     return http::Response{.status = status, .content_type = "text/plain", .headers = {}, .body = std::move(body)};
@@ -226,32 +231,32 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
   ApiCall call{.request = request,
                .operation = operation_of(request.header("X-Amz-Target")),
                .content_type = answer_type(request.header("Content-Type")),
-               .label = {},
-               .cors = options_.cors_origins.empty() ? std::string() : cors_headers(request.header("Origin")),
+               .label = "unknown",
                .coding = http::accepted_coding(request.header("Accept-Encoding")),
                .start = std::chrono::steady_clock::now()};
   if (call.content_type.empty() && request.body.empty()) call.content_type = kJson10;
-  if (call.content_type.empty() || request.path != "/") return responder.send(no_operation(call.cors));
+  if (call.content_type.empty() || request.path != "/") {
+    return responder.send(no_operation(cors_headers(request.header("Origin"))));
+  }
   // Only names that exist become labels, or a client could fill the memory with them.
-  call.label = api::Service::knows(call.operation) ? call.operation : "unknown";
-  if (request.body.size() > kQuickBodyBytes) return run_slowly(std::move(call), std::move(responder));
-  run(std::move(call), std::move(responder), Lane::Quick);
+  if (api::Service::knows(call.operation)) call.label = call.operation;
+  if (request.body.size() > kQuickBodyBytes) return run_slowly(call, std::move(responder));
+  run(call, std::move(responder), Lane::Quick);
 }
 
-void DynamoDbEndpoint::run(ApiCall call, http::Responder responder, Lane lane) {
+void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lane lane) {
   auto body = call.request.body;
   std::string decoded;
   MemoryClaim memory(options_.memory, MemoryPart::Bodies);
   if (const auto encoding = call.request.header("Content-Encoding"); !encoding.empty()) {
-    const auto limit =
-        lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
+    const auto limit = lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
     // Claimed before it is known how large it is: a small body can hold a large one.
     if (lane == Lane::Slow && !memory.resize(limit)) {
       return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}));
     }
     auto content = http::decode_content(encoding, body, limit);
     if (!content && content.error().code == ErrorCode::LimitExceeded && lane == Lane::Quick) {
-      return run_slowly(std::move(call), std::move(responder));
+      return run_slowly(call, std::move(responder));
     }
     if (!content) {
       const bool too_large = content.error().code == ErrorCode::LimitExceeded;
@@ -263,62 +268,70 @@ void DynamoDbEndpoint::run(ApiCall call, http::Responder responder, Lane lane) {
     if (lane == Lane::Slow) memory.resize(decoded.size());
   }
   api::CallOptions options{.endpoint = call.request.header("Host"), .memory = options_.memory};
-  if (lane == Lane::Quick) options.quick_bytes = kQuickAnswerBytes;
-  const std::function<bool()> abandoned = [client = responder.watch()] { return client.has_gone(); };
-  if (lane == Lane::Slow) options.abandoned = &abandoned;
-  const auto operation = call.operation;
+  std::function<bool()> abandoned;
+  if (lane == Lane::Quick) {
+    options.quick_bytes = kQuickAnswerBytes;
+  } else {
+    abandoned = [client = responder.watch()] { return client.has_gone(); };
+    options.abandoned = &abandoned;
+  }
   instance_.service().call(
-      operation, body,
-      [this, call = std::move(call), responder = std::move(responder)](api::Reply reply) mutable {
-        if (reply.takes_long) return run_slowly(std::move(call), std::move(responder));
-        responder.send(answer(call, std::move(reply)));
+      call.operation, body,
+      [this, call, responder = std::move(responder)](api::Reply reply) mutable {
+        if (reply.takes_long) return run_slowly(call, std::move(responder));
+        responder.send(answer(call, reply));
       },
       options);
 }
 
 // Reads are not carried out twice: nothing was done where the first attempt ended.
-void DynamoDbEndpoint::run_slowly(ApiCall call, http::Responder responder) {
+void DynamoDbEndpoint::run_slowly(const ApiCall& call, http::Responder&& responder) {
   const auto too_late = std::chrono::steady_clock::now() + kSlowLanePatience;
-  auto waiting = std::make_shared<std::pair<ApiCall, http::Responder>>(std::move(call), std::move(responder));
-  app::WorkerPool::Job job = [this, too_late, waiting] {
+  auto waiting = std::make_shared<http::Responder>(std::move(responder));
+  app::WorkerPool::Job job = [this, too_late, call, waiting] {
     lower_priority();
-    auto& [the_call, the_responder] = *waiting;
-    if (the_responder.watch().has_gone() || std::chrono::steady_clock::now() > too_late) {
-      return the_responder.send(fault_answer(the_call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
+    if (waiting->watch().has_gone() || std::chrono::steady_clock::now() > too_late) {
+      return waiting->send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
     }
-    run(std::move(the_call), std::move(the_responder), Lane::Slow);
+    run(call, std::move(*waiting), Lane::Slow);
   };
-  if (slow_lane_.submit(job)) return;
-  waiting->second.send(fault_answer(waiting->first, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
+  if (slow_lane_->submit(job)) return;
+  waiting->send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
 }
 
-http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply reply) {
+http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) {
   if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
     requests_.record(call.label, reply.table, fault->name(), std::chrono::steady_clock::now() - call.start);
-    return compressed(dynamodb_response(status_of(*fault), call.content_type, fault->body(), call.cors), call.coding,
-                      call.cors);
+    return encoded(call, status_of(*fault), fault->body());
   }
   auto& body = std::get<std::string>(reply.outcome);
-  auto memory = reply.memory.bytes() > 0 ? std::move(reply.memory) : MemoryClaim(options_.memory, MemoryPart::Answers);
-  if (body.size() > kUncountedAnswerBytes && !memory.resize(body.size())) {
-    // A write has been carried out, so its client must not be told that nothing was done.
-    return only_reads(call.operation)
-               ? fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}, reply.table)
-               : fault_answer(call, 500, {ErrorCode::Internal, std::string(kNoMemory)}, reply.table);
+  MemoryClaim memory;
+  if (body.size() > kUncountedAnswerBytes) {
+    memory = reply.memory.bytes() > 0 ? std::move(reply.memory) : MemoryClaim(options_.memory, MemoryPart::Answers);
+    if (!memory.resize(body.size())) {
+      // A write has been carried out, so its client must not be told that nothing was done.
+      const bool again = only_reads(call.operation);
+      return fault_answer(call, again ? 400 : 500,
+                          {again ? ErrorCode::Busy : ErrorCode::Internal, std::string(kNoMemory)}, reply.table);
+    }
   }
   requests_.record(call.label, reply.table, {}, std::chrono::steady_clock::now() - call.start);
-  auto response =
-      compressed(dynamodb_response(200, call.content_type, std::move(body), call.cors), call.coding, call.cors);
-  memory.resize(std::min(memory.bytes(), response.body.size()));
+  auto response = encoded(call, 200, std::move(body));
+  if (memory.bytes() > response.body.size()) memory.resize(response.body.size());
   response.memory = std::move(memory);
   return response;
+}
+
+http::Response DynamoDbEndpoint::encoded(const ApiCall& call, int status, std::string body) const {
+  const auto cors = options_.cors_origins.empty() ? std::string() : cors_headers(call.request.header("Origin"));
+  return compressed(dynamodb_response(status, call.content_type, std::move(body), cors), call.coding, cors);
 }
 
 http::Response DynamoDbEndpoint::fault_answer(const ApiCall& call, int status, const Error& error,
                                               std::string_view table) {
   const auto fault = api::to_fault(error);
   requests_.record(call.label, table, fault.name(), std::chrono::steady_clock::now() - call.start);
-  return dynamodb_response(status, call.content_type, fault.body(), call.cors);
+  return dynamodb_response(status, call.content_type, fault.body(), cors_headers(call.request.header("Origin")));
 }
 
 http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
@@ -329,10 +342,12 @@ http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
   return dynamodb_response(status, kJson10, fault.body(), {});
 }
 
-http::Response DynamoDbEndpoint::health() const {
-  // Where requests must be signed, this one need not be, and so it names no table.
-  const bool open_to_all = options_.signatures == nullptr || !options_.signatures->required();
-  return health_answer(instance_.engine().health(), open_to_all ? HealthDetail::AndTables : HealthDetail::Cause);
+http::Response DynamoDbEndpoint::health(const http::Request& request) const {
+  instance_.engine().try_recover();
+  // Names of tables are for those who may list them.
+  const bool may_list = (options_.signatures == nullptr || !options_.signatures->required()) &&
+                        (options_.hosts == nullptr || !options_.hosts->objection(request));
+  return health_answer(instance_.engine().health(), may_list ? HealthDetail::AndTables : HealthDetail::Cause);
 }
 
 http::Response DynamoDbEndpoint::metrics() const {
@@ -357,6 +372,9 @@ http::Response DynamoDbEndpoint::metrics() const {
   counter("stator_store_written_bytes_total", "Bytes of keys and values committed.", store.bytes_written);
   gauge("stator_store_size_bytes", "Approximate size of the store.", store.size_bytes);
   gauge("stator_tables", "Tables.", engine.catalog().size());
+  gauge("stator_memory_limit_bytes", "memory_limit: what the process may use.", options_.memory_limit);
+  gauge("stator_store_memory_bytes", "Caches and write buffers of the store, or the items that are kept in memory.",
+        store.memory_bytes);
   if (const auto* memory = options_.memory) {
     gauge("stator_request_memory_limit_bytes", "What requests may make the server hold.", memory->limit());
     http::print_metric_head(body, "stator_request_memory_bytes", "gauge", "What requests make the server hold.");

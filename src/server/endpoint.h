@@ -26,7 +26,9 @@ struct EndpointOptions {
   // Keeps web pages out while requests need not be signed; outlives the endpoint; null: any Host and Origin will do.
   const http::HostCheck* hosts = nullptr;
   const app::Service* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
-  MemoryBudget* memory = nullptr;  // for what requests make the server hold; null: no limit.  Outlives the endpoint.
+  // For what requests make the server hold; null: no limit.  Outlives the endpoint.
+  MemoryBudget* memory = nullptr;
+  std::uint64_t memory_limit = 0;  // of the whole process, for /metrics
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and
@@ -45,8 +47,8 @@ class DynamoDbEndpoint final : public http::Handler {
 
   // The server whose connections /metrics tells about; set once, before it matters.
   void observe(const http::Server& server) { server_ = &server; }
-  // Before the instance goes: what tools have under way uses it.
-  void stop_tools() { tools_.stop(); }
+  // When its server has stopped, and before the instance goes: what is under way uses it.
+  void stop();
 
  private:
   // One call of the API, with what is known from the head of its request.
@@ -54,17 +56,17 @@ class DynamoDbEndpoint final : public http::Handler {
     http::Request request;
     std::string_view operation;     // empty: none of that name
     std::string_view content_type;  // of the answer
-    std::string_view label;
-    std::string cors;
+    std::string_view label;         // for metrics
     http::ContentCoding coding;  // of the answer
     std::chrono::steady_clock::time_point start;
   };
   enum class Lane : std::uint8_t { Quick, Slow };
 
   void call(const http::Request& request, http::Responder responder);
-  void run(ApiCall call, http::Responder responder, Lane lane);
-  void run_slowly(ApiCall call, http::Responder responder);
-  http::Response answer(const ApiCall& call, api::Reply reply);
+  void run(const ApiCall& call, http::Responder&& responder, Lane lane);
+  void run_slowly(const ApiCall& call, http::Responder&& responder);
+  http::Response answer(const ApiCall& call, api::Reply& reply);
+  http::Response encoded(const ApiCall& call, int status, std::string body) const;
   http::Response fault_answer(const ApiCall& call, int status, const Error& error, std::string_view table = {});
   // The answer to a request that is not signed as it must be, as far as can be told, or that a web page of strangers sends.
   enum class Known : std::uint8_t { Head, All };
@@ -72,7 +74,7 @@ class DynamoDbEndpoint final : public http::Handler {
   http::Response refusal(const http::Request& request, http::SignatureFault wrong);
   http::Response refusal(const http::Request& request, int status, std::string_view type, std::string message);
   http::Response page(const http::Request& request) const;  // GET
-  http::Response health() const;
+  http::Response health(const http::Request& request) const;
   http::Response metrics() const;
   http::Response preflight(const http::Request& request) const;
   // The CORS header line for this request's origin, or nothing.
@@ -83,7 +85,7 @@ class DynamoDbEndpoint final : public http::Handler {
   http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
   Tools tools_;
-  app::WorkerPool slow_lane_;  // last: its threads use everything above
+  std::optional<app::WorkerPool> slow_lane_;  // last: its threads use everything above
 };
 
 }  // namespace stator::server

@@ -165,7 +165,10 @@ class AppDatabase {
   // What /health answers; none where the database is somebody else's.
   std::function<http::Response()> health() const {
     if (!instance_) return nullptr;
-    return [engine = &instance_->engine()] { return health_answer(engine->health(), HealthDetail::Cause); };
+    return [engine = &instance_->engine()] {
+      engine->try_recover();
+      return health_answer(engine->health(), HealthDetail::Cause);
+    };
   }
 
  private:
@@ -277,7 +280,8 @@ Result<void> run_server(const Config& config, Mode mode) {
                                         .signatures = &signatures,
                                         .hosts = &hosts,
                                         .systems = systems ? &systems->service() : nullptr,
-                                        .memory = &limits.memory()});
+                                        .memory = &limits.memory(),
+                                        .memory_limit = limits.plan().limit});
   auto options = limits.http_options(config, config.port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
@@ -327,8 +331,8 @@ Result<void> run_server(const Config& config, Mode mode) {
   log::info("stopping", {{"signal", *signal}});
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
+  endpoint.stop();
   systems.reset();
-  endpoint.stop_tools();
   instance.reset();  // what is still being written is finished while its endpoint is there to be told
   log::info("stopped");
   return {};

@@ -124,6 +124,7 @@ struct StoreStatistics {
   std::uint64_t syncs = 0;          // times the disk was asked to keep what was written
   std::uint64_t bytes_written = 0;  // keys and values handed to commit()
   std::uint64_t size_bytes = 0;     // approximate size, on disk or in memory
+  std::uint64_t memory_bytes = 0;   // of it, or of caches for it, in memory
 };
 
 // Why a store takes no commits.

@@ -133,7 +133,8 @@ class MemoryStore final : public Store {
     return {.commits = commits_.load(std::memory_order_relaxed),
             .syncs = 0,
             .bytes_written = bytes_written_.load(std::memory_order_relaxed),
-            .size_bytes = versions_.allocated_bytes()};
+            .size_bytes = versions_.allocated_bytes(),
+            .memory_bytes = versions_.allocated_bytes()};
   }
 
  private:

@@ -340,7 +340,8 @@ class RocksDbStore final : public Store, private StoreFiles {
     return {.commits = commits_.load(std::memory_order_relaxed),
             .syncs = syncs_.load(std::memory_order_relaxed),
             .bytes_written = bytes_written_.load(std::memory_order_relaxed),
-            .size_bytes = property("rocksdb.total-sst-files-size") + property("rocksdb.cur-size-all-mem-tables")};
+            .size_bytes = property("rocksdb.total-sst-files-size") + property("rocksdb.cur-size-all-mem-tables"),
+            .memory_bytes = property("rocksdb.block-cache-usage") + property("rocksdb.cur-size-all-mem-tables")};
   }
 
   StoreFiles* files() override { return this; }
