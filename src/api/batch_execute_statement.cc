@@ -100,6 +100,7 @@ struct Writes {
 void start_write(const std::shared_ptr<Writes>& writes, std::size_t i, WritePlan plan, bool with_item) {
   WriteReturn returned(plan);
   engine::WriteRequest request;
+  request.memory = writes->call.write_memory();
   request.actions.push_back(std::move(plan.action));
   writes->open.fetch_add(1, std::memory_order_relaxed);
   writes->call.engine().write(

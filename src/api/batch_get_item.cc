@@ -82,6 +82,7 @@ Result<std::string> run_batch_get(Call& call) {
   CapacityReports reports;
   std::vector<std::size_t> processed;
   std::size_t answer_bytes = 0;
+  std::size_t read_bytes = 0;  // JSON, which takes more than what the answer may hold
   for (const auto& keys : tables) {
     json.key(keys.name).begin_array();
     auto& report = reports.of(keys.table);
@@ -92,7 +93,8 @@ Result<std::string> run_batch_get(Call& call) {
         answer_bytes = kMaxAnswerBytes;
         break;
       }
-      TRY(call.answer_grows(body.size() + (image.exists() ? image.stored().json().size() : 0)));
+      read_bytes += image.exists() ? image.stored().json().size() : 0;
+      TRY(call.answer_grows(keys.projection ? body.size() : read_bytes, read_bytes));
       answer_bytes += image.size_bytes();
       report.add_table(engine::read_units(image.size_bytes(), keys.consistent));
       if (!image.exists()) continue;

@@ -36,7 +36,7 @@ Result<WriteAction> read_request(value::JsonElement json) {
 }
 
 Result<engine::WriteRequest> read_batch(Call& call) {
-  engine::WriteRequest batch{.actions = {}, .atomic = false, .token = {}};
+  engine::WriteRequest batch{.actions = {}, .atomic = false, .token = {}, .memory = call.write_memory()};
   std::vector<std::pair<std::string_view, std::size_t>> tables;  // name and how many actions are its
   for (const auto [name, requests] : call.request().object("RequestItems")->json()) {
     value::JsonArray list;

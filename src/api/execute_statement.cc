@@ -66,6 +66,7 @@ void run_write(Call call, WritePlan plan) {
   const bool with_item = call.request().string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
   const auto detail = capacity_detail(call.request());
   engine::WriteRequest request;
+  request.memory = call.write_memory();
   request.actions.push_back(std::move(plan.action));
   auto& engine = call.engine();
   engine.write(std::move(request), [call = std::move(call), returned = std::move(returned), with_item,

@@ -156,6 +156,7 @@ std::string write_answer(const std::vector<engine::TablePtr>& tables, const engi
 
 void run_writes(Call call, std::vector<Member> members) {
   engine::WriteRequest request;
+  request.memory = call.write_memory();
   if (const auto token = call.request().string("ClientRequestToken")) {
     const auto asked = simdjson::minify(*call.request().element("TransactStatements"));
     request.token = engine::RequestToken{std::string(*token), XXH3_64bits(asked.data(), asked.size())};
@@ -174,8 +175,11 @@ void run_writes(Call call, std::vector<Member> members) {
                [call = std::move(call), tables = std::move(tables), return_item = std::move(return_item),
                 is_insert = std::move(is_insert), detail](Result<engine::WriteOutcome> outcome) mutable {
                  if (!outcome) return call.fail(outcome.error());
-                 if (!outcome->written)
+                 if (!outcome->written) {
+                   const auto room = call.hold_answer(3 * returned_bytes(*outcome, return_item));
+                   if (!room) return call.fail(room.error());
                    return call.fail(transaction_canceled(reasons_of(*outcome, return_item, is_insert)));
+                 }
                  call.succeed(write_answer(tables, *outcome, detail));
                });
 }

@@ -91,6 +91,7 @@ void run_write(Call call, WriteAction action, WriteAnswer answer) {
       .kind = action.kind, .table = action.table, .item = {}, .condition = {}, .update = action.update};
   if (answer.collection_metrics) for_answer.item = action.item;
   engine::WriteRequest request;
+  request.memory = call.write_memory();
   request.actions.push_back(std::move(action));
   auto& engine = call.engine();
   engine.write(std::move(request), [call = std::move(call), for_answer = std::move(for_answer),

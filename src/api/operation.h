@@ -45,15 +45,23 @@ class Call {
   // The address by which the client reached the service, if there is one; valid as long as the request.
   std::string_view endpoint() const { return options_.endpoint; }
 
-  // For reads that can get large: the answer has grown to `bytes`.  Errors: Busy, when there is no memory for it, when nobody waits
-  // for it any more, or when this is not the place for long work; then the call ends with that error.
-  Result<void> answer_grows(std::size_t bytes) {
-    if (bytes > options_.quick_bytes) {
+  // For what a write holds while it waits.
+  MemoryClaim write_memory() const { return {options_.memory, MemoryPart::Values}; }
+
+  // For reads that can get large: the answer has grown to `bytes`, and `read` bytes were looked at for it.  Errors: Busy, when there is
+  // no memory for it, when nobody waits for it any more, or when this is not the place for long work; then the call ends with that
+  // error.
+  Result<void> answer_grows(std::size_t bytes, std::size_t read = 0) {
+    if (std::max(bytes, read) > options_.quick_bytes) {
       takes_long_ = true;
       return Error{ErrorCode::Busy, "The answer takes long"};
     }
     if (options_.abandoned != nullptr && (*options_.abandoned)()) return Error{ErrorCode::Busy, "The client has gone"};
-    if (!memory_.resize(2 * bytes)) return out_of_memory();  // a string that grows holds its old bytes for a moment
+    return hold_answer(2 * bytes);  // a string that grows holds its old bytes for a moment
+  }
+  // Memory for an answer of that size.  Errors: Busy.
+  Result<void> hold_answer(std::size_t bytes) {
+    if (!memory_.resize(bytes)) return out_of_memory();
     return {};
   }
 
@@ -65,7 +73,10 @@ class Call {
   }
   void fail(const Error& error) { fail(to_fault(error)); }
   void fail(Fault fault) {
-    reply_({.outcome = std::move(fault), .table = std::move(table_), .memory = {}, .takes_long = takes_long_});
+    reply_({.outcome = std::move(fault),
+            .table = std::move(table_),
+            .memory = std::move(memory_),
+            .takes_long = takes_long_});
   }
 
  private:

@@ -61,7 +61,7 @@ void run(Call& call, Result<std::string>& answer, std::optional<Fault>& canceled
     std::string body;
     value::JsonWriter json(body);
     CapacityReports reports(CapacityKind::TransactionalRead);
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, read_bytes = 0;
     json.begin_object().key("Responses").begin_array();
     for (const auto& get : gets) {
       const auto image = TRY(engine::ItemImage::from_bytes(TRY(snapshot->get(engine::item_key(*get.table, get.key)))));
@@ -69,7 +69,8 @@ void run(Call& call, Result<std::string>& answer, std::optional<Fault>& canceled
       if (bytes > kMaxTransactBytes) {
         return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
       }
-      TRY(call.answer_grows(body.size() + (image.exists() ? image.stored().json().size() : 0)));
+      read_bytes += image.exists() ? image.stored().json().size() : 0;
+      TRY(call.answer_grows(get.projection ? body.size() : read_bytes, read_bytes));
       json.begin_object();
       if (image.exists()) {
         json.key("Item");

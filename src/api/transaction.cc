@@ -43,4 +43,13 @@ std::vector<CancellationReason> condition_reasons(const engine::WriteOutcome& ou
   return reasons;
 }
 
+std::size_t returned_bytes(const engine::WriteOutcome& outcome, const std::vector<bool>& return_item) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < outcome.actions.size(); ++i) {
+    const auto& action = outcome.actions[i];
+    if (return_item[i] && action.condition_failed && action.before.exists()) bytes += action.before.stored().json().size();
+  }
+  return bytes;
+}
+
 }  // namespace stator::api

@@ -27,4 +27,7 @@ Fault transaction_canceled(const std::vector<CancellationReason>& reasons);
 std::vector<CancellationReason> condition_reasons(const engine::WriteOutcome& outcome,
                                                   const std::vector<bool>& return_item);
 
+// How many bytes of JSON those items are.
+std::size_t returned_bytes(const engine::WriteOutcome& outcome, const std::vector<bool>& return_item);
+
 }  // namespace stator::api

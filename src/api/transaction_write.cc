@@ -77,6 +77,7 @@ void run_transaction(Call call, std::vector<TransactItem> items, WriteAnswer opt
   }
 
   engine::WriteRequest request;
+  request.memory = call.write_memory();
   request.token = std::move(token);
   request.actions.reserve(items.size());
   Answer answer{.tables = {}, .return_item = {}, .partitions = {}, .options = options};
@@ -93,6 +94,9 @@ void run_transaction(Call call, std::vector<TransactItem> items, WriteAnswer opt
                [call = std::move(call), answer = std::move(answer)](Result<engine::WriteOutcome> outcome) mutable {
                  if (!outcome) return call.fail(outcome.error());
                  if (!outcome->written) {
+                   // Three times: as the item that was found, as a reason, and in the answer.
+                   const auto room = call.hold_answer(3 * returned_bytes(*outcome, answer.return_item));
+                   if (!room) return call.fail(room.error());
                    return call.fail(transaction_canceled(condition_reasons(*outcome, answer.return_item)));
                  }
                  call.succeed(success(call, answer, *outcome));

@@ -173,15 +173,47 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
 
 ItemWrite::ItemWrite(WriteRequest request, WriteCallback done, const Catalog& catalog, const storage::Store& store,
                      const FreshnessMap& freshness)
-    : catalog_(catalog), done_(std::move(done)), atomic_(request.atomic), token_(std::move(request.token)) {
+    : catalog_(catalog),
+      done_(std::move(done)),
+      atomic_(request.atomic),
+      several_(request.actions.size() > 1),
+      token_(std::move(request.token)),
+      memory_(std::move(request.memory)) {
   steps_.reserve(request.actions.size());
   for (auto& action : request.actions) {
     Step step;
     step.key = item_key(*action.table, action.item);
     step.action = std::move(action);
-    prepare(step, store, freshness);
+    if (!refusal_) prepare(step, store, freshness);
+    if (!refusal_ && !fits(step)) step.plan.reset();
     steps_.push_back(std::move(step));
   }
+}
+
+bool ItemWrite::fits(const Step& step) {
+  constexpr std::size_t kMaxTransactionBytes = std::size_t{4} << 20;
+  constexpr std::size_t kUncountedBytes = 64 << 10;
+  if (!step.plan || !*step.plan) return true;
+  const auto& plan = **step.plan;
+  const auto before = step.before.size_bytes();
+  item_bytes_ += std::max(before, static_cast<std::size_t>(static_cast<std::int64_t>(before) + plan.bytes));
+  held_bytes_ += step.before.exists() ? step.before.stored().bytes().size() : 0;
+  held_bytes_ += (plan.put ? plan.put->size() : 0) + (plan.change_record ? plan.change_record->size() : 0);
+  for (const auto& change : plan.indexes) held_bytes_ += change.value.size();
+  if (atomic_ && several_ && item_bytes_ > kMaxTransactionBytes) {
+    refusal_ = validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
+  } else if (held_bytes_ > kUncountedBytes && !memory_.resize(held_bytes_)) {
+    refusal_ = Error{ErrorCode::Busy, "There is no memory for this write at the moment; try again later"};
+  }
+  return !refusal_;
+}
+
+void ItemWrite::plan(Step& step) const {
+  step.plan = plan_action(step.action, step.before);
+  if (!several_) return;
+  // Nobody asks several actions for their attributes, and those of a hundred items are a lot of memory.
+  step.before.forget_item();
+  if (*step.plan) (*step.plan)->after.reset();
 }
 
 void ItemWrite::prepare(Step& step, const storage::Store& store, const FreshnessMap& freshness) {
@@ -191,7 +223,7 @@ void ItemWrite::prepare(Step& step, const storage::Store& store, const Freshness
   auto before = ItemImage::from_bytes(std::move(*bytes));
   if (!before) return;
   step.before = std::move(*before);
-  step.plan = plan_action(step.action, step.before);
+  plan(step);
 }
 
 bool ItemWrite::refresh(Step& step, PendingCommit& commit) {
@@ -208,7 +240,7 @@ bool ItemWrite::refresh(Step& step, PendingCommit& commit) {
     auto before = ItemImage::from_bytes(std::move(*bytes));
     if (!before) return error_ = std::move(before).error(), false;
     step.before = std::move(*before);
-    step.plan = plan_action(step.action, step.before);
+    plan(step);
   }
   if (!*step.plan && step.plan->error().code != ErrorCode::Validation) return error_ = step.plan->error(), false;
   return true;
@@ -272,7 +304,8 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
 }
 
 void ItemWrite::execute(PendingCommit& commit) {
-  error_.reset();
+  error_ = refusal_;
+  if (error_) return;
   written_ = false;
   repeated_ = false;
   if (token_) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "stator/base/memory_budget.h"
 #include "stator/base/unique_function.h"
 #include "stator/engine/catalog.h"
 #include "stator/engine/change_log.h"
@@ -29,6 +30,8 @@ class ItemImage {
   std::size_t size_bytes() const { return stored_ ? stored_->item_size_bytes() : 0; }
   // The attributes; none when it does not exist.  Errors: Corruption.
   Result<const value::Item*> item() const;
+  // Gives back the memory of the attributes, which take many times what they are stored in.
+  void forget_item() { parsed_.reset(); }
 
  private:
   std::optional<value::StoredItem> stored_;
@@ -68,6 +71,7 @@ struct WriteRequest {
   // False: the actions have nothing to do with each other (BatchWriteItem); each is done or fails by itself.
   bool atomic = true;
   std::optional<RequestToken> token;  // makes a repetition harmless
+  MemoryClaim memory = {};            // for what the items take while the write waits; where there is not enough, it is Busy
 };
 
 struct WriteOutcome {
@@ -128,6 +132,9 @@ class ItemWrite final : public Work {
     std::optional<Result<ActionPlan>> plan;
   };
   void prepare(Step& step, const storage::Store& store, const FreshnessMap& freshness);
+  void plan(Step& step) const;
+  // Whether the steps so far are no larger than a transaction and its memory may be; else refusal_ says why.
+  bool fits(const Step& step);
   // Brings a step up to date with the commit; false when it failed and error_ says why.  A plan that is in error by itself
   // is no such failure: execute() looks at it.
   bool refresh(Step& step, PendingCommit& commit);
@@ -138,10 +145,13 @@ class ItemWrite final : public Work {
 
   const Catalog& catalog_;
   WriteCallback done_;
-  bool atomic_;
+  bool atomic_, several_;
   std::optional<RequestToken> token_;
   std::vector<Step> steps_;
   std::optional<Error> error_;
+  std::optional<Error> refusal_;  // found out while preparing; nothing is executed then
+  MemoryClaim memory_;
+  std::size_t held_bytes_ = 0, item_bytes_ = 0;
   bool written_ = false;
   bool repeated_ = false;
 };

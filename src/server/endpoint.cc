@@ -302,7 +302,9 @@ void DynamoDbEndpoint::run_slowly(const ApiCall& call, http::Responder&& respond
 http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) {
   if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
     requests_.record(call.label, reply.table, fault->name(), std::chrono::steady_clock::now() - call.start);
-    return encoded(call, status_of(*fault), fault->body());
+    auto response = encoded(call, status_of(*fault), fault->body());
+    response.memory = std::move(reply.memory);
+    return response;
   }
   auto& body = std::get<std::string>(reply.outcome);
   MemoryClaim memory;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "stator/app/answer.h"
+#include "stator/app/system.h"
 #include "stator/runtime/problems.h"
 
 namespace stator::systems::stories {
@@ -56,15 +57,24 @@ Outcome<Done> StoryAccess::visit_nodes(const std::string& story_id, const runtim
 }
 
 Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& story_id,
-                                                         const runtime::Caller& caller) const {
+                                                         const runtime::Caller& caller, MemoryClaim& memory) const {
+  constexpr std::size_t kBytesPerByte = 4;  // as measured: rows on their way here, values, and the text made of them
   std::vector<Object> nodes;
   std::size_t bytes = 0;
+  bool fits = true;
   ATTEMPT(visit_nodes(story_id, caller, [&](Object& node) {
     std::string json;
     app::append_object(json, model().table, node);
     bytes += json.size();
-    if (bytes <= kMostTextBytes) nodes.push_back(std::move(node));
+    fits = fits && memory.resize(kBytesPerByte * bytes);
+    if (fits && bytes <= kMostTextBytes) nodes.push_back(std::move(node));
   }));
+  if (!fits) {
+    return runtime::Problem{.kind = runtime::ProblemKind::Unavailable,
+                   .code = std::string(app::kOverloaded),
+                   .message = "there is no memory left for this story: try again in a moment",
+                   .details = {}};
+  }
   if (bytes > kMostTextBytes) return too_large(fmt::format("the story takes more than {} bytes", kMostTextBytes));
   std::ranges::sort(nodes, {}, [](const Object& node) {
     return std::tuple(number_at(node.attributes, "nodeOrder"), text_at(node.attributes, "id"));

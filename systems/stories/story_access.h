@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/base/memory_budget.h"
 #include "stator/app/system.h"
 #include "stator/runtime/transaction.h"
 
@@ -31,9 +32,10 @@ class StoryAccess {
   // All nodes, in no particular order, read consistently and page by page.  Problems: TooLarge, beyond kMostNodes.
   runtime::Outcome<runtime::Done> visit_nodes(const std::string& story_id, const runtime::Caller& caller,
                                               const std::function<void(runtime::Object& node)>& visit) const;
-  // The same at once, by (nodeOrder, id).  Problems: TooLarge, also beyond 64 MB of text.
+  // The same at once, by (nodeOrder, id); `memory` holds what they take, and a copy as text.  Problems: TooLarge, also beyond 64 MB of
+  // text; Unavailable, when there is no memory.
   runtime::Outcome<std::vector<runtime::Object>> nodes_in_order(const std::string& story_id,
-                                                                const runtime::Caller& caller) const;
+                                                                const runtime::Caller& caller, MemoryClaim& memory) const;
 
   // The story inside a transaction, which then depends on its being live.  Problems: NotFound.
   runtime::Outcome<runtime::Draft*> load_story(runtime::Transaction& transaction, const std::string& story_id,

@@ -152,7 +152,8 @@ bool is_json(const http::Request& request) { return request.header("Content-Type
 Outcome<http::Response> export_story(const StoryAccess& stories, Random& random, const app::NativeCall& call) {
   StoryDocument document{.story = call.within->attributes, .nodes = {}};
   const auto id = text_at(document.story, "id");
-  for (auto& node : ATTEMPT(stories.nodes_in_order(id, call.caller()))) {
+  MemoryClaim memory(call.call.memory, MemoryPart::Answers);
+  for (auto& node : ATTEMPT(stories.nodes_in_order(id, call.caller(), memory))) {
     document.nodes.push_back(std::move(node.attributes));
   }
   const bool as_twee = text_at(call.inputs, "format") == "twee";

@@ -156,6 +156,26 @@ class Memory(unittest.TestCase):
         bomb = gzip.compress(b'{"TableName":"Things","Item":[' + b"1," * 8_000_000 + b"1]}")
         self.expect_bounded([request("PutItem", bomb, Content_Encoding="gzip")], {400})
 
+    def test_transactions_over_items_that_unfold(self):
+        """400 KB of tiny values are several megabytes of JSON, and many more once they are decoded."""
+        db = self.server.connect()
+        for number in range(20):
+            db.ok("PutItem", TableName="Things", Item={"k": {"S": f"dense{number}"}, "v": {"L": [{"NULL": True}] * 130_000}})
+        self.server.forget_peak()
+        keys = [{"TableName": "Things", "Key": {"k": {"S": f"dense{number}"}}} for number in range(20)]
+        value = {":w": {"N": "1"}}
+        update = [{"Update": key | {"UpdateExpression": "SET w = :w", "ExpressionAttributeValues": value}} for key in keys]
+        check = [{"ConditionCheck": key | {"ConditionExpression": "attribute_not_exists(k)",
+                                           "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}} for key in keys]  # fmt: skip
+        bodies = [request("TransactWriteItems", json.dumps({"TransactItems": items}).encode())
+                  for items in (update, check, update[:9], check[:9])]  # fmt: skip
+        self.expect_bounded(bodies, {200, 400})
+
+    def test_projections_of_items_that_unfold(self):
+        keys = [{"k": {"S": f"large{number}"}} for number in range(45)]
+        read = {"RequestItems": {"Things": {"Keys": keys, "ProjectionExpression": "k"}}}
+        self.expect_bounded([request("BatchGetItem", json.dumps(read).encode())], {200, 400})
+
     def test_answers_that_nobody_reads(self):
         with Bystander(self.server) as bystander, contextlib.ExitStack() as stack:
             for _ in range(CLIENTS):
