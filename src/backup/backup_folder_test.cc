@@ -282,7 +282,7 @@ TEST_F(BackupFolderTest, OnlyTheOwnerMayReadIt) {
   ASSERT_TRUE(add(two_tables()));
   ASSERT_TRUE(restore());
   for (const auto& root : {path_, target_}) {
-    struct stat state {};
+    struct stat state{};
     ASSERT_EQ(::stat(root.c_str(), &state), 0);
     EXPECT_EQ(state.st_mode & 0777, 0700U) << root;
     for (const auto& entry : fs::recursive_directory_iterator(root)) {

@@ -26,8 +26,7 @@ void Checking::find(Finding finding) {
   for (auto* text : {&finding.key, &finding.what}) {
     // A store's own words may hold bytes of a key; and what is cut may be cut inside a character.
     if (value::check_text(*text)) continue;
-    std::replace_if(
-        text->begin(), text->end(), [](char c) { return (c & 0x80) != 0; }, '?');
+    std::replace_if(text->begin(), text->end(), [](char c) { return (c & 0x80) != 0; }, '?');
   }
   report_.findings.push_back(std::move(finding));
 }
