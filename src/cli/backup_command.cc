@@ -120,8 +120,9 @@ int verify(const std::string& path, const std::string& id) {
              verified->total_problems == 0 ? std::string("nothing is wrong")
                                            : fmt::format("{} damaged", verified->total_problems));
   if (verified->total_problems == 0) return kDone;
-  return fail(kFailed,
-              "remove the damaged files, and make another backup: it copies them again if the database still has them");
+  return fail(
+      kFailed,
+      fmt::format("make another backup into {}: it copies the damaged files again that the database still has", path));
 }
 
 // The files of a database, and who keeps them.
