@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -122,10 +123,17 @@ std::string BackupFolder::manifest_path(std::string_view id) const {
 Result<std::string> BackupFolder::new_id(const Clock& clock) const {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(clock.now()).time_since_epoch().count();
   const auto time = fmt::format("{:%Y-%m-%dT%H-%M-%SZ}", fmt::gmtime(seconds));
-  auto id = time;
-  std::error_code code;
-  for (int i = 2; fs::exists(manifest_path(id), code); ++i) id = fmt::format("{}-{:03}", time, i);
-  return id;
+  const auto backups = TRY(list());
+  if (backups.empty() || backups.back().id < time) return time;
+  // Another one in this second, or the clock was set back: one more than the newest, so that this is the newest.
+  const auto& newest = backups.back().id;
+  const auto dash = newest.rfind('-');
+  const auto number = dash == newest.npos ? std::string_view() : std::string_view(newest).substr(dash + 1);
+  int count = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+  const bool counted = error == std::errc() && end == number.data() + number.size() && number.size() == 3;
+  if (!counted || count == 999) return newest + "-002";
+  return fmt::format("{}-{:03}", newest.substr(0, dash), count + 1);
 }
 
 Result<BackupFile> BackupFolder::copy_in(const storage::FrozenFiles& files, std::size_t index, const FileCheck& check,
@@ -154,9 +162,8 @@ Result<BackupFile> BackupFolder::copy_in(const storage::FrozenFiles& files, std:
   }
   if (file.name.ends_with(kTableSuffix) && check) {
     if (const auto whole = check(partial); !whole) {
-      return Error{ErrorCode::Corruption,
-                   fmt::format("{} of the database is damaged, and is not backed up: {}; see stator check", file.name,
-                               whole.error().message)};
+      return Error{ErrorCode::Corruption, fmt::format("{} of the database is damaged, and is not backed up: {}",
+                                                      file.name, whole.error().message)};
     }
   }
   TRY(rename_file(partial, object_path(file)));
@@ -164,7 +171,7 @@ Result<BackupFile> BackupFolder::copy_in(const storage::FrozenFiles& files, std:
 }
 
 Result<AddedBackup> BackupFolder::add(const storage::FrozenFiles& files, std::string_view source, const Clock& clock,
-                                      const FileCheck& check, const Progress& progress) {
+                                      const FileCheck& check, const Progress& progress, Reuse reuse) {
   AddedBackup added{
       .backup = {
           .id = TRY(new_id(clock)), .source = std::string(source), .last_commit = files.last_commit(), .files = {}}};
@@ -186,7 +193,7 @@ Result<AddedBackup> BackupFolder::add(const storage::FrozenFiles& files, std::st
       return Error{ErrorCode::Corruption,
                    fmt::format("the source names a file that no data folder has: {}", file.name)};
     }
-    if (known(file) == nullptr) total += file.size_bytes;
+    if (reuse == Reuse::Verify || known(file) == nullptr) total += file.size_bytes;
   }
 
   Meter meter(progress, total);
@@ -194,10 +201,13 @@ Result<AddedBackup> BackupFolder::add(const storage::FrozenFiles& files, std::st
   for (std::size_t i = 0; i < files.files().size(); ++i) {
     const auto& file = files.files()[i];
     if (const auto* object = known(file)) {
-      auto again = *object;
-      again.name = file.name;
-      added.backup.files.push_back(std::move(again));
-      continue;
+      if (reuse == Reuse::Trust || !TRY(compare(object_path(*object), *object, &meter))) {
+        auto again = *object;
+        again.name = file.name;
+        added.backup.files.push_back(std::move(again));
+        continue;
+      }
+      ++added.mended_files;  // the copy takes its place, for the backups that have it, too
     }
     added.backup.files.push_back(
         TRY(copy_in(files, i, check, [&](std::uint64_t bytes) { return meter.advance(bytes); })));
@@ -248,7 +258,9 @@ Result<Backup> BackupFolder::find(std::string_view id) const {
   for (auto& listed : backups) {
     if (listed.id != id) continue;
     if (listed.backup) return std::move(*listed.backup);
-    return Error{ErrorCode::Corruption, fmt::format("backup {} in {}: {}", listed.id, path_, listed.problem)};
+    return Error{ErrorCode::Corruption,
+                 fmt::format("backup {} in {}: {}; stator backup --list {} shows others, which --backup ID chooses",
+                             listed.id, path_, listed.problem, path_)};
   }
   if (backups.empty()) return Error{ErrorCode::Usage, fmt::format("there is no complete backup in {}", path_)};
   return Error{ErrorCode::Usage,
@@ -291,11 +303,23 @@ Result<VerifiedBackups> BackupFolder::verify(std::string_view id, const FileChec
   return verified;
 }
 
+bool BackupFolder::is_whole(const ListedBackup& listed) const {
+  return listed.backup && std::all_of(listed.backup->files.begin(), listed.backup->files.end(), [&](const auto& file) {
+           const auto size = size_of_file(object_path(file));
+           return size && *size == file.size_bytes;
+         });
+}
+
 Result<std::uint64_t> BackupFolder::prune(std::size_t keep) {
   const auto backups = TRY(list());
   std::uint64_t removed = 0;
-  for (std::size_t i = 0; i + keep < backups.size(); ++i) {
-    remove_file(manifest_path(backups[i].id));
+  std::size_t whole = 0;
+  for (auto listed = backups.rbegin(); listed != backups.rend(); ++listed) {
+    if (whole < keep) {
+      if (is_whole(*listed)) ++whole;
+      continue;
+    }
+    remove_file(manifest_path(listed->id));
     ++removed;
   }
   TRY(sync_folder(path_ + "/backups"));
@@ -329,6 +353,12 @@ Result<void> BackupFolder::restore(
     return Error{ErrorCode::Usage,
                  fmt::format("{} is not empty; restore into a new folder, so that nothing is overwritten", target)};
   }
+  // Folders in which a folder is made, so that a power failure does not take it away.
+  std::vector<std::string> parents;
+  for (auto path = fs::absolute(target, code); !fs::exists(path, code) && path.has_relative_path();) {
+    path = path.parent_path();
+    parents.push_back(path.string());
+  }
   TRY(make_folder(target));
   const auto copy_all = [&]() -> Result<void> {
     // Without FORMAT and with CURRENT no stator opens the folder, so these come last and first.
@@ -360,6 +390,7 @@ Result<void> BackupFolder::restore(
       TRY(out.sync());
     }
     TRY(sync_folder(target));
+    for (const auto& parent : parents) TRY(sync_folder(parent));
     const auto last_commit = TRY(check(target));
     if (last_commit != backup.last_commit) {
       return Error{ErrorCode::Corruption, fmt::format("the restored database ends with commit {} instead of {}",

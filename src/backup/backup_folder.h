@@ -23,6 +23,7 @@ using FileCheck = std::function<Result<void>(const std::string& path)>;
 struct AddedBackup {
   Backup backup;
   std::uint64_t copied_files = 0, copied_bytes = 0;  // the rest was there already
+  std::uint64_t mended_files = 0;                    // were there and damaged, and have been copied again
   std::uint64_t removed_bytes = 0;                   // of files that no backup needs
 };
 
@@ -50,10 +51,13 @@ class BackupFolder {
   // Storage.
   static Result<BackupFolder> open(const std::string& path, Use use);
 
-  // Copies the files that the folder does not have, reads each back, and makes them a backup.
+  // What to do with files that the folder has already: compare their bytes with their checksum, or only their size.
+  enum class Reuse : std::uint8_t { Verify, Trust };
+  // Copies the files that the folder does not have, or has damaged, reads each back, and makes them a backup.  Its id is later than
+  // that of every other, whatever the clock says.
   // Errors: Busy, when it was ended; Corruption, when a file was damaged at its source or on its way; Storage.
   Result<AddedBackup> add(const storage::FrozenFiles& files, std::string_view source, const Clock& clock,
-                          const FileCheck& check, const Progress& progress);
+                          const FileCheck& check, const Progress& progress, Reuse reuse = Reuse::Verify);
 
   Result<std::vector<ListedBackup>> list() const;  // oldest first
   // The newest when `id` is empty.  Errors: Usage (there is none), Corruption, Storage.
@@ -62,7 +66,8 @@ class BackupFolder {
   // Reads every file of every backup, or of one.  Errors: Busy, Storage, Usage.
   Result<VerifiedBackups> verify(std::string_view id, const FileCheck& check, const Progress& progress) const;
 
-  // Removes all but the newest `keep` backups, and the files that only they had.  Answers how many went.
+  // Removes the backups that are older than the newest `keep` whole ones, and the files that only they had.  A backup is whole when
+  // its manifest can be read and its files are there with their sizes.  Answers how many went.
   Result<std::uint64_t> prune(std::size_t keep);
 
   // Makes a data folder of a backup: every file is compared with its checksum on the way.  `target` is empty or does not exist; when
@@ -77,6 +82,7 @@ class BackupFolder {
 
   std::string object_path(const BackupFile& file) const;
   std::string manifest_path(std::string_view id) const;
+  bool is_whole(const ListedBackup& listed) const;
   Result<BackupFile> copy_in(const storage::FrozenFiles& files, std::size_t index, const FileCheck& check,
                              const std::function<Result<void>(std::uint64_t bytes)>& advance);
   Result<std::string> new_id(const Clock& clock) const;

@@ -140,6 +140,64 @@ TEST_F(BackupFolderTest, TwoBackupsInOneSecondAreInOrder) {
   EXPECT_EQ(open().find({}).value().last_commit.value, 2U);
 }
 
+TEST_F(BackupFolderTest, KeepsTheBackupJustMadeThoughTheClockWasSetBack) {
+  ASSERT_TRUE(add(two_tables()));
+  const auto before = add(two_tables()).value().backup.id;
+  clock_.advance(-std::chrono::hours(24));
+  std::string last = before;
+  for (int i = 0; i < 3; ++i) {
+    const auto id = add(two_tables()).value().backup.id;
+    EXPECT_GT(id, last);
+    last = id;
+  }
+  ASSERT_TRUE(open().prune(1));
+  const auto left = open().list().value();
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].id, last);
+  EXPECT_EQ(open().find({}).value().id, last);
+}
+
+TEST_F(BackupFolderTest, CountsOnlyWholeBackupsWhenItRemovesOlderOnes) {
+  const auto whole = add(two_tables()).value().backup.id;
+  const auto unreadable = add(two_tables()).value().backup.id;
+  std::ofstream(path_ + "/backups/" + unreadable + ".manifest") << "nonsense";
+  Files third(9);
+  third.add("000009.sst", "ninth", "aa09");
+  const auto incomplete = add(third).value().backup.id;
+  for (const auto& name : objects()) {
+    if (name.starts_with("aa09")) fs::remove(path_ + "/files/" + name);
+  }
+  EXPECT_EQ(open().prune(1).value(), 0U);
+  ASSERT_TRUE(restore(whole));
+  ASSERT_TRUE(add(two_tables()));
+  EXPECT_EQ(open().prune(1).value(), 3U);
+}
+
+TEST_F(BackupFolderTest, CopiesAFileAgainThatIsDamagedInTheFolder) {
+  ASSERT_TRUE(add(two_tables()));
+  for (const auto& name : objects()) {
+    if (name.starts_with("aa02")) std::ofstream(path_ + "/files/" + name) << "SeCoNd";
+  }
+  const auto trusting = open().add(two_tables(), "here", clock_, check_, {}, BackupFolder::Reuse::Trust);
+  EXPECT_EQ(trusting.value().mended_files, 0U);
+  EXPECT_EQ(open().verify({}, check_, {}).value().total_problems, 1U);
+  const auto added = add(two_tables()).value();
+  EXPECT_EQ(added.mended_files, 1U);
+  EXPECT_EQ(added.copied_files, 4U);  // and those without a content id
+  EXPECT_EQ(open().verify({}, check_, {}).value().total_problems, 0U);
+  ASSERT_TRUE(restore());
+  EXPECT_EQ(read_all(target_ + "/000002.sst"), "second");
+}
+
+TEST_F(BackupFolderTest, RestoresIntoFoldersThatItMakes) {
+  ASSERT_TRUE(add(two_tables()));
+  const auto folder = open();
+  const auto deep = target_ + "/a/b/";
+  ASSERT_TRUE(folder.restore(folder.find({}).value(), deep,
+                             [&](const std::string&) { return Result<storage::CommitSequence>({7}); }, {}));
+  EXPECT_EQ(read_all(deep + "000002.sst"), "second");
+}
+
 TEST_F(BackupFolderTest, RefusesToRestoreADamagedFileAndLeavesTheTargetAsItWas) {
   ASSERT_TRUE(add(two_tables()));
   for (const auto& name : objects()) {

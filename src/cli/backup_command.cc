@@ -1,6 +1,7 @@
 #include "stator/cli/backup_command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
@@ -25,9 +26,10 @@ using backup::BackupFolder;
 constexpr std::string_view kBackupHelp =
     R"(Copy a database to a folder of backups, as it is at one moment; a running server goes on meanwhile.  The folder keeps several
 backups, and what they have in common only once: a second backup copies the files that are new.  Every file is read back and
-compared with its checksum before the backup counts.  Access keys (keys.yaml) and app_secret are not part of it.
+compared with its checksum before the backup counts, those of earlier backups too; one of these that is damaged is copied
+again.  Access keys (keys.yaml) and app_secret are not part of it.
 
-Usage: stator backup FOLDER [--endpoint URL | --data DATA_FOLDER] [--keep N]
+Usage: stator backup FOLDER [--endpoint URL | --data DATA_FOLDER] [--keep N] [--quick]
        stator backup --list FOLDER
        stator backup --verify FOLDER [--backup ID]
 
@@ -38,7 +40,9 @@ Options:
   --data DATA_FOLDER
       Back up a data folder that no server uses.  Else from $STATOR_DATA, else from stator.yaml.
   --keep N
-      Afterwards, remove all but the newest N backups.
+      Afterwards, remove the backups that are older than the newest N.  Those that lack files do not count.
+  --quick
+      Do not read the files of earlier backups that this one shares; look only at their sizes.
   --list
       Show the backups in the folder.
   --verify
@@ -47,6 +51,8 @@ Options:
       Which one, as --list shows it.
   --config FILE
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
+
+The exit status is 0 when it is done; 1 when it failed, or --list or --verify has found damage; 2 when the arguments are wrong.
 
 Examples:
   stator backup /mnt/backups --endpoint http://127.0.0.1:8000 --keep 14
@@ -67,6 +73,8 @@ Options:
       Which backup, as stator backup --list FOLDER shows it; else the newest.
 
 The backup holds no access keys: copy keys.yaml, or make new keys (stator key add), before others may reach the server.
+
+The exit status is 0 when it is done; 1 when it failed, and nothing was left in the target; 2 when the arguments are wrong.
 
 Examples:
   stator restore /mnt/backups --data ./stator-data-restored
@@ -112,8 +120,9 @@ int verify(const std::string& path, const std::string& id) {
              verified->total_problems == 0 ? std::string("nothing is wrong")
                                            : fmt::format("{} damaged", verified->total_problems));
   if (verified->total_problems == 0) return kDone;
-  return fail(kFailed,
-              "remove the damaged files, and make another backup: it copies them again if the database still has them");
+  return fail(
+      kFailed,
+      fmt::format("make another backup into {}: it copies the damaged files again that the database still has", path));
 }
 
 // The files of a database, and who keeps them.
@@ -140,18 +149,38 @@ Result<Source> freeze(const Where& where) {
   return source;
 }
 
-int back_up(const std::string& path, const Where& where, std::optional<std::size_t> keep) {
+// What to do about a damaged or failed database.
+std::string advice(const Error& error, const Where& where) {
+  if (!where.endpoint.empty()) {
+    if (error.code != ErrorCode::Corruption) return {};
+    return fmt::format(
+        "; see stator check --endpoint {}, then stop the server and run stator repair --data with its folder",
+        where.endpoint);
+  }
+  if (error.code != ErrorCode::Corruption && error.code != ErrorCode::Storage) return {};
+  return fmt::format("; see stator check --data {}, and stator repair --data {}", where.folder, where.folder);
+}
+
+int back_up(const std::string& path, const Where& where, std::optional<std::size_t> keep, BackupFolder::Reuse reuse) {
   auto folder = BackupFolder::open(path, BackupFolder::Use::Write);
   if (!folder) return fail(kFailed, folder.error().message);
   const auto source = freeze(where);
-  if (!source) return fail(kFailed, source.error().message);
+  if (!source) return fail(kFailed, source.error().message + advice(source.error(), where));
   const SystemClock clock;
   const auto added = [&] {
     ProgressBar bar;
     return folder->add(*source->files, where.endpoint.empty() ? where.folder : where.endpoint, clock,
-                       library::verify_table_file, progress_of(bar, "copying"));
+                       library::verify_table_file, progress_of(bar, "copying"), reuse);
   }();
-  if (!added) return fail(kFailed, added.error().message);
+  if (!added) {
+    const bool damaged = added.error().code == ErrorCode::Corruption;
+    return fail(kFailed, added.error().message + (damaged ? advice(added.error(), where) : std::string()));
+  }
+  if (added->mended_files > 0) {
+    fmt::print(stderr,
+               "stator: {} files of earlier backups were damaged, and have been copied again; look at the disk\n",
+               added->mended_files);
+  }
   fmt::print("backup {}: {} in {} files, of which {} in {} files are new; commit {}\n", added->backup.id,
              bytes_text(added->backup.size_bytes()), added->backup.files.size(), bytes_text(added->copied_bytes),
              added->copied_files, added->backup.last_commit.value);
@@ -169,11 +198,12 @@ BackupCommand::BackupCommand(CLI::App& app) : app_(add_command(app, "backup", st
   app_->add_option("FOLDER")->expected(1);
   add_where_options(*app_);
   for (const auto* name : {"--keep", "--backup"}) app_->add_option(name)->expected(1)->allow_extra_args(false);
-  for (const auto* name : {"--list", "--verify"}) app_->add_flag(name);
+  for (const auto* name : {"--list", "--verify", "--quick"}) app_->add_flag(name);
 }
 
 int BackupCommand::run() const {
-  constexpr std::string_view flags[] = {"--endpoint", "--data", "--keep", "--list", "--verify", "--backup", "--config"};
+  constexpr std::string_view flags[] = {"--endpoint", "--data",   "--keep",   "--list",
+                                        "--verify",   "--backup", "--config", "--quick"};
   if (const auto wrong = objection_to_rest(*app_, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto folder = option(*app_, "FOLDER");
   if (!folder) return fail(kWrongArguments, "backup needs a folder to put backups in; see stator backup --help");
@@ -195,7 +225,8 @@ int BackupCommand::run() const {
   }
   const auto where = find_database(*app_);
   if (!where) return fail(kWrongArguments, where.error().message);
-  return back_up(*folder, *where, keep);
+  const bool quick = app_->get_option("--quick")->count() > 0;
+  return back_up(*folder, *where, keep, quick ? BackupFolder::Reuse::Trust : BackupFolder::Reuse::Verify);
 }
 
 RestoreCommand::RestoreCommand(CLI::App& app) : app_(add_command(app, "restore", std::string(kRestoreHelp))) {
@@ -224,7 +255,13 @@ int RestoreCommand::run() const {
   }();
   if (!restored) return fail(kFailed, restored.error().message);
   fmt::print("{} is backup {}, with every write up to commit {}\n", *target, backup->id, backup->last_commit.value);
-  fmt::print(stderr, "stator: a backup holds no access keys: copy keys.yaml, or make new keys with stator key add\n");
+  fmt::print(stderr,
+             "stator: a backup holds no access keys: copy keys.yaml, or make new keys: stator key add --data {}\n",
+             *target);
+  if (::geteuid() == 0) {
+    fmt::print(stderr, "stator: {} belongs to root; give it to the user that runs the server: chown -R USER {}\n",
+               *target, *target);
+  }
   return kDone;
 }
 

@@ -65,7 +65,19 @@ std::string place(const engine::Finding& finding) {
   return text;
 }
 
-void print_report(const engine::CheckReport& report) {
+// What to do about it, with the folder's name where it is known.
+std::string advice(engine::FindingKind kind, const std::string& folder, bool damaged) {
+  static constexpr std::string_view kPlaceholder = "DATA_FOLDER";
+  std::string text(engine::remedy(kind));
+  if (damaged && engine::is_repairable(kind)) text = "When the damage is mended, check again. " + text;
+  if (const auto at = text.find(kPlaceholder); at != text.npos && !folder.empty()) {
+    text.replace(at, kPlaceholder.size(), folder);
+  }
+  return text;
+}
+
+// `folder` is empty for a server, whose folder only it knows.
+void print_report(const engine::CheckReport& report, const std::string& folder) {
   for (const auto& finding : report.findings) {
     fmt::print("{}{}: {}\n", engine::finding_name(finding.kind), place(finding), finding.what);
   }
@@ -77,10 +89,10 @@ void print_report(const engine::CheckReport& report) {
                report.totals[i] > engine::CheckReport::kMaxFindings
                    ? fmt::format(", of which {} are shown", engine::CheckReport::kMaxFindings)
                    : std::string(),
-               engine::remedy(kind));
+               advice(kind, folder, report.damaged()));
   }
-  fmt::print("{} tables, {} items, {} index entries, {} of files: {}\n", report.tables, report.items,
-             report.index_entries, bytes_text(report.file_bytes),
+  fmt::print("{}{} tables, {} items, {} index entries, {} of files: {}\n", report.damaged() ? "what can be read: " : "",
+             report.tables, report.items, report.index_entries, bytes_text(report.file_bytes),
              report.clean() ? "nothing is wrong" : fmt::format("{} findings", report.total()));
 }
 
@@ -110,7 +122,11 @@ int check_folder(const std::string& folder, bool repairs) {
     report = checked(false);
     if (!report) return fail(kNotChecked, report.error().message);
   }
-  print_report(*report);
+  print_report(*report, folder);
+  if (repairs && report->damaged()) {
+    fmt::print(stderr, "stator: nothing was repaired, because of the damage; first run stator repair --data {}\n",
+               folder);
+  }
   return report->clean() ? kClean : kFindings;
 }
 
@@ -132,7 +148,7 @@ int check_server(const std::string& endpoint) {
   if (check->state != server::RemoteCheck::State::Done) {
     return fail(kNotChecked, check->error.empty() ? "the server has been started again; try again" : check->error);
   }
-  print_report(check->report);
+  print_report(check->report, {});
   return check->report.clean() ? kClean : kFindings;
 }
 

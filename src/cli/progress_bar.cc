@@ -13,7 +13,7 @@ constexpr std::uint64_t kBarWidth = 30;
 
 std::string amount(std::uint64_t done, std::uint64_t total, ProgressBar::Unit unit) {
   if (unit == ProgressBar::Unit::Bytes) return fmt::format("{} of {}", bytes_text(done), bytes_text(total));
-  return fmt::format("{} of {} records", done, total);
+  return fmt::format("{} of {}{}", done, total, unit == ProgressBar::Unit::Records ? " records" : "");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace stator::cli {
 // Shows on standard error how far something is: a bar on a terminal, and elsewhere a line for every tenth.
 class ProgressBar {
  public:
-  enum class Unit : std::uint8_t { Bytes, Records };
+  enum class Unit : std::uint8_t { Bytes, Records, Steps };
 
   ProgressBar();
   ~ProgressBar();  // ends the line of the bar

@@ -1,7 +1,6 @@
 #include "stator/cli/repair_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <string>
@@ -10,6 +9,7 @@
 #include "stator/base/clock.h"
 #include "stator/cli/command.h"
 #include "stator/cli/database_option.h"
+#include "stator/cli/progress_bar.h"
 #include "stator/library/repair.h"
 #include "stator/server/config.h"
 
@@ -39,28 +39,6 @@ Exit status: 0 nothing is damaged, or it was mended; 1 it failed; 2 wrong argume
 constexpr std::string_view kFlags[] = {"--accept-loss", "--data", "--config"};
 constexpr int kDamaged = 3;
 
-// One line that is written over, where a person watches.
-class ProgressLine {
- public:
-  void show(std::string_view stage, std::uint64_t done, std::uint64_t total) {
-    if (!watched_) return;
-    const auto percent = total == 0 ? 100 : static_cast<int>(done * 100 / total);
-    if (stage == stage_ && percent == percent_) return;
-    stage_ = stage;
-    percent_ = percent;
-    fmt::print(stderr, "\r\033[K{} {} %", stage, std::min(percent, 100));
-    std::fflush(stderr);
-  }
-  void clear() const {
-    if (watched_) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  const bool watched_ = isatty(STDERR_FILENO) == 1;
-  std::string stage_;
-  int percent_ = -1;
-};
-
 }  // namespace
 
 RepairCommand::RepairCommand(CLI::App& app) : app_(add_command(app, "repair", std::string(kRepairHelp))) {
@@ -77,13 +55,14 @@ int RepairCommand::run() const {
   if (!loaded) return fail(kWrongArguments, loaded.error().message);
   const auto& folder = loaded->config.data;
   const bool accept_loss = app_->get_option("--accept-loss")->count() > 0;
-  ProgressLine progress;
-  const auto outcome =
-      library::repair({.data_folder = folder,
-                       .accept_loss = accept_loss,
-                       .progress = [&](auto stage, auto done, auto total) { progress.show(stage, done, total); }},
-                      SystemClock());
-  progress.clear();
+  const auto outcome = [&] {
+    ProgressBar bar;
+    return library::repair({.data_folder = folder,
+                            .accept_loss = accept_loss,
+                            .progress = [&](auto stage, auto done,
+                                            auto total) { bar.show(stage, done, total, ProgressBar::Unit::Steps); }},
+                           SystemClock());
+  }();
   if (!outcome) return fail(kFailed, outcome.error().message);
   for (const auto& line : outcome->lines) fmt::print("{}\n", line);
   if (!outcome->damaged || outcome->repaired) return kDone;

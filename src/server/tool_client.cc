@@ -51,6 +51,29 @@ std::string message_of(const http::ClientResponse& response) {
   return response.body.substr(0, kQuotedBytes);
 }
 
+// What a person can do about it; begins with "; ".
+std::string_view advice(const http::ClientFailure& failure, const http::Origin& origin) {
+  using Kind = http::ClientFailure::Kind;
+  if (failure.kind == Kind::Untrusted) return "; name the CA of its certificate in AWS_CA_BUNDLE";
+  const bool no_http = failure.kind == Kind::Broken || failure.kind == Kind::Malformed;
+  if (no_http && !origin.tls) return "; does the server speak https?";
+  return {};
+}
+
+std::string_view advice(const http::ClientResponse& response, bool has_key) {
+  const auto says = [&](std::string_view text) { return response.body.find(text) != std::string::npos; };
+  if (says("MissingAuthenticationToken") || says("UnrecognizedClient") || says("InvalidSignature")) {
+    return has_key ? "; is the access key in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY one of this server's?"
+                   : "; this server asks for an access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+  }
+  if (response.status == 404 && says("nothing at this path")) {
+    return "; this is stator app, which has no DynamoDB API; stop it and use --data with its folder, or serve the "
+           "model with "
+           "stator up --models, which can be backed up while it runs";
+  }
+  return {};
+}
+
 engine::CheckReport decode_report(const value::JsonObject& object) {
   engine::CheckReport report;
   report.tables = number_of(object, "tables");
@@ -89,6 +112,7 @@ engine::CheckReport decode_report(const value::JsonObject& object) {
 struct ToolClient::Impl {
   http::Origin origin;
   http::Signer signer;
+  bool has_key = false;  // the environment has named one
   SystemClock clock;
   std::unique_ptr<http::Client> transport;
 
@@ -125,13 +149,18 @@ struct ToolClient::Impl {
         std::this_thread::sleep_for(wait);
         continue;
       }
-      if (response == nullptr) return Error{ErrorCode::Usage, std::get<http::ClientFailure>(exchanged).message};
+      if (response == nullptr) {
+        const auto& failure = std::get<http::ClientFailure>(exchanged);
+        return Error{ErrorCode::Usage, fmt::format("{}{}", failure.message, advice(failure, origin))};
+      }
       if (response->status == 404 && message_of(*response).find("UnknownOperation") != std::string::npos) {
         return Error{ErrorCode::Usage,
                      fmt::format("{} is not a Stator server, or one that is too old for this", origin.url())};
       }
-      return Error{ErrorCode::Usage,
-                   fmt::format("{} answers {}: {}", origin.url(), response->status, message_of(*response))};
+      // 500: the store of the server has failed.
+      return Error{response->status == 500 ? ErrorCode::Corruption : ErrorCode::Usage,
+                   fmt::format("{} answers {}: {}{}", origin.url(), response->status, message_of(*response),
+                               advice(*response, has_key))};
     }
   }
 
@@ -204,6 +233,7 @@ Result<std::unique_ptr<ToolClient>> ToolClient::connect(const std::string& endpo
                     .session_token = options.credentials.session_token,
                     .region = options.region,
                     .service = "dynamodb"}),
+               .has_key = options.credentials.access_key_id != "local",
                .clock = {},
                .transport = std::move(transport)})));
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "stator/backup/checksum.h"
@@ -116,15 +117,18 @@ void Tools::handle(const http::Request& request, http::Responder responder) {
 // -- check
 
 void Tools::start_check(http::Responder responder) {
-  {
-    std::unique_lock lock(mutex_);
+  try {
+    const std::lock_guard lock(mutex_);
     if (!stopping_ && check_.state != CheckState::State::Running) {
       // The one before is done with everything but returning.
       if (check_thread_.joinable()) check_thread_.join();
       const auto number = check_.number + 1;
+      check_thread_ = std::thread([this, number] { run_check(number); });  // may throw; it waits for the lock
       check_ = {.state = CheckState::State::Running, .number = number, .progress = {}, .report = {}, .error = {}};
-      check_thread_ = std::thread([this, number] { run_check(number); });
     }
+  } catch (const std::system_error& error) {
+    return responder.send(
+        refusal(503, fmt::format("the server cannot start a thread for the check: {}", error.what())));
   }
   responder.send(check_answer());
 }
@@ -149,15 +153,17 @@ void Tools::check_now(std::uint64_t number) {
     return health.read_only && health.trouble != storage::StoreTrouble::Damaged;
   };
   const bool was_read_only = can_recover();
-  bool made_way = false;
+  bool yielded_to_recovery = false;
   auto report = engine::check(instance_.store(), {.progress = [&](const engine::CheckProgress& progress) {
-                                made_way = !was_read_only && can_recover();
+                                yielded_to_recovery = !was_read_only && can_recover();
                                 const std::lock_guard lock(mutex_);
                                 check_.progress = progress;
-                                return !stopping_ && !made_way;
+                                return !stopping_ && !yielded_to_recovery;
                               }});
-  if (report) {
+  if (report && report->clean()) {
     log::info("check done", {{"number", number}, {"findings", report->total()}});
+  } else if (report) {
+    log::warning("check done", {{"number", number}, {"findings", report->total()}});
   } else {
     log::warning("check ended", {{"number", number}, {"cause", report.error().message}});
   }
@@ -167,9 +173,10 @@ void Tools::check_now(std::uint64_t number) {
     check_.report = std::move(*report);
   } else {
     check_.error =
-        made_way ? "the database has become read-only, and the check made way for its recovery; see its log, then "
-                   "check again"
-                 : report.error().message;
+        yielded_to_recovery
+            ? "the database has become read-only, and the check has ended so that it can recover; see its log, then "
+              "check again"
+            : report.error().message;
   }
 }
 

@@ -161,7 +161,15 @@ class Tools(unittest.TestCase):
         status, text = stator("check", "--data", data)
         self.assertEqual(status, 1, text)
         self.assertIn(f"damaged file in Music {table.name}", text)
-        self.assertIn("stator restore", text)
+        self.assertIn(f"stator repair --data {data}.", text)
+        self.assertIn("stator restore BACKUPS --data NEW_FOLDER", text)
+        # How many there are is not known, so no count is called wrong, and nothing is repaired by it.
+        self.assertNotIn("are noted", text)
+        status, text = stator("check", "--data", data, "--repair")
+        self.assertEqual(status, 1, text)
+        self.assertIn(f"damaged file in Music {table.name}", text)
+        self.assertNotIn("cannot commit", text)
+        self.assertIn("nothing was repaired", text)
         # And a server that is running on it says the same.
         with server.Server(str(data)) as running:
             status, text = stator("check", "--endpoint", running.endpoint)
@@ -192,6 +200,11 @@ class Tools(unittest.TestCase):
                 connection.close()
             wrong = {"AWS_ACCESS_KEY_ID": key["AWS_ACCESS_KEY_ID"], "AWS_SECRET_ACCESS_KEY": "wrong"}
             self.assertEqual(stator("check", "--endpoint", running.endpoint, env=wrong)[0], 2)
+            none = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+                    "AWS_CONFIG_FILE": "/dev/null"}
+            for command in (["check"], ["backup", self.own / "b"]):
+                status, text = stator(*command, "--endpoint", running.endpoint, env=none)
+                self.assertIn("asks for an access key: set AWS_ACCESS_KEY_ID", text)
             self.assertEqual(stator("backup", self.own / "b", "--endpoint", running.endpoint, env=wrong)[0], 1)
             stator("check", "--endpoint", running.endpoint, env=key, check=0)
             stator("backup", self.own / "b", "--endpoint", running.endpoint, env=key, check=0)
@@ -348,12 +361,27 @@ class Tools(unittest.TestCase):
         self.assertEqual(status, 1, text)
         self.assertIn("checksum", text)
 
+    def test_the_next_backup_copies_a_damaged_file_again(self):
+        backups = self.own / "b"
+        shutil.copytree(self.folder / "backups", backups)
+        with server.Server(str(self.restored())) as running:
+            stator("backup", backups, "--endpoint", running.endpoint, check=0)
+            flip(max((path for path in (backups / "files").iterdir() if not path.name.startswith("none")),
+                     key=lambda path: path.stat().st_size))
+            stator("backup", backups, "--endpoint", running.endpoint, "--quick", check=0)
+            self.assertEqual(stator("backup", "--verify", backups)[0], 1)
+            _, text = stator("backup", backups, "--endpoint", running.endpoint, check=0)
+            self.assertIn("copied again", text)
+        stator("backup", "--verify", backups, check=0)
+
     def test_a_damaged_database_is_not_backed_up(self):
         data = self.restored()
         flip(newest(data, "*.sst"))
         status, text = stator("backup", self.own / "b", "--data", data)
         self.assertEqual(status, 1, text)
         self.assertIn("damaged", text)
+        self.assertIn(f"stator check --data {data}", text)
+        self.assertIn(f"stator repair --data {data}", text)
         self.assertIn("no complete backup", stator("restore", self.own / "b", "--data", self.own / "x")[1])
 
     def test_a_folder_with_something_in_it_is_not_restored_over(self):

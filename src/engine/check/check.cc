@@ -24,13 +24,13 @@ struct KindTexts {
 };
 
 constexpr std::string_view kRestoreOrRepair =
-    "Bytes on the disk have changed. Restore a backup (stator restore), or stop the server and salvage what can be "
-    "read "
-    "(stator repair). Look at the disk, too.";
+    "Bytes on the disk have changed. Stop the server and see what can be saved: stator repair --data DATA_FOLDER. Or "
+    "restore a backup: stator restore BACKUPS --data NEW_FOLDER. Look at the disk, too.";
 constexpr std::string_view kWriteAgain =
-    "Write the item again (PutItem) from its source, delete it, or restore a backup (stator restore).";
+    "Write the item again (PutItem) from its source, delete it, or restore a backup: stator restore BACKUPS --data "
+    "NEW_FOLDER.";
 constexpr std::string_view kRecompute =
-    "Stop the server and run stator check --data FOLDER --repair: it computes this from the items again.";
+    "Stop the server and run stator check --data DATA_FOLDER --repair: it computes this from the items again.";
 constexpr std::string_view kReport =
     "No client needs it, and nothing is lost. It should not be there: please report it as a bug.";
 
@@ -39,10 +39,12 @@ constexpr std::array<KindTexts, kFindingKinds> kTexts = {{
     {FindingKind::Unreadable, "unreadable data", false, kRestoreOrRepair},
     {FindingKind::UnknownKey, "unknown key", false, kReport},
     {FindingKind::BadRecord, "record that does not decode", false,
-     "Restore a backup (stator restore). If the record is of a newer stator, use that one."},
-    {FindingKind::Catalog, "contradiction in the catalog", false, "Restore a backup (stator restore)."},
+     "Restore a backup: stator restore BACKUPS --data NEW_FOLDER. If the record is of a newer stator, use that one."},
+    {FindingKind::Catalog, "contradiction in the catalog", false,
+     "Restore a backup: stator restore BACKUPS --data NEW_FOLDER."},
     {FindingKind::Orphan, "data without its table", false,
-     "No client can reach it. If the table is missing, restore a backup (stator restore); otherwise it only takes "
+     "No client can reach it. If the table is missing, restore a backup (stator restore BACKUPS --data NEW_FOLDER); "
+     "otherwise it only takes "
      "room."},
     {FindingKind::BadItem, "bad item", false, kWriteAgain},
     {FindingKind::MisplacedItem, "item under the key of another", false, kWriteAgain},
@@ -56,7 +58,7 @@ constexpr std::array<KindTexts, kFindingKinds> kTexts = {{
     {FindingKind::ChangeLog, "bad change record", false,
      "Streams cannot be read past it; it goes by itself a day after it was written. Disable the table's stream and "
      "enable it "
-     "again for a new one, or restore a backup (stator restore)."},
+     "again for a new one, or restore a backup: stator restore BACKUPS --data NEW_FOLDER."},
     {FindingKind::Stream, "bad stream", false,
      "Disable the table's stream and enable it again for a new one (UpdateTable)."},
 }};
@@ -109,7 +111,7 @@ class GlobalCheck {
   }
 
   // Keys outside of all spaces, and those of tables and indexes that do not exist.
-  Result<void> find_strangers() {
+  Result<void> find_unknown_keys() {
     Bytes begin(1, '\1');
     for (const auto& space : key_spaces()) {
       TRY(find_unknown({begin, space.prefix}));
@@ -362,7 +364,7 @@ Result<CheckReport> run(storage::Store& store, const CheckOptions& options, bool
   }
   checking.expect_records(global.expected_records());
   report.tables = global.tables().size();
-  TRY(global.find_strangers());
+  TRY(global.find_unknown_keys());
   TRY(global.check_small_records());
   TRY(global.check_streams());
   TRY(global.check_change_log());

@@ -37,7 +37,7 @@ inline constexpr std::size_t kFindingKinds = static_cast<std::size_t>(FindingKin
 
 std::string_view finding_name(FindingKind kind);  // "missing index entry"
 std::optional<FindingKind> finding_kind(std::string_view name);
-// What a person can do about it; whole sentences.
+// What a person can do about it; whole sentences.  DATA_FOLDER stands for the name of the folder.
 std::string_view remedy(FindingKind kind);
 // Whether repair() mends it.
 bool is_repairable(FindingKind kind);
@@ -68,7 +68,10 @@ struct CheckReport {
   std::uint64_t repaired = 0;
 
   std::uint64_t total() const;
+  std::uint64_t total(FindingKind kind) const { return totals[static_cast<std::size_t>(kind)]; }
   bool clean() const { return total() == 0; }
+  // Bytes of files are damaged or cannot be read, so that tables, items and entries above are only those that could be.
+  bool damaged() const { return total(FindingKind::DamagedFile) > 0 || total(FindingKind::Unreadable) > 0; }
 };
 
 struct CheckOptions {
@@ -82,7 +85,8 @@ struct CheckOptions {
 Result<CheckReport> check(storage::Store& store, const CheckOptions& options = {});
 
 // The same, and mends what can be computed from the items: index entries, expiries, counts and sizes; a few hundred changes in one
-// commit.  Nothing else may write meanwhile.  Errors: Busy, Storage.
+// commit.  Changes nothing when a file is damaged or a part cannot be read.  Nothing else may write meanwhile.
+// Errors: Busy, Storage.
 Result<CheckReport> repair(storage::Store& store, const CheckOptions& options = {});
 
 }  // namespace stator::engine

@@ -12,9 +12,9 @@
 namespace stator::engine {
 namespace {
 
-// Tells whether two lots of records are the same, in whatever order they come: the sums of their hashes.  Chance does not make two
-// different lots equal; the records were not chosen by somebody who wants them to be.
-class Lot {
+// A checksum of records that does not depend on their order: the sums of their hashes.  Chance does not make those of different
+// records equal; the records were not chosen by somebody who wants them to be.
+class MultisetHash {
  public:
   void add(BytesView key, BytesView value) {
     const auto of_key = XXH3_128bits(key.data(), key.size());
@@ -23,7 +23,7 @@ class Lot {
     high_ += of_both.high64;
     ++records_;
   }
-  friend bool operator==(const Lot&, const Lot&) = default;
+  friend bool operator==(const MultisetHash&, const MultisetHash&) = default;
 
  private:
   std::uint64_t low_ = 0, high_ = 0, records_ = 0;
@@ -47,9 +47,10 @@ struct IndexCheck {
   const Index* index = nullptr;
   // While it is being built: the last item that it must have.
   std::optional<KeyBytes> built_to = std::nullopt;
-  Lot expected = {}, present = {};
+  MultisetHash expected = {}, present = {};
   Size size = {};
   bool sizes_known = true;
+  bool whole = true;  // all of its entries could be read
 
   bool must_have(BytesView item_key) const { return !index->building || (built_to && item_key <= *built_to); }
 };
@@ -67,15 +68,27 @@ class TableCheck {
 
   Result<void> run() {
     TRY(read_progress());
+    // A range that was cut short by an unreadable block is neither compared nor counted: the rest of it is unknown.
+    auto unreadable = checking_.unreadable();
     TRY(read_items());
+    const bool items_whole = unreadable == checking_.unreadable();
     for (auto& index : indexes_) {
+      unreadable = checking_.unreadable();
       TRY(read_entries(index));
-      if (index.index->building || index.expected != index.present) TRY(compare_index(index));
+      if (items_whole && unreadable == checking_.unreadable() &&
+          (index.index->building || index.expected != index.present)) {
+        TRY(compare_index(index));
+      }
+      index.whole = unreadable == checking_.unreadable();
     }
-    TRY(check_expiries());
-    TRY(check_collections());
-    TRY(check_count(kBaseIndex, nullptr, size_, sizes_known_));
-    for (const auto& index : indexes_) TRY(check_count(index.index->id, index.index, index.size, index.sizes_known));
+    if (items_whole) {
+      TRY(check_expiries());
+      TRY(check_collections());
+      TRY(check_count(kBaseIndex, nullptr, size_, sizes_known_));
+    }
+    for (const auto& index : indexes_) {
+      if (index.whole) TRY(check_count(index.index->id, index.index, index.size, index.sizes_known));
+    }
     return checking_.mend_now();
   }
 
@@ -248,7 +261,7 @@ class TableCheck {
   // -- time to live
 
   Result<void> check_expiries() {
-    Lot present;
+    MultisetHash present;
     TRY(checking_.each(table_expiries(table_.id), table_.name, [&](BytesView key, BytesView bytes) -> Result<void> {
       present.add(key, bytes);
       return {};
@@ -310,7 +323,7 @@ class TableCheck {
       expected_collections_.add(counter, storage::encode_counter(bytes));
     });
     if (!all_read_) return {};  // nobody knows how much the others take
-    Lot present;
+    MultisetHash present;
     TRY(checking_.each(table_collection_sizes(table_.id), table_.name,
                        [&](BytesView key, BytesView bytes) -> Result<void> {
                          if (bytes != storage::encode_counter(0)) present.add(key, bytes);
@@ -385,9 +398,9 @@ class TableCheck {
   // While time to live is being enabled: entries are there for items up to this key.
   bool filling_ = false;
   KeyBytes filled_to_;
-  Lot expected_expiries_;
+  MultisetHash expected_expiries_;
 
-  Lot expected_collections_;
+  MultisetHash expected_collections_;
   KeyBytes collection_;
   std::int64_t collection_bytes_ = 0;
 };

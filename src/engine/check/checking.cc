@@ -47,7 +47,12 @@ Result<void> Checking::step() {
 }
 
 void Checking::find_unreadable(std::string_view table, const Error& error) {
-  find({.kind = FindingKind::Unreadable, .table = std::string(table), .index = {}, .key = {}, .what = error.message});
+  // What comes after it is not read.
+  find({.kind = FindingKind::Unreadable,
+        .table = std::string(table),
+        .index = {},
+        .key = {},
+        .what = error.message + (table.empty() ? "" : "; what depends on it is not counted and not compared")});
 }
 
 Checking::Looked Checking::look(BytesView key, std::string_view table) {
@@ -58,15 +63,16 @@ Checking::Looked Checking::look(BytesView key, std::string_view table) {
 }
 
 void Checking::put(KeyBytes key, Bytes value) {
-  if (mends_ != nullptr) mending_.put(std::move(key), std::move(value));
+  if (repairs()) mending_.put(std::move(key), std::move(value));
 }
 
 void Checking::erase(KeyBytes key) {
-  if (mends_ != nullptr) mending_.erase(std::move(key));
+  if (repairs()) mending_.erase(std::move(key));
 }
 
 Result<void> Checking::mend_now() {
-  if (mends_ == nullptr || mending_.empty()) return {};
+  if (!repairs()) mending_ = {};
+  if (mending_.empty()) return {};
   const auto changes = mending_.operations().size();
   TRY(mends_->commit(std::exchange(mending_, {})));
   report_.repaired += changes;

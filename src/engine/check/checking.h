@@ -23,7 +23,12 @@ class Checking {
 
   CheckReport& report() { return report_; }
   storage::CommitSequence last_commit() const { return last_commit_; }
-  bool repairs() const { return mends_ != nullptr; }
+  // Not where anything cannot be read: what would be computed from the rest is wrong, and a damaged store takes no commit.
+  bool repairs() const {
+    return mends_ != nullptr && unreadable() == 0 && report_.total(FindingKind::DamagedFile) == 0;
+  }
+  // How many parts could not be read so far.  Where it has not changed, all was read.
+  std::uint64_t unreadable() const { return report_.total(FindingKind::Unreadable); }
   const storage::Snapshot& snapshot() const { return snapshot_; }
   void expect_records(std::uint64_t total) { expected_ = total; }
 
