@@ -120,9 +120,10 @@ Result<RepairOutcome> repair(const RepairRequest& request, const Clock& clock) {
     lines.push_back(
         fmt::format("lost: the definitions of {} tables; their items are kept, but cannot be reached", count));
   }
-  lines.push_back(
-      fmt::format("kept: {} tables; the damaged files are in {}/{}", catalog.size(), request.data_folder, aside));
-  lines.emplace_back("next: `stator check` tells whether indexes and counts still fit what is left");
+  lines.push_back(fmt::format("kept: {} tables; the damaged files are in {}/{}", catalog.size(), request.data_folder,
+                              report.aside));
+  lines.push_back(fmt::format("next: `stator check --data {}` tells whether indexes and counts still fit what is left",
+                              request.data_folder));
   return outcome;
 }
 

@@ -25,6 +25,7 @@ struct RepairOptions {
 struct RepairReport {
   std::vector<FolderDamage> damage;  // empty: there was nothing to do
   bool repaired = false;
+  std::string aside;  // where the damaged files are, or would be
 
   // What is lost, or would be.
   std::uint64_t acknowledged = 0;        // the newest commit that there was a trace of
