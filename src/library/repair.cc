@@ -100,6 +100,9 @@ Result<RepairOutcome> repair(const RepairRequest& request, const Clock& clock) {
   RepairOutcome outcome{.damaged = !report.damage.empty(), .repaired = report.repaired, .lines = {}};
   auto& lines = outcome.lines;
   for (const auto& one : report.damage) lines.push_back(fmt::format("damaged: {} {}", one.file, one.what));
+  if (report.mark_lost) {
+    lines.emplace_back("unknown: MARK is missing or cannot be read: whether the log has lost its end cannot be told");
+  }
   if (!outcome.damaged) {
     lines.emplace_back("nothing is damaged");
     return outcome;

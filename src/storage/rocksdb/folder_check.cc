@@ -175,6 +175,7 @@ class FolderChecker {
                    bad_here = {log_name(number), fmt::format("is damaged at byte {}: {}", offset, what), true};
                }});
       if (!size) return size.error();
+      if (*size > 0 && !check_.mark) check_.mark_lost = true;
       newest = std::max(newest, newest_here);
       if (bad_here) bad.push_back(std::move(*bad_here));
     }
@@ -289,7 +290,11 @@ Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) 
     if (is_in_use(status)) {
       return Error{ErrorCode::Usage, fmt::format("data folder {} is in use by another stator process", folder)};
     }
-    return storage_error("cannot lock data folder " + folder, status);
+    auto error = storage_error("cannot lock data folder " + folder, status);
+    if (status.ToString().find("Permission denied") != std::string::npos) {
+      if (const auto owner = foreign_owner(folder); !owner.empty()) error.message += "; " + owner;
+    }
+    return error;
   }
   return std::unique_ptr<FolderLock>(new FolderLock(lock));
 }

@@ -44,6 +44,7 @@ struct FolderCheck {
   std::vector<FolderDamage> damage;  // empty: nothing that was acknowledged is missing
   bool is_new = false;               // there is no database in it yet
   std::optional<Mark> mark;
+  bool mark_lost = false;       // there is a log and no mark for it: that the log has its end cannot be told
   std::uint64_t manifest = 0;   // the number of the one that counts; 0 when none can be found
   bool opened = false;          // manifest and tables fit together
   bool tables_read = false;     // and `flushed` is known

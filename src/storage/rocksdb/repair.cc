@@ -241,6 +241,7 @@ class Repair {
   Result<RepairReport> run() {
     if (!fs::exists(folder_)) return Error{ErrorCode::Usage, fmt::format("there is no data folder {}", folder_)};
     TRY(check_is_ours());
+    TRY(refuse_links(folder_));
     lock_ = TRY(FolderLock::take(folder_));
     report_.aside = options_.aside;
     if (fs::exists(work_ / kRepairReady)) {
@@ -349,6 +350,7 @@ class Repair {
     if (!check_.is_new) TRY(read_tables());
     report_.damage = check_.damage;
     report_.acknowledged = check_.expected;
+    report_.mark_lost = check_.mark_lost;
     return {};
   }
 
@@ -605,6 +607,7 @@ class Repair {
 }  // namespace
 
 Result<RepairReport> repair_folder(const std::string& folder, const RepairOptions& options) {
+  const OwnerGuard owner(folder);
   return Repair(folder, options).run();
 }
 

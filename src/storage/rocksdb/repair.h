@@ -29,6 +29,7 @@ struct RepairReport {
 
   // What is lost, or would be.
   std::uint64_t acknowledged = 0;        // the newest commit that there was a trace of
+  bool mark_lost = false;                // and that it was the newest of all cannot be told
   std::uint64_t commits_saved = 0;       // from the logs, also from behind damage
   std::uint64_t commits_lost = 0;        // known by their numbers to be missing in the logs
   std::vector<std::string> tables_lost;  // files of which nothing can be read

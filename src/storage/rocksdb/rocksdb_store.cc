@@ -191,7 +191,10 @@ class RocksDbSnapshot final : public Snapshot {
 class RocksDbStore final : public Store, private StoreFiles {
  public:
   explicit RocksDbStore(RocksDbOptions options)
-      : options_(std::move(options)), log_(std::make_shared<LogBridge>()), rocks_(rocksdb_options(options_, log_)) {
+      : options_(std::move(options)),
+        owner_(options_.path),
+        log_(std::make_shared<LogBridge>()),
+        rocks_(rocksdb_options(options_, log_)) {
     listener_->on_new_files([this](rocksdb::DB& db) { note_files(db); });
     rocks_.listeners.push_back(listener_);
   }
@@ -408,13 +411,21 @@ class RocksDbStore final : public Store, private StoreFiles {
     if (!found.damage.empty()) return damage_error(options_.path, found);
     rocksdb::DB* db = nullptr;
     const auto status = rocksdb::DB::OpenForReadOnly(rocks_, options_.path, &db);
-    if (!status.ok()) return storage_error("cannot open data folder " + options_.path, status);
+    if (!status.ok()) return opening_error(status);
     db_.reset(db);
     last_commit_.store(TRY(read_sequence()).value, std::memory_order_release);
     MutexLock lock(commit_mutex_);
     failed_ = true;
     failure_ = "it was opened to be read only";
     return {};
+  }
+
+  Error opening_error(const rocksdb::Status& status) const {
+    auto error = storage_error("cannot open data folder " + options_.path, status);
+    if (status.ToString().find("Permission denied") != std::string::npos) {
+      if (const auto owner = foreign_owner(options_.path); !owner.empty()) error.message += "; " + owner;
+    }
+    return error;
   }
 
   // Leaves the database closed in case of an error.
@@ -426,6 +437,12 @@ class RocksDbStore final : public Store, private StoreFiles {
       const auto lock = TRY(FolderLock::take(options_.path));
       const auto found = TRY(check_folder(options_.path));
       if (!found.damage.empty()) return damage_error(options_.path, found);
+      if (found.mark_lost) {
+        log::warning("no_mark",
+                     {{"message", fmt::format("{}/{} is missing or cannot be read: whether the log has lost its end "
+                                              "cannot be told; a new one is made",
+                                              options_.path, kMarkName)}});
+      }
       if (found.is_new && !read_format(options_.path)) TRY(write_format(options_.path));
     }
     auto options = rocks_;
@@ -447,7 +464,7 @@ class RocksDbStore final : public Store, private StoreFiles {
                      fmt::format("data folder {} is in use by another stator process", options_.path)};
       }
       disk_is_full_ = trouble_of(status) == StoreTrouble::DiskFull;
-      return storage_error("cannot open data folder " + options_.path, status);
+      return opening_error(status);
     }
     db_.reset(db);
     auto sequence = read_sequence();
@@ -586,7 +603,9 @@ class RocksDbStore final : public Store, private StoreFiles {
     if (open_snapshots_.load(std::memory_order_acquire) > 0) return;
     for (const auto& operation : batch.operations()) {
       if (operation.kind != Batch::Kind::EraseRange || operation.value.empty()) continue;
-      const auto begin = slice(operation.key);
+      const auto first = is_reserved_key(operation.key) ? kFirstUserKey : BytesView(operation.key);
+      if (operation.value <= first) continue;
+      const auto begin = slice(first);
       const auto end = slice(operation.value);
       rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end, false).PermitUncheckedError();
     }
@@ -727,6 +746,7 @@ class RocksDbStore final : public Store, private StoreFiles {
 
   // Constant after construction.
   const RocksDbOptions options_;
+  const OwnerGuard owner_;  // before db_: what that writes while it is closed counts
   const std::shared_ptr<LogBridge> log_;
   const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
   rocksdb::Options rocks_;
