@@ -170,7 +170,7 @@ std::optional<unsigned> read_format(const std::string& path) {
 }
 
 std::uint64_t free_bytes(const std::string& path) {
-  struct statvfs status {};
+  struct statvfs status{};
   return ::statvfs(path.c_str(), &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
 }
 

@@ -517,9 +517,10 @@ class Repair {
     for (const auto number : files.tables) {
       if (std::find(unreadable_.begin(), unreadable_.end(), number) != unreadable_.end()) continue;
       // One that compaction had made superfluous could bring back what was deleted.
-      const bool superfluous = marked != nullptr && number < newest_marked &&
-                               std::none_of(marked->tables.begin(), marked->tables.end(),
-                                            [&](const auto& table) { return table.number == number; });
+      const bool superfluous =
+          marked != nullptr && number < newest_marked &&
+          std::none_of(
+              marked->tables.begin(), marked->tables.end(), [&](const auto& table) { return table.number == number; });
       if (!superfluous) TRY(link_file(fs::path(folder_) / table_name(number), old / table_name(number)));
     }
     options_.progress("making a manifest", 0, 1);

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <thread>
 #include <utility>
@@ -38,6 +39,13 @@ constexpr std::uint64_t kRecoveryHeadroom = 8ULL << 20;
 // Room that is set aside for deletes on a full disk, and what a compaction there leaves free.
 constexpr std::uint64_t kReserve = 16ULL << 20;
 constexpr std::uint64_t kCompactionHeadroom = 1ULL << 20;
+
+// What going back to normal wants for the first compaction: all of its input, but at most this, and at most this part of
+// the data.  A store that is full again so soon after wants twice as much.
+constexpr std::uint64_t kMostCompactionRoom = 64ULL << 20;
+constexpr std::uint64_t kCompactionShare = 4;
+constexpr std::chrono::seconds kFullAgainSoon{60};
+constexpr unsigned kMostDoublings = 10;
 
 constexpr std::chrono::milliseconds kStallPause{1};
 // How long recover() keeps new readers waiting for those that have a snapshot.
@@ -298,6 +306,7 @@ class RocksDbStore final : public Store, private StoreFiles {
     if (!failed_) ignore_error(Result<void>(fail("cannot write", listener_->status())), "noted");
     // Opening again would find the same, and in between take writes that wait for a compaction that cannot be.
     const auto trouble = health_without_keys().trouble;
+    if (mode_ == Mode::Normal && trouble == StoreTrouble::DiskFull) note_full();
     if (trouble == StoreTrouble::Damaged) return Error{ErrorCode::Corruption, failure_};
     if (mode_ == Mode::OnReserve) {
       // Readers need not wait for it, and nobody replaces the database meanwhile.
@@ -311,7 +320,8 @@ class RocksDbStore final : public Store, private StoreFiles {
       if (db_->GetSortedWalFiles(logs).ok()) {
         for (const auto& log : logs) in_log += log->SizeFileBytes();
       }
-      const auto room = probe_disk(options_.path, in_log + kRecoveryHeadroom + reserve_released_);
+      const auto for_compaction = trouble == StoreTrouble::DiskFull ? compaction_room() : 0;
+      const auto room = probe_disk(options_.path, in_log + kRecoveryHeadroom + reserve_released_ + for_compaction);
       if (!room && trouble == StoreTrouble::DiskFull && reserve_bytes(options_.path) > 0) return enter_reserve();
       TRY(Result(room));
       TRY(close_database());
@@ -322,6 +332,8 @@ class RocksDbStore final : public Store, private StoreFiles {
       ignore_error(open_database(Mode::ReadOnly), "readers are told that it is closed");
     }
     TRY(Result(opened));
+    recovered_at_ = std::chrono::steady_clock::now();
+    noted_full_ = false;
     failed_ = false;
     failure_.clear();
     reserve_released_ = 0;
@@ -574,6 +586,30 @@ class RocksDbStore final : public Store, private StoreFiles {
     }
   }
 
+  // Once for every time that the disk gets full.
+  void note_full() REQUIRES(commit_mutex_) {
+    if (std::exchange(noted_full_, true)) return;
+    const bool soon = recovered_at_ && std::chrono::steady_clock::now() - *recovered_at_ < kFullAgainSoon;
+    full_again_ = soon ? std::min(full_again_ + 1, kMostDoublings) : 0;
+  }
+
+  // Otherwise the first compaction would fill the disk again, and the store would fail and recover again and again.
+  std::uint64_t compaction_room() const REQUIRES(commit_mutex_) {
+    std::vector<rocksdb::LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    std::uint64_t data = 0;
+    std::uint64_t input = 0;  // of level 0, and what it is merged with
+    for (const auto& file : files) {
+      data += file.size;
+      const bool merged =
+          file.level == 0 || std::any_of(files.begin(), files.end(), [&](const auto& other) {
+            return other.level == 0 && other.largestkey >= file.smallestkey && other.smallestkey <= file.largestkey;
+          });
+      if (merged) input += file.size;
+    }
+    return std::min(input, std::min(kMostCompactionRoom, data / kCompactionShare) << full_again_);
+  }
+
   // Nobody can take another snapshot while we hold the lock, and requests are done with theirs soon.
   Result<void> close_database() {
     const auto deadline = std::chrono::steady_clock::now() + kSnapshotPatience;
@@ -771,6 +807,9 @@ class RocksDbStore final : public Store, private StoreFiles {
   Mode mode_ GUARDED_BY(commit_mutex_) = Mode::Normal;
   bool disk_is_full_ GUARDED_BY(commit_mutex_) = false;           // why open_database() has failed
   std::uint64_t reserve_released_ GUARDED_BY(commit_mutex_) = 0;  // bytes to be set aside again before all is well
+  bool noted_full_ GUARDED_BY(commit_mutex_) = false;             // since it last recovered
+  unsigned full_again_ GUARDED_BY(commit_mutex_) = 0;             // how often it was full soon after it had recovered
+  std::optional<std::chrono::steady_clock::time_point> recovered_at_ GUARDED_BY(commit_mutex_);
   KeyRange erased_ GUARDED_BY(commit_mutex_);  // on the reserve, and not compacted since; empty: nothing
 
   std::atomic<std::uint64_t> last_commit_{0};
