@@ -256,7 +256,11 @@ class Repair {
       fs::remove_all(work_, code);
     }
     TRY(look());
-    if (report_.damage.empty() || !options_.accept_loss) return std::move(report_);
+    if (report_.damage.empty()) return std::move(report_);
+    if (!options_.accept_loss) {
+      find_ranges();
+      return std::move(report_);
+    }
     std::error_code code;
     fs::remove_all(work_, code);
     TRY(mend());
@@ -382,6 +386,21 @@ class Repair {
       if (!there && !found(Kind::Manifest)) report_.tables_lost.push_back(table_name(table.number));
     }
     return {};
+  }
+
+  // From the first to the last key of every damaged table file, as far as the manifest can be read.
+  void find_ranges() {
+    if (!found(Kind::Table) || found(Kind::Manifest) || found(Kind::Current)) return;
+    TablesOnly tables(folder_, TablesOnly::Damage::FoundWhenRead);
+    if (!tables.open().ok()) return;
+    std::vector<rocksdb::LiveFileMetaData> files;
+    tables.db().GetLiveFilesMetaData(&files);
+    for (const auto& file : files) {
+      const bool damaged = std::any_of(check_.damage.begin(), check_.damage.end(), [&](const auto& one) {
+        return one.kind == Kind::Table && file.name.ends_with(one.file);
+      });
+      if (damaged) report_.ranges_lost.push_back({file.smallestkey, file.largestkey + Bytes(1, '\0')});
+    }
   }
 
   // Calls `commit` with every commit in the logs of `folder` that is newer than `after` and all before it.

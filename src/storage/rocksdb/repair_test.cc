@@ -139,6 +139,9 @@ TEST(RocksDbRepair, GoesOnWithoutATableFileThatIsMissing) {
   const Folder folder;
   fs::remove(folder.largest(".sst"));
   EXPECT_FALSE(open_rocksdb_store({.path = folder.path()}));
+  const auto looked = folder.repair(false);
+  ASSERT_EQ(looked.ranges_lost.size(), 1U) << "the manifest knows what was in it";
+  EXPECT_LE(looked.ranges_lost.front().begin, Folder::key(200));
   const auto report = folder.repair();
   EXPECT_TRUE(report.repaired);
   EXPECT_EQ(report.tables_lost.size(), 1U);

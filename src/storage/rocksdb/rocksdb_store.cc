@@ -420,7 +420,8 @@ class RocksDbStore final : public Store, private StoreFiles {
     TRY(prepare_data_folder(options_.path));
     lock_ = TRY(FolderLock::take(options_.path));
     const auto found = TRY(check_folder(options_.path));
-    if (!found.damage.empty()) return damage_error(options_.path, found);
+    if (!found.damage.empty() && !options_.despite_damage) return damage_error(options_.path, found);
+    if (options_.despite_damage) rocks_.paranoid_checks = false;
     rocksdb::DB* db = nullptr;
     const auto status = rocksdb::DB::OpenForReadOnly(rocks_, options_.path, &db);
     if (!status.ok()) return opening_error(status);
