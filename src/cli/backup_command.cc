@@ -253,6 +253,7 @@ int RestoreCommand::run() const {
     ProgressBar bar;
     return folder->restore(*backup, *target, last_commit, progress_of(bar, "restoring"));
   }();
+  library::give_to_owner(*target);
   if (!restored) return fail(kFailed, restored.error().message);
   fmt::print("{} is backup {}, with every write up to commit {}\n", *target, backup->id, backup->last_commit.value);
   fmt::print(stderr,

@@ -282,8 +282,9 @@ void Committer::fail_store(const Error& error) {
   }
   failure_ = error;
   trouble_ = trouble;
-  // Deletes that are refused on a full disk must not put off what would let them through.
-  if (!read_only_) next_recovery_ = clock_.now() + kRecoveryInterval;
+  // Deletes that are refused on a full disk must not put off what would let them through, and the first of them need not
+  // wait for it, where the last attempt is long enough ago.
+  if (!read_only_ && trouble != storage::StoreTrouble::DiskFull) next_recovery_ = clock_.now() + kRecoveryInterval;
   read_only_ = true;
   if (news && failed_) failed_();
 }
@@ -296,7 +297,9 @@ Error Committer::read_only_error(const Work& work) const {
     case StoreTrouble::None: break;
     case StoreTrouble::DiskFull:
       words = work.frees_space()
-                  ? "its disk is full, and so is what was set aside for deletes. Reads go on."
+                  ? "its disk is full, and so is what was set aside for deletes. Reads go on. Make room on the disk of "
+                    "the data "
+                    "folder; writes go on by themselves then."
                   : "its disk is full. Reads and deletes go on, and other writes will when there is room.";
       break;
     case StoreTrouble::MemoryFull:

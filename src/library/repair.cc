@@ -80,15 +80,42 @@ Result<std::size_t> tables_without_record(const storage::Store& store, const eng
 
 void tell_loss(const storage::RepairReport& report, bool done, std::vector<std::string>& lines) {
   const auto* is = done ? "are" : "would be";
-  for (const auto& file : report.tables_lost) lines.push_back(fmt::format("lost: all of {}", file));
+  const auto* lost = done ? "lost" : "would lose";
+  for (const auto& file : report.tables_lost) lines.push_back(fmt::format("{}: all of {}", lost, file));
   if (!report.tables_lost.empty()) {
-    lines.emplace_back("lost: items that were in those files; some may be back as they were before their last change");
+    lines.push_back(fmt::format(
+        "{}: items that were in those files; some may be back as they were before their last change", lost));
   }
   if (report.commits_lost > 0) {
     lines.push_back(fmt::format("lost: {} commits of {} {} gone; each may hold many writes", report.commits_lost,
                                 report.acknowledged, is));
   }
   if (report.commits_saved > 0) lines.push_back(fmt::format("saved: {} commits from the logs", report.commits_saved));
+}
+
+// Whose items and definitions are in the damaged files, as far as the rest tells.
+void tell_tables_at_risk(const std::string& folder, const std::vector<KeyRange>& ranges,
+                         std::vector<std::string>& lines) {
+  if (ranges.empty()) return;
+  const auto store = storage::open_rocksdb_store({.path = folder, .read_only = true, .despite_damage = true});
+  engine::Catalog catalog;
+  if (!store || !catalog.load(**store)) {
+    const auto records = engine::all_table_records();
+    if (std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) { return overlap(range, records); })) {
+      lines.emplace_back(
+          "would lose: definitions of tables, which are among what is damaged; the items of such a table are kept, but "
+          "cannot be reached");
+    }
+    lines.emplace_back("would lose: items of tables whose names cannot be read");
+    return;
+  }
+  const auto names = tables_in(catalog, ranges);
+  if (names.empty()) {
+    lines.emplace_back("would lose: items of no table; what is damaged are indexes, counts or changes");
+    return;
+  }
+  lines.push_back(fmt::format("would lose: items of {} in the damaged blocks; all definitions of tables can be read",
+                              fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -100,12 +127,19 @@ Result<RepairOutcome> repair(const RepairRequest& request, const Clock& clock) {
   RepairOutcome outcome{.damaged = !report.damage.empty(), .repaired = report.repaired, .lines = {}};
   auto& lines = outcome.lines;
   for (const auto& one : report.damage) lines.push_back(fmt::format("damaged: {} {}", one.file, one.what));
+  if (report.mark_lost) {
+    lines.emplace_back("unknown: MARK is missing or cannot be read: whether the log has lost its end cannot be told");
+  }
   if (!outcome.damaged) {
     lines.emplace_back("nothing is damaged");
     return outcome;
   }
   tell_loss(report, report.repaired, lines);
-  if (!report.repaired) return outcome;
+  if (!report.repaired) {
+    const bool unfinished = report.damage.front().kind == storage::FolderDamage::Kind::Repair;
+    if (!unfinished) tell_tables_at_risk(request.data_folder, report.ranges_lost, lines);
+    return outcome;
+  }
 
   const auto store = TRY(storage::open_rocksdb_store({.path = request.data_folder}));
   TRY(keep_table_ids(*store));
@@ -120,9 +154,10 @@ Result<RepairOutcome> repair(const RepairRequest& request, const Clock& clock) {
     lines.push_back(
         fmt::format("lost: the definitions of {} tables; their items are kept, but cannot be reached", count));
   }
-  lines.push_back(
-      fmt::format("kept: {} tables; the damaged files are in {}/{}", catalog.size(), request.data_folder, aside));
-  lines.emplace_back("next: `stator check` tells whether indexes and counts still fit what is left");
+  lines.push_back(fmt::format("kept: {} tables; the damaged files are in {}/{}", catalog.size(), request.data_folder,
+                              report.aside));
+  lines.push_back(fmt::format("next: `stator check --data {}` tells whether indexes and counts still fit what is left",
+                              request.data_folder));
   return outcome;
 }
 

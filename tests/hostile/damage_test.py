@@ -395,6 +395,21 @@ class FullDisk(unittest.TestCase):
             self.until(lambda: server.health() == 200, "not healthy again")
             connection.close()
 
+    def test_large_items_fill_it_and_deletes_make_room(self):
+        with Start(self.data) as server:
+            connection = server.connect()
+            self.create(connection, TABLE)
+            body = {"S": os.urandom(100_000).hex()}
+            written = 0
+            while connection.call("PutItem", {"TableName": TABLE, "Item": dict(item(written), body=body)})[0] == 200:
+                written += 1
+                self.assertLess(written, 1000, "nothing is full")
+            for i in range(written):
+                status, answer = connection.call("DeleteItem", {"TableName": TABLE, "Key": self.key(i)})
+                self.assertEqual(status, 200, f"delete {i} of {written}: {answer}")
+            self.assertLessEqual(server.log().count("store failed"), 2, "it fails and recovers in turns")
+            connection.close()
+
     def test_is_told_by_the_health_of_an_app(self):
         class App(ReadOnlyStart):
             def command(self):

@@ -1,13 +1,17 @@
 #include "stator/storage/rocksdb/data_folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -52,7 +56,72 @@ Result<void> check_format(const std::string& path, const File& file) {
   return {};
 }
 
+// Names that RocksDB or this layer opens to write.
+bool is_written(const std::string& name) {
+  static constexpr std::string_view kNames[] = {"CURRENT",    "IDENTITY",    "LOCK",    "FORMAT",
+                                                "FORMAT.new", "CURRENT.new", kMarkName, "RESERVE",
+                                                "PROBE",      "repair.tmp",  "FROZEN"};
+  static constexpr std::string_view kBeginnings[] = {"MANIFEST-", "OPTIONS-", "damaged-"};
+  static constexpr std::string_view kEndings[] = {".sst", ".log", ".dbtmp"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](auto one) { return name == one; }) ||
+         std::any_of(std::begin(kBeginnings), std::end(kBeginnings), [&](auto one) { return name.starts_with(one); }) ||
+         std::any_of(std::begin(kEndings), std::end(kEndings), [&](auto one) { return name.ends_with(one); });
+}
+
+// What is ours inside `folder`, which the caller has opened, and which is closed here.
+void give_content(int folder, uid_t user, gid_t group, int depth) {
+  static constexpr int kMostDepth = 16;
+  DIR* entries = ::fdopendir(folder);
+  if (entries == nullptr) {
+    ::close(folder);
+    return;
+  }
+  while (const auto* entry = ::readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || (depth == 0 && !is_written(std::string(name)))) continue;
+    const int file = ::openat(folder, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0) continue;
+    struct stat status{};
+    if (::fstat(file, &status) == 0) {
+      const bool is_folder = S_ISDIR(status.st_mode);
+      if (status.st_uid == 0 && (is_folder || (S_ISREG(status.st_mode) && status.st_nlink == 1))) {
+        [[maybe_unused]] const int ignored = ::fchownat(file, "", user, group, AT_EMPTY_PATH);
+      }
+      if (is_folder && depth < kMostDepth) {
+        const int inner = ::openat(file, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inner >= 0) give_content(inner, user, group, depth + 1);
+      }
+    }
+    ::close(file);
+  }
+  ::closedir(entries);
+}
+
 }  // namespace
+
+Result<void> refuse_links(const std::string& path) {
+  std::error_code code;
+  for (fs::directory_iterator file(path, code), end; !code && file != end; file.increment(code)) {
+    std::error_code ignored;
+    if (file->is_symlink(ignored) && is_written(file->path().filename().string())) {
+      return Error{ErrorCode::Usage, fmt::format("{} is a link, and those are not followed in a data folder: remove it",
+                                                 file->path().string())};
+    }
+  }
+  return {};
+}
+
+void give_to_owner(const std::string& path) {
+  if (::geteuid() != 0) return;
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  struct stat status{};
+  if (::fstat(folder, &status) != 0 || status.st_uid == 0) {
+    ::close(folder);
+    return;
+  }
+  give_content(folder, status.st_uid, status.st_gid, 0);
+}
 
 bool holds_database(const std::string& path) {
   std::error_code code;
@@ -72,6 +141,7 @@ Result<void> prepare_data_folder(const std::string& path) {
         {{"message", fmt::format("other users of this machine may read the data in {0}: chmod 700 {0}", path)}});
   }
   if (code) return Error{ErrorCode::Usage, fmt::format("cannot create data folder {}: {}", path, code.message())};
+  TRY(refuse_links(path));
   const File file(path + "/FORMAT", O_RDONLY);
   if (file.is_open()) return check_format(path, file);
   if (errno != ENOENT) return system_error("cannot open", path + "/FORMAT", errno);
@@ -106,7 +176,8 @@ std::uint64_t free_bytes(const std::string& path) {
 
 Result<void> probe_disk(const std::string& path, std::uint64_t bytes) {
   const auto name = path + "/PROBE";
-  const File file(name, O_WRONLY | O_CREAT | O_TRUNC);
+  ::unlink(name.c_str());
+  const File file(name, O_WRONLY | O_CREAT | O_EXCL);
   if (!file.is_open()) return system_error("cannot write", name, errno);
   int code = ::fallocate(file.get(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   if (code == EOPNOTSUPP) code = 0;  // then the write below has to do
@@ -127,7 +198,9 @@ void make_reserve(const std::string& path, std::uint64_t bytes) {
 
 std::uint64_t reserve_bytes(const std::string& path) {
   std::error_code code;
-  const auto size = fs::file_size(path + "/RESERVE", code);
+  const fs::path name = path + "/RESERVE";
+  if (!fs::is_regular_file(fs::symlink_status(name, code))) return 0;
+  const auto size = fs::file_size(name, code);
   return code ? 0 : size;
 }
 

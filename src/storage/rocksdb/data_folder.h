@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "stator/base/result.h"
 
@@ -17,6 +18,25 @@ Result<void> prepare_data_folder(const std::string& path);
 
 // Whether somebody has kept a database there, damaged or not.
 bool holds_database(const std::string& path);
+
+// A link among the files that RocksDB or we write would be followed, and what it leads to overwritten.  Errors: Usage.
+Result<void> refuse_links(const std::string& path);
+
+// What root has made in a folder of somebody else becomes theirs, so that they can go on with it.  Links are not followed,
+// and files that have another name elsewhere are left alone.
+void give_to_owner(const std::string& path);
+
+// Does so at the end of its life.
+class OwnerGuard {
+ public:
+  explicit OwnerGuard(std::string path) : path_(std::move(path)) {}
+  ~OwnerGuard() { give_to_owner(path_); }
+  OwnerGuard(const OwnerGuard&) = delete;
+  OwnerGuard& operator=(const OwnerGuard&) = delete;
+
+ private:
+  const std::string path_;
+};
 
 Result<void> write_format(const std::string& path);
 // The format that the folder says it has; nullopt when the file is missing or damaged.

@@ -1,19 +1,57 @@
 #include "stator/storage/rocksdb/file.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace stator::storage {
 
-Error system_error(const std::string& what, const std::string& path, int code) {
-  return {ErrorCode::Storage, fmt::format("{} {}: {}", what, path, std::generic_category().message(code))};
+namespace {
+
+std::string user_name(uid_t user) {
+  passwd entry{};
+  passwd* found = nullptr;
+  char buffer[4096];
+  if (::getpwuid_r(user, &entry, buffer, sizeof buffer, &found) == 0 && found != nullptr) return found->pw_name;
+  return fmt::format("user {}", user);
 }
 
-File::File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
+}  // namespace
+
+std::string foreign_owner(const std::string& folder) {
+  const auto user = ::geteuid();
+  std::error_code code;
+  std::vector<std::string> paths{folder};
+  for (std::filesystem::directory_iterator file(folder, code), end; !code && file != end; file.increment(code)) {
+    paths.push_back(file->path().string());
+  }
+  for (const auto& path : paths) {
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) != 0 || status.st_uid == user) continue;
+    const auto me = user_name(user);
+    return fmt::format("{} belongs to {}, and this process runs as {}: chown -R {} {}", path, user_name(status.st_uid),
+                       me, me.starts_with("user ") ? me.substr(5) : me, folder);
+  }
+  return {};
+}
+
+Error system_error(const std::string& what, const std::string& path, int code) {
+  auto text = fmt::format("{} {}: {}", what, path, std::generic_category().message(code));
+  if (code == ELOOP) text += "; it is a link, and those are not followed in a data folder: remove it";
+  if (code == EACCES || code == EPERM) {
+    if (const auto owner = foreign_owner(path.substr(0, path.rfind('/'))); !owner.empty()) text += "; " + owner;
+  }
+  return {ErrorCode::Storage, std::move(text)};
+}
+
+File::File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
 
 File::~File() {
   if (fd_ >= 0) ::close(fd_);
@@ -49,8 +87,9 @@ bool File::sync() const { return ::fdatasync(fd_) == 0; }
 
 Result<void> replace_file(const std::string& path, BytesView bytes) {
   const auto temporary = path + ".new";
+  ::unlink(temporary.c_str());  // of a run that was stopped; or somebody has put it there
   {
-    const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    const File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
     if (!file.is_open() || !file.write_at(0, bytes) || !file.sync()) {
       return system_error("cannot write", temporary, errno);
     }
@@ -60,7 +99,7 @@ Result<void> replace_file(const std::string& path, BytesView bytes) {
 }
 
 void sync_folder(const std::string& path) {
-  const File folder(path, O_RDONLY | O_DIRECTORY);
+  const File folder(path + "/.", O_RDONLY | O_DIRECTORY);  // the folder itself may well be a link
   if (folder.is_open()) ::fsync(folder.get());
 }
 

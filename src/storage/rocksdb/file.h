@@ -14,7 +14,11 @@ namespace stator::storage {
 
 Error system_error(const std::string& what, const std::string& path, int code);  // Storage
 
-// An open file, or the errno of why it is not.
+// "FILE belongs to USER, and this process runs as USER2: chown -R USER2 FOLDER", for the first that does; or nothing.
+std::string foreign_owner(const std::string& folder);
+
+// An open file, or the errno of why it is not.  A link is not followed: in a folder that somebody else may write to, it
+// could lead anywhere.
 class File {
  public:
   File(const std::string& path, int flags);

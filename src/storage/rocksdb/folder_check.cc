@@ -37,7 +37,15 @@ class FolderChecker {
   Result<FolderCheck> run() {
     check_.mark = MarkFile::read(folder_);
     if (check_.mark) check_.expected = check_.mark->acknowledged.value;
-    check_.is_new = !files_.current && files_.tables.empty() && files_.logs.empty() && check_.expected == 0;
+    if (files_.repair_ready) {
+      add(Kind::Repair, kRepairFolder,
+          "holds a repair that was interrupted, and the database is in pieces until it is finished");
+      return std::move(check_);
+    }
+    // The first manifest is there before CURRENT names it; no database that was ever open has that one alone.
+    const bool had_manifest = !files_.manifests.empty() && files_.manifests.back() > 1;
+    check_.is_new = !files_.current && !had_manifest && files_.tables.empty() && files_.logs.empty() && !files_.aside &&
+                    !files_.repair_begun && check_.expected == 0;
     if (check_.is_new) return std::move(check_);
     if (const auto format = read_format(folder_); format != kDataFolderFormat) {
       add(Kind::Format, "FORMAT",
@@ -167,6 +175,7 @@ class FolderChecker {
                    bad_here = {log_name(number), fmt::format("is damaged at byte {}: {}", offset, what), true};
                }});
       if (!size) return size.error();
+      if (*size > 0 && !check_.mark) check_.mark_lost = true;
       newest = std::max(newest, newest_here);
       if (bad_here) bad.push_back(std::move(*bad_here));
     }
@@ -223,6 +232,12 @@ FolderListing FolderListing::of(const std::string& folder) {
     const auto name = file->path().filename().string();
     if (name == "CURRENT") listing.current = true;
     if (name == "FORMAT") listing.format = true;
+    if (name.starts_with("damaged-")) listing.aside = true;
+    if (name == kRepairFolder) {
+      listing.repair_begun = true;
+      std::error_code ignored;
+      listing.repair_ready = fs::exists(fs::symlink_status(file->path() / kRepairReady, ignored));
+    }
     auto* numbers = &listing.manifests;
     std::optional<std::uint64_t> number;
     if (name.starts_with(kManifestPrefix)) {
@@ -241,6 +256,14 @@ FolderListing FolderListing::of(const std::string& folder) {
 Result<FolderCheck> check_folder(const std::string& folder) { return FolderChecker(folder).run(); }
 
 Error damage_error(const std::string& folder, const FolderCheck& check) {
+  if (check.damage.front().kind == Kind::Repair) {
+    return {
+        ErrorCode::Corruption,
+        fmt::format("a repair of data folder {0} was interrupted: {0}/{1} holds what it saved, and the database is in "
+                    "pieces. It was not opened, and nothing was changed. `stator repair --accept-loss --data {0}` "
+                    "finishes the repair",
+                    folder, kRepairFolder)};
+  }
   static constexpr std::size_t kMost = 3;
   std::string list;
   for (std::size_t i = 0; i < std::min(check.damage.size(), kMost); ++i) {
@@ -250,7 +273,8 @@ Error damage_error(const std::string& folder, const FolderCheck& check) {
   return {ErrorCode::Corruption,
           fmt::format(
               "data folder {0} is damaged: {1}. Acknowledged writes would be lost, so the database was not opened, and "
-              "nothing was changed. Either restore a backup with `stator restore`, or let `stator repair --data {0}` "
+              "nothing was changed. Either restore a backup with `stator restore BACKUPS --data NEW_FOLDER`, or let "
+              "`stator repair --data {0}` "
               "show what can be saved and `stator repair --accept-loss --data {0}` save it",
               folder, list)};
 }
@@ -266,7 +290,11 @@ Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) 
     if (is_in_use(status)) {
       return Error{ErrorCode::Usage, fmt::format("data folder {} is in use by another stator process", folder)};
     }
-    return storage_error("cannot lock data folder " + folder, status);
+    auto error = storage_error("cannot lock data folder " + folder, status);
+    if (status.ToString().find("Permission denied") != std::string::npos) {
+      if (const auto owner = foreign_owner(folder); !owner.empty()) error.message += "; " + owner;
+    }
+    return error;
   }
   return std::unique_ptr<FolderLock>(new FolderLock(lock));
 }

@@ -11,10 +11,18 @@
 
 namespace stator::storage {
 
+// The work folder of a repair, inside the data folder.  READY in it says that the new database in it is complete and only
+// has to be moved to its place: until then the data folder may lack any part of a database.
+inline constexpr const char* kRepairFolder = "repair.tmp";
+inline constexpr const char* kRepairReady = "READY";
+
 // The files of a data folder, by what they are.  Numbers are sorted.
 struct FolderListing {
   bool current = false;
   bool format = false;
+  bool aside = false;         // damaged-TIME, where a repair has put damaged files
+  bool repair_begun = false;  // kRepairFolder
+  bool repair_ready = false;  // and in it kRepairReady
   std::vector<std::uint64_t> manifests, tables, logs;
   static FolderListing of(const std::string& folder);
 };
@@ -25,7 +33,7 @@ std::string log_name(std::uint64_t number);       // 000012.log
 
 // Something that a data folder must have and has not.
 struct FolderDamage {
-  enum class Kind : std::uint8_t { Format, Current, Manifest, Table, Log };
+  enum class Kind : std::uint8_t { Format, Current, Manifest, Table, Log, Repair };
   Kind kind;
   std::string file;  // its name in the folder
   std::string what;  // "is missing", "is damaged at byte 12: ..."
@@ -36,6 +44,7 @@ struct FolderCheck {
   std::vector<FolderDamage> damage;  // empty: nothing that was acknowledged is missing
   bool is_new = false;               // there is no database in it yet
   std::optional<Mark> mark;
+  bool mark_lost = false;       // there is a log and no mark for it: that the log has its end cannot be told
   std::uint64_t manifest = 0;   // the number of the one that counts; 0 when none can be found
   bool opened = false;          // manifest and tables fit together
   bool tables_read = false;     // and `flushed` is known

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "stator/storage/rocksdb/data_folder.h"
@@ -27,11 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = FolderDamage::Kind;
 using Database = std::unique_ptr<rocksdb::DB>;
-
-// A work folder inside the data folder.  `READY` in it says that `new` is complete and only has to be moved to its
-// place; it holds the name of the folder for the damaged files.
-constexpr const char* kWorkFolder = "repair.tmp";
-constexpr const char* kReady = "READY";
 
 constexpr std::size_t kCopyBatch = std::size_t{1} << 20;
 // How finely the keys around damaged blocks are searched for blocks that can be read.
@@ -81,6 +78,24 @@ std::vector<std::string> rocksdb_files(const fs::path& folder) {
     if (is_rocksdb_file(file->path().filename().string())) names.push_back(file->path().filename().string());
   }
   return names;
+}
+
+std::string dense_hex(BytesView bytes) {
+  std::string text;
+  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
+std::optional<Bytes> unhex(std::string_view text) {
+  if (text.size() % 2 != 0) return std::nullopt;
+  Bytes bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    unsigned char byte = 0;
+    const auto [end, error] = std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
+    if (error != std::errc() || end != text.data() + i + 2) return std::nullopt;
+    bytes.push_back(static_cast<char>(byte));
+  }
+  return bytes;
 }
 
 // Halfway between two keys, as numbers behind a point.
@@ -221,23 +236,31 @@ class Copier {
 class Repair {
  public:
   Repair(const std::string& folder, const RepairOptions& options)
-      : folder_(folder), options_(options), work_(fs::path(folder) / kWorkFolder) {}
+      : folder_(folder), options_(options), work_(fs::path(folder) / kRepairFolder) {}
 
   Result<RepairReport> run() {
     if (!fs::exists(folder_)) return Error{ErrorCode::Usage, fmt::format("there is no data folder {}", folder_)};
     TRY(check_is_ours());
+    TRY(refuse_links(folder_));
     lock_ = TRY(FolderLock::take(folder_));
-    if (fs::exists(work_ / kReady)) {
-      // Everything was saved, and only the last step is missing.
-      report_.damage.push_back({Kind::Current, "CURRENT", "was being replaced by a repair that did not end"});
-      if (!options_.accept_loss) return std::move(report_);
-      std::string aside;
-      std::getline(std::ifstream(work_ / kReady), aside);
-      TRY(take_over(aside));
-      report_.damage.clear();
+    report_.aside = options_.aside;
+    if (fs::exists(work_ / kRepairReady)) {
+      if (auto begun = read_ready()) return finish(std::move(*begun));
+      if (!options_.accept_loss) {
+        report_.damage.push_back(
+            {Kind::Repair, kRepairFolder, "holds a repair that was interrupted before it changed anything"});
+        return std::move(report_);
+      }
+      // Nothing was moved yet, and what was saved then may be older than the database is now.
+      std::error_code code;
+      fs::remove_all(work_, code);
     }
     TRY(look());
-    if (report_.damage.empty() || !options_.accept_loss) return std::move(report_);
+    if (report_.damage.empty()) return std::move(report_);
+    if (!options_.accept_loss) {
+      find_ranges();
+      return std::move(report_);
+    }
     std::error_code code;
     fs::remove_all(work_, code);
     TRY(mend());
@@ -251,9 +274,75 @@ class Repair {
     return std::any_of(check_.damage.begin(), check_.damage.end(), [&](const auto& one) { return one.kind == kind; });
   }
 
+  // READY: the folder for the damaged files, and what was found and lost, for the one who has to be told when the repair
+  // is finished by another run.
+  Result<void> write_ready() const {
+    std::string text = fmt::format("{}\nlost {} {} {}\n", options_.aside, report_.acknowledged, report_.commits_saved,
+                                   report_.commits_lost);
+    for (const auto& one : report_.damage) {
+      auto what = one.what;
+      std::replace(what.begin(), what.end(), '\n', ' ');
+      text += fmt::format("damage {} {} {}\n", static_cast<int>(one.kind), one.file, what);
+    }
+    for (const auto& name : report_.tables_lost) text += fmt::format("table {}\n", name);
+    for (const auto& range : report_.ranges_lost)
+      text += fmt::format("range x{} x{}\n", dense_hex(range.begin), dense_hex(range.end));
+    TRY(replace_file((work_ / kRepairReady).string(), text));
+    sync_folder(work_.string());
+    return {};
+  }
+
+  // Nothing when the old database is still in its place.
+  std::optional<RepairReport> read_ready() const {
+    if (fs::exists(fs::path(folder_) / "CURRENT") && !fs::exists(work_ / "CLEARED")) return std::nullopt;
+    RepairReport report;
+    std::ifstream in(work_ / kRepairReady);
+    std::getline(in, report.aside);
+    // It becomes the name of a folder, so it has to be one.
+    if (report.aside.empty() || report.aside.front() == '.' || report.aside.find('/') != std::string::npos) {
+      report.aside = options_.aside;
+    }
+    report.damage.push_back({Kind::Repair, kRepairFolder, "holds a repair that was interrupted"});
+    for (std::string line; std::getline(in, line);) {
+      std::istringstream words(line);
+      std::string word;
+      std::string first;
+      std::string second;
+      words >> word;
+      if (word == "lost") {
+        words >> report.acknowledged >> report.commits_saved >> report.commits_lost;
+      } else if (word == "damage") {
+        int kind = 0;
+        words >> kind >> first >> std::ws;
+        std::getline(words, second);
+        if (kind < 0 || kind > static_cast<int>(Kind::Repair)) continue;
+        report.damage.push_back({static_cast<Kind>(kind), first, second});
+      } else if (word == "table") {
+        words >> first;
+        report.tables_lost.push_back(first);
+      } else if (word == "range") {
+        words >> first >> second;
+        if (!first.starts_with('x') || !second.starts_with('x')) continue;
+        auto begin = unhex(std::string_view(first).substr(1));
+        auto end = unhex(std::string_view(second).substr(1));
+        if (begin && end) report.ranges_lost.push_back({std::move(*begin), std::move(*end)});
+      }
+    }
+    return report;
+  }
+
+  // Everything was saved, and only the last step is missing.
+  Result<RepairReport> finish(RepairReport begun) {
+    if (!options_.accept_loss) return begun;
+    TRY(take_over(begun.aside));
+    begun.damage.front().what = "held a repair that was interrupted; it is finished now";
+    begun.repaired = true;
+    return begun;
+  }
+
   Result<void> check_is_ours() const {
     const auto files = FolderListing::of(folder_);
-    if (files.format || MarkFile::read(folder_)) return {};
+    if (files.format || files.repair_ready || MarkFile::read(folder_)) return {};
     return Error{ErrorCode::Usage,
                  fmt::format("{} is not a data folder: it has neither a FORMAT nor a MARK file", folder_)};
   }
@@ -265,6 +354,7 @@ class Repair {
     if (!check_.is_new) TRY(read_tables());
     report_.damage = check_.damage;
     report_.acknowledged = check_.expected;
+    report_.mark_lost = check_.mark_lost;
     return {};
   }
 
@@ -296,6 +386,21 @@ class Repair {
       if (!there && !found(Kind::Manifest)) report_.tables_lost.push_back(table_name(table.number));
     }
     return {};
+  }
+
+  // From the first to the last key of every damaged table file, as far as the manifest can be read.
+  void find_ranges() {
+    if (!found(Kind::Table) || found(Kind::Manifest) || found(Kind::Current)) return;
+    TablesOnly tables(folder_, TablesOnly::Damage::FoundWhenRead);
+    if (!tables.open().ok()) return;
+    std::vector<rocksdb::LiveFileMetaData> files;
+    tables.db().GetLiveFilesMetaData(&files);
+    for (const auto& file : files) {
+      const bool damaged = std::any_of(check_.damage.begin(), check_.damage.end(), [&](const auto& one) {
+        return one.kind == Kind::Table && file.name.ends_with(one.file);
+      });
+      if (damaged) report_.ranges_lost.push_back({file.smallestkey, file.largestkey + Bytes(1, '\0')});
+    }
   }
 
   // Calls `commit` with every commit in the logs of `folder` that is newer than `after` and all before it.
@@ -412,8 +517,7 @@ class Repair {
       report_.ranges_lost = copier.lost();
       TRY(apply_logs(*to, folder_));
     }
-    TRY(replace_file((work_ / kReady).string(), options_.aside + "\n"));
-    sync_folder(work_.string());
+    TRY(write_ready());
     return take_over(options_.aside);
   }
 
@@ -478,7 +582,7 @@ class Repair {
   }
 
   // Puts the new database into the place of the old one.  CURRENT is the first to go and the last to come: without it
-  // the folder is not opened.
+  // the folder is not opened, and neither is it while READY is there.
   Result<void> take_over(const std::string& aside_name) {
     const auto target = fs::path(folder_) / aside_name;
     const auto fresh = work_ / "new";
@@ -488,15 +592,17 @@ class Repair {
       auto names = rocksdb_files(folder_);
       std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name == "CURRENT"; });
       for (const auto& name : names) TRY(rename_file(fs::path(folder_) / name, target / name));
-      if (fs::exists(fs::path(folder_) / kMarkName))
-        TRY(rename_file(fs::path(folder_) / kMarkName, target / kMarkName));
+      sync_folder(folder_);
       TRY(replace_file((work_ / "CLEARED").string(), "\n"));
+      sync_folder(work_.string());
     }
     for (const auto& name : rocksdb_files(fresh)) {
       if (name != "CURRENT") TRY(rename_file(fresh / name, fs::path(folder_) / name));
     }
     sync_folder(folder_);
     if (fs::exists(fresh / "CURRENT")) TRY(rename_file(fresh / "CURRENT", fs::path(folder_) / "CURRENT"));
+    // It says what was there before; the next start makes a new one.
+    if (fs::exists(fs::path(folder_) / kMarkName)) TRY(rename_file(fs::path(folder_) / kMarkName, target / kMarkName));
     sync_folder(folder_);
     std::error_code code;
     fs::remove_all(work_, code);
@@ -521,6 +627,7 @@ class Repair {
 }  // namespace
 
 Result<RepairReport> repair_folder(const std::string& folder, const RepairOptions& options) {
+  const OwnerGuard owner(folder);
   return Repair(folder, options).run();
 }
 

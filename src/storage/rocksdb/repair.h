@@ -25,13 +25,15 @@ struct RepairOptions {
 struct RepairReport {
   std::vector<FolderDamage> damage;  // empty: there was nothing to do
   bool repaired = false;
+  std::string aside;  // where the damaged files are, or would be
 
   // What is lost, or would be.
   std::uint64_t acknowledged = 0;        // the newest commit that there was a trace of
+  bool mark_lost = false;                // and that it was the newest of all cannot be told
   std::uint64_t commits_saved = 0;       // from the logs, also from behind damage
   std::uint64_t commits_lost = 0;        // known by their numbers to be missing in the logs
   std::vector<std::string> tables_lost;  // files of which nothing can be read
-  std::vector<KeyRange> ranges_lost;     // keys whose blocks cannot be read; known after the repair
+  std::vector<KeyRange> ranges_lost;  // keys whose blocks cannot be read; before the repair, all keys of damaged files
 };
 
 // Looks at everything in a data folder, blocks of table files included, and, with accept_loss, makes it one that can be

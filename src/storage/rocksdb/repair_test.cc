@@ -139,31 +139,96 @@ TEST(RocksDbRepair, GoesOnWithoutATableFileThatIsMissing) {
   const Folder folder;
   fs::remove(folder.largest(".sst"));
   EXPECT_FALSE(open_rocksdb_store({.path = folder.path()}));
+  const auto looked = folder.repair(false);
+  ASSERT_EQ(looked.ranges_lost.size(), 1U) << "the manifest knows what was in it";
+  EXPECT_LE(looked.ranges_lost.front().begin, Folder::key(200));
   const auto report = folder.repair();
   EXPECT_TRUE(report.repaired);
   EXPECT_EQ(report.tables_lost.size(), 1U);
   EXPECT_GE(folder.keys(), 50);
 }
 
-TEST(RocksDbRepair, EndsWhatAnInterruptedRepairHasBegun) {
-  const Folder folder;
-  fs::resize_file(folder.largest("MANIFEST-"), 10);
-  // As it is after the new database is complete and the first of the old files were moved away.
+// As it is when a repair has saved what it could, "saved" here, and has not moved anything to its place yet.
+fs::path begin_repair(const Folder& folder) {
   const auto work = fs::path(folder.path()) / "repair.tmp";
   fs::create_directories(work);
-  {
-    const auto store = open_rocksdb_store({.path = work.string() + "/new"}).value();
-    Batch batch;
-    batch.put("saved", "yes");
-    ASSERT_TRUE(store->commit(std::move(batch)));
+  const auto store = open_rocksdb_store({.path = work.string() + "/new"}).value();
+  Batch batch;
+  batch.put("saved", "yes");
+  EXPECT_TRUE(store->commit(std::move(batch)));
+  std::ofstream(work / "READY") << "aside\nlost 451 40 3\ndamage 2 MANIFEST-000012 is cut short\ntable 000007.sst\n";
+  return work;
+}
+
+// Moves the old database away, all but its MARK, as take_over() does.
+void clear(const Folder& folder) {
+  const fs::path path(folder.path());
+  fs::create_directories(path / "aside");
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    const auto name = entry.path().filename().string();
+    if (entry.is_regular_file() && name != "FORMAT" && name != "MARK" && name != "LOCK") files.push_back(entry.path());
   }
-  std::ofstream(work / "READY") << "aside\n";
-  fs::create_directories(fs::path(folder.path()) / "aside");
-  fs::rename(fs::path(folder.path()) / "CURRENT", fs::path(folder.path()) / "aside" / "CURRENT");
-  EXPECT_FALSE(open_rocksdb_store({.path = folder.path()})) << "it is in pieces";
+  for (const auto& file : files) fs::rename(file, path / "aside" / file.filename());
+}
+
+void expect_refusal(const Folder& folder) {
+  for (const bool read_only : {false, true}) {
+    const auto store = open_rocksdb_store({.path = folder.path(), .read_only = read_only});
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, ErrorCode::Corruption);
+    EXPECT_NE(store.error().message.find("stator repair --accept-loss --data " + folder.path()), std::string::npos)
+        << store.error().message;
+  }
+}
+
+TEST(RocksDbRepair, EndsWhatAnInterruptedRepairHasBegun) {
+  for (const bool cleared : {false, true}) {
+    const Folder folder;
+    fs::resize_file(folder.largest("MANIFEST-"), 10);
+    const auto work = begin_repair(folder);
+    if (cleared) {
+      clear(folder);
+      std::ofstream(work / "CLEARED") << "\n";
+      fs::remove(fs::path(folder.path()) / "MARK");
+    } else {
+      fs::create_directories(fs::path(folder.path()) / "aside");
+      fs::rename(fs::path(folder.path()) / "CURRENT", fs::path(folder.path()) / "aside" / "CURRENT");
+    }
+    expect_refusal(folder);
+    const auto looked = folder.repair(false);
+    EXPECT_FALSE(looked.damage.empty());
+    EXPECT_FALSE(looked.repaired);
+    const auto report = folder.repair();
+    EXPECT_TRUE(report.repaired);
+    EXPECT_EQ(report.commits_lost, 3U) << "what the first run has lost is told by the second";
+    EXPECT_EQ(report.tables_lost, std::vector<std::string>{"000007.sst"});
+    ASSERT_EQ(report.damage.size(), 2U);
+    EXPECT_EQ(report.damage[1].file, "MANIFEST-000012");
+    EXPECT_EQ(report.damage[1].what, "is cut short");
+    EXPECT_EQ(report.aside, "aside");
+    EXPECT_EQ(folder.open()->get("saved").value(), "yes");
+    EXPECT_FALSE(fs::exists(work));
+  }
+}
+
+TEST(RocksDbRepair, StartsOverWhereAnEarlierOneHasMovedNothing) {
+  const Folder folder;
+  const auto work = begin_repair(folder);
+  expect_refusal(folder);
   folder.repair();
-  EXPECT_EQ(folder.open()->get("saved").value(), "yes");
+  EXPECT_EQ(folder.keys(), 350) << "what was saved before must not replace a database that is in its place";
   EXPECT_FALSE(fs::exists(work));
+}
+
+TEST(RocksDbRepair, NeverTakesAFolderInPiecesForANewOne) {
+  for (const auto* left : {"repair.tmp", "damaged-20260131-235959", "MANIFEST-000012"}) {
+    SCOPED_TRACE(left);
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() + "/FORMAT") << "stator-rocksdb 1\n";
+    fs::create_directories(folder.path() + "/" + left);
+    EXPECT_FALSE(open_rocksdb_store({.path = folder.path()}));
+  }
 }
 
 TEST(RocksDbRepair, RefusesAFolderThatIsInUseOrIsNotADataFolder) {

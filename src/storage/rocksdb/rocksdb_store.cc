@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <thread>
 #include <utility>
@@ -38,6 +39,13 @@ constexpr std::uint64_t kRecoveryHeadroom = 8ULL << 20;
 // Room that is set aside for deletes on a full disk, and what a compaction there leaves free.
 constexpr std::uint64_t kReserve = 16ULL << 20;
 constexpr std::uint64_t kCompactionHeadroom = 1ULL << 20;
+
+// What going back to normal wants for the first compaction: all of its input, but at most this, and at most this part of
+// the data.  A store that is full again so soon after wants twice as much.
+constexpr std::uint64_t kMostCompactionRoom = 64ULL << 20;
+constexpr std::uint64_t kCompactionShare = 4;
+constexpr std::chrono::seconds kFullAgainSoon{60};
+constexpr unsigned kMostDoublings = 10;
 
 constexpr std::chrono::milliseconds kStallPause{1};
 // How long recover() keeps new readers waiting for those that have a snapshot.
@@ -191,7 +199,10 @@ class RocksDbSnapshot final : public Snapshot {
 class RocksDbStore final : public Store, private StoreFiles {
  public:
   explicit RocksDbStore(RocksDbOptions options)
-      : options_(std::move(options)), log_(std::make_shared<LogBridge>()), rocks_(rocksdb_options(options_, log_)) {
+      : options_(std::move(options)),
+        owner_(options_.path),
+        log_(std::make_shared<LogBridge>()),
+        rocks_(rocksdb_options(options_, log_)) {
     listener_->on_new_files([this](rocksdb::DB& db) { note_files(db); });
     rocks_.listeners.push_back(listener_);
   }
@@ -295,6 +306,7 @@ class RocksDbStore final : public Store, private StoreFiles {
     if (!failed_) ignore_error(Result<void>(fail("cannot write", listener_->status())), "noted");
     // Opening again would find the same, and in between take writes that wait for a compaction that cannot be.
     const auto trouble = health_without_keys().trouble;
+    if (mode_ == Mode::Normal && trouble == StoreTrouble::DiskFull) note_full();
     if (trouble == StoreTrouble::Damaged) return Error{ErrorCode::Corruption, failure_};
     if (mode_ == Mode::OnReserve) {
       // Readers need not wait for it, and nobody replaces the database meanwhile.
@@ -308,7 +320,8 @@ class RocksDbStore final : public Store, private StoreFiles {
       if (db_->GetSortedWalFiles(logs).ok()) {
         for (const auto& log : logs) in_log += log->SizeFileBytes();
       }
-      const auto room = probe_disk(options_.path, in_log + kRecoveryHeadroom + reserve_released_);
+      const auto for_compaction = trouble == StoreTrouble::DiskFull ? compaction_room() : 0;
+      const auto room = probe_disk(options_.path, in_log + kRecoveryHeadroom + reserve_released_ + for_compaction);
       if (!room && trouble == StoreTrouble::DiskFull && reserve_bytes(options_.path) > 0) return enter_reserve();
       TRY(Result(room));
       TRY(close_database());
@@ -319,6 +332,8 @@ class RocksDbStore final : public Store, private StoreFiles {
       ignore_error(open_database(Mode::ReadOnly), "readers are told that it is closed");
     }
     TRY(Result(opened));
+    recovered_at_ = std::chrono::steady_clock::now();
+    noted_full_ = false;
     failed_ = false;
     failure_.clear();
     reserve_released_ = 0;
@@ -405,16 +420,25 @@ class RocksDbStore final : public Store, private StoreFiles {
     TRY(prepare_data_folder(options_.path));
     lock_ = TRY(FolderLock::take(options_.path));
     const auto found = TRY(check_folder(options_.path));
-    if (!found.damage.empty()) return damage_error(options_.path, found);
+    if (!found.damage.empty() && !options_.despite_damage) return damage_error(options_.path, found);
+    if (options_.despite_damage) rocks_.paranoid_checks = false;
     rocksdb::DB* db = nullptr;
     const auto status = rocksdb::DB::OpenForReadOnly(rocks_, options_.path, &db);
-    if (!status.ok()) return storage_error("cannot open data folder " + options_.path, status);
+    if (!status.ok()) return opening_error(status);
     db_.reset(db);
     last_commit_.store(TRY(read_sequence()).value, std::memory_order_release);
     MutexLock lock(commit_mutex_);
     failed_ = true;
     failure_ = "it was opened to be read only";
     return {};
+  }
+
+  Error opening_error(const rocksdb::Status& status) const {
+    auto error = storage_error("cannot open data folder " + options_.path, status);
+    if (status.ToString().find("Permission denied") != std::string::npos) {
+      if (const auto owner = foreign_owner(options_.path); !owner.empty()) error.message += "; " + owner;
+    }
+    return error;
   }
 
   // Leaves the database closed in case of an error.
@@ -426,6 +450,12 @@ class RocksDbStore final : public Store, private StoreFiles {
       const auto lock = TRY(FolderLock::take(options_.path));
       const auto found = TRY(check_folder(options_.path));
       if (!found.damage.empty()) return damage_error(options_.path, found);
+      if (found.mark_lost) {
+        log::warning("no_mark",
+                     {{"message", fmt::format("{}/{} is missing or cannot be read: whether the log has lost its end "
+                                              "cannot be told; a new one is made",
+                                              options_.path, kMarkName)}});
+      }
       if (found.is_new && !read_format(options_.path)) TRY(write_format(options_.path));
     }
     auto options = rocks_;
@@ -447,7 +477,7 @@ class RocksDbStore final : public Store, private StoreFiles {
                      fmt::format("data folder {} is in use by another stator process", options_.path)};
       }
       disk_is_full_ = trouble_of(status) == StoreTrouble::DiskFull;
-      return storage_error("cannot open data folder " + options_.path, status);
+      return opening_error(status);
     }
     db_.reset(db);
     auto sequence = read_sequence();
@@ -557,6 +587,30 @@ class RocksDbStore final : public Store, private StoreFiles {
     }
   }
 
+  // Once for every time that the disk gets full.
+  void note_full() REQUIRES(commit_mutex_) {
+    if (std::exchange(noted_full_, true)) return;
+    const bool soon = recovered_at_ && std::chrono::steady_clock::now() - *recovered_at_ < kFullAgainSoon;
+    full_again_ = soon ? std::min(full_again_ + 1, kMostDoublings) : 0;
+  }
+
+  // Otherwise the first compaction would fill the disk again, and the store would fail and recover again and again.
+  std::uint64_t compaction_room() const REQUIRES(commit_mutex_) {
+    std::vector<rocksdb::LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    std::uint64_t data = 0;
+    std::uint64_t input = 0;  // of level 0, and what it is merged with
+    for (const auto& file : files) {
+      data += file.size;
+      const bool merged =
+          file.level == 0 || std::any_of(files.begin(), files.end(), [&](const auto& other) {
+            return other.level == 0 && other.largestkey >= file.smallestkey && other.smallestkey <= file.largestkey;
+          });
+      if (merged) input += file.size;
+    }
+    return std::min(input, std::min(kMostCompactionRoom, data / kCompactionShare) << full_again_);
+  }
+
   // Nobody can take another snapshot while we hold the lock, and requests are done with theirs soon.
   Result<void> close_database() {
     const auto deadline = std::chrono::steady_clock::now() + kSnapshotPatience;
@@ -586,7 +640,9 @@ class RocksDbStore final : public Store, private StoreFiles {
     if (open_snapshots_.load(std::memory_order_acquire) > 0) return;
     for (const auto& operation : batch.operations()) {
       if (operation.kind != Batch::Kind::EraseRange || operation.value.empty()) continue;
-      const auto begin = slice(operation.key);
+      const auto first = is_reserved_key(operation.key) ? kFirstUserKey : BytesView(operation.key);
+      if (operation.value <= first) continue;
+      const auto begin = slice(first);
       const auto end = slice(operation.value);
       rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end, false).PermitUncheckedError();
     }
@@ -727,6 +783,7 @@ class RocksDbStore final : public Store, private StoreFiles {
 
   // Constant after construction.
   const RocksDbOptions options_;
+  const OwnerGuard owner_;  // before db_: what that writes while it is closed counts
   const std::shared_ptr<LogBridge> log_;
   const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
   rocksdb::Options rocks_;
@@ -751,6 +808,9 @@ class RocksDbStore final : public Store, private StoreFiles {
   Mode mode_ GUARDED_BY(commit_mutex_) = Mode::Normal;
   bool disk_is_full_ GUARDED_BY(commit_mutex_) = false;           // why open_database() has failed
   std::uint64_t reserve_released_ GUARDED_BY(commit_mutex_) = 0;  // bytes to be set aside again before all is well
+  bool noted_full_ GUARDED_BY(commit_mutex_) = false;             // since it last recovered
+  unsigned full_again_ GUARDED_BY(commit_mutex_) = 0;             // how often it was full soon after it had recovered
+  std::optional<std::chrono::steady_clock::time_point> recovered_at_ GUARDED_BY(commit_mutex_);
   KeyRange erased_ GUARDED_BY(commit_mutex_);  // on the reserve, and not compacted since; empty: nothing
 
   std::atomic<std::uint64_t> last_commit_{0};

@@ -23,6 +23,8 @@ struct RocksDbOptions {
   int open_files = 512;                            // of its own, at the same time
   // Changes nothing in the folder, which must hold a store: commits fail.  It counts as in use all the same.
   bool read_only = false;
+  // Read-only: opens a damaged folder all the same, as far as that can be; what cannot be read fails when it is.
+  bool despite_damage = false;
 };
 
 // Opens the store in a folder; docs/formats/store.md says what is in there.

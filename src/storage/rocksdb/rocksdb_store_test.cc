@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -114,6 +116,46 @@ TEST(RocksDbStore, RefusesFoldersThatAreNotItsOwn) {
     EXPECT_EQ(store.error().code, ErrorCode::Usage);
     EXPECT_EQ(store.error().message, fmt::format(fmt::runtime(message), folder.path()));
   }
+}
+
+TEST(RocksDbStore, FollowsNoLinkInItsFolder) {
+  for (const auto* name : {"FORMAT", "FORMAT.new", "RESERVE", "PROBE", "MARK", "MANIFEST-000012", "000012.dbtmp"}) {
+    SCOPED_TRACE(name);
+    const TemporaryFolder folder;
+    const TemporaryFolder other;
+    const auto target = other.path() + "/target";
+    std::ofstream(target) << "precious";
+    std::filesystem::create_directories(folder.path());
+    std::filesystem::create_symlink(target, folder.path() + "/" + name);
+    const auto store = open_rocksdb_store({.path = folder.path()});
+    ASSERT_FALSE(store);
+    EXPECT_NE(store.error().message.find(std::string(name) + " is a link"), std::string::npos) << store.error().message;
+    std::string left;
+    std::getline(std::ifstream(target), left);
+    EXPECT_EQ(left, "precious");
+  }
+}
+
+TEST(RocksDbStore, LeavesNothingOfRootInAFolderOfSomebodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make such a folder";
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path());
+  constexpr uid_t kSomebody = 4711;
+  ASSERT_EQ(::chown(folder.path().c_str(), kSomebody, kSomebody), 0);
+  {
+    const auto store = open_rocksdb_store({.path = folder.path()}).value();
+    Batch batch;
+    batch.put("key", "value");
+    ASSERT_TRUE(store->commit(std::move(batch)));
+  }
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+    struct stat status{};
+    ASSERT_EQ(::lstat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, kSomebody) << entry.path();
+    ++files;
+  }
+  EXPECT_GT(files, 5);
 }
 
 TEST(RocksDbStore, SaysWhenItsFolderIsInUse) {

@@ -72,8 +72,9 @@ class TablesOnly::EmptyLogs final : public rocksdb::FileSystemWrapper {
   std::vector<std::string> pretended_;
 };
 
-TablesOnly::TablesOnly(std::string folder)
+TablesOnly::TablesOnly(std::string folder, Damage damage)
     : folder_(std::move(folder)),
+      damage_(damage),
       files_(std::make_shared<EmptyLogs>(rocksdb::Env::Default()->GetFileSystem())),
       env_(rocksdb::NewCompositeEnv(files_)) {}
 
@@ -84,6 +85,7 @@ rocksdb::Status TablesOnly::open() {
   log->hold();  // what it has to say is in its status
   auto options = rocksdb_options({.path = folder_, .block_cache_bytes = 8 << 20}, log);
   options.env = env_.get();
+  options.paranoid_checks = damage_ == Damage::FoundAtOnce;
   for (;;) {
     rocksdb::DB* opened = nullptr;
     const auto status = rocksdb::DB::OpenForReadOnly(options, folder_, &opened);

@@ -15,7 +15,9 @@ namespace stator::storage {
 // nothing in the folder.  Not thread-safe.
 class TablesOnly {
  public:
-  explicit TablesOnly(std::string folder);
+  // What is wrong with table files is found when they are opened, or only when they are read.
+  enum class Damage : std::uint8_t { FoundAtOnce, FoundWhenRead };
+  explicit TablesOnly(std::string folder, Damage damage = Damage::FoundAtOnce);
   ~TablesOnly();
   TablesOnly(const TablesOnly&) = delete;
   TablesOnly& operator=(const TablesOnly&) = delete;
@@ -30,6 +32,7 @@ class TablesOnly {
   class EmptyLogs;
 
   const std::string folder_;
+  const Damage damage_;
   const std::shared_ptr<EmptyLogs> files_;
   const std::unique_ptr<rocksdb::Env> env_;
   std::vector<std::pair<std::uint64_t, std::string>> bad_logs_;
