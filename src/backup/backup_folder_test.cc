@@ -326,5 +326,15 @@ TEST(BackupManifest, NamesNoFileElsewhere) {
   }
 }
 
+TEST_F(BackupFolderTest, FollowsNoLinkAndWaitsForNobody) {
+  ASSERT_TRUE(add(two_tables()));
+  ASSERT_EQ(::mkfifo((path_ + "/backups/zz.manifest").c_str(), 0600), 0);
+  EXPECT_TRUE(open().find("")) << "what is no file is no backup";
+  const auto object = path_ + "/files/" + objects().front();
+  std::filesystem::remove(object);
+  std::filesystem::create_symlink("/dev/zero", object);
+  EXPECT_FALSE(restore());
+}
+
 }  // namespace
 }  // namespace stator::backup

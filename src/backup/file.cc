@@ -31,9 +31,14 @@ Result<File> File::create(const std::string& path) {
 }
 
 Result<File> File::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Not through a link, and without waiting where it is no file at all: a folder of backups may come from somebody else.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return system_error("open", path, errno);
-  return File(path, fd);
+  File file(path, fd);
+  struct stat state{};
+  if (::fstat(fd, &state) != 0) return system_error("look at", path, errno);
+  if (!S_ISREG(state.st_mode)) return Error{ErrorCode::Storage, fmt::format("{} is not a file", path)};
+  return file;
 }
 
 File::~File() {
@@ -109,7 +114,7 @@ Result<Bytes> read_file(const std::string& path, std::size_t limit) {
 
 Result<std::uint64_t> size_of_file(const std::string& path) {
   struct stat state{};
-  if (::stat(path.c_str(), &state) != 0) return system_error("find", path, errno);
+  if (::lstat(path.c_str(), &state) != 0) return system_error("find", path, errno);
   return static_cast<std::uint64_t>(state.st_size);
 }
 

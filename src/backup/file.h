@@ -16,7 +16,7 @@ class File {
  public:
   // Makes a new one: not where there is one already, and not through a link.  Errors: Storage.
   static Result<File> create(const std::string& path);
-  static Result<File> open(const std::string& path);  // to be read
+  static Result<File> open(const std::string& path);  // to be read; an ordinary file, and not through a link
   ~File();
   File(File&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
   File& operator=(File&&) = delete;
