@@ -134,9 +134,9 @@ void Service::answer_info(const http::Request& request, http::Responder responde
   auto shared = std::make_shared<http::Responder>(std::move(responder));
   // On a worker, because checking a token may have to read the key set.
   WorkerPool::Job job = [this, request, shared] {
-    Told told;
+    RequestLabels labels;
     const auto verified = identify(request, true);
-    auto refusal = refuse_token(verified, told);
+    auto refusal = refuse_token(verified, labels);
     if (!refusal && *verified == nullptr) {
       refusal = problem_answer(problem(ProblemKind::Unauthenticated, "Unauthenticated",
                                        "this needs a token, because other machines can reach this server; the setting "
@@ -176,8 +176,8 @@ void Service::handle(const http::Request& request, http::Responder responder) {
     shared->send(problem_answer(too_much_waits()));
   };
   WorkerPool::Job job = [this, task = std::move(task), shared, refuse] {
-    const bool in_vain = shared->watch().has_gone() || std::chrono::steady_clock::now() - task.start > kPatience;
-    return in_vain ? refuse() : work(task, std::move(*shared));
+    const bool too_late = shared->watch().has_gone() || std::chrono::steady_clock::now() - task.start > kPatience;
+    return too_late ? refuse() : work(task, std::move(*shared));
   };
   if (!workers_.submit(job)) refuse();
 }
@@ -189,11 +189,11 @@ http::Admission Service::admit(const http::Request& head) {
   if (is_guarded_info(head)) return {.refusal = {}, .body_bytes = MemoryBudget::kSmallBytes};
   if (auto response = quick_answer(head)) return {.refusal = std::move(response)};
   const auto task = task_of(*find_system(head.path), head);
-  Told told{.label = std::string(kNoRoute), .error = {}};
+  RequestLabels labels{.label = std::string(kNoRoute), .error = {}};
   http::Admission admission;
   auto verified = Verified(nullptr);
   const auto decide = [&]() -> std::optional<http::Response> {
-    if (auto refusal = refuse_route(task, told)) return refusal;
+    if (auto refusal = refuse_route(task, labels)) return refusal;
     const auto& route = *std::get<RouteMatch>(task.found).route;
     const auto length = announced_length(head);
     admission.body_bytes = body_limit(route);
@@ -202,24 +202,24 @@ http::Admission Service::admit(const http::Request& head) {
       WorkerPool::Job job = [this] { tokens_.read_keys_again(); };
       workers_.submit(job);
       if (length && *length <= MemoryBudget::kSmallBytes) return std::nullopt;
-      told.error = "KeysNotRead";
-      return problem_answer(problem(ProblemKind::Unavailable, told.error,
+      labels.error = "KeysNotRead";
+      return problem_answer(problem(ProblemKind::Unavailable, labels.error,
                                     "the keys that tokens are signed with are being read: try again in a moment"));
     }
-    if (auto refusal = refuse_token(verified, told)) return refusal;
+    if (auto refusal = refuse_token(verified, labels)) return refusal;
     const bool typed = length ? *length > 0 : !head.header("Content-Type").empty();
     if (auto refusal = task.system->refuse_by_head(route, head, typed, verified->get())) {
-      told.error = "Refused";
+      labels.error = "Refused";
       return refusal;
     }
     if (is_known_coding(head.header("Content-Encoding"))) return std::nullopt;
-    told.error = "InvalidEncoding";
+    labels.error = "InvalidEncoding";
     return encoding_refused();
   };
   admission.refusal = decide();
   if (!admission.refusal) return admission;
   admission.refusal->headers += cors_headers(head.header("Origin"));
-  record(task, told, admission.refusal->status);
+  record(task, labels, admission.refusal->status);
   return admission;
 }
 
@@ -234,7 +234,12 @@ bool Service::is_quick(const Task& task) const {
 }
 
 http::Response Service::refuse(int status, std::string_view reason) {
-  auto response = problem_answer(problem(ProblemKind::Invalid, code_of(status), reason));
+  std::string message(reason);
+  if (status == 413) {
+    message += fmt::format(": the limit is {} bytes (the setting max_rest_body_bytes), for files {} (max_body_bytes)",
+                           options_.max_rest_body_bytes, options_.max_body_bytes);
+  }
+  auto response = problem_answer(problem(ProblemKind::Invalid, code_of(status), message));
   response.status = status;
   return response;
 }
@@ -288,15 +293,15 @@ http::Response Service::plain_answer(const http::Request& request) const {
 void Service::work(const Task& task, http::Responder responder) {
   const auto& system = *task.system;
   const auto& request = task.request;
-  Told told{.label = std::string(kNoRoute), .error = {}};
+  RequestLabels labels{.label = std::string(kNoRoute), .error = {}};
   http::Response response;
   try {
-    response = answer(task, told);
+    response = answer(task, labels);
   } catch (const std::exception& exception) {
     // One of the edges where exceptions end: a request must not take the server with it.
     log::error("rest_request_failed",
-               {{"system", system.model().name}, {"operation", told.label}, {"what", exception.what()}});
-    told.error = "Internal";
+               {{"system", system.model().name}, {"operation", labels.label}, {"what", exception.what()}});
+    labels.error = "Internal";
     response = problem_answer(problem(ProblemKind::Internal, "Internal", "something went wrong inside"));
   }
   response = finished(std::move(response), request);
@@ -305,39 +310,39 @@ void Service::work(const Task& task, http::Responder responder) {
     const bool held = response.memory.resize(response.body.size());
     // What was changed has been changed, and is told.
     if (!held && reads(request)) {
-      told.error = kOverloaded;
+      labels.error = kOverloaded;
       response = problem_answer(overloaded());
       response.headers += cors_headers(request.header("Origin"));
     }
   }
-  record(task, told, response.status);
+  record(task, labels, response.status);
   responder.send(std::move(response));
 }
 
-void Service::record(const Task& task, const Told& told, int status) {
+void Service::record(const Task& task, const RequestLabels& labels, int status) {
   const auto took = std::chrono::steady_clock::now() - task.start;
-  requests_.record(told.label, task.system->model().name, told.error, took);
+  requests_.record(labels.label, task.system->model().name, labels.error, took);
   if (!options_.access_log) return;
   log::info("request", {{"method", task.request.method},
                         {"path", task.request.path},
-                        {"operation", told.label},
+                        {"operation", labels.label},
                         {"status", status},
                         {"microseconds", std::chrono::duration_cast<std::chrono::microseconds>(took).count()}});
 }
 
-std::optional<http::Response> Service::refuse_route(const Task& task, Told& told) const {
+std::optional<http::Response> Service::refuse_route(const Task& task, RequestLabels& labels) const {
   if (!task.query) {
-    told.error = "Invalid";
+    labels.error = "Invalid";
     return problem_answer(problem(ProblemKind::Invalid, "Invalid", task.query.error().message));
   }
   const auto* miss = std::get_if<RouteMiss>(&task.found);
   if (miss == nullptr) {
-    told.label = std::get<RouteMatch>(task.found).route->label;
+    labels.label = std::get<RouteMatch>(task.found).route->label;
     return std::nullopt;
   }
   const auto kind = miss->status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
-  told.error = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
-  auto wrong = problem(kind, told.error, miss->message);
+  labels.error = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
+  auto wrong = problem(kind, labels.error, miss->message);
   wrong.details = miss->details;
   auto response = problem_answer(wrong);
   response.status = miss->status;
@@ -355,29 +360,29 @@ Service::Verified Service::identify(const http::Request& request, bool may_block
   return may_block ? tokens_.verify(*token) : tokens_.verify_at_once(*token);
 }
 
-std::optional<http::Response> Service::refuse_token(const Verified& verified, Told& told) const {
+std::optional<http::Response> Service::refuse_token(const Verified& verified, RequestLabels& labels) const {
   if (verified) return std::nullopt;
-  told.error = "InvalidToken";
+  labels.error = "InvalidToken";
   static log::Limit limit(5, std::chrono::seconds(1));
   if (const auto left_out = limit.admit()) {
     log::warning("token_refused",
-                 {{"operation", told.label}, {"reason", verified.error().message}, {"left_out", *left_out}});
+                 {{"operation", labels.label}, {"reason", verified.error().message}, {"left_out", *left_out}});
   }
-  auto response = problem_answer(problem(ProblemKind::Unauthenticated, told.error, verified.error().message));
+  auto response = problem_answer(problem(ProblemKind::Unauthenticated, labels.error, verified.error().message));
   response.headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
   return response;
 }
 
-http::Response Service::answer(const Task& task, Told& told) {
+http::Response Service::answer(const Task& task, RequestLabels& labels) {
   auto& system = *task.system;
   const auto& request = task.request;
-  if (auto refusal = refuse_route(task, told)) return std::move(*refusal);
+  if (auto refusal = refuse_route(task, labels)) return std::move(*refusal);
   const auto& match = std::get<RouteMatch>(task.found);
   const auto verified = identify(request, true);
-  if (auto refusal = refuse_token(verified, told)) return std::move(*refusal);
+  if (auto refusal = refuse_token(verified, labels)) return std::move(*refusal);
   const auto* identity = verified->get();
   const auto refuse_with = [&](const Problem& wrong) {
-    told.error = wrong.code;
+    labels.error = wrong.code;
     return problem_answer(wrong);
   };
 
@@ -391,7 +396,7 @@ http::Response Service::answer(const Task& task, Told& told) {
   if (!takes_files(*match.route)) {
     if (!encoding.empty()) {
       if (auto refusal = system.refuse_by_head(*match.route, request, !body.empty(), identity)) {
-        told.error = "Refused";
+        labels.error = "Refused";
         return std::move(*refusal);
       }
       auto content = inflate_body(encoding, body, limit, inflated);
@@ -412,7 +417,7 @@ http::Response Service::answer(const Task& task, Told& told) {
     static log::Limit lines(5, std::chrono::seconds(1));  // a database that is away is away for every request
     if (const auto left_out = lines.admit()) {
       log::warning("database_unavailable", {{"system", system.model().name},
-                                            {"operation", told.label},
+                                            {"operation", labels.label},
                                             {"code", outcome.problem().code},
                                             {"message", outcome.problem().message},
                                             {"left_out", *left_out}});
@@ -420,7 +425,7 @@ http::Response Service::answer(const Task& task, Told& told) {
     return refuse_with(without_whereabouts(outcome.problem(), request));
   }
   if (!outcome) return refuse_with(outcome.problem());
-  if (outcome->status >= 400) told.error = "Refused";
+  if (outcome->status >= 400) labels.error = "Refused";
   return std::move(outcome).value();
 }
 

@@ -67,7 +67,7 @@ class Service final : public http::Handler {
     std::chrono::steady_clock::time_point start;
   };
   // What an answer is told of in metrics and the log.
-  struct Told {
+  struct RequestLabels {
     std::string label, error;
   };
   using Verified = Result<std::shared_ptr<const Identity>>;
@@ -83,14 +83,14 @@ class Service final : public http::Handler {
   Task task_of(System& system, const http::Request& request) const;
   bool is_quick(const Task& task) const;
   void work(const Task& task, http::Responder responder);
-  http::Response answer(const Task& task, Told& told);
+  http::Response answer(const Task& task, RequestLabels& labels);
   // Refuses what leads to no route.
-  std::optional<http::Response> refuse_route(const Task& task, Told& told) const;
+  std::optional<http::Response> refuse_route(const Task& task, RequestLabels& labels) const;
   // Refuses a token that is not valid; null for somebody without one.
-  std::optional<http::Response> refuse_token(const Verified& verified, Told& told) const;
+  std::optional<http::Response> refuse_token(const Verified& verified, RequestLabels& labels) const;
   Verified identify(const http::Request& request, bool may_block);
   std::size_t body_limit(const Route& route) const;
-  void record(const Task& task, const Told& told, int status);
+  void record(const Task& task, const RequestLabels& labels, int status);
   System* find_system(std::string_view path) const;
   http::Response preflight(const http::Request& request) const;
   std::string cors_headers(std::string_view origin) const;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,8 +87,13 @@ int TokenCommand::run() const {
   const auto loaded = server::load_config(sources);
   if (!loaded) return fail(kWrongArguments, loaded.error().message);
   const auto& config = loaded->config;
+  const auto secret_file = config.data + "/app_secret";
+  const bool makes_secret = config.jwt_secret.empty() && !std::filesystem::exists(secret_file);
   const auto secrets = server::token_secrets(config);
   if (!secrets) return fail(kFailed, secrets.error().message);
+  if (makes_secret) {
+    fmt::print(stderr, "stator: made a new secret in {}; a server uses it only with that data folder\n", secret_file);
+  }
   if (secrets->signing.empty()) {
     return fail(kFailed, "jwks is set and jwt_secret is not, so tokens come from whoever holds the keys of that set");
   }

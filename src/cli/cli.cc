@@ -1,9 +1,11 @@
 #include "stator/cli/cli.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -216,8 +218,16 @@ class KeyCommand {
 
   // What a program reads is on standard output, in the form of an environment file; what a person reads is not.
   int add(server::AccessKeyFile& file) const {
+    const bool makes_folder = !std::filesystem::exists(file.folder());
     const auto key = file.add(name_->count() > 0 ? name_->results().back() : "", SystemClock());
     if (!key) return fail(kFailed, key.error().message);
+    if (makes_folder && ::geteuid() == 0) {
+      fmt::print(
+          stderr,
+          "stator: made the data folder {0}, which belongs to root; for a server that runs as another user: chown "
+          "-R USER {0}\n",
+          file.folder());
+    }
     fmt::print("AWS_ACCESS_KEY_ID={}\nAWS_SECRET_ACCESS_KEY={}\n", key->id, key->secret);
     fmt::print(stderr, "stator: the secret is not shown again; from now on every request must be signed with a key\n");
     return kDone;

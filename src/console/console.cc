@@ -73,7 +73,7 @@ void log_refused() {
 
 std::optional<http::Response> Console::objection(const http::Request& request) {
   if (request.header("X-Stator-Console").empty()) return text(403, "Only the console's own page may call this.\n");
-  return request.path == kSession ? std::nullopt : stranger(request);
+  return request.path == kSession ? std::nullopt : session_refusal(request);
 }
 
 // Only what the page sends has a body.
@@ -122,7 +122,7 @@ void Console::call(const http::Request& request, http::Responder responder) {
       });
 }
 
-std::optional<http::Response> Console::stranger(const http::Request& request) {
+std::optional<http::Response> Console::session_refusal(const http::Request& request) {
   if (!sessions_.required() || sessions_.key_of(session_token(request))) return std::nullopt;
   return refusal(
       401, "MissingAuthenticationTokenException",

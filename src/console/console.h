@@ -34,7 +34,7 @@ class Console final : public http::Handler {
   http::Response sign_out(const http::Request& request);
   // Why a request of the page is refused: another page sent it, or it needs a session and has none.
   std::optional<http::Response> objection(const http::Request& request);
-  std::optional<http::Response> stranger(const http::Request& request);
+  std::optional<http::Response> session_refusal(const http::Request& request);
   std::string cookie(std::string_view token, std::chrono::seconds lifetime) const;
 
   client::Client& client_;

@@ -37,20 +37,18 @@ Sessions::Sessions(const http::SignatureVerifier& keys, const Clock& clock) : ke
 
 std::variant<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view key_id, std::string_view secret) {
   const auto now = clock_.now();
-  {
-    MutexLock lock(mutex_);
+  const auto given = http::sigv4::sha256(secret);
+  const auto known = keys_.secret_digest(key_id);
+  const bool right = equal_in_constant_time(given, known.value_or(Digest{})) && known.has_value();
+  MutexLock lock(mutex_);
+  // Only failures are throttled: whoever knows a secret is not kept out by those who guess.
+  if (!right) {
     // A clock that was set back begins a new second.
     if (now - failures_since_ >= std::chrono::seconds(1) || now < failures_since_) {
       failures_since_ = now;
       failures_ = 0;
     }
     if (failures_ >= kFailuresPerSecond) return Refusal::TooMany;
-  }
-  const auto given = http::sigv4::sha256(secret);
-  const auto known = keys_.secret_digest(key_id);
-  const bool right = equal_in_constant_time(given, known.value_or(Digest{})) && known.has_value();
-  MutexLock lock(mutex_);
-  if (!right) {
     ++failures_;
     return Refusal::WrongKey;
   }

@@ -33,7 +33,7 @@ class Sessions {
 
   enum class Refusal : std::uint8_t {
     WrongKey,  // no such key, or another secret; which of them is not told, and takes the same time
-    TooMany,   // there were too many of these within a second
+    TooMany,   // the same, and there were too many within a second
   };
   // The token of a new session.
   std::variant<std::string, Refusal> sign_in(std::string_view key_id, std::string_view secret);

@@ -88,7 +88,7 @@ void Connection::start(std::string_view objection) {
     tls_ = tls->accept(socket_.native_handle());
   }
   if (over_limit_) refuse(503, objection);
-  settle();
+  flush_and_wait();
 }
 
 // Handles what has been received, as far as it goes.  A loop, because a handler may answer before it returns.
@@ -103,11 +103,11 @@ void Connection::process() {
       break;
     }
   }
-  settle();
+  flush_and_wait();
 }
 
 // Writes what there is to write, and then waits for what comes next.
-void Connection::settle() {
+void Connection::flush_and_wait() {
   if (closed_ || writing_ || !flush()) return;
   if (closing_) {
     finish_closing();
@@ -261,7 +261,7 @@ void Connection::read_more() {
     if (flush()) finish_closing();
     return;
   }
-  if (tls_ != nullptr && !shaken_hands_) {
+  if (tls_ != nullptr && !handshake_done_) {
     deadline_ = loop_->deadline_in(loop_->options().request_timeout);
   } else if (end_ == 0) {
     deadline_ = loop_->deadline_in(loop_->options().idle_timeout);
@@ -295,8 +295,8 @@ void Connection::on_readable(const error_code& error) {
   }
   const auto received = error ? TlsSession::Transfer{} : tls_->read(in_.data() + end_, in_.capacity() - end_);
   using Status = TlsSession::Status;
-  if (!shaken_hands_ && tls_->established()) {
-    shaken_hands_ = true;
+  if (!handshake_done_ && tls_->established()) {
+    handshake_done_ = true;
     deadline_ = loop_->deadline_in(loop_->options().idle_timeout);
   }
   if (received.status == Status::WantsRead || received.status == Status::WantsWrite) {
@@ -431,7 +431,7 @@ void Connection::sweep(SteadyTime now) {
   loop_->counters().timeouts.add(1);
   if (writing_ || lingering_ || !request_begun_) return close();
   refuse(408, "the request took too long to arrive");
-  settle();
+  flush_and_wait();
 }
 
 void Connection::drain() {

@@ -70,7 +70,7 @@ class Connection {
   struct OnWritable;
 
   void process();
-  void settle();
+  void flush_and_wait();
   bool next_request();
   void dispatch();
   void finish_request();
@@ -110,7 +110,7 @@ class Connection {
   bool continue_sent_ = false;
   bool head_admitted_ = false;       // the handler has seen the head and lets the body come
   std::size_t body_pace_bytes_ = 0;  // of the body, received since the deadline was set
-  bool shaken_hands_ = false;        // with TLS: the deadline of the handshake is over
+  bool handshake_done_ = false;      // with TLS: the deadline of the handshake is over
   bool in_flight_ = false;           // the handler has the request
   std::optional<Response> answer_;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "stator/base/assert.h"
@@ -56,12 +57,16 @@ BIO* socket_bio(int socket) {
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
 
 Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
+// With the reason of the system call that just failed.
+Error unreadable(const std::string& file) {
+  return usage(fmt::format("{}: cannot be read: {}", file, std::generic_category().message(errno)));
+}
 
 // A key that other users can read is not private.  One of our own is for us alone; one that belongs to somebody else, such as root,
 // may be given to us by its group.
 Result<void> check_private(const std::string& key_file) {
   struct stat status{};
-  if (::stat(key_file.c_str(), &status) != 0) return usage(fmt::format("{}: cannot be read", key_file));
+  if (::stat(key_file.c_str(), &status) != 0) return unreadable(key_file);
   const bool ours = status.st_uid == ::geteuid();
   if ((status.st_mode & (ours ? 077U : 037U)) != 0) {
     return usage(fmt::format("{}: can be read or written by other users of this machine: chmod {} {}", key_file,
@@ -143,7 +148,7 @@ std::unique_ptr<TlsSession> TlsContext::accept(int socket) const {
 
 Result<TlsContext::Context> TlsContext::read(const std::string& certificate_file, const std::string& key_file) {
   for (const auto& file : {certificate_file, key_file}) {
-    if (::access(file.c_str(), R_OK) != 0) return usage(fmt::format("{}: cannot be read", file));
+    if (::access(file.c_str(), R_OK) != 0) return unreadable(file);
   }
   TRY(check_private(key_file));
   Context context(SSL_CTX_new(TLS_server_method()));

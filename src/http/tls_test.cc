@@ -280,8 +280,8 @@ TEST_F(TlsTest, SaysWhatIsWrongWithTheFiles) {
   make_certificate(path("other cert"), path("other key"), "other");
   std::ofstream(path("nonsense")) << "nonsense";
   chmod(path("nonsense").c_str(), 0600);
-  EXPECT_EQ(error_of("none", "key"), "none: cannot be read");
-  EXPECT_EQ(error_of("cert", "none"), "none: cannot be read");
+  EXPECT_EQ(error_of("none", "key"), "none: cannot be read: No such file or directory");
+  EXPECT_EQ(error_of("cert", "none"), "none: cannot be read: No such file or directory");
   EXPECT_EQ(error_of("nonsense", "key"), "nonsense: is not a certificate in PEM form");
   EXPECT_EQ(error_of("cert", "nonsense"), "nonsense: is not a private key in PEM form without a passphrase");
   EXPECT_EQ(error_of("cert", "other key"), "other key: is not the key of the certificate in " + path("cert"));

@@ -23,6 +23,7 @@ constexpr std::size_t kMaxKeys = 1000;
 constexpr std::size_t kMaxNameBytes = 100;
 constexpr std::size_t kMaxIdBytes = 128;  // as IAM allows
 constexpr std::size_t kMaxSecretBytes = 256;
+constexpr std::string_view kNewerStator = ": use a newer stator";
 constexpr std::string_view kHeading =
     "# Access keys of this database.  `stator key add`, `list` and `remove` look after this file, and a running "
     "server\n"
@@ -64,6 +65,12 @@ bool is_id(std::string_view text) {
          text.find_first_of("/,;=") == std::string_view::npos;
 }
 
+// What to do about a file that is damaged.
+std::string way_out(const std::string& folder, const std::string& path) {
+  return fmt::format("; if it cannot be mended, move it away (mv {0} {0}.bad), then stator key add --data {1}", path,
+                     folder);
+}
+
 Result<std::vector<AccessKeyRecord>> read_keys(const YAML::Node& root, const std::string& path) {
   const auto at = [&](const YAML::Node& node, std::string_view what) {
     const auto mark = node.Mark();
@@ -74,7 +81,7 @@ Result<std::vector<AccessKeyRecord>> read_keys(const YAML::Node& root, const std
 
   if (!root.IsMap() || !root["version"] || !root["keys"]) return at(root, "expects `version: 1` and `keys`");
   if (scalar(root["version"]) != "1") {
-    return at(root["version"], "is of a version that this stator does not know: use a newer stator");
+    return at(root["version"], fmt::format("is of a version that this stator does not know{}", kNewerStator));
   }
   const auto list = root["keys"];
   if (!list.IsSequence() || list.size() > kMaxKeys)
@@ -131,10 +138,13 @@ Result<std::vector<AccessKeyRecord>> AccessKeyFile::read(const PrivateFolder& fo
   const auto text = TRY(folder.read(kFileName, kMaxFileBytes));
   if (!text) return std::vector<AccessKeyRecord>();
   try {
-    return read_keys(YAML::Load(*text), path_);
+    auto keys = read_keys(YAML::Load(*text), path_);
+    if (keys || keys.error().message.ends_with(kNewerStator)) return keys;
+    return usage(keys.error().message + way_out(folder_, path_));
   } catch (const YAML::Exception& exception) {
     // The library's only way to say that a file is not YAML.
-    return usage(fmt::format("{}:{}: is not YAML: {}", path_, exception.mark.line + 1, exception.msg));
+    return usage(fmt::format("{}:{}: is not YAML: {}{}", path_, exception.mark.line + 1, exception.msg,
+                             way_out(folder_, path_)));
   }
 }
 
@@ -168,6 +178,21 @@ Result<std::vector<AccessKeyRecord>> AccessKeyFile::remove(std::string_view id) 
   return keys;
 }
 
+namespace {
+
+// At each start: left in place, it would open the door once keys.yaml is lost.
+void warn_of_allow_unsigned(bool has_keys) {
+  log::warning(
+      "allow_unsigned_is_set",
+      {{"message", fmt::format("{}take it out of stator.yaml, the environment (STATOR_ALLOW_UNSIGNED) or the "
+                               "command: it is meant for one start, and while it is set, a lost keys.yaml lets "
+                               "everybody on this machine in",
+                               has_keys ? "allow_unsigned is ignored, because there are access keys; "
+                                        : "allow_unsigned is set; ")}});
+}
+
+}  // namespace
+
 AccessKeyFollower::AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier& verifier, engine::Engine& engine)
     : file_(std::move(file)), verifier_(verifier), engine_(engine) {}
 
@@ -176,7 +201,9 @@ Result<void> AccessKeyFollower::start(bool allow_unsigned) {
   const bool were_keys = TRY(engine_.signed_only());
   const auto keys = apply();
   if (!keys && !were_keys) return keys.error();
-  if (keys && *keys > 0) {
+  const bool has_keys = keys && *keys > 0;
+  if (allow_unsigned) warn_of_allow_unsigned(has_keys);
+  if (has_keys) {
     remember();
     return {};
   }
@@ -190,8 +217,13 @@ Result<void> AccessKeyFollower::start(bool allow_unsigned) {
     return {};
   }
   verifier_.require();
-  log_shut(keys ? fmt::format("{} has no keys, and this database has been used with some", file_.path())
-                : keys.error().message);
+  if (keys) {
+    log_shut(fmt::format("{} has no keys, and this database has been used with some", file_.path()));
+  } else {
+    log::error("all_requests_refused",
+               {{"message", "every request is refused until the keys can be read, which a running server notices"},
+                {"error", keys.error().message}});
+  }
   return {};
 }
 

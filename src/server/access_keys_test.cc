@@ -36,7 +36,9 @@ class AccessKeysTest : public testing::Test {
   std::string error_of(std::string_view text) const {
     write(text);
     const auto loaded = file().load();
-    return loaded ? "no error" : loaded.error().message.substr(file().path().size());
+    if (loaded) return "no error";
+    const auto error = loaded.error().message.substr(file().path().size());
+    return error.substr(0, error.find("; if it cannot be mended"));
   }
 
   // What a server asks for that is started on this file and the database.
@@ -114,6 +116,18 @@ TEST_F(AccessKeysTest, NameThePlaceOfWhatIsWrong) {
             ":3:11: a key has an id, a secret, a name and a time it was created");
   EXPECT_EQ(error_of("keys: [").substr(0, 14), ":1: is not YAM");
   EXPECT_EQ(error_of(std::string(2 << 20U, '#')), " is longer than 1048576 bytes");
+}
+
+TEST_F(AccessKeysTest, SayHowToGetInAgainWhenTheirFileIsDamaged) {
+  const auto path = file().path();
+  const auto way_out =
+      "; if it cannot be mended, move it away (mv " + path + " " + path + ".bad), then stator key add --data " + data();
+  for (const auto* text : {"keys: [", "nonsense", ""}) {
+    write(text);
+    EXPECT_TRUE(file().add("", clock_).error().message.ends_with(way_out)) << text;
+  }
+  fs::rename(path, path + ".bad");
+  EXPECT_TRUE(file().add("", clock_));
 }
 
 TEST_F(AccessKeysTest, RefuseANameThatIsNotALine) {

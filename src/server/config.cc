@@ -95,9 +95,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "host",
      .member = &Config::host,
      .placeholder = "ADDRESS",
-     .help =
-         "Address to listen on.  One that other machines can reach, such as 0.0.0.0, needs an access key: stator key "
-         "add.",
+     .help = "Address to listen on.  For one that other machines can reach, such as 0.0.0.0, the DynamoDB API needs an "
+             "access key: stator key add.",
      .objection = objection_to_host},
     {.name = "port",
      .member = &Config::port,
@@ -639,11 +638,11 @@ Result<void> check_config(const Config& config, Mode mode) {
     return {};  // tokens guard it, wherever it listens
   }
   if (!is_loopback(config.host) && TRY(AccessKeyFile(config.data).load()).empty()) {
-    return usage(
-        fmt::format("host {} lets other machines in, and without an access key anyone there could read and change "
-                    "everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or listen on "
-                    "127.0.0.1",
-                    config.host, data_flag(config)));
+    return usage(fmt::format(
+        "host {} lets other machines in, {} has no access keys, and without one anyone there could read and "
+        "change everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or "
+        "listen on 127.0.0.1",
+        config.host, AccessKeyFile(config.data).path(), data_flag(config)));
   }
   return {};
 }

@@ -183,7 +183,9 @@ TEST_F(ConfigTest, ListensToOtherMachinesOnlyWhenThereAreKeys) {
     EXPECT_EQ(
         checked.error().message,
         std::string("host ") + host +
-            " lets other machines in, and without an access key anyone there could read and change everything: "
+            " lets other machines in, d/keys.yaml has no access keys, and without one anyone there could read and "
+            "change "
+            "everything: "
             "make one with `stator key add --data d` and best set tls_cert and tls_key too, or listen on 127.0.0.1");
   }
   ASSERT_TRUE(AccessKeyFile("d").add("", ManualClock()));

@@ -249,7 +249,8 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
   std::string decoded;
   MemoryClaim memory(options_.memory, MemoryPart::Bodies);
   if (const auto encoding = call.request.header("Content-Encoding"); !encoding.empty()) {
-    const auto limit = lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
+    const auto limit =
+        lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
     // Claimed before it is known how large it is: a small body can hold a large one.
     if (lane == Lane::Slow && !memory.resize(limit)) {
       return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}));
@@ -340,7 +341,10 @@ http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
   if (status == 414 || status == 431) status = 400;  // as the service says it
   // A client that speaks DynamoDB gets the envelope it can read.
   const auto code = status == 503 ? ErrorCode::Busy : status == 500 ? ErrorCode::Internal : ErrorCode::Serialization;
-  const auto fault = api::to_fault({code, std::string(reason)});
+  std::string message(reason);
+  if (status == 413)
+    message += fmt::format(": the limit is {} bytes (the setting max_body_bytes)", options_.max_body_bytes);
+  const auto fault = api::to_fault({code, std::move(message)});
   return dynamodb_response(status, kJson10, fault.body(), {});
 }
 

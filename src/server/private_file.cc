@@ -65,14 +65,26 @@ Result<std::optional<PrivateFolder>> PrivateFolder::open(const std::string& path
 }
 
 Result<PrivateFolder> PrivateFolder::open_or_make(const std::string& path) {
+  if (auto existing = TRY(open(path))) return std::move(*existing);
+  std::filesystem::path place(path);
+  if (!place.has_filename()) place = place.parent_path();  // of a name that ends in a slash
   std::error_code code;
-  if (std::filesystem::create_directories(path, code)) {
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all, code);
-  }
+  if (place.has_parent_path()) std::filesystem::create_directories(place.parent_path(), code);
   if (code) return usage(fmt::format("cannot create data folder {}: {}", path, code.message()));
-  auto folder = TRY(open(path));
-  if (!folder) return usage(fmt::format("data folder {} is not a folder", path));
-  return std::move(*folder);
+  const bool made = ::mkdir(place.c_str(), 0700) == 0;
+  if (!made && errno != EEXIST) {
+    return usage(fmt::format("cannot create data folder {}: {}", path, std::generic_category().message(errno)));
+  }
+  // What was made is a folder.  If it is something else by now, somebody put it there.
+  const int follow = made ? O_NOFOLLOW : 0;
+  const int descriptor = ::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
+  if (descriptor < 0 && (errno == ENOTDIR || errno == ENOENT || errno == ELOOP)) {
+    return usage(fmt::format("data folder {} is not a folder", path));
+  }
+  if (descriptor < 0) return failure("open", path, errno);
+  PrivateFolder folder(path, descriptor);
+  if (made && ::fchmod(descriptor, 0700) != 0) return failure("close to others", path, errno);  // whatever the umask
+  return folder;
 }
 
 Result<void> PrivateFolder::lock() {

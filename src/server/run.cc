@@ -236,6 +236,17 @@ void warn_of_open_cors(const Config& config, bool signed_only) {
             data_flag(config))}});
 }
 
+// Names beside localhost may be those of a proxy, which lets others in.
+void warn_of_open_hosts(const Config& config, bool signed_only) {
+  if (config.allowed_hosts.empty() || signed_only) return;
+  log::warning(
+      "open_to_allowed_hosts",
+      {{"message", fmt::format("allowed_hosts is set and there are no access keys: whoever reaches this server "
+                               "by these names may read and change everything: make a key with `stator key "
+                               "add{}`",
+                               data_flag(config))}});
+}
+
 // What a person who has just started it needs next.
 void print_welcome(const Config& config, const Welcome& welcome) {
   std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
@@ -267,6 +278,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   TRY(keys.start(config.allow_unsigned));
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
   warn_of_open_cors(config, signatures.required());
+  warn_of_open_hosts(config, signatures.required());
   client::InProcessClient client(instance->service());
   const bool console_is_local = is_loopback(console_host(config));
   std::unique_ptr<Systems> systems;

@@ -20,21 +20,18 @@ bool guarded(std::string_view field) {
 
 Result<std::optional<CsvRow>> CsvReader::next() {
   while (true) {
-    if (at_ == window_.size()) {  // what has been read is not needed again
-      window_.clear();
-      at_ = 0;
-    }
+    row_ = at_;  // what is before it is not needed again
     if (!here()) break;
     if (take('\n')) {
       ++line_;
+      ++empty_lines_;
       continue;
     }
-    window_.erase(0, at_);
-    at_ = 0;
     auto row = read_row();
     if (failure_) break;
     const bool empty = row.problem.empty() && row.fields.size() == 1 && row.fields.front().empty();
     if (!empty) return std::optional(std::move(row));
+    ++empty_lines_;
   }
   if (failure_) return *failure_;
   return std::optional<CsvRow>();
@@ -48,6 +45,9 @@ bool CsvReader::here() {
     failure_ = piece.error();
     return false;
   }
+  window_.erase(0, row_);  // only here: for each row it would move the rest of the piece each time
+  at_ -= row_;
+  row_ = 0;
   window_ += *piece;
   return at_ < window_.size();
 }
@@ -65,7 +65,7 @@ CsvRow CsvReader::read_row() {
     if (row.problem.empty() && row.fields.size() == kMostCsvFields) {
       row.problem = fmt::format("has more than {} fields", kMostCsvFields);
     }
-    if (row.problem.empty() && at_ > kMostCsvRowBytes) {
+    if (row.problem.empty() && at_ - row_ > kMostCsvRowBytes) {
       row.problem = fmt::format("has more than {} bytes", kMostCsvRowBytes);
     }
     if (!row.problem.empty()) {
@@ -89,8 +89,7 @@ void CsvReader::skip_line() {
       at_ = end;
       return;
     }
-    window_.clear();
-    at_ = 0;
+    row_ = at_ = window_.size();
   }
 }
 
@@ -111,7 +110,7 @@ std::string CsvReader::read_field(std::string& problem) {
 }
 
 std::string CsvReader::read_quoted(std::string& problem) {
-  const auto begin = at_++;
+  const auto begin = at_++ - row_;
   const auto first_line = line_;
   std::string field;
   while (here()) {
@@ -133,7 +132,7 @@ std::string CsvReader::read_quoted(std::string& problem) {
   // Only this line is lost: the quote was probably meant as a letter.
   problem = here() ? fmt::format("has a quote that is not closed within {} bytes", kMostCsvFieldBytes)
                    : std::string("has a quote that is not closed");
-  at_ = begin;
+  at_ = row_ + begin;
   line_ = first_line;
   return {};
 }

@@ -31,6 +31,8 @@ class CsvReader {
 
   // The next row; nullopt when there is no more.  Errors: those of the source.
   Result<std::optional<CsvRow>> next();
+  // How many empty lines were left out so far.
+  std::size_t empty_lines() const { return empty_lines_; }
 
  private:
   CsvRow read_row();
@@ -41,9 +43,11 @@ class CsvReader {
   bool take(char c);
 
   ByteSource& source_;
-  std::string window_;  // from the beginning of a row
+  std::string window_;   // the rest of a piece, and what came before it of the row that is being read
+  std::size_t row_ = 0;  // where that row begins
   std::size_t at_ = 0;
   std::size_t line_ = 1;
+  std::size_t empty_lines_ = 0;
   std::optional<Error> failure_;  // of the source
 };
 

@@ -71,6 +71,21 @@ TEST(Csv, HoldsNoMoreThanOneRow) {
   EXPECT_EQ(shown("a\n" + row + "\nb"), (Fields{"1: [a]", "2: has more than 262144 bytes", "3: [b]"}));
 }
 
+// Takes minutes where each row moves the rest of its piece.
+TEST(Csv, ReadsOneLargePieceOfManyRows) {
+  std::string text = "a\n";
+  while (text.size() < (std::size_t{16} << 20U)) text += "\r\n";
+  text += "b,c\n";
+  Pieces pieces(text, text.size());
+  CsvReader reader(pieces);
+  ASSERT_TRUE(reader.next().value());
+  const auto last = reader.next().value();
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->fields, (Fields{"b", "c"}));
+  EXPECT_EQ(reader.empty_lines(), last->line - 2);
+  EXPECT_EQ(read_csv("\n\na\n\r\n", 1).size(), 1U);
+}
+
 TEST(Csv, EndsWithItsSource) {
   class Broken final : public ByteSource {
    public:

@@ -182,12 +182,13 @@ Outcome<std::size_t> look_through(const app::Call& call,
   for (std::size_t rows = 0;; ++rows) {
     const auto row = reader.next();
     if (!row) return app::unreadable(row.error());
+    if (rows + reader.empty_lines() > Transfer::kMostLines + (*row ? 0 : 1)) {
+      return invalid(fmt::format("at most {} lines can be imported at once, beside the first; empty ones count",
+                                 Transfer::kMostLines));
+    }
     if (!*row && rows == 0) return invalid("the first line must name the columns");
     if (!*row) return rows - 1;
     if (rows == 0) ATTEMPT(look_at_first(**row));
-    if (rows > Transfer::kMostLines) {
-      return invalid(fmt::format("at most {} lines can be imported at once, beside the first", Transfer::kMostLines));
-    }
   }
 }
 

@@ -113,10 +113,15 @@ class Shops {
       } else if (!repeated.hold((*entry)->news)) {
         chunk.push_back(std::move((*entry)->news));
         if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
+      } else {
+        ATTEMPT(hold(claim, repeated.bytes() + 2 * answer.bytes()));
       }
     }
     ATTEMPT(write_chunk());
-    chunk = repeated.take();
+    for (auto& news : repeated.take()) {
+      chunk.push_back(std::move(news));
+      if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
+    }
     ATTEMPT(write_chunk());
     return json_answer(std::move(answer).body());
   }

@@ -15,6 +15,7 @@ using value::AttributeValue;
 
 constexpr int kEntryLevel = 3;  // inside a list inside an object
 constexpr std::size_t kBytesPerHeldUrl = 400;
+constexpr std::size_t kBytesPerValue = 100;  // of a value or a name, beside its text
 
 // A text, or a list of texts.
 bool is_plain(const AttributeValue& content) {
@@ -30,14 +31,35 @@ UrlEntry refused(std::string_view url, std::string problem) {
   return {.news = {}, .refused_url = model::shown_name(url), .problem = std::move(problem)};
 }
 
-void merge(model::PlainObject& earlier, const model::PlainObject& later) {
+// About what a change takes in memory.
+std::size_t bytes_of(const AttributeValue& content) {
+  std::size_t bytes = 2 * kBytesPerValue;
+  if (const auto* text = content.as_string()) bytes += text->size();
+  if (const auto* list = content.as_list()) {
+    for (const auto& element : *list) bytes += kBytesPerValue + element.as_string()->size();
+  }
+  return bytes;
+}
+std::size_t bytes_of(const model::PlainObject& changes) {
+  std::size_t bytes = changes.nulls.size() * kBytesPerValue;
+  for (const auto& [name, content] : changes.values) bytes += bytes_of(content);
+  return bytes;
+}
+
+// Adds to `bytes` what the earlier ones take more.  Looks only at what is new and what it replaces.
+void merge(model::PlainObject& earlier, const model::PlainObject& later, std::size_t& bytes) {
   for (const auto& [name, content] : later.values) {
+    if (const auto* replaced = earlier.values.find(name)) bytes -= bytes_of(*replaced);
+    bytes += bytes_of(content);
     earlier.values.set(name, content);
-    std::erase(earlier.nulls, name);
+    bytes -= std::erase(earlier.nulls, name) * kBytesPerValue;
   }
   for (const auto& name : later.nulls) {
+    if (const auto* replaced = earlier.values.find(name)) bytes -= bytes_of(*replaced);
     earlier.values.erase(name);
-    if (std::ranges::count(earlier.nulls, name) == 0) earlier.nulls.push_back(name);
+    if (std::ranges::count(earlier.nulls, name) > 0) continue;
+    earlier.nulls.push_back(name);
+    bytes += kBytesPerValue;
   }
 }
 
@@ -140,10 +162,10 @@ bool RepeatedUrls::hold(UrlNews& news) {
   if (!std::ranges::binary_search(hashes_, std::hash<std::string_view>()(news.url))) return false;
   const auto [place, is_new] = places_.emplace(news.url, held_.size());
   if (is_new) {
-    bytes_ += kBytesPerHeldUrl + 2 * news.url.size();
+    bytes_ += kBytesPerHeldUrl + 2 * news.url.size() + bytes_of(news.changes);
     held_.push_back(std::move(news));
   } else {
-    merge(held_[place->second].changes, news.changes);
+    merge(held_[place->second].changes, news.changes, bytes_);
   }
   return true;
 }

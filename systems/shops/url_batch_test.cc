@@ -64,6 +64,27 @@ TEST(UrlBatch, MergesWhatIsSaidTwice) {
   EXPECT_EQ(*batch->news[0].changes.values.find("hash")->as_string(), "2");
 }
 
+TEST(UrlBatch, CountsWhatItHolds) {
+  const auto news = [](const std::string& hash) {
+    UrlNews said{.url = "https://example.com/a", .changes = {}};
+    said.changes.values.set("hash", value::AttributeValue::string(hash));
+    return said;
+  };
+  RepeatedUrls repeated;
+  repeated.note("https://example.com/a");
+  repeated.note("https://example.com/a");
+  repeated.end_notes();
+  const auto empty = repeated.bytes();
+  auto first = news("1"), larger = news(std::string(5000, 'x')), again = news("1");
+  EXPECT_TRUE(repeated.hold(first));
+  const auto held = repeated.bytes();
+  EXPECT_GT(held, empty + 500);
+  EXPECT_TRUE(repeated.hold(larger));
+  EXPECT_EQ(repeated.bytes(), held + 4999);
+  EXPECT_TRUE(repeated.hold(again));
+  EXPECT_EQ(repeated.bytes(), held);
+}
+
 TEST(UrlBatch, RefusesEachBadEntryAlone) {
   struct Case {
     std::string_view entry, problem;
