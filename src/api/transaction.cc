@@ -47,7 +47,8 @@ std::size_t returned_bytes(const engine::WriteOutcome& outcome, const std::vecto
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < outcome.actions.size(); ++i) {
     const auto& action = outcome.actions[i];
-    if (return_item[i] && action.condition_failed && action.before.exists()) bytes += action.before.stored().json().size();
+    if (return_item[i] && action.condition_failed && action.before.exists())
+      bytes += action.before.stored().json().size();
   }
   return bytes;
 }

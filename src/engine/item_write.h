@@ -71,7 +71,7 @@ struct WriteRequest {
   // False: the actions have nothing to do with each other (BatchWriteItem); each is done or fails by itself.
   bool atomic = true;
   std::optional<RequestToken> token;  // makes a repetition harmless
-  MemoryClaim memory = {};            // for what the items take while the write waits; where there is not enough, it is Busy
+  MemoryClaim memory = {};  // for what the items take while the write waits; where there is not enough, it is Busy
 };
 
 struct WriteOutcome {

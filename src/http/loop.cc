@@ -32,7 +32,6 @@ class Descriptor {
   int value_;
 };
 
-
 std::string make_date_line(WallTime now) {
   static constexpr std::string_view kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   static constexpr std::string_view kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",

@@ -57,7 +57,7 @@ class DynamoDbEndpoint final : public http::Handler {
     std::string_view operation;     // empty: none of that name
     std::string_view content_type;  // of the answer
     std::string_view label;         // for metrics
-    http::ContentCoding coding;  // of the answer
+    http::ContentCoding coding;     // of the answer
     std::chrono::steady_clock::time_point start;
   };
   enum class Lane : std::uint8_t { Quick, Slow };

@@ -56,8 +56,8 @@ Outcome<Done> StoryAccess::visit_nodes(const std::string& story_id, const runtim
   return Done{};
 }
 
-Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& story_id,
-                                                         const runtime::Caller& caller, MemoryClaim& memory) const {
+Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& story_id, const runtime::Caller& caller,
+                                                         MemoryClaim& memory) const {
   constexpr std::size_t kBytesPerByte = 4;  // as measured: rows on their way here, values, and the text made of them
   std::vector<Object> nodes;
   std::size_t bytes = 0;
@@ -71,9 +71,9 @@ Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& stor
   }));
   if (!fits) {
     return runtime::Problem{.kind = runtime::ProblemKind::Unavailable,
-                   .code = std::string(app::kOverloaded),
-                   .message = "there is no memory left for this story: try again in a moment",
-                   .details = {}};
+                            .code = std::string(app::kOverloaded),
+                            .message = "there is no memory left for this story: try again in a moment",
+                            .details = {}};
   }
   if (bytes > kMostTextBytes) return too_large(fmt::format("the story takes more than {} bytes", kMostTextBytes));
   std::ranges::sort(nodes, {}, [](const Object& node) {

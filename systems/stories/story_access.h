@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/base/memory_budget.h"
 #include "stator/app/system.h"
+#include "stator/base/memory_budget.h"
 #include "stator/runtime/transaction.h"
 
 // What the native actions have in common: entities of the model, reading all nodes of a story, and answers.
@@ -35,7 +35,8 @@ class StoryAccess {
   // The same at once, by (nodeOrder, id); `memory` holds what they take, and a copy as text.  Problems: TooLarge, also beyond 64 MB of
   // text; Unavailable, when there is no memory.
   runtime::Outcome<std::vector<runtime::Object>> nodes_in_order(const std::string& story_id,
-                                                                const runtime::Caller& caller, MemoryClaim& memory) const;
+                                                                const runtime::Caller& caller,
+                                                                MemoryClaim& memory) const;
 
   // The story inside a transaction, which then depends on its being live.  Problems: NotFound.
   runtime::Outcome<runtime::Draft*> load_story(runtime::Transaction& transaction, const std::string& story_id,

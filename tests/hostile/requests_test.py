@@ -275,5 +275,3 @@ class Descriptors(unittest.TestCase):
             for number in range(200):
                 db.ok("PutItem", TableName="Things", Item={"k": {"S": str(number)}, "v": {"S": "x" * 1000}})
             self.assertEqual(db.ok("Scan", TableName="Things", Select="COUNT")["Count"], 200)
-
-
