@@ -130,7 +130,8 @@ bool Connection::next_request() {
     case Parser::Status::NeedMore: break;
   }
   // A body that fits into the buffer of an idle connection takes nothing from anybody: handle() decides.
-  const bool takes_room = parser_.expected_bytes() > in_.capacity() || parser_.expects_continue();
+  const bool takes_room =
+      parser_.expected_bytes() > in_.capacity() || parser_.has_unknown_length() || parser_.expects_continue();
   if (parser_.in_body() && takes_room && !head_admitted_ && !admitted()) return false;
   if (parser_.expects_continue() && !continue_sent_) {
     continue_sent_ = true;

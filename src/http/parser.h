@@ -20,6 +20,8 @@ class Parser final : public MessageParser {
 
   // The head has been read, and the body has not.
   bool in_body() const { return stage_ >= Stage::Body && stage_ < Stage::Complete; }
+  // The body comes in chunks, and may be of any length.
+  bool has_unknown_length() const { return chunked_; }
   // The request without its body, while in_body().
   void head(const char* data, Request& request);
   // The head has been read, and the client waits for "100 Continue" before it sends the body.
