@@ -95,8 +95,8 @@ void Service::call(std::string_view operation, std::string_view padded_body, Rep
   const auto run = function_of(operation);
   const auto* shape = input_shape(operation);
 
-  MemoryClaim values(options.memory, MemoryPart::Values);
   if (padded_body.size() > kUncountedBytes) {
+    MemoryClaim values(options.memory, MemoryPart::Values);
     if (!values.resize(decoded_bytes(padded_body))) return fail(out_of_memory());
     // It is held until the reply, because a write waits with what it was decoded to.
     reply = [reply = std::move(reply), values = std::move(values)](Reply answer) mutable { reply(std::move(answer)); };

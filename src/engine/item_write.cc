@@ -195,10 +195,13 @@ bool ItemWrite::fits(const Step& step) {
   constexpr std::size_t kUncountedBytes = 64 << 10;
   if (!step.plan || !*step.plan) return true;
   const auto& plan = **step.plan;
+  const auto put_bytes = plan.put ? plan.put->size() : 0;
+  const auto before_bytes = step.before.exists() ? step.before.stored().bytes().size() : 0;
+  // Nearly all writes; beside them their index entries and stream record do not matter.
+  if (!several_ && put_bytes + before_bytes < kUncountedBytes / 4) return true;
   const auto before = step.before.size_bytes();
   item_bytes_ += std::max(before, static_cast<std::size_t>(static_cast<std::int64_t>(before) + plan.bytes));
-  held_bytes_ += step.before.exists() ? step.before.stored().bytes().size() : 0;
-  held_bytes_ += (plan.put ? plan.put->size() : 0) + (plan.change_record ? plan.change_record->size() : 0);
+  held_bytes_ += before_bytes + put_bytes + (plan.change_record ? plan.change_record->size() : 0);
   for (const auto& change : plan.indexes) held_bytes_ += change.value.size();
   if (atomic_ && several_ && item_bytes_ > kMaxTransactionBytes) {
     refusal_ = validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");

@@ -130,12 +130,11 @@ http::Response dynamodb_response(int status, std::string_view content_type, std:
 }
 
 // The checksum is of the bytes that are sent: SDKs compare it before they decompress.
-http::Response compressed(http::Response response, http::ContentCoding coding, std::string_view cors) {
-  if (coding == http::ContentCoding::Identity || response.body.size() <= kCompressAbove) return response;
+void compress(http::Response& response, http::ContentCoding coding, std::string_view cors) {
+  if (coding == http::ContentCoding::Identity || response.body.size() <= kCompressAbove) return;
   response.body = http::encode_content(coding, response.body);
   response.headers = answer_headers(response.body, cors);
   response.headers += fmt::format("Content-Encoding: {}\r\n", http::name_of(coding));
-  return response;
 }
 
 // What the service's front end says to what cannot be one of its operations.
@@ -145,6 +144,7 @@ http::Response no_operation(std::string_view cors) {
 
 // The content type of the answer to a request of this one; empty when the service does not speak it.
 std::string_view answer_type(std::string_view content_type) {
+  if (content_type == kJson10) return kJson10;  // what every SDK sends
   content_type = content_type.substr(0, content_type.find(';'));
   while (content_type.ends_with(' ')) content_type.remove_suffix(1);
   for (const auto known : {kJson10, kJson11, kJson}) {
@@ -320,14 +320,18 @@ http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) 
   }
   requests_.record(call.label, reply.table, {}, std::chrono::steady_clock::now() - call.start);
   auto response = encoded(call, 200, std::move(body));
+  if (memory.bytes() == 0) return response;
   if (memory.bytes() > response.body.size()) memory.resize(response.body.size());
   response.memory = std::move(memory);
   return response;
 }
 
 http::Response DynamoDbEndpoint::encoded(const ApiCall& call, int status, std::string body) const {
-  const auto cors = options_.cors_origins.empty() ? std::string() : cors_headers(call.request.header("Origin"));
-  return compressed(dynamodb_response(status, call.content_type, std::move(body), cors), call.coding, cors);
+  std::string cors;
+  if (!options_.cors_origins.empty()) cors = cors_headers(call.request.header("Origin"));
+  auto response = dynamodb_response(status, call.content_type, std::move(body), cors);
+  compress(response, call.coding, cors);
+  return response;
 }
 
 http::Response DynamoDbEndpoint::fault_answer(const ApiCall& call, int status, const Error& error,
