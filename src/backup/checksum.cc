@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
+// Not inlined: g++ cannot inline the streaming functions in a build with sanitizers.
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 
 namespace stator::backup {
