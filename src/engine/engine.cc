@@ -220,10 +220,12 @@ void Engine::forget_request_tokens() {
 }
 
 void Engine::roll_stream_shards() {
+  if (rolling_shards_.exchange(true, std::memory_order_acq_rel)) return;
   const auto snapshot = store_.snapshot();
-  auto work = roll_shards(*snapshot, catalog_, clock_.now());
-  if (!work) return log::warning("shards of streams not renewed", {{"cause", work.error().message}});
-  if (*work != nullptr) committer_.submit(std::move(*work));
+  auto work = roll_shards(*snapshot, catalog_, clock_.now(), rolling_shards_);
+  if (work && *work != nullptr) return committer_.submit(std::move(*work));
+  rolling_shards_.store(false, std::memory_order_release);
+  if (!work) log::warning("shards of streams not renewed", {{"cause", work.error().message}});
 }
 
 void Engine::run_maintenance(const std::stop_token& stop) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <string_view>
@@ -97,6 +98,7 @@ class Engine {
   const Clock& clock_;
   Random& random_;
   Catalog catalog_;
+  std::atomic<bool> rolling_shards_ = false;  // a division of shards waits or is being committed
   Committer committer_;
   IndexBuilder index_builder_;
   std::mutex maintenance_mutex_;

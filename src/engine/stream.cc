@@ -77,7 +77,8 @@ class RollShards final : public Work {
     Table table;
     storage::CommitSequence from;
   };
-  RollShards(std::vector<Roll> rolls, const Catalog& catalog) : rolls_(std::move(rolls)), catalog_(catalog) {}
+  RollShards(std::vector<Roll> rolls, const Catalog& catalog, std::atomic<bool>& rolling)
+      : rolls_(std::move(rolls)), catalog_(catalog), rolling_(rolling) {}
 
   void execute(PendingCommit& commit) override {
     for (const auto& roll : rolls_) {
@@ -90,12 +91,14 @@ class RollShards final : public Work {
   }
   void finish(const Result<storage::CommitSequence>& committed) override {
     if (!committed) log::warning("shards of streams not renewed", {{"cause", committed.error().message}});
+    rolling_.store(false, std::memory_order_release);
   }
   bool alone() const override { return true; }  // so that no change is part of the commit that divides them
 
  private:
   std::vector<Roll> rolls_;
   const Catalog& catalog_;
+  std::atomic<bool>& rolling_;
 };
 
 }  // namespace
@@ -279,7 +282,8 @@ Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot&
   return ranges;
 }
 
-Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now) {
+Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now,
+                                          std::atomic<bool>& rolling) {
   std::vector<RollShards::Roll> rolls;
   for (const auto& table : catalog.all()) {
     if (!table->stream.enabled) continue;
@@ -290,7 +294,7 @@ Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, con
     if (TRY(has_changes_after(snapshot, table->id, at))) rolls.push_back({*table, at});
   }
   if (rolls.empty()) return std::unique_ptr<Work>();
-  return std::unique_ptr<Work>(std::make_unique<RollShards>(std::move(rolls), catalog));
+  return std::unique_ptr<Work>(std::make_unique<RollShards>(std::move(rolls), catalog, rolling));
 }
 
 }  // namespace stator::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -102,7 +103,9 @@ std::optional<ChangePosition> parse_sequence_number(std::string_view text);
 Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot& snapshot, WallTime cutoff,
                                                         storage::CommitSequence keep_from);
 // Closes the shards that have had their time and have changes in them, and begins their children.  nullptr when there is
-// nothing to do.  The catalog outlives the work.  Errors: Storage, Corruption.
-Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now);
+// nothing to do.  `rolling` is false again when the work is finished: one begun before would divide the same shards a second time.
+// Both outlive the work.  Errors: Storage, Corruption.
+Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now,
+                                          std::atomic<bool>& rolling);
 
 }  // namespace stator::engine
