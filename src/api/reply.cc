@@ -39,8 +39,8 @@ std::string_view type_of(ErrorCode code) {
 
 bool is_server_side(ErrorCode code) { return code >= ErrorCode::Conflict && code != ErrorCode::Busy; }
 
-// Clients can repeat a request that fails as often as they like.  The committer tells when the database becomes read-only, so that
-// a refused write has less to say.
+// Clients can repeat a request that fails as often as they like.  The committer tells when the database becomes
+// read-only, so that a refused write has less to say.
 void log_failure(const Error& error) {
   static log::Limit failures(10, std::chrono::seconds(1));
   if (const auto left_out = failures.admit())

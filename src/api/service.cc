@@ -54,8 +54,8 @@ static_assert(std::is_sorted(kOperations.begin(), kOperations.end(),
 // Smaller bodies are not worth the counting.
 constexpr std::size_t kUncountedBytes = 16 << 10;
 
-// What a body takes at most while it is decoded, beyond itself: the parser's index and tape for each mark, and a value and its name
-// for each colon.  Measured with bodies of the smallest values.
+// What a body takes at most while it is decoded, beyond itself: the parser's index and tape for each mark, and a value
+// and its name for each colon.  Measured with bodies of the smallest values.
 std::size_t decoded_bytes(std::string_view body) {
   constexpr std::size_t kPerMark = 24;
   constexpr std::size_t kPerColon = 120;

@@ -15,8 +15,8 @@ namespace stator::app {
 Result<std::string> inflate_body(std::string_view content_encoding, std::string_view body, std::size_t max_bytes,
                                  MemoryClaim& claim);
 
-// About how much a JSON body takes once it is values on their way into the database: each is there several times, as what was
-// read, as the row before and after, and as the request to the database.  Never less than it takes.
+// About how much a JSON body takes once it is values on their way into the database: each is there several times, as
+// what was read, as the row before and after, and as the request to the database.  Never less than it takes.
 std::size_t bytes_of_values(std::string_view json);
 std::size_t bytes_of_values(std::size_t json_bytes, std::size_t values);
 

@@ -12,8 +12,9 @@
 
 namespace stator::app {
 
-// The body of a route that takes files, as a text in pieces of whole characters, without the byte order mark that some programs put
-// in front.  However much it stands for, one piece is held at a time; who wants to look twice opens it twice.
+// The body of a route that takes files, as a text in pieces of whole characters, without the byte order mark that some
+// programs put in front.  However much it stands for, one piece is held at a time; who wants to look twice opens it
+// twice.
 class FileBody final : public ByteSource {
  public:
   // The call outlives it.  `most`: bytes that the file may have, if the service does not allow less.
@@ -26,8 +27,8 @@ class FileBody final : public ByteSource {
   value::Utf8Source text_;
 };
 
-// What to answer when the body could not be read to its end: too large, not of its encoding, not UTF-8; and for a problem with what it
-// says, `Invalid` with the error's own words.
+// What to answer when the body could not be read to its end: too large, not of its encoding, not UTF-8; and for a
+// problem with what it says, `Invalid` with the error's own words.
 runtime::Problem unreadable(const Error& error);
 
 }  // namespace stator::app

@@ -60,8 +60,9 @@ class TokenVerifier {
   // Errors: Validation; the message tells the caller what is wrong with his token, and nothing else.
   Result<std::shared_ptr<const Identity>> verify(std::string_view token) { return verify(token, KeyReading::Allowed); }
 
-  // The same by the keys that are there, for those who must not block.  Errors: Busy, too, when the token names an unknown key
-  // and the key set has not been read for a while: read_keys_again(), on a thread that may block, and ask again.
+  // The same by the keys that are there, for those who must not block.  Errors: Busy, too, when the token names an
+  // unknown key and the key set has not been read for a while: read_keys_again(), on a thread that may block, and ask
+  // again.
   Result<std::shared_ptr<const Identity>> verify_at_once(std::string_view token) {
     return verify(token, KeyReading::Forbidden);
   }

@@ -182,9 +182,10 @@ void Service::handle(const http::Request& request, http::Responder responder) {
   if (!workers_.submit(job)) refuse();
 }
 
-// Runs on an event loop, so it reads no keys.  A token of an unknown key may be one of a key set that has not been read yet: a worker
-// reads it, and a request with a small body comes through and is decided on a worker.  One with a large body, or of unknown length,
-// is asked to come again in a second; otherwise strangers with made-up keys could send bodies as long as the set is being read.
+// Runs on an event loop, so it reads no keys.  A token of an unknown key may be one of a key set that has not been read
+// yet: a worker reads it, and a request with a small body comes through and is decided on a worker.  One with a large
+// body, or of unknown length, is asked to come again in a second; otherwise strangers with made-up keys could send
+// bodies as long as the set is being read.
 http::Admission Service::admit(const http::Request& head) {
   if (is_guarded_info(head)) return {.refusal = {}, .body_bytes = MemoryBudget::kSmallBytes};
   if (auto response = quick_answer(head)) return {.refusal = std::move(response)};

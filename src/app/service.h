@@ -43,8 +43,8 @@ struct ServiceOptions {
 //   /systems/<name>/v1/...         its routes
 //   /health, /metrics              for machines
 //
-// Event loops only hand requests over: everything that waits for the database, or reads keys, runs on workers.  What a request's head
-// is enough to refuse, they refuse, so that the bodies of strangers cost nothing.  Thread-safe.
+// Event loops only hand requests over: everything that waits for the database, or reads keys, runs on workers.  What a
+// request's head is enough to refuse, they refuse, so that the bodies of strangers cost nothing.  Thread-safe.
 class Service final : public http::Handler {
  public:
   // Systems and verifier outlive the service.

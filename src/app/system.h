@@ -98,8 +98,8 @@ class System {
   const std::string& prefix() const { return prefix_; }
   const std::string& openapi() const { return openapi_; }
 
-  // What stands against a request of that route by its head alone, so that its body need not be read: nobody without a token, or without
-  // the role, may do it; or the body is not of a type that it takes.  Reads nothing.
+  // What stands against a request of that route by its head alone, so that its body need not be read: nobody without a
+  // token, or without the role, may do it; or the body is not of a type that it takes.  Reads nothing.
   std::optional<http::Response> refuse_by_head(const Route& route, const http::Request& head, bool has_body,
                                                const Identity* identity) const;
 

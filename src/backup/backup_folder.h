@@ -17,7 +17,8 @@ namespace stator::backup {
 
 // Called now and then with the bytes that are done and the bytes in all; false ends the work.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
-// Looks whether a file that holds data is whole, by what is in it; beyond its checksum, which tells that it is as it was copied.
+// Looks whether a file that holds data is whole, by what is in it; beyond its checksum, which tells that it is as it
+// was copied.
 using FileCheck = std::function<Result<void>(const std::string& path)>;
 
 struct AddedBackup {
@@ -42,20 +43,20 @@ struct VerifiedBackups {
 
 // A folder of backups, which share the files that they have in common.  docs/formats/backup.md says what is in there.
 //
-// A backup is there when its manifest is, and that is put there last; what an interrupted one has copied is used by the next, or
-// removed.  One process at a time writes.  Everything is for its owner's eyes only.  Not thread-safe.
+// A backup is there when its manifest is, and that is put there last; what an interrupted one has copied is used by the
+// next, or removed.  One process at a time writes.  Everything is for its owner's eyes only.  Not thread-safe.
 class BackupFolder {
  public:
   enum class Use : std::uint8_t { Read, Write };
-  // Write: makes the folder if there is none, or if it is empty.  Errors: Usage (it holds something else, another process writes),
-  // Storage.
+  // Write: makes the folder if there is none, or if it is empty.  Errors: Usage (it holds something else, another
+  // process writes), Storage.
   static Result<BackupFolder> open(const std::string& path, Use use);
 
   // What to do with files that the folder has already: compare their bytes with their checksum, or only their size.
   enum class Reuse : std::uint8_t { Verify, Trust };
-  // Copies the files that the folder does not have, or has damaged, reads each back, and makes them a backup.  Its id is later than
-  // that of every other, whatever the clock says.
-  // Errors: Busy, when it was ended; Corruption, when a file was damaged at its source or on its way; Storage.
+  // Copies the files that the folder does not have, or has damaged, reads each back, and makes them a backup.  Its id
+  // is later than that of every other, whatever the clock says.  Errors: Busy, when it was ended; Corruption, when a
+  // file was damaged at its source or on its way; Storage.
   Result<AddedBackup> add(const storage::FrozenFiles& files, std::string_view source, const Clock& clock,
                           const FileCheck& check, const Progress& progress, Reuse reuse = Reuse::Verify);
 
@@ -66,13 +67,13 @@ class BackupFolder {
   // Reads every file of every backup, or of one.  Errors: Busy, Storage, Usage.
   Result<VerifiedBackups> verify(std::string_view id, const FileCheck& check, const Progress& progress) const;
 
-  // Removes the backups that are older than the newest `keep` whole ones, and the files that only they had.  A backup is whole when
-  // its manifest can be read and its files are there with their sizes.  Answers how many went.
+  // Removes the backups that are older than the newest `keep` whole ones, and the files that only they had.  A backup
+  // is whole when its manifest can be read and its files are there with their sizes.  Answers how many went.
   Result<std::uint64_t> prune(std::size_t keep);
 
-  // Makes a data folder of a backup: every file is compared with its checksum on the way.  `target` is empty or does not exist; when
-  // this fails, it is as it was.  `check` opens what was made, and answers its newest commit.
-  // Errors: Usage, Busy, Corruption, Storage.
+  // Makes a data folder of a backup: every file is compared with its checksum on the way.  `target` is empty or does
+  // not exist; when this fails, it is as it was.  `check` opens what was made, and answers its newest commit.  Errors:
+  // Usage, Busy, Corruption, Storage.
   Result<void> restore(const Backup& backup, const std::string& target,
                        const std::function<Result<storage::CommitSequence>(const std::string& folder)>& check,
                        const Progress& progress) const;

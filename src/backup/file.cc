@@ -31,7 +31,8 @@ Result<File> File::create(const std::string& path) {
 }
 
 Result<File> File::open(const std::string& path) {
-  // Not through a link, and without waiting where it is no file at all: a folder of backups may come from somebody else.
+  // Not through a link, and without waiting where it is no file at all: a folder of backups may come from somebody
+  // else.
   const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return system_error("open", path, errno);
   File file(path, fd);

@@ -30,8 +30,9 @@ struct Backup {
   std::uint64_t size_bytes() const;
 };
 
-// A backup as a file in the folder `backups`, which is there only when all its files are; docs/formats/backup.md draws it.  Decoding
-// checks everything that a path is made of, so that a forged manifest cannot name a file elsewhere.  Errors: Corruption.
+// A backup as a file in the folder `backups`, which is there only when all its files are; docs/formats/backup.md draws
+// it.  Decoding checks everything that a path is made of, so that a forged manifest cannot name a file elsewhere.
+// Errors: Corruption.
 Bytes encode_manifest(const Backup& backup);
 Result<Backup> decode_manifest(BytesView bytes);
 

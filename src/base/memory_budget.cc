@@ -13,7 +13,8 @@ std::string_view name_of(MemoryPart part) {
 
 namespace {
 
-// By comparing and exchanging: one that does not fit must not stand in the way of another that does, not even for a moment.
+// By comparing and exchanging: one that does not fit must not stand in the way of another that does, not even for a
+// moment.
 bool add_up_to(std::atomic<std::size_t>& sum, std::size_t bytes, std::size_t most) {
   auto before = sum.load(std::memory_order_relaxed);
   do {

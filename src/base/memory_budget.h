@@ -20,9 +20,9 @@ std::string_view name_of(MemoryPart part);  // "bodies"
 
 // The memory that requests make a process hold, and its limit.
 //
-// Only what is large is counted: a few kilobytes per connection or request are not worth the counting.  Two shares are kept back,
-// so that a few can go on while many ask for much: bodies get at most half of the limit, and claims that are or become larger than
-// kSmallBytes at most seven eighths.  Thread-safe.
+// Only what is large is counted: a few kilobytes per connection or request are not worth the counting.  Two shares are
+// kept back, so that a few can go on while many ask for much: bodies get at most half of the limit, and claims that are
+// or become larger than kSmallBytes at most seven eighths.  Thread-safe.
 class MemoryBudget {
  public:
   static constexpr std::size_t kSmallBytes = 64 << 10;

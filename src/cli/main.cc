@@ -5,15 +5,15 @@
 
 #include "stator/cli/cli.h"
 
-// For jemalloc, which takes the place of malloc: freed memory goes back to the system after a second, also when the thread that
-// freed it sleeps.  By default a burst of large answers would stay for as long as its threads are idle.
+// For jemalloc, which takes the place of malloc: freed memory goes back to the system after a second, also when the
+// thread that freed it sleeps.  By default a burst of large answers would stay for as long as its threads are idle.
 extern "C" {
 const char* malloc_conf = "background_thread:true,max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0";
 }
 
 int main(int argc, char** argv) {
-  // What Stator writes is data and secrets, which are their owner's alone.  Here rather than file by file, because RocksDB makes its files
-  // itself, and every command makes some.
+  // What Stator writes is data and secrets, which are their owner's alone.  Here rather than file by file, because
+  // RocksDB makes its files itself, and every command makes some.
   ::umask(077);
   try {
     return stator::cli::run(argc, argv);

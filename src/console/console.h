@@ -16,11 +16,12 @@ namespace stator::console {
 //   POST /session           signs in: {"accessKeyId": "...", "secretAccessKey": "..."}; the session is a cookie
 //   DELETE /session         signs out
 //
-// Once there are access keys, operations need a session.  Only the page itself may call: it must send the header X-Stator-Console, which a
-// page of another origin cannot.  Thread-safe.
+// Once there are access keys, operations need a session.  Only the page itself may call: it must send the header
+// X-Stator-Console, which a page of another origin cannot.  Thread-safe.
 class Console final : public http::Handler {
  public:
-  // `secure`: the console is served over TLS, and so the cookie must not leave it.  Client and sessions outlive the console.
+  // `secure`: the console is served over TLS, and so the cookie must not leave it.  Client and sessions outlive the
+  // console.
   Console(client::Client& client, Sessions& sessions, bool secure)
       : client_(client), sessions_(sessions), secure_(secure) {}
 

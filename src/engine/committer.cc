@@ -282,8 +282,8 @@ void Committer::fail_store(const Error& error) {
   }
   failure_ = error;
   trouble_ = trouble;
-  // Deletes that are refused on a full disk must not put off what would let them through, and the first of them need not
-  // wait for it, where the last attempt is long enough ago.
+  // Deletes that are refused on a full disk must not put off what would let them through, and the first of them need
+  // not wait for it, where the last attempt is long enough ago.
   if (!read_only_ && trouble != storage::StoreTrouble::DiskFull) next_recovery_ = clock_.now() + kRecoveryInterval;
   read_only_ = true;
   if (news && failed_) failed_();

@@ -129,10 +129,10 @@ struct CommitterStatistics {
 // Where a commit need not wait for a disk, there is no thread: whoever submits while nobody commits, commits, also what
 // others submit meanwhile.  After a few rounds of that it hands over to the next who submits.
 //
-// When the store fails, the committer refuses writes with ReadOnly, in words for clients, and tries to recover once a second;
-// not when the store is damaged, which lasts until it is opened again.  On a full disk, works that free space are still tried,
-// in commits of their own.  When more works
-// wait than kMaxWaiting, further ones are finished with Busy at once.  Thread-safe.
+// When the store fails, the committer refuses writes with ReadOnly, in words for clients, and tries to recover once a
+// second; not when the store is damaged, which lasts until it is opened again.  On a full disk, works that free space
+// are still tried, in commits of their own.  When more works wait than kMaxWaiting, further ones are finished with Busy
+// at once.  Thread-safe.
 //
 // docs/internals/commit-pipeline.md tells the whole story.
 class Committer {
@@ -142,10 +142,10 @@ class Committer {
   static constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
   static constexpr std::chrono::seconds kCommitTimeInterval{1};  // how often the time of a commit is noted
 
-  // `recovered` runs, on the thread that commits, after the store has recovered and before anything else executes: a commit
-  // that failed may have taken effect after all, so whatever was derived from the store is to be derived again.  While it
-  // fails, the committer stays read-only.  `failed` runs, on the same thread, when it turns read-only, or for another reason
-  // than before.
+  // `recovered` runs, on the thread that commits, after the store has recovered and before anything else executes: a
+  // commit that failed may have taken effect after all, so whatever was derived from the store is to be derived again.
+  // While it fails, the committer stays read-only.  `failed` runs, on the same thread, when it turns read-only, or for
+  // another reason than before.
   Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered = {},
             std::function<void()> failed = {});
   ~Committer();  // finishes what was submitted

@@ -60,8 +60,8 @@ class Engine {
   std::unique_ptr<storage::Snapshot> snapshot() const { return store_.snapshot(); }
   void write(WriteRequest request, WriteCallback done);
 
-  // Whether the database is one that only signed requests may reach.  The engine keeps that, so that it is lost only together with the
-  // data; whoever serves the database acts on it.  Errors: Storage, Corruption.
+  // Whether the database is one that only signed requests may reach.  The engine keeps that, so that it is lost only
+  // together with the data; whoever serves the database acts on it.  Errors: Storage, Corruption.
   Result<bool> signed_only() const;
   // Blocks until it is committed.  Not from a callback of the engine.  Errors: Storage, Corruption, ReadOnly.
   Result<void> set_signed_only(bool signed_only);

@@ -133,7 +133,8 @@ KeyBytes expiry_progress_key(TableId table);
 
 // -- for a check of everything that is in a store
 
-// The spaces of the list above, each as the range of its keys, in key order.  `owned_by` tells what the keys of a space begin with.
+// The spaces of the list above, each as the range of its keys, in key order.  `owned_by` tells what the keys of a space
+// begin with.
 struct KeySpace {
   enum class Owner : std::uint8_t { None, Table, Index };
   Bytes prefix;
@@ -142,7 +143,8 @@ struct KeySpace {
 };
 const std::vector<KeySpace>& key_spaces();
 
-// Whose a key is; the index is 0 where only a table owns it.  nullopt when the key is too short to tell, or has no owner.
+// Whose a key is; the index is 0 where only a table owns it.  nullopt when the key is too short to tell, or has no
+// owner.
 struct KeyOwner {
   TableId table;
   IndexId index;

@@ -102,9 +102,9 @@ std::optional<ChangePosition> parse_sequence_number(std::string_view text);
 // Errors: Storage, Corruption.
 Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot& snapshot, WallTime cutoff,
                                                         storage::CommitSequence keep_from);
-// Closes the shards that have had their time and have changes in them, and begins their children.  nullptr when there is
-// nothing to do.  `rolling` is false again when the work is finished: one begun before would divide the same shards a second time.
-// Both outlive the work.  Errors: Storage, Corruption.
+// Closes the shards that have had their time and have changes in them, and begins their children.  nullptr when there
+// is nothing to do.  `rolling` is false again when the work is finished: one begun before would divide the same shards
+// a second time.  Both outlive the work.  Errors: Storage, Corruption.
 Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now,
                                           std::atomic<bool>& rolling);
 

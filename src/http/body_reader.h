@@ -9,7 +9,8 @@
 
 namespace stator::http {
 
-// A request's body in pieces, decompressed as its Content-Encoding says.  Holds one piece, however much the body stands for.
+// A request's body in pieces, decompressed as its Content-Encoding says.  Holds one piece, however much the body stands
+// for.
 class BodyReader final : public ByteSource {
  public:
   static constexpr std::size_t kPieceBytes = std::size_t{64} << 10;

@@ -28,8 +28,8 @@ class Network {
 
 // How many connections there may be, on all ports of a process together, and from one address.
 //
-// An IPv6 client has at least 64 bits to choose from, so its network counts as one address.  This machine itself, and proxies that
-// are named, speak for many and are not limited by address.  Thread-safe.
+// An IPv6 client has at least 64 bits to choose from, so its network counts as one address.  This machine itself, and
+// proxies that are named, speak for many and are not limited by address.  Thread-safe.
 class ConnectionLimits {
  public:
   struct Options {

@@ -20,10 +20,11 @@ struct HostRules {
 
 // Keeps web pages out of a server that trusts its callers because they are on this machine.
 //
-// A browser on this machine runs pages of strangers.  Such a page sends requests to 127.0.0.1 under its own `Origin`, or makes its
-// own name resolve to 127.0.0.1 (DNS rebinding) and then sends that name as `Host`.  So `Host` must be a name of a loopback address
-// (localhost, *.localhost, 127.0.0.0/8, ::1) or one that the rules add, and `Origin` must be missing, the listener's own, or one of the
-// rules.  The port in `Host` does not matter.  A request without `Host`, which HTTP/1.0 allows, is not from a page unless it has an `Origin`.
+// A browser on this machine runs pages of strangers.  Such a page sends requests to 127.0.0.1 under its own `Origin`,
+// or makes its own name resolve to 127.0.0.1 (DNS rebinding) and then sends that name as `Host`.  So `Host` must be a
+// name of a loopback address (localhost, *.localhost, 127.0.0.0/8, ::1) or one that the rules add, and `Origin` must be
+// missing, the listener's own, or one of the rules.  The port in `Host` does not matter.  A request without `Host`,
+// which HTTP/1.0 allows, is not from a page unless it has an `Origin`.
 //
 // Immutable, so thread-safe.
 class HostCheck {

@@ -21,8 +21,8 @@ class Inflation {
   Inflation(const Inflation&) = delete;
   Inflation& operator=(const Inflation&) = delete;
 
-  // Writes at most `room` bytes, which is more than 0; how many, and 0 at the end.  Errors: Internal, when the body is not of that
-  // coding, or ends early.
+  // Writes at most `room` bytes, which is more than 0; how many, and 0 at the end.  Errors: Internal, when the body is
+  // not of that coding, or ends early.
   Result<std::size_t> read(char* out, std::size_t room);
 
  private:

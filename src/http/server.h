@@ -19,8 +19,8 @@ class Connection;
 class ConnectionLimits;
 class TlsContext;
 
-// Tells whether the client of a request has gone, so that nobody would read the answer.  Noticed within a second or two; for long
-// work to look at.  Thread-safe.
+// Tells whether the client of a request has gone, so that nobody would read the answer.  Noticed within a second or
+// two; for long work to look at.  Thread-safe.
 class ClientWatch {
  public:
   explicit ClientWatch(Connection* connection);  // may be null
@@ -74,8 +74,9 @@ class Handler {
   // connections of this I/O thread wait.  An exception answers 500.
   virtual void handle(const Request& request, Responder responder) = 0;
 
-  // Called when a request's head has arrived and its body needs more room than an idle connection has, so that what can be refused by
-  // its head costs no body.  `head` has no body yet.  A small request goes to handle() at once, which therefore checks the same.
+  // Called when a request's head has arrived and its body needs more room than an idle connection has, so that what can
+  // be refused by its head costs no body.  `head` has no body yet.  A small request goes to handle() at once, which
+  // therefore checks the same.
   virtual Admission admit(const Request& head);
 
   // The answer to what never became a request: malformed, too large, too slow, or over a limit.  The connection is
@@ -97,8 +98,9 @@ struct ServerOptions {
   // Of the whole server; more is answered 503.
   std::size_t connections = 10'000;
   ConnectionLimits* limits = nullptr;  // in place of `connections`, for several servers together.  Outlives the server.
-  // For what is beyond 4 KB per connection: requests that are being received or handled, and answers that clients are slow to
-  // take (those are cut off).  Outlives the server and all its Responders; null: the server has one of buffered_bytes.
+  // For what is beyond 4 KB per connection: requests that are being received or handled, and answers that clients are
+  // slow to take (those are cut off).  Outlives the server and all its Responders; null: the server has one of
+  // buffered_bytes.
   MemoryBudget* memory = nullptr;
   std::size_t buffered_bytes = 256 << 20;
 

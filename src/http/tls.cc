@@ -62,8 +62,8 @@ Error unreadable(const std::string& file) {
   return usage(fmt::format("{}: cannot be read: {}", file, std::generic_category().message(errno)));
 }
 
-// A key that other users can read is not private.  One of our own is for us alone; one that belongs to somebody else, such as root,
-// may be given to us by its group.
+// A key that other users can read is not private.  One of our own is for us alone; one that belongs to somebody else,
+// such as root, may be given to us by its group.
 Result<void> check_private(const std::string& key_file) {
   struct stat status{};
   if (::stat(key_file.c_str(), &status) != 0) return unreadable(key_file);
@@ -155,7 +155,8 @@ Result<TlsContext::Context> TlsContext::read(const std::string& certificate_file
   STATOR_ASSERT(context != nullptr, "the library has TLS");
   auto* const raw = context.get();
   SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-  // Of TLS 1.2, what 1.3 has as well: keys that are gone after the session, and ciphers that detect changes by themselves.
+  // Of TLS 1.2, what 1.3 has as well: keys that are gone after the session, and ciphers that detect changes by
+  // themselves.
   const bool has_ciphers = SSL_CTX_set_cipher_list(raw, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL") == 1;
   STATOR_ASSERT(has_ciphers, "the library has AES-GCM");
   SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |

@@ -46,8 +46,8 @@ class TlsSession {
   bool broken_ = false;
 };
 
-// A certificate with its key, from two files in PEM form: TLS 1.3, and 1.2 with ECDHE and AES-GCM or ChaCha20 only.  The key
-// must not be readable by other users.  Thread-safe.
+// A certificate with its key, from two files in PEM form: TLS 1.3, and 1.2 with ECDHE and AES-GCM or ChaCha20 only.
+// The key must not be readable by other users.  Thread-safe.
 class TlsContext {
  public:
   // Errors: Usage.

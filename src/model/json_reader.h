@@ -14,8 +14,8 @@
 
 namespace stator::model {
 
-// How much JSON becomes values at once.  An item of 400 KB could hold more values only if they took less than 4 bytes each,
-// its names and commas included, and no value is longer than an item.
+// How much JSON becomes values at once.  An item of 400 KB could hold more values only if they took less than 4 bytes
+// each, its names and commas included, and no value is longer than an item.
 inline constexpr std::size_t kMostJsonValues = 100'000;
 inline constexpr std::size_t kMostTextBytes = std::size_t{400} << 10;
 inline constexpr int kDeepestJson = 32;
@@ -32,11 +32,12 @@ struct JsonPlace {
 
 // Reads one JSON document front to back, from a text or from a source of pieces of UTF-8.
 //
-// What the caller skips is checked and not built.  Values are texts S, numbers N, arrays L, objects M, and null Null.  Strict;
-// simdjson would turn numbers into doubles and 64-bit integers, and here every digit counts.  Confined to one thread.
+// What the caller skips is checked and not built.  Values are texts S, numbers N, arrays L, objects M, and null Null.
+// Strict; simdjson would turn numbers into doubles and 64-bit integers, and here every digit counts.  Confined to one
+// thread.
 //
-// Errors: Validation with the byte that is wrong; LimitExceeded, beyond kMostJsonValues; those of the source.  Problems are added
-// for names that are given twice, and for numbers and texts that no item can hold: their value is Null.
+// Errors: Validation with the byte that is wrong; LimitExceeded, beyond kMostJsonValues; those of the source.  Problems
+// are added for names that are given twice, and for numbers and texts that no item can hold: their value is Null.
 class JsonReader {
  public:
   JsonReader(std::string_view text, std::vector<Problem>& problems) : text_(text), problems_(problems) {}
@@ -97,7 +98,8 @@ class JsonReader {
   Result<value::AttributeValue> number(const JsonPlace& place);
   Result<std::string_view> number_text();
 
-  // A string, whose quote the reader is at.  Into nowhere when `out` is null.  False: it is too long, and `out` has a part of it.
+  // A string, whose quote the reader is at.  Into nowhere when `out` is null.  False: it is too long, and `out` has a
+  // part of it.
   Result<bool> string(std::string* out);
   Result<void> escape(std::string* out);
   Result<std::int32_t> code_unit();
@@ -115,8 +117,8 @@ class JsonReader {
   bool failed_ = false;
 };
 
-// What such a value is as one of that type: a set, binary, a map without absent members.  nullopt when it does not fit, which is then
-// added to `problems`, and for a set without members, which is absent.  Only the kind is looked at.
+// What such a value is as one of that type: a set, binary, a map without absent members.  nullopt when it does not fit,
+// which is then added to `problems`, and for a set without members, which is absent.  Only the kind is looked at.
 std::optional<value::AttributeValue> fit_json(const Type& type, const JsonPlace& place, value::AttributeValue value,
                                               std::vector<Problem>& problems);
 

@@ -7,7 +7,8 @@
 
 #include "stator/model/validate.h"
 
-// Lists of problems that stay short, however much is wrong: who sends a million mistakes is told of a hundred, and how many more.
+// Lists of problems that stay short, however much is wrong: who sends a million mistakes is told of a hundred, and how
+// many more.
 //
 // Those beyond are counted in one entry of the list without an attribute, whose text is their number.
 namespace stator::model {

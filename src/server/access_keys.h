@@ -49,16 +49,16 @@ class AccessKeyFile {
   const std::string folder_, path_;
 };
 
-// Tells a verifier what the file says, whenever that changes, and lets the database remember that there were keys: a file that is lost,
-// emptied or linked to nothing must not open the door.  Confined to one thread.
+// Tells a verifier what the file says, whenever that changes, and lets the database remember that there were keys: a
+// file that is lost, emptied or linked to nothing must not open the door.  Confined to one thread.
 class AccessKeyFollower {
  public:
   // Verifier and engine outlive the follower.
   AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier& verifier, engine::Engine& engine);
 
-  // The first look.  Where there were keys and are none, or the file cannot be read, signatures are required, so that everybody is
-  // refused, and the log says what to do; `allow_unsigned` makes the database forget that there were keys, if there are none.
-  // Errors: those of AccessKeyFile::load() where there never were keys; Storage, Corruption.
+  // The first look.  Where there were keys and are none, or the file cannot be read, signatures are required, so that
+  // everybody is refused, and the log says what to do; `allow_unsigned` makes the database forget that there were keys,
+  // if there are none.  Errors: those of AccessKeyFile::load() where there never were keys; Storage, Corruption.
   Result<void> start(bool allow_unsigned);
   // Looks again.  A file that cannot be read leaves the keys as they are, and is logged once.
   void poll();
@@ -68,7 +68,8 @@ class AccessKeyFollower {
   using Stamp = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
   Stamp stamp() const;
   Result<std::size_t> apply();
-  // Lets the database remember that there are keys.  It is tried again with the next poll() while the database cannot be written to.
+  // Lets the database remember that there are keys.  It is tried again with the next poll() while the database cannot
+  // be written to.
   void remember();
   void log_shut(std::string_view why) const;
 

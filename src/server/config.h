@@ -125,8 +125,8 @@ Result<LoadedConfig> load_config(const ConfigSources& sources);
 // Whether only this machine can reach the address.
 bool is_loopback(const std::string& host);
 
-// Where the console listens.  It goes beyond this machine only together with the API, which then has access keys, and over TLS: a
-// person signs in there with a secret.
+// Where the console listens.  It goes beyond this machine only together with the API, which then has access keys, and
+// over TLS: a person signs in there with a secret.
 std::string console_host(const Config& config);
 
 // " --data FOLDER", to be added to a command that is suggested; empty for the default.

@@ -83,7 +83,8 @@ constexpr std::string_view kNoKeys =
     "server makes a "
     "key with `stator key add`, or starts it with --allow-unsigned.";
 
-// An id is worth knowing, and the few who paste a secret in its place must not find it in a log: ids are 20 characters, secrets 40.
+// An id is worth knowing, and the few who paste a secret in its place must not find it in a log: ids are 20 characters,
+// secrets 40.
 constexpr std::size_t kLongestIdToLog = 32;
 
 void log_refused_signature(const http::SignatureFault& wrong) {

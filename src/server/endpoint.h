@@ -31,12 +31,12 @@ struct EndpointOptions {
   std::uint64_t memory_limit = 0;  // of the whole process, for /metrics
 };
 
-// The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers, and
-// GET /metrics for Prometheus, and Stator's own tools below /stator/.  Once there are access keys, everything but GET / and /health,
-// and the question of a browser whether it may ask, must be signed.
+// The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers,
+// and GET /metrics for Prometheus, and Stator's own tools below /stator/.  Once there are access keys, everything but
+// GET / and /health, and the question of a browser whether it may ask, must be signed.
 //
-// Requests are carried out on the thread where they arrive, but for those that would hold up the others there: large bodies and
-// large answers go to the slow lane, a few threads of low priority.  Thread-safe.
+// Requests are carried out on the thread where they arrive, but for those that would hold up the others there: large
+// bodies and large answers go to the slow lane, a few threads of low priority.  Thread-safe.
 class DynamoDbEndpoint final : public http::Handler {
  public:
   DynamoDbEndpoint(library::Instance& instance, EndpointOptions options);  // the instance outlives the endpoint
@@ -68,7 +68,8 @@ class DynamoDbEndpoint final : public http::Handler {
   http::Response answer(const ApiCall& call, api::Reply& reply);
   http::Response encoded(const ApiCall& call, int status, std::string body) const;
   http::Response fault_answer(const ApiCall& call, int status, const Error& error, std::string_view table = {});
-  // The answer to a request that is not signed as it must be, as far as can be told, or that a web page of strangers sends.
+  // The answer to a request that is not signed as it must be, as far as can be told, or that a web page of strangers
+  // sends.
   enum class Known : std::uint8_t { Head, All };
   std::optional<http::Response> objection(const http::Request& request, Known known);
   http::Response refusal(const http::Request& request, http::SignatureFault wrong);

@@ -10,8 +10,8 @@ namespace stator::server {
 // "512MB", "2GB", or a plain number of bytes.  Nothing when it is not a size.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
-// What this process may use: the machine's memory, or less where a container (cgroup v1 or v2) has less.  0 when nobody tells.
-// `root` stands for "/", so that a test can be any machine.
+// What this process may use: the machine's memory, or less where a container (cgroup v1 or v2) has less.  0 when nobody
+// tells.  `root` stands for "/", so that a test can be any machine.
 std::uint64_t available_memory(const std::string& root = "");
 
 // memory_limit, or by default half of what is available, shared out.

@@ -96,7 +96,8 @@ Result<void> PrivateFolder::lock() {
 
 Result<std::optional<std::string>> PrivateFolder::read(const std::string& name, std::size_t max_bytes) const {
   const auto path = path_of(name);
-  // Links are followed: whose file it is decides.  Non-blocking, because opening a pipe would wait for somebody to write to it.
+  // Links are followed: whose file it is decides.  Non-blocking, because opening a pipe would wait for somebody to
+  // write to it.
   const File file(::openat(descriptor_, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open() && errno == ENOENT) return std::optional<std::string>();
   if (!file.is_open()) return failure("open", path, errno);
@@ -128,8 +129,8 @@ Result<std::optional<std::string>> PrivateFolder::read(const std::string& name, 
 Result<void> PrivateFolder::replace(const std::string& name, std::string_view text) {
   const auto temporary = name + ".new";
   int descriptor = -1;
-  // What is there is from a command that was cut off, or a link that somebody planted: removing it follows no link, and making it anew
-  // takes nothing that exists.
+  // What is there is from a command that was cut off, or a link that somebody planted: removing it follows no link, and
+  // making it anew takes nothing that exists.
   for (int attempt = 0; descriptor < 0 && attempt < kAttempts; ++attempt) {
     if (::unlinkat(descriptor_, temporary.c_str(), 0) != 0 && errno != ENOENT) {
       return failure("remove", path_of(temporary), errno);

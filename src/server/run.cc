@@ -50,8 +50,8 @@ struct Welcome {
   bool signed_only = false;
 };
 
-// How many files the store and clients may have open.  Every connection is a descriptor, a shell allows few of them, and what
-// clients take must not be missing where the store opens its next file.
+// How many files the store and clients may have open.  Every connection is a descriptor, a shell allows few of them,
+// and what clients take must not be missing where the store opens its next file.
 struct Descriptors {
   std::size_t connections;
   int store_files;
@@ -304,8 +304,8 @@ Result<void> run_server(const Config& config, Mode mode) {
   console::Sessions sessions(signatures, clock);
   client::InProcessClient console_client(instance->service(), &limits.memory());
   console::Console console(console_client, sessions, !console_is_local);
-  // On this machine, the whole port is guarded from web pages.  Beyond it, sessions guard the console, which takes any Host, but its own
-  // Origin only; tokens guard the systems, whatever the Origin.
+  // On this machine, the whole port is guarded from web pages.  Beyond it, sessions guard the console, which takes any
+  // Host, but its own Origin only; tokens guard the systems, whatever the Origin.
   const http::HostCheck own_pages({.cors_origins = config.cors_origins, .any_host = true});
   HostGuard guarded_console(console, own_pages);
   ConsolePort console_port(console_is_local ? static_cast<http::Handler&>(console) : guarded_console,

@@ -21,7 +21,8 @@ struct RemoteCheck {
   std::string error;           // when it has failed
 };
 
-// The other side of Tools: asks a running server, and waits for the answer.  Signs as every client does.  Not thread-safe.
+// The other side of Tools: asks a running server, and waits for the answer.  Signs as every client does.  Not
+// thread-safe.
 class ToolClient {
  public:
   // Errors: Usage.

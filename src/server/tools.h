@@ -21,8 +21,8 @@
 
 namespace stator::server {
 
-// What `stator check` and `stator backup` ask of a running server, below /stator/ of the DynamoDB endpoint.  The caller has checked
-// the signature.
+// What `stator check` and `stator backup` ask of a running server, below /stator/ of the DynamoDB endpoint.  The caller
+// has checked the signature.
 //
 //   POST   /stator/check                             starts a check, or joins the one that runs; answers as GET does
 //   GET    /stator/check                             how far it is, and what it found when it is done
@@ -30,9 +30,9 @@ namespace stator::server {
 //   GET    /stator/backups/ID/FILE/OFFSET/LENGTH     bytes of the FILE-th of them, at most kMaxChunkBytes, and their checksum
 //   DELETE /stator/backups/ID                        lets the files go
 //
-// Every request must have the header X-Stator-Tool, which a web page cannot send without asking first.  Frozen files that nobody has
-// asked for in a while are let go.  One check runs at a time, on a thread of its own with a low priority; the rest is done one after
-// another on a second one.  Thread-safe.
+// Every request must have the header X-Stator-Tool, which a web page cannot send without asking first.  Frozen files
+// that nobody has asked for in a while are let go.  One check runs at a time, on a thread of its own with a low
+// priority; the rest is done one after another on a second one.  Thread-safe.
 class Tools {
  public:
   static constexpr std::string_view kPrefix = "/stator/";

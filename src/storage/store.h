@@ -148,13 +148,14 @@ struct StoreHealth {
 struct StoreFile {
   std::string name;  // within the store's folder
   std::uint64_t size_bytes = 0;
-  // Tells this content from that of any other file, here and in other folders.  A file that has one never changes.  Hexadecimal
-  // digits; empty: the file has none.
+  // Tells this content from that of any other file, here and in other folders.  A file that has one never changes.
+  // Hexadecimal digits; empty: the file has none.
   std::string content_id = {};
 };
 
-// The files of a store as they were after one commit.  They stay like that until this is destroyed, while the store goes on.
-// Opened from a folder of their own, they are the store as of that commit.  Thread-safe; the store outlives it.
+// The files of a store as they were after one commit.  They stay like that until this is destroyed, while the store
+// goes on.  Opened from a folder of their own, they are the store as of that commit.  Thread-safe; the store outlives
+// it.
 class FrozenFiles {
  public:
   virtual ~FrozenFiles() = default;
@@ -177,8 +178,8 @@ class StoreFiles {
   using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
   virtual ~StoreFiles() = default;
-  // Reads every block of every file that holds data and compares its checksum, while the store goes on.  Answers the files that
-  // fail.  Errors: Storage.
+  // Reads every block of every file that holds data and compares its checksum, while the store goes on.  Answers the
+  // files that fail.  Errors: Storage.
   virtual Result<std::vector<DamagedFile>> verify(const Progress& progress) const = 0;
   // Errors: Storage.
   virtual Result<std::unique_ptr<FrozenFiles>> freeze() = 0;

@@ -22,9 +22,9 @@ inline constexpr std::size_t kMostCsvFields = 100;
 inline constexpr std::size_t kMostCsvFieldBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostCsvRowBytes = std::size_t{256} << 10;
 
-// Reads RFC 4180, row by row: fields with commas, quotes or line breaks are in quotes, a quote inside is doubled; lines end in LF or
-// CRLF, and empty ones are left out.  A row that is wrong has a problem instead of fields, and reading goes on with the next line.
-// Holds one row and a piece of the source.  Confined to one thread.
+// Reads RFC 4180, row by row: fields with commas, quotes or line breaks are in quotes, a quote inside is doubled; lines
+// end in LF or CRLF, and empty ones are left out.  A row that is wrong has a problem instead of fields, and reading
+// goes on with the next line.  Holds one row and a piece of the source.  Confined to one thread.
 class CsvReader {
  public:
   explicit CsvReader(ByteSource& source) : source_(source) {}  // outlives the reader

@@ -173,8 +173,8 @@ class Import {
   std::optional<std::map<std::string, std::string>> by_isbn_;      // ISBN-13 -> item
 };
 
-// Reads the file once without doing anything, so that one that cannot be read, or is too long, adds nothing.  How many lines it has
-// beside the first, which `look_at_first` judges.
+// Reads the file once without doing anything, so that one that cannot be read, or is too long, adds nothing.  How many
+// lines it has beside the first, which `look_at_first` judges.
 Outcome<std::size_t> look_through(const app::Call& call,
                                   const std::function<Outcome<Done>(const CsvRow&)>& look_at_first) {
   app::FileBody file(call);

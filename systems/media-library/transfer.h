@@ -18,10 +18,11 @@ class Transfer {
   //    "duplicates": [{"line": 3, "Isbn": "...", "ItemId": "..."}],
   //    "errors": [{"line": 4, "code": "Invalid", "message": "...", "details": [...]}], "moreErrors": 400}
   //
-  // The file is read twice, row by row: the first time nothing is added.  The first hundred errors are told, and how many more.
-  // A line is a duplicate when the library, or an earlier line, has its ISBN in either length.  Collections are found by name, and made
-  // when they are missing.  `complete` is false when the database failed, or the library went; what was reported before stays.
-  // Problems: Invalid (the first line, or too many lines), Conflict (another import is under way), in which case nothing was added.
+  // The file is read twice, row by row: the first time nothing is added.  The first hundred errors are told, and how
+  // many more.  A line is a duplicate when the library, or an earlier line, has its ISBN in either length.  Collections
+  // are found by name, and made when they are missing.  `complete` is false when the database failed, or the library
+  // went; what was reported before stays.  Problems: Invalid (the first line, or too many lines), Conflict (another
+  // import is under way), in which case nothing was added.
   runtime::Outcome<http::Response> import(const app::NativeCall& call) const;
 
   // Lines in the order of the library's list.  The header Next-Token has what the next request has to give as `nextToken`.

@@ -29,16 +29,17 @@ struct UrlEntry {
   std::string problem;      // empty: it is news
 };
 
-// Reads {"urls": ["https://...", {"url": "https://...", "type": "product", "hash": "...", "standards_used": ["json-ld"]}]} for the
-// shop of that domain, entry by entry.  URLs are brought into their one spelling.  `known` are the attributes that may be told.
-// Confined to one thread.
+// Reads {"urls": ["https://...", {"url": "https://...", "type": "product", "hash": "...", "standards_used":
+// ["json-ld"]}]} for the shop of that domain, entry by entry.  URLs are brought into their one spelling.  `known` are
+// the attributes that may be told.  Confined to one thread.
 class UrlBatchReader {
  public:
   // All outlive the reader.
   UrlBatchReader(ByteSource& json, std::string_view domain, const std::vector<model::Attribute>& known)
       : reader_(json, problems_), domain_(domain), known_(known) {}
 
-  // The next entry; nullopt when there is no more.  Errors: Validation, when the body as a whole cannot be read; those of the source.
+  // The next entry; nullopt when there is no more.  Errors: Validation, when the body as a whole cannot be read; those
+  // of the source.
   Result<std::optional<UrlEntry>> next();
 
  private:
@@ -56,8 +57,8 @@ class UrlBatchReader {
 
 // URLs that a batch names several times: what is said of one comes together, later words winning.
 //
-// All URLs are noted first.  When the batch is read again, those that come once can be dealt with at once, and the few others are
-// held until its end.  Confined to one thread.
+// All URLs are noted first.  When the batch is read again, those that come once can be dealt with at once, and the few
+// others are held until its end.  Confined to one thread.
 class RepeatedUrls {
  public:
   void note(std::string_view url);

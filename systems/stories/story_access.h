@@ -32,8 +32,8 @@ class StoryAccess {
   // All nodes, in no particular order, read consistently and page by page.  Problems: TooLarge, beyond kMostNodes.
   runtime::Outcome<runtime::Done> visit_nodes(const std::string& story_id, const runtime::Caller& caller,
                                               const std::function<void(runtime::Object& node)>& visit) const;
-  // The same at once, by (nodeOrder, id); `memory` holds what they take, and a copy as text.  Problems: TooLarge, also beyond 64 MB of
-  // text; Unavailable, when there is no memory.
+  // The same at once, by (nodeOrder, id); `memory` holds what they take, and a copy as text.  Problems: TooLarge, also
+  // beyond 64 MB of text; Unavailable, when there is no memory.
   runtime::Outcome<std::vector<runtime::Object>> nodes_in_order(const std::string& story_id,
                                                                 const runtime::Caller& caller,
                                                                 MemoryClaim& memory) const;

@@ -36,9 +36,9 @@ struct StoryDocument {
 // Called with one node after another, and about how many values it holds.
 using OnNode = std::function<runtime::Outcome<runtime::Done>(value::Item node, std::size_t values)>;
 
-// A text is looked through first, which holds one node at a time, and then read again for its nodes.  Bounds: 10,000 nodes, each as
-// large as an item can be, and what the model says of attributes.  Problems: Invalid, with the first hundred places; those of
-// the source (app::unreadable).
+// A text is looked through first, which holds one node at a time, and then read again for its nodes.  Bounds: 10,000
+// nodes, each as large as an item can be, and what the model says of attributes.  Problems: Invalid, with the first
+// hundred places; those of the source (app::unreadable).
 runtime::Outcome<value::Item> check_json_story(ByteSource& text, const model::Model& model);
 runtime::Outcome<runtime::Done> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node);
 

@@ -33,7 +33,8 @@ struct TweeStory {
   friend bool operator==(const TweeStory&, const TweeStory&) = default;
 };
 
-// Reads Twee 3 passage by passage, and holds one of them.  Passages of scripts and styles are left out.  Confined to one thread.
+// Reads Twee 3 passage by passage, and holds one of them.  Passages of scripts and styles are left out.  Confined to
+// one thread.
 class TweeReader {
  public:
   explicit TweeReader(ByteSource& source) : source_(source) {}  // outlives the reader
@@ -70,8 +71,8 @@ class TweeReader {
   bool has_start_ = false;  // a passage called Start
 };
 
-// Reads Twee 3 as a whole.  Passages of scripts and styles are left out.  The start is StoryData's, else the passage called Start, else the
-// first.  Bounds: 10,000 passages.  Errors: Validation, with the line.
+// Reads Twee 3 as a whole.  Passages of scripts and styles are left out.  The start is StoryData's, else the passage
+// called Start, else the first.  Bounds: 10,000 passages.  Errors: Validation, with the line.
 Result<TweeStory> read_twee(std::string_view text);
 
 // Writes Twee 3 that reads back as the same, except that a space stands in texts where they would look like markup.  The names of

@@ -79,14 +79,15 @@ struct CheckOptions {
   std::function<bool(const CheckProgress&)> progress = {};
 };
 
-// Reads everything once, as of one moment: checksums of files where the store has any, every record, every index against its table
-// in both directions, time to live against the items, counts and sizes.  What is wrong is read a second time, to tell where.
-// Memory does not grow with the data.  Writes may go on.  Errors: Busy, when it was ended; Storage.
+// Reads everything once, as of one moment: checksums of files where the store has any, every record, every index
+// against its table in both directions, time to live against the items, counts and sizes.  What is wrong is read a
+// second time, to tell where.  Memory does not grow with the data.  Writes may go on.  Errors: Busy, when it was ended;
+// Storage.
 Result<CheckReport> check(storage::Store& store, const CheckOptions& options = {});
 
-// The same, and mends what can be computed from the items: index entries, expiries, counts and sizes; a few hundred changes in one
-// commit.  Changes nothing when a file is damaged or a part cannot be read.  Nothing else may write meanwhile.
-// Errors: Busy, Storage.
+// The same, and mends what can be computed from the items: index entries, expiries, counts and sizes; a few hundred
+// changes in one commit.  Changes nothing when a file is damaged or a part cannot be read.  Nothing else may write
+// meanwhile.  Errors: Busy, Storage.
 Result<CheckReport> repair(storage::Store& store, const CheckOptions& options = {});
 
 }  // namespace stator::engine

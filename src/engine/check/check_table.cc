@@ -12,8 +12,8 @@
 namespace stator::engine {
 namespace {
 
-// A checksum of records that does not depend on their order: the sums of their hashes.  Chance does not make those of different
-// records equal; the records were not chosen by somebody who wants them to be.
+// A checksum of records that does not depend on their order: the sums of their hashes.  Chance does not make those of
+// different records equal; the records were not chosen by somebody who wants them to be.
 class MultisetHash {
  public:
   void add(BytesView key, BytesView value) {

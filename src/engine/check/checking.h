@@ -23,7 +23,8 @@ class Checking {
 
   CheckReport& report() { return report_; }
   storage::CommitSequence last_commit() const { return last_commit_; }
-  // Not where anything cannot be read: what would be computed from the rest is wrong, and a damaged store takes no commit.
+  // Not where anything cannot be read: what would be computed from the rest is wrong, and a damaged store takes no
+  // commit.
   bool repairs() const {
     return mends_ != nullptr && unreadable() == 0 && report_.total(FindingKind::DamagedFile) == 0;
   }

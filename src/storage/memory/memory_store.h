@@ -12,8 +12,8 @@ namespace stator::storage {
 // Readers never wait, neither for each other nor for a commit, and a commit never waits for readers; commits wait for each
 // other.  Holding a snapshot costs the memory of what has changed since.
 //
-// With a limit, a commit that would take the store beyond it fails with Storage, and so do further ones until there is room; those
-// that free space are let through.
+// With a limit, a commit that would take the store beyond it fails with Storage, and so do further ones until there is
+// room; those that free space are let through.
 std::unique_ptr<Store> open_memory_store(std::uint64_t limit_bytes = UINT64_MAX);
 
 }  // namespace stator::storage

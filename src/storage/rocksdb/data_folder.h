@@ -22,8 +22,8 @@ bool holds_database(const std::string& path);
 // A link among the files that RocksDB or we write would be followed, and what it leads to overwritten.  Errors: Usage.
 Result<void> refuse_links(const std::string& path);
 
-// What root has made in a folder of somebody else becomes theirs, so that they can go on with it.  Links are not followed,
-// and files that have another name elsewhere are left alone.
+// What root has made in a folder of somebody else becomes theirs, so that they can go on with it.  Links are not
+// followed, and files that have another name elsewhere are left alone.
 void give_to_owner(const std::string& path);
 
 // Does so at the end of its life.

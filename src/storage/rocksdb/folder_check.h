@@ -11,8 +11,8 @@
 
 namespace stator::storage {
 
-// The work folder of a repair, inside the data folder.  READY in it says that the new database in it is complete and only
-// has to be moved to its place: until then the data folder may lack any part of a database.
+// The work folder of a repair, inside the data folder.  READY in it says that the new database in it is complete and
+// only has to be moved to its place: until then the data folder may lack any part of a database.
 inline constexpr const char* kRepairFolder = "repair.tmp";
 inline constexpr const char* kRepairReady = "READY";
 

@@ -274,8 +274,8 @@ class Repair {
     return std::any_of(check_.damage.begin(), check_.damage.end(), [&](const auto& one) { return one.kind == kind; });
   }
 
-  // READY: the folder for the damaged files, and what was found and lost, for the one who has to be told when the repair
-  // is finished by another run.
+  // READY: the folder for the damaged files, and what was found and lost, for the one who has to be told when the
+  // repair is finished by another run.
   Result<void> write_ready() const {
     std::string text = fmt::format("{}\nlost {} {} {}\n", options_.aside, report_.acknowledged, report_.commits_saved,
                                    report_.commits_lost);

@@ -59,8 +59,9 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.format_version = 5;
   table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-  // Index and filter blocks live in the cache, so that its size bounds the memory of a large store.  They are cut into pieces: one
-  // index of a whole file is megabytes large, falls out of the cache, and is then read and unpacked again for every item.
+  // Index and filter blocks live in the cache, so that its size bounds the memory of a large store.  They are cut into
+  // pieces: one index of a whole file is megabytes large, falls out of the cache, and is then read and unpacked again
+  // for every item.
   table.cache_index_and_filter_blocks = true;
   table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   table.partition_filters = true;
@@ -72,7 +73,8 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<
   rocks.create_if_missing = true;
   rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   rocks.merge_operator = new_counter_merge();
-  // A hot counter would otherwise pile up one operand per commit until the next flush, and reading it would add them all.
+  // A hot counter would otherwise pile up one operand per commit until the next flush, and reading it would add them
+  // all.
   rocks.max_successive_merges = 16;
   rocks.compression = rocksdb::kLZ4Compression;
   rocks.bottommost_compression = rocksdb::kZSTD;
@@ -86,8 +88,8 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<
   rocks.allow_concurrent_memtable_write = false;
   rocks.enable_write_thread_adaptive_yield = false;
 
-  // Reserving the log ahead makes a sync no cheaper (measured), and an empty store 70 MB large.  Overwriting old logs would,
-  // but recycling does not go with point-in-time recovery, and in this version risks holes in what is recovered.
+  // Reserving the log ahead makes a sync no cheaper (measured), and an empty store 70 MB large.  Overwriting old logs
+  // would, but recycling does not go with point-in-time recovery, and in this version risks holes in what is recovered.
   rocks.allow_fallocate = false;
   rocks.recycle_log_file_num = 0;
   // Up to the first record that is damaged; before that, check_folder() has seen whether anything is behind it.

@@ -40,8 +40,8 @@ constexpr std::uint64_t kRecoveryHeadroom = 8ULL << 20;
 constexpr std::uint64_t kReserve = 16ULL << 20;
 constexpr std::uint64_t kCompactionHeadroom = 1ULL << 20;
 
-// What going back to normal wants for the first compaction: all of its input, but at most this, and at most this part of
-// the data.  A store that is full again so soon after wants twice as much.
+// What going back to normal wants for the first compaction: all of its input, but at most this, and at most this part
+// of the data.  A store that is full again so soon after wants twice as much.
 constexpr std::uint64_t kMostCompactionRoom = 64ULL << 20;
 constexpr std::uint64_t kCompactionShare = 4;
 constexpr std::chrono::seconds kFullAgainSoon{60};

@@ -34,11 +34,11 @@ struct RocksDbOptions {
 // the one that failed has taken place is known after recover(), from last_commit(); if it has, then whole.  recover() keeps
 // new readers waiting for a moment until all snapshots are gone, and fails if one stays.
 //
-// A folder that lacks something that was acknowledged is not opened, and not changed: Corruption names the file and the way
-// out.  A full disk keeps no folder from being opened: health() tells it, and the store takes what frees space, if anything.
-// docs/internals/damage.md tells the whole story.
-// files() freezes the table files by hard links in the folder FROZEN, after a flush; commits wait meanwhile, for as long as the
-// last few changes take to be written.  Read-only, the files are frozen where they are.
+// A folder that lacks something that was acknowledged is not opened, and not changed: Corruption names the file and the
+// way out.  A full disk keeps no folder from being opened: health() tells it, and the store takes what frees space, if
+// anything. docs/internals/damage.md tells the whole story. files() freezes the table files by hard links in the folder
+// FROZEN, after a flush; commits wait meanwhile, for as long as the last few changes take to be written.  Read-only,
+// the files are frozen where they are.
 //
 // Errors: Usage (the folder is in use, or its format is newer than this program), Storage, Corruption.
 Result<std::unique_ptr<Store>> open_rocksdb_store(const RocksDbOptions& options);

@@ -13,20 +13,21 @@ struct LiveFileMetaData;
 
 namespace stator::storage {
 
-// The folder within a data folder where frozen files are.  Whatever is in there when a store is opened, a process left behind.
+// The folder within a data folder where frozen files are.  Whatever is in there when a store is opened, a process left
+// behind.
 inline constexpr std::string_view kFrozenFolder = "FROZEN";
 
 // Reads one table file by itself and compares the checksum of every block.  Errors: Corruption, Storage.
 Result<void> verify_table_file(const std::string& path);
 
-// What StoreFiles::verify() does, for the table files of a database.  `still_live` tells whether a file that could not be read is
-// still part of it: compaction deletes files that it has replaced.
+// What StoreFiles::verify() does, for the table files of a database.  `still_live` tells whether a file that could not
+// be read is still part of it: compaction deletes files that it has replaced.
 Result<std::vector<DamagedFile>> verify_table_files(const std::vector<rocksdb::LiveFileMetaData>& files,
                                                     const std::function<bool(const std::string& name)>& still_live,
                                                     const StoreFiles::Progress& progress);
 
-// Links the table files of an open database to a new folder below `data_folder`, and copies the rest.  The caller keeps commits
-// away meanwhile; identify() the files afterwards.  The folder goes with the answer.
+// Links the table files of an open database to a new folder below `data_folder`, and copies the rest.  The caller keeps
+// commits away meanwhile; identify() the files afterwards.  The folder goes with the answer.
 class Checkpoint final : public FrozenFiles {
  public:
   static Result<std::unique_ptr<Checkpoint>> create(rocksdb::DB& db, const std::string& data_folder,

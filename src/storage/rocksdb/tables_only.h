@@ -11,8 +11,8 @@
 
 namespace stator::storage {
 
-// A database opened for reading as if its logs were empty: what is in table files can be told from what is not.  Changes
-// nothing in the folder.  Not thread-safe.
+// A database opened for reading as if its logs were empty: what is in table files can be told from what is not.
+// Changes nothing in the folder.  Not thread-safe.
 class TablesOnly {
  public:
   // What is wrong with table files is found when they are opened, or only when they are read.
