@@ -44,7 +44,7 @@ Result<std::vector<TableKeys>> read_batch(Call& call) {
   std::size_t count = 0;
   for (const auto [name, json] : call.request().object("RequestItems")->json()) {
     value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) continue;
+    if (!json.get(object)) continue;
     tables.push_back(TRY(read_table(call, name, Request(object))));
     count += tables.back().keys.size();
     if (count > kMaxKeys) return validation_error("Too many items requested for the BatchGetItem call");
@@ -69,7 +69,7 @@ void write_unprocessed(value::JsonWriter& json, const TableKeys& keys, std::size
   json.end_array();
   for (const std::string_view name :
        {"ProjectionExpression", "ExpressionAttributeNames", "AttributesToGet", "ConsistentRead"}) {
-    if (const auto element = keys.request.element(name)) json.key(name).raw(simdjson::minify(*element));
+    if (const auto element = keys.request.element(name)) json.key(name).raw(value::json_text(*element));
   }
   json.end_object();
 }

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxRequests = 25;
 Result<WriteAction> read_request(value::JsonElement json) {
   value::JsonObject object;
   WriteAction action;
-  if (json.get(object) != simdjson::SUCCESS)
+  if (!json.get(object))
     return Error{ErrorCode::Internal, "a write request was checked to be an object"};
   const Request request(object);
   const auto put = request.object("PutRequest");
@@ -35,12 +35,12 @@ Result<WriteAction> read_request(value::JsonElement json) {
   return action;
 }
 
-Result<engine::WriteRequest> read_batch(Call& call) {
+Result<engine::WriteRequest> read_writes(Call& call) {
   engine::WriteRequest batch{.actions = {}, .atomic = false, .token = {}, .memory = call.write_memory()};
   std::vector<std::pair<std::string_view, std::size_t>> tables;  // name and how many actions are its
   for (const auto [name, requests] : call.request().object("RequestItems")->json()) {
     value::JsonArray list;
-    if (requests.get(list) != simdjson::SUCCESS) continue;
+    if (!requests.get(list)) continue;
     for (const auto json : list) batch.actions.push_back(TRY(read_request(json)));
     tables.emplace_back(name, list.size());
   }
@@ -98,7 +98,7 @@ std::string answer(const Call& call, const Written& written, const engine::Write
 }  // namespace
 
 void batch_write_item(Call call) {
-  auto batch = read_batch(call);
+  auto batch = read_writes(call);
   if (!batch) return call.fail(batch.error());
   const auto options = WriteAnswer::from(call.request());
   Written written;

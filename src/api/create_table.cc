@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "stator/api/invalid.h"
 #include "stator/api/schema_reader.h"
 #include "stator/api/table_description.h"
 #include "stator/api/table_name.h"
@@ -17,10 +18,6 @@ constexpr std::size_t kMaxLocalIndexes = 5;
 constexpr std::size_t kMostIndexesRead = 200;  // what is wrong with one is told before their number is, within reason
 constexpr std::string_view kTooManyLocal = "Number of LocalSecondaryIndexes exceeds per-table limit of 5";
 constexpr std::string_view kTooManyGlobal = "GlobalSecondaryIndex count exceeds the per-table limit of 20";
-
-Error invalid(std::string_view what) {
-  return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
-}
 
 Result<void> read_local_indexes(const Request& request, SchemaReader& schemas, Table& table) {
   if (!request.has("LocalSecondaryIndexes")) return {};

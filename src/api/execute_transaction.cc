@@ -158,7 +158,7 @@ void run_writes(Call call, std::vector<Member> members) {
   engine::WriteRequest request;
   request.memory = call.write_memory();
   if (const auto token = call.request().string("ClientRequestToken")) {
-    const auto asked = simdjson::minify(*call.request().element("TransactStatements"));
+    const auto asked = value::json_text(*call.request().element("TransactStatements"));
     request.token = engine::RequestToken{std::string(*token), XXH3_64bits(asked.data(), asked.size())};
   }
   std::vector<engine::TablePtr> tables;

@@ -14,7 +14,7 @@ Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cach
     names.emplace();
     for (const auto [placeholder, json] : object->json()) {
       std::string_view name;
-      if (json.get(name) != simdjson::SUCCESS) continue;
+      if (!json.get(name)) continue;
       if (name.empty()) {
         return validation_error(fmt::format(
             "ExpressionAttributeNames contains invalid value: Empty attribute name for key {}", placeholder));

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "stator/api/invalid.h"
 #include "stator/expr/placeholders.h"
 #include "stator/expr/tree.h"
 
@@ -17,10 +18,6 @@ using expr::NodeIndex;
 using expr::Op;
 using value::AttributeValue;
 using value::Type;
-
-Error invalid(std::string_view what) {
-  return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
-}
 
 // How many arguments an operator takes, and of which types.
 struct Operator {
@@ -98,7 +95,7 @@ Result<std::vector<Comparison>> read_conditions(const Request& conditions, std::
   std::vector<Comparison> comparisons;
   for (const auto [attribute, json] : conditions.json()) {
     value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) continue;
+    if (!json.get(object)) continue;
     const Request condition(object);
     Comparison comparison{std::string(attribute), &find_operator(*condition.string("ComparisonOperator")),
                           TRY(read_values(condition, "AttributeValueList"))};
@@ -225,7 +222,7 @@ Result<std::optional<expr::Condition>> legacy_expected(const Request& request) {
   std::vector<Comparison> comparisons;
   for (const auto [attribute, json] : expected->json()) {
     value::JsonObject object;
-    if (json.get(object) == simdjson::SUCCESS) comparisons.push_back(TRY(read_expected(attribute, Request(object))));
+    if (json.get(object)) comparisons.push_back(TRY(read_expected(attribute, Request(object))));
   }
   return combine(std::move(comparisons), any);
 }
@@ -268,7 +265,7 @@ Result<std::optional<expr::Update>> legacy_updates(const Request& request) {
   LegacyTree tree(expr::Kind::Update);
   for (const auto [name, json] : updates->json()) {
     value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) continue;
+    if (!json.get(object)) continue;
     const Request update(object);
     const std::string attribute(name);
     if (attribute.empty()) return invalid("Empty attribute name");
@@ -315,7 +312,7 @@ Result<std::optional<expr::Projection>> legacy_projection(const Request& request
   std::set<std::string_view> seen;
   for (const auto& json : request.elements("AttributesToGet")) {
     std::string_view name;
-    if (json.get(name) != simdjson::SUCCESS) continue;
+    if (!json.get(name)) continue;
     if (name.empty()) return invalid("Empty attribute name");
     if (!seen.insert(name).second) {
       return invalid(fmt::format("Duplicate value in attribute name: {}", name));

@@ -7,6 +7,7 @@
 
 #include "stator/api/capacity_report.h"
 #include "stator/api/expressions.h"
+#include "stator/api/invalid.h"
 #include "stator/api/legacy.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/capacity.h"
@@ -18,10 +19,6 @@ namespace {
 
 using engine::IndexKind;
 using engine::ProjectionKind;
-
-Error invalid(std::string_view what) {
-  return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
-}
 
 // Select against the parameters beside it.
 Result<void> check_select(const Request& request) {
@@ -176,7 +173,7 @@ Result<PageRead> open_page(Call& call, ReadExpressions expressions) {
 std::uint64_t filter_bound(const std::optional<value::JsonElement>& constants, std::size_t expression_bytes) {
   constexpr std::size_t kMostWork = std::size_t{1} << 27;  // bytes compared
   constexpr std::size_t kShortestUse = 16;                 // of a constant in an expression, about
-  const auto bytes = constants ? simdjson::minify(*constants).size() : 0;
+  const auto bytes = constants ? value::json_text(*constants).size() : 0;
   return std::max<std::uint64_t>(1, kMostWork / ((1 + bytes) * (1 + expression_bytes / kShortestUse)));
 }
 

@@ -9,14 +9,14 @@ namespace {
 template <typename T>
 std::optional<T> member(const value::JsonObject& object, std::string_view name) {
   T found;
-  if (object.at_key(name).get(found) != simdjson::SUCCESS) return std::nullopt;
+  if (!object[name].get(found)) return std::nullopt;
   return found;
 }
 
 value::JsonObject parse_again(value::JsonParser& parser, const Request& request) {
-  const auto parsed = parser.parse(simdjson::minify(request.json()));
+  const auto parsed = parser.parse(value::json_text(request.json().element()));
   value::JsonObject object;
-  STATOR_ASSERT(parsed && parsed->get(object) == simdjson::SUCCESS, "what was parsed once can be parsed again");
+  STATOR_ASSERT(parsed && parsed->get(object), "what was parsed once can be parsed again");
   return object;
 }
 
@@ -26,7 +26,7 @@ KeptRequest::KeptRequest(const Request& request) : request_(parse_again(parser_,
 
 Request Request::none() {
   static value::JsonParser parser;
-  static const value::JsonObject empty = parser.parse("{}")->get_object().value_unsafe();
+  static const value::JsonObject empty = parser.parse("{}")->object();
   return Request(empty);
 }
 
@@ -57,7 +57,7 @@ std::vector<Request> Request::objects(std::string_view name) const {
   std::vector<Request> found;
   for (const auto& element : elements(name)) {
     value::JsonObject object;
-    if (element.get(object) == simdjson::SUCCESS) found.emplace_back(object);
+    if (element.get(object)) found.emplace_back(object);
   }
   return found;
 }

@@ -11,7 +11,7 @@ namespace stator::api {
 
 Result<void> check_request(const Shape& input, value::JsonElement body) {
   value::JsonObject object;
-  if (body.get(object) != simdjson::SUCCESS) {
+  if (!body.get(object)) {
     return Error{ErrorCode::Serialization,
                  std::string(body.is_array() ? "Start of list found where not expected" : kUnexpectedValue)};
   }
@@ -25,11 +25,11 @@ Result<void> check_request(const Shape& input, value::JsonElement body) {
 
 std::int64_t integer_of(value::JsonElement number) {
   std::int64_t integer = 0;
-  if (number.get(integer) == simdjson::SUCCESS) return integer;
+  if (number.get(integer)) return integer;
   std::uint64_t large = 0;
-  if (number.get(large) == simdjson::SUCCESS) return Shape::kNoMax;  // what fits was taken above
+  if (number.get(large)) return Shape::kNoMax;  // what fits was taken above
   double real = 0;
-  if (number.get(real) != simdjson::SUCCESS) return 0;
+  if (!number.get(real)) return 0;
   real = std::floor(real);
   if (real >= 0x1p63) return std::numeric_limits<std::int64_t>::max();
   if (real < -0x1p63) return std::numeric_limits<std::int64_t>::min();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "stator/api/invalid.h"
 #include "stator/api/table_settings.h"
 
 namespace stator::api {
@@ -16,10 +17,6 @@ using engine::Table;
 
 constexpr std::size_t kMaxGlobalKeyAttributes = 4;   // per part
 constexpr std::size_t kMaxIncludedAttributes = 100;  // over all indexes of a table
-
-Error invalid(std::string_view what) {
-  return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
-}
 
 struct KeyElement {
   std::string_view name;
@@ -129,7 +126,7 @@ Result<engine::IndexProjection> SchemaReader::read_projection(const Request& ind
   }
   for (const auto& json : object->elements("NonKeyAttributes")) {
     std::string_view name;
-    if (json.get(name) != simdjson::SUCCESS) continue;
+    if (!json.get(name)) continue;
     auto& names = projection.non_key_attributes;
     if (std::find(names.begin(), names.end(), name) != names.end()) {
       return invalid(fmt::format("Duplicate value in NonKeyAttributes: {}", name));

@@ -109,7 +109,7 @@ void Service::call(std::string_view operation, std::string_view padded_body, Rep
   }
   if (run == nullptr || shape == nullptr) return fail({ErrorCode::UnknownOperation, ""});
   value::JsonObject object;
-  if (json->get(object) != simdjson::SUCCESS) {
+  if (!json->get(object)) {
     return fail({ErrorCode::Serialization, "Start of structure or map found where not expected."});
   }
   if (const auto checked = check_request(*shape, *json); !checked) return fail(checked.error());

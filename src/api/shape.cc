@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "stator/base/ascii.h"
+
 namespace stator::api {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
 bool is_name(char c) { return is_alphanumeric(c) || c == '_' || c == '.' || c == '-'; }
 bool is_printable(char c) { return c >= 0x20 && c <= 0x7e; }

@@ -61,18 +61,18 @@ inline bool holds(const Shape& shape, std::string_view text) {
 // Whether a value of the right type keeps the constraints of its own shape, not those of what it contains.
 inline bool holds(const Shape& shape, value::JsonElement json) {
   switch (shape.type) {
-    case ShapeType::String: return holds(shape, json.get_string().value_unsafe());
+    case ShapeType::String: return holds(shape, json.string());
     case ShapeType::Integer:
     case ShapeType::Long: return within(shape, integer_of(json));
-    case ShapeType::List: return within(shape, static_cast<std::int64_t>(json.get_array().value_unsafe().size()));
-    case ShapeType::Map: return within(shape, static_cast<std::int64_t>(json.get_object().value_unsafe().size()));
+    case ShapeType::List: return within(shape, static_cast<std::int64_t>(json.array().size()));
+    case ShapeType::Map: return within(shape, static_cast<std::int64_t>(json.object().size()));
     default: return true;
   }
 }
 
 inline bool is_empty(value::JsonElement json) {
   value::JsonObject object;
-  return json.get(object) == simdjson::SUCCESS && object.begin() == object.end();
+  return json.get(object) && object.begin() == object.end();
 }
 
 }  // namespace stator::api

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "stator/api/invalid.h"
+
 namespace stator::api {
 namespace {
 
@@ -13,10 +15,6 @@ constexpr std::int64_t kNoMaximum = -1;
 constexpr engine::Throughput kOnDemandWarm{.read_units = 12'000, .write_units = 4'000};
 // Stands for the key that the service makes for an account.
 constexpr std::string_view kManagedKey = "key/00000000-0000-4000-8000-000000000000";
-
-Error invalid(std::string_view what) {
-  return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
-}
 
 std::string name_of(SettingOwner owner) { return owner.index.empty() ? "table" : fmt::format("index {}", owner.index); }
 

@@ -103,7 +103,7 @@ Result<std::set<std::string>> read_keys_to_remove(const Request& request) {
   std::set<std::string> keys;
   for (const auto& json : request.elements("TagKeys")) {
     std::string_view text;
-    keys.insert(TRY(tag_key(json.get(text) == simdjson::SUCCESS ? std::optional(text) : std::nullopt)));
+    keys.insert(TRY(tag_key(json.get(text) ? std::optional(text) : std::nullopt)));
   }
   if (keys.empty()) return validation_error("Atleast one Tag Key needs to be provided as Input.");
   return keys;

@@ -53,7 +53,7 @@ void transact_write_items(Call call) {
   }
   std::optional<engine::RequestToken> token;
   if (const auto text = call.request().string("ClientRequestToken")) {
-    const auto asked = simdjson::minify(*call.request().element("TransactItems"));
+    const auto asked = value::json_text(*call.request().element("TransactItems"));
     token = engine::RequestToken{std::string(*text), XXH3_64bits(asked.data(), asked.size())};
   }
   const auto options = WriteAnswer::from(call.request());

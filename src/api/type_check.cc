@@ -14,7 +14,7 @@ namespace {
 using value::JsonArray;
 using value::JsonElement;
 using value::JsonObject;
-using JsonType = simdjson::dom::element_type;
+using value::JsonType;
 
 constexpr std::int64_t kMaxAttributeName = 65535;
 
@@ -31,8 +31,8 @@ constexpr std::string_view kAttributeMapType =
 
 std::string_view token_name(JsonType type) {
   switch (type) {
-    case JsonType::STRING: return "STRING_VALUE";
-    case JsonType::DOUBLE: return "DECIMAL_VALUE";
+    case JsonType::String: return "STRING_VALUE";
+    case JsonType::Double: return "DECIMAL_VALUE";
     default: return "NUMBER_VALUE";
   }
 }
@@ -62,14 +62,14 @@ std::string type_name(const Shape& shape) {
 
 std::string scalar_error(ShapeType type, JsonElement json) {
   const auto found = json.type();
-  if (found == JsonType::OBJECT) return std::string(kUnexpectedObject);
-  if (found == JsonType::ARRAY) {
+  if (found == JsonType::Object) return std::string(kUnexpectedObject);
+  if (found == JsonType::Array) {
     return fmt::format("Unrecognized collection type class {}", type_name(Shape{.type = type}));
   }
   if (type == ShapeType::Blob) return "only base-64-encoded strings are convertible to bytes";
-  if (type == ShapeType::Boolean && found == JsonType::STRING) return "Unexpected token received from parser";
+  if (type == ShapeType::Boolean && found == JsonType::String) return "Unexpected token received from parser";
   const auto token =
-      found == JsonType::BOOL ? (json.get_bool().value_unsafe() ? "TRUE_VALUE" : "FALSE_VALUE") : token_name(found);
+      found == JsonType::Bool ? (json.boolean() ? "TRUE_VALUE" : "FALSE_VALUE") : token_name(found);
   return fmt::format("{} cannot be converted to {}", token, scalar_name(type));
 }
 
@@ -105,7 +105,7 @@ bool TypeCheck::structure(const Shape& shape, JsonObject object) {
     seen |= bit;
     const auto& member = shape.members[index];
     if (!value(*member.shape, json, Place::Field)) return false;
-    if (member.name_check != NameCheck::None && !is_table_name_or_arn(json.get_string().value_unsafe()))
+    if (member.name_check != NameCheck::None && !is_table_name_or_arn(json.string()))
       violated_ = true;
     if (!member.empty_text.empty() && is_empty(json)) violated_ = true;
   }
@@ -117,7 +117,7 @@ bool TypeCheck::value(const Shape& shape, JsonElement json, Place place) {
   switch (shape.type) {
     case ShapeType::String: {
       std::string_view found;
-      if (json.get(found) != simdjson::SUCCESS) return fail(scalar_error(shape.type, json));
+      if (!json.get(found)) return fail(scalar_error(shape.type, json));
       if (!holds(shape, found)) violated_ = true;
       return true;
     }
@@ -135,7 +135,7 @@ bool TypeCheck::value(const Shape& shape, JsonElement json, Place place) {
     case ShapeType::AttributeValue: return attribute_value(json, place);
     case ShapeType::Structure: {
       JsonObject object;
-      if (json.get(object) != simdjson::SUCCESS) return fail(structure_error(shape.name, json, place));
+      if (!json.get(object)) return fail(structure_error(shape.name, json, place));
       return structure(shape, object);
     }
   }
@@ -144,7 +144,7 @@ bool TypeCheck::value(const Shape& shape, JsonElement json, Place place) {
 
 bool TypeCheck::list(const Shape& shape, JsonElement json, Place place) {
   JsonArray array;
-  if (json.get(array) != simdjson::SUCCESS) return fail(list_error(json, place));
+  if (!json.get(array)) return fail(list_error(json, place));
   if (shape.constrained() && !holds(shape, json)) violated_ = true;
   for (const auto element : array) {
     if (element.is_null()) {
@@ -160,7 +160,7 @@ bool TypeCheck::list(const Shape& shape, JsonElement json, Place place) {
 bool TypeCheck::map(const Shape& shape, JsonElement json, Place place) {
   if (shape.element->type == ShapeType::AttributeValue) return attribute_map(json, place, shape.key->max);
   JsonObject object;
-  if (json.get(object) != simdjson::SUCCESS) return fail(map_error(type_name(shape), json, place));
+  if (!json.get(object)) return fail(map_error(type_name(shape), json, place));
   if (shape.constrained() && !holds(shape, json)) violated_ = true;
   const bool table_names = takes_table_names(shape);
   std::unordered_set<std::string_view> tables;
@@ -178,7 +178,7 @@ bool TypeCheck::map(const Shape& shape, JsonElement json, Place place) {
 
 bool TypeCheck::attribute_map(JsonElement json, Place place, std::int64_t max_name) {
   JsonObject object;
-  if (json.get(object) != simdjson::SUCCESS) return fail(map_error(kAttributeMapType, json, place));
+  if (!json.get(object)) return fail(map_error(kAttributeMapType, json, place));
   for (const auto [name, element] : object) {
     if (static_cast<std::int64_t>(name.size()) > max_name && length_of(name) > max_name) violated_ = true;
     if (!attribute_value(element, Place::Element)) return false;
@@ -188,7 +188,7 @@ bool TypeCheck::attribute_map(JsonElement json, Place place, std::int64_t max_na
 
 bool TypeCheck::attribute_list(JsonElement json) {
   JsonArray array;
-  if (json.get(array) != simdjson::SUCCESS) return fail(list_error(json, Place::Field));
+  if (!json.get(array)) return fail(list_error(json, Place::Field));
   for (const auto element : array) {
     if (!attribute_value(element, Place::Element)) return false;
   }
@@ -197,7 +197,7 @@ bool TypeCheck::attribute_list(JsonElement json) {
 
 bool TypeCheck::attribute_value(JsonElement json, Place place) {
   JsonObject object;
-  if (json.get(object) != simdjson::SUCCESS) {
+  if (!json.get(object)) {
     if (!json.is_null()) return fail(structure_error("AttributeValue", json, place));
     violated_ = null_attribute_value_ = true;
     return true;
@@ -229,7 +229,7 @@ bool TypeCheck::attribute_value(JsonElement json, Place place) {
 template <typename Check>
 bool TypeCheck::set(JsonElement json, Check check) {
   JsonArray array;
-  if (json.get(array) != simdjson::SUCCESS) return fail(list_error(json, Place::Field));
+  if (!json.get(array)) return fail(list_error(json, Place::Field));
   for (const auto member : array) {
     if (member.is_null()) {
       violated_ = true;
@@ -244,7 +244,7 @@ bool TypeCheck::text(JsonElement json) { return json.is_string() || fail(scalar_
 
 bool TypeCheck::blob(JsonElement json) {
   std::string_view found;
-  if (json.get(found) != simdjson::SUCCESS) return fail(scalar_error(ShapeType::Blob, json));
+  if (!json.get(found)) return fail(scalar_error(ShapeType::Blob, json));
   return is_base64(found) || fail(base64_error(found));
 }
 

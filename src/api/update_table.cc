@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "stator/api/invalid.h"
 #include "stator/api/schema_reader.h"
 #include "stator/api/table_description.h"
 #include "stator/api/table_name.h"
@@ -13,10 +14,6 @@ namespace stator::api {
 namespace {
 
 using engine::Table;
-
-Error invalid(std::string_view what) {
-  return validation_error(fmt::format("One or more parameter values were invalid: {}", what));
-}
 
 struct IndexUpdate {
   std::string name;

@@ -17,7 +17,7 @@ namespace {
 using value::JsonArray;
 using value::JsonElement;
 using value::JsonObject;
-using JsonType = simdjson::dom::element_type;
+using value::JsonType;
 
 constexpr std::size_t kMaxViolations = 10;  // the service lists no more
 // Ours, so that the answer to a huge request stays small.
@@ -92,21 +92,21 @@ class Printer {
       return;
     }
     switch (shape.type) {
-      case ShapeType::String: out_ += json.get_string().value_unsafe(); break;
+      case ShapeType::String: out_ += json.string(); break;
       case ShapeType::Blob: {
-        const auto digits = without_padding(json.get_string().value_unsafe());
+        const auto digits = without_padding(json.string());
         out_ += fmt::format("java.nio.HeapByteBuffer[pos=0 lim={0} cap={0}]", digits.size() * 3 / 4);
         break;
       }
-      case ShapeType::Boolean: out_ += json.get_bool().value_unsafe() ? "true" : "false"; break;
+      case ShapeType::Boolean: out_ += json.boolean() ? "true" : "false"; break;
       case ShapeType::Integer:
       case ShapeType::Long: out_ += std::to_string(integer_of(json)); break;
       case ShapeType::Double:
-      case ShapeType::Timestamp: out_ += fmt::format("{}", json.get_double().value_unsafe()); break;
-      case ShapeType::List: list(shape, json.get_array().value_unsafe()); break;
-      case ShapeType::Map: map(shape, json.get_object().value_unsafe()); break;
+      case ShapeType::Timestamp: out_ += fmt::format("{}", json.real()); break;
+      case ShapeType::List: list(shape, json.array()); break;
+      case ShapeType::Map: map(shape, json.object()); break;
       case ShapeType::Structure:
-      case ShapeType::AttributeValue: structure(shape, json.get_object().value_unsafe()); break;
+      case ShapeType::AttributeValue: structure(shape, json.object()); break;
     }
   }
 
@@ -145,7 +145,7 @@ class Printer {
       out_ += inner_name(member.name);
       out_ += '=';
       JsonElement found;
-      if (object.at_key(member.name).get(found) == simdjson::SUCCESS) {
+      if (object[member.name].get(found)) {
         value(*member.shape, found);
       } else {
         out_ += "null";
@@ -264,7 +264,7 @@ void Explanation::early(const Shape& input, JsonObject body) {
       if (!member.absent_text.empty()) first_ = validation_error(std::string(member.absent_text));
       continue;
     }
-    const auto name = found->get_string().value_unsafe();
+    const auto name = found->string();
     if (member.name_check == NameCheck::Early) {
       std::vector<std::string> violations;
       add_table_name(violations, inner_name(member.name), name);
@@ -289,7 +289,7 @@ void Explanation::structure(const Shape& shape, JsonObject object) {
       }
       value(*member.shape, *found);
       if (member.name_check == NameCheck::Late && late_names_.size() < kMaxViolations) {
-        add_table_name(late_names_, path_, found->get_string().value_unsafe());
+        add_table_name(late_names_, path_, found->string());
       }
       if (!member.empty_text.empty() && is_empty(*found)) empty_text_ = member.empty_text;
     });
@@ -306,14 +306,14 @@ void Explanation::contents(const Shape& shape, JsonElement json) {
     case ShapeType::List: return list(shape, json);
     case ShapeType::Map: return map(shape, json);
     case ShapeType::Structure:
-    case ShapeType::AttributeValue: return structure(shape, json.get_object().value_unsafe());
+    case ShapeType::AttributeValue: return structure(shape, json.object());
     default: return;
   }
 }
 
 void Explanation::list(const Shape& shape, JsonElement json) {
   const auto& element_shape = *shape.element;
-  const auto array = json.get_array().value_unsafe();
+  const auto array = json.array();
   if (element_shape.constrained()) {
     for (const auto element : array) {
       if (element.is_null() || holds(element_shape, element)) continue;
@@ -333,7 +333,7 @@ void Explanation::list(const Shape& shape, JsonElement json) {
 
 void Explanation::map(const Shape& shape, JsonElement json) {
   const auto& element_shape = *shape.element;
-  const auto object = json.get_object().value_unsafe();
+  const auto object = json.object();
   const bool table_names = takes_table_names(shape);
   bool bad_key = false;
   bool bad_value = false;
@@ -365,7 +365,7 @@ void Explanation::own_constraints(const Shape& shape, JsonElement json) {
   if (!shape.constrained()) return;
   switch (shape.type) {
     case ShapeType::String: {
-      const auto text = json.get_string().value_unsafe();
+      const auto text = json.string();
       const auto pattern = [&] {
         if (!matches(shape.pattern, text)) add(shape, json, match_pattern(shape.pattern_text));
       };
@@ -385,9 +385,9 @@ void Explanation::own_constraints(const Shape& shape, JsonElement json) {
       return;
     }
     case ShapeType::List:
-      return lengths(shape, json, static_cast<std::int64_t>(json.get_array().value_unsafe().size()));
+      return lengths(shape, json, static_cast<std::int64_t>(json.array().size()));
     case ShapeType::Map:
-      return lengths(shape, json, static_cast<std::int64_t>(json.get_object().value_unsafe().size()));
+      return lengths(shape, json, static_cast<std::int64_t>(json.object().size()));
     default: return;
   }
 }

@@ -50,6 +50,10 @@ void append_objects(std::string& out, const model::Table& table, const std::vect
 
 }  // namespace
 
+runtime::Problem problem(runtime::ProblemKind kind, std::string_view code, std::string_view message) {
+  return {.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
+}
+
 int status_of(runtime::ProblemKind kind) {
   using Kind = runtime::ProblemKind;
   switch (kind) {

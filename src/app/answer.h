@@ -14,6 +14,8 @@ namespace stator::app {
 
 inline constexpr std::string_view kJsonType = "application/json";
 
+runtime::Problem problem(runtime::ProblemKind kind, std::string_view code, std::string_view message);
+
 // {"code": ..., "message": ..., "details": [{"attribute": ..., "problem": ...}]} with the status of its kind.  At most
 // model::kMostProblems details, and behind them "more": how many there are beside those.
 http::Response problem_answer(const runtime::Problem& problem);

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "stator/app/answer.h"
+
 namespace stator::app {
-namespace {
 
 using runtime::Problem;
 using runtime::ProblemKind;
-
-Problem problem(ProblemKind kind, std::string_view code, std::string message) {
-  return {.kind = kind, .code = std::string(code), .message = std::move(message), .details = {}};
-}
-
-}  // namespace
 
 FileBody::FileBody(const Call& call, std::size_t most)
     : bytes_(call.request.header("Content-Encoding"), call.body, std::min(call.max_file_bytes, most)), text_(bytes_) {}

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxNumberBytes = 1024;  // an RSA modulus of 8192 bits
 constexpr int kMinRsaBits = 2048;
 constexpr std::size_t kCoordinateBytes = 32;
 
-const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
+const unsigned char* octets(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
 // Gives a C object of OpenSSL back.
 template <auto Free>
@@ -38,7 +38,7 @@ using BigNumber = Owned<BIGNUM, &BN_free>;
 
 std::string_view member(value::JsonObject object, std::string_view name) {
   std::string_view text;
-  return object.at_key(name).get(text) == simdjson::SUCCESS ? text : std::string_view();
+  return object[name].get(text) ? text : std::string_view();
 }
 
 std::optional<std::string> bytes_member(value::JsonObject object, std::string_view name) {
@@ -63,8 +63,8 @@ std::shared_ptr<EVP_PKEY> rsa_key(value::JsonObject json) {
   const auto n = bytes_member(json, "n");
   const auto e = bytes_member(json, "e");
   if (!n || !e) return nullptr;
-  const BigNumber modulus(BN_bin2bn(bytes_of(*n), static_cast<int>(n->size()), nullptr));
-  const BigNumber exponent(BN_bin2bn(bytes_of(*e), static_cast<int>(e->size()), nullptr));
+  const BigNumber modulus(BN_bin2bn(octets(*n), static_cast<int>(n->size()), nullptr));
+  const BigNumber exponent(BN_bin2bn(octets(*e), static_cast<int>(e->size()), nullptr));
   const Owned<OSSL_PARAM_BLD, &OSSL_PARAM_BLD_free> build(OSSL_PARAM_BLD_new());
   if (modulus == nullptr || exponent == nullptr || build == nullptr || BN_num_bits(modulus.get()) < kMinRsaBits ||
       OSSL_PARAM_BLD_push_BN(build.get(), OSSL_PKEY_PARAM_RSA_N, modulus.get()) != 1 ||
@@ -93,8 +93,8 @@ std::shared_ptr<EVP_PKEY> p256_key(value::JsonObject json) {
 std::optional<std::string> der_signature(std::string_view signature) {
   if (signature.size() != 2 * kCoordinateBytes) return std::nullopt;
   const Owned<ECDSA_SIG, &ECDSA_SIG_free> parts(ECDSA_SIG_new());
-  BigNumber r(BN_bin2bn(bytes_of(signature), kCoordinateBytes, nullptr));
-  BigNumber s(BN_bin2bn(bytes_of(signature.substr(kCoordinateBytes)), kCoordinateBytes, nullptr));
+  BigNumber r(BN_bin2bn(octets(signature), kCoordinateBytes, nullptr));
+  BigNumber s(BN_bin2bn(octets(signature.substr(kCoordinateBytes)), kCoordinateBytes, nullptr));
   if (parts == nullptr || r == nullptr || s == nullptr) return std::nullopt;
   ECDSA_SIG_set0(parts.get(), r.release(), s.release());
   unsigned char* der = nullptr;
@@ -133,7 +133,7 @@ bool PublicKey::verifies(std::string_view text, std::string_view signature) cons
   const Owned<EVP_MD_CTX, &EVP_MD_CTX_free> context(EVP_MD_CTX_new());
   const bool verified =
       context != nullptr && EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, key.get()) == 1 &&
-      EVP_DigestVerify(context.get(), bytes_of(signature), signature.size(), bytes_of(text), text.size()) == 1;
+      EVP_DigestVerify(context.get(), octets(signature), signature.size(), octets(text), text.size()) == 1;
   if (!verified) ERR_clear_error();
   return verified;
 }
@@ -144,14 +144,14 @@ Result<std::vector<PublicKey>> read_jwks(std::string_view json) {
   const auto root = parser.parse(json);
   if (!root) return validation_error("the key set is not JSON");
   value::JsonArray list;
-  if (root->at_key("keys").get(list) != simdjson::SUCCESS) {
+  if (!(*root)["keys"].get(list)) {
     return validation_error("a key set is an object with a list of `keys`");
   }
   if (list.size() > kMaxKeys) return validation_error(fmt::format("a key set has at most {} keys", kMaxKeys));
   std::vector<PublicKey> keys;
   for (const auto entry : list) {
     value::JsonObject object;
-    if (entry.get(object) != simdjson::SUCCESS) return validation_error("every key of a key set is an object");
+    if (!entry.get(object)) return validation_error("every key of a key set is an object");
     if (auto key = read_key(object)) keys.push_back(std::move(*key));
   }
   if (keys.empty()) {

@@ -15,7 +15,7 @@
 namespace stator::app {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxKeySetBytes = std::size_t{1} << 20;
 constexpr std::chrono::seconds kTimeout{10};
 
 Error unreadable(std::string_view where, std::string_view why) {
@@ -25,10 +25,10 @@ Error unreadable(std::string_view where, std::string_view why) {
 Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return unreadable(path, "cannot be opened");
-  std::string text(kMaxBytes + 1, '\0');
+  std::string text(kMaxKeySetBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMaxBytes) return unreadable(path, "is too long");
+  if (text.size() > kMaxKeySetBytes) return unreadable(path, "is too long");
   return text;
 }
 
@@ -39,7 +39,7 @@ class JwksUrl {
     const auto path = url.find('/', url.find("://") + 3);
     auto origin = TRY(http::Origin::parse(url.substr(0, path)));
     if (!origin.tls && !origin.loopback()) return unreadable(url, "must be read over https");
-    auto client = TRY(http::Client::start({.connections = 1, .body_bytes = kMaxBytes, .timeout = kTimeout}));
+    auto client = TRY(http::Client::start({.connections = 1, .body_bytes = kMaxKeySetBytes, .timeout = kTimeout}));
     return std::make_shared<JwksUrl>(url, std::move(origin), path == url.npos ? "/" : url.substr(path),
                                      std::move(client));
   }

@@ -32,10 +32,6 @@ constexpr std::size_t kCountedBody = std::size_t{8} << 10;
 constexpr std::string_view kNoRoute = "none";  // the label of what found no route
 constexpr std::chrono::seconds kPatience{20};  // who has waited longer for a worker has given up
 
-Problem problem(ProblemKind kind, std::string_view code, std::string_view message) {
-  return {.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
-}
-
 bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
 
 // Where the database is, and what exactly is wrong with it, is nothing to those who ask.

@@ -32,10 +32,6 @@ using runtime::ProblemKind;
 // A body above this costs more to decode than it costs to read the rows that its path names.
 constexpr std::size_t kLargeBody = std::size_t{64} << 10;
 
-Problem problem(ProblemKind kind, std::string_view code, std::string message) {
-  return {.kind = kind, .code = std::string(code), .message = std::move(message), .details = {}};
-}
-
 Problem not_found() { return problem(ProblemKind::NotFound, "NotFound", "there is no such thing"); }
 
 http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }

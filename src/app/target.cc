@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stator/value/json.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::app {
 namespace {
@@ -32,7 +33,7 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
       out += plus_is_space && text[i] == '+' ? ' ' : text[i];
     }
   }
-  if (!simdjson::validate_utf8(out)) return std::nullopt;
+  if (!value::is_utf8(out)) return std::nullopt;
   return out;
 }
 

@@ -30,19 +30,19 @@ bool is_name(std::string_view name, std::string_view more) {
 
 Result<std::string> text_of(const value::JsonObject& object, std::string_view name) {
   std::string_view text;
-  if (object[name].get(text) != simdjson::SUCCESS) return corrupt(fmt::format("has no text {}", name));
+  if (!object[name].get(text)) return corrupt(fmt::format("has no text {}", name));
   return std::string(text);
 }
 
 Result<std::uint64_t> number_of(const value::JsonObject& object, std::string_view name) {
   std::uint64_t number = 0;
-  if (object[name].get(number) != simdjson::SUCCESS) return corrupt(fmt::format("has no number {}", name));
+  if (!object[name].get(number)) return corrupt(fmt::format("has no number {}", name));
   return number;
 }
 
 Result<BackupFile> decode_file(const value::JsonElement& json) {
   value::JsonObject object;
-  if (json.get(object) != simdjson::SUCCESS) return corrupt("has a file that is no object");
+  if (!json.get(object)) return corrupt("has a file that is no object");
   BackupFile file{.name = TRY(text_of(object, "name")),
                   .size_bytes = TRY(number_of(object, "size")),
                   .checksum = TRY(text_of(object, "checksum")),
@@ -110,14 +110,14 @@ Result<Backup> decode_manifest(BytesView bytes) {
   value::JsonParser parser;
   const auto json = TRY(parser.parse(bytes.substr(end + 1)));
   value::JsonObject object;
-  if (json.get(object) != simdjson::SUCCESS) return corrupt("is no object");
+  if (!json.get(object)) return corrupt("is no object");
   Backup backup{.id = TRY(text_of(object, "id")),
                 .source = TRY(text_of(object, "source")),
                 .last_commit = {TRY(number_of(object, "last_commit"))},
                 .files = {}};
   if (!is_backup_id(backup.id)) return corrupt("has a bad id");
   value::JsonArray files;
-  if (object["files"].get(files) != simdjson::SUCCESS) return corrupt("has no files");
+  if (!object["files"].get(files)) return corrupt("has no files");
   for (const auto file : files) backup.files.push_back(TRY(decode_file(file)));
   return backup;
 }

@@ -43,9 +43,8 @@ bool is_read(std::string_view operation) {
 // Without a condition that its own success could break, or an old item that it could no longer tell.
 bool is_plain_write(const value::JsonObject& request) {
   std::string_view returned;
-  const bool returns = request["ReturnValues"].get(returned) == simdjson::SUCCESS && returned != "NONE";
-  return !returns && request["ConditionExpression"].error() != simdjson::SUCCESS &&
-         request["Expected"].error() != simdjson::SUCCESS;
+  const bool returns = request["ReturnValues"].get(returned) && returned != "NONE";
+  return !returns && !request["ConditionExpression"] && !request["Expected"];
 }
 
 struct Prepared {
@@ -66,9 +65,9 @@ Prepared prepare(std::string_view operation, std::string_view json, Random& rand
   thread_local value::JsonParser parser;
   const auto parsed = parser.parse(json);
   value::JsonObject request;
-  if (!parsed || parsed->get(request) != simdjson::SUCCESS) return prepared;  // the endpoint will say what is wrong
+  if (!parsed || !parsed->get(request)) return prepared;  // the endpoint will say what is wrong
   prepared.repeatable = transaction || is_plain_write(request);
-  if (transaction && request[kToken].error() != simdjson::SUCCESS) {
+  if (transaction && !request[kToken]) {
     const auto* const comma = request.size() == 0 ? "" : ",";
     prepared.body.insert(json.find('{') + 1, fmt::format(R"("{}":"{}"{})", kToken, random.uuid(), comma));
   }
@@ -142,14 +141,14 @@ std::optional<api::Fault> parse_fault(std::string_view body) {
   const auto parsed = parser.parse(body);
   value::JsonObject object;
   std::string_view type;
-  if (!parsed || parsed->get(object) != simdjson::SUCCESS || object["__type"].get(type) != simdjson::SUCCESS) {
+  if (!parsed || !parsed->get(object) || !object["__type"].get(type)) {
     return std::nullopt;
   }
   api::Fault fault{.type = std::string(type), .message = {}, .members = {}, .server_side = false};
   for (const auto& [name, json] : object) {
     std::string_view message;
     if (name == "__type") continue;
-    if ((name == "message" || name == "Message") && json.get(message) == simdjson::SUCCESS) {
+    if ((name == "message" || name == "Message") && json.get(message)) {
       fault.message = message;
       continue;
     }

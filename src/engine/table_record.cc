@@ -67,51 +67,51 @@ void write_index(JsonWriter& json, const Index& index) {
 
 std::int64_t integer_or(JsonObject object, const char* name, std::int64_t fallback) {
   std::int64_t number = 0;
-  return object[name].get(number) == simdjson::SUCCESS ? number : fallback;
+  return object[name].get(number) ? number : fallback;
 }
 
 bool boolean_or(JsonObject object, const char* name, bool fallback) {
   bool flag = false;
-  return object[name].get(flag) == simdjson::SUCCESS ? flag : fallback;
+  return object[name].get(flag) ? flag : fallback;
 }
 
 std::string string_or(JsonObject object, const char* name, std::string_view fallback) {
   std::string_view text;
-  return std::string(object[name].get(text) == simdjson::SUCCESS ? text : fallback);
+  return std::string(object[name].get(text) ? text : fallback);
 }
 
 std::optional<WallTime> time_of(JsonObject object, const char* name) {
   std::int64_t micros = 0;
-  if (object[name].get(micros) != simdjson::SUCCESS) return std::nullopt;
+  if (!object[name].get(micros)) return std::nullopt;
   return WallTime{std::chrono::microseconds{micros}};
 }
 
 std::optional<Throughput> throughput_of(JsonObject object, const char* name) {
   JsonArray pair;
-  if (object[name].get(pair) != simdjson::SUCCESS || pair.size() != 2) return std::nullopt;
+  if (!object[name].get(pair) || pair.size() != 2) return std::nullopt;
   Throughput throughput;
-  if (pair.at(0).get(throughput.read_units) != simdjson::SUCCESS) return std::nullopt;
-  if (pair.at(1).get(throughput.write_units) != simdjson::SUCCESS) return std::nullopt;
+  if (!pair.at(0).get(throughput.read_units)) return std::nullopt;
+  if (!pair.at(1).get(throughput.write_units)) return std::nullopt;
   return throughput;
 }
 
 std::optional<OnDemandThroughput> on_demand_of(JsonObject object, const char* name) {
   JsonObject members;
-  if (object[name].get(members) != simdjson::SUCCESS) return std::nullopt;
+  if (!object[name].get(members)) return std::nullopt;
   OnDemandThroughput on_demand;
   std::int64_t units = 0;
-  if (members["read"].get(units) == simdjson::SUCCESS) on_demand.max_read_units = units;
-  if (members["write"].get(units) == simdjson::SUCCESS) on_demand.max_write_units = units;
+  if (members["read"].get(units)) on_demand.max_read_units = units;
+  if (members["write"].get(units)) on_demand.max_write_units = units;
   return on_demand;
 }
 
 std::vector<std::string> strings_of(JsonObject object, const char* name) {
   std::vector<std::string> strings;
   JsonArray array;
-  if (object[name].get(array) != simdjson::SUCCESS) return strings;
+  if (!object[name].get(array)) return strings;
   for (const JsonElement element : array) {
     std::string_view text;
-    if (element.get(text) == simdjson::SUCCESS) strings.emplace_back(text);
+    if (element.get(text)) strings.emplace_back(text);
   }
   return strings;
 }
@@ -122,12 +122,12 @@ Error corrupt(std::string_view what) { return {ErrorCode::Corruption, fmt::forma
 Result<std::vector<KeyAttribute>> attributes_of(JsonObject object, const char* name) {
   std::vector<KeyAttribute> attributes;
   JsonArray array;
-  if (object[name].get(array) != simdjson::SUCCESS) return attributes;
+  if (!object[name].get(array)) return attributes;
   for (const JsonElement element : array) {
     JsonArray pair;
     std::string_view attribute, type;
-    if (element.get(pair) != simdjson::SUCCESS || pair.at(0).get(attribute) != simdjson::SUCCESS ||
-        pair.at(1).get(type) != simdjson::SUCCESS) {
+    if (!element.get(pair) || !pair.at(0).get(attribute) ||
+        !pair.at(1).get(type)) {
       return corrupt("a key attribute that is no pair of name and type");
     }
     if (type == "S") {
@@ -218,7 +218,7 @@ Result<Table> decode_table(BytesView bytes) {
   value::JsonParser parser;
   const auto document = parser.parse(bytes.substr(1));
   JsonObject object;
-  if (!document || document->get(object) != simdjson::SUCCESS) {
+  if (!document || !document->get(object)) {
     return Error{ErrorCode::Corruption, "table record is not a JSON object"};
   }
 
@@ -230,10 +230,10 @@ Result<Table> decode_table(BytesView bytes) {
   table.keys = TRY(keys_of(object));
   table.next_index_id = static_cast<std::uint16_t>(integer_or(object, "next_index_id", 1));
   JsonArray indexes;
-  if (object["indexes"].get(indexes) == simdjson::SUCCESS) {
+  if (object["indexes"].get(indexes)) {
     for (const JsonElement element : indexes) {
       JsonObject index;
-      if (element.get(index) != simdjson::SUCCESS) return corrupt("an index that is no object");
+      if (!element.get(index)) return corrupt("an index that is no object");
       table.indexes.push_back(TRY(index_of(index)));
     }
   }
@@ -255,17 +255,17 @@ Result<Table> decode_table(BytesView bytes) {
   table.stream.label = string_or(object, "stream_label", "");
   table.stream.since = time_of(object, "stream_since");
   std::string_view ttl_attribute;
-  if (object["ttl_attribute"].get(ttl_attribute) == simdjson::SUCCESS) table.ttl_attribute = std::string(ttl_attribute);
+  if (object["ttl_attribute"].get(ttl_attribute)) table.ttl_attribute = std::string(ttl_attribute);
   if (auto key = string_or(object, "kms_key", ""); !key.empty()) table.encryption = Encryption{std::move(key)};
   table.deletion_protection = boolean_or(object, "deletion_protection", false);
   std::string_view table_class;
-  if (object["class"].get(table_class) == simdjson::SUCCESS) table.table_class = std::string(table_class);
+  if (object["class"].get(table_class)) table.table_class = std::string(table_class);
   table.table_class_changed = time_of(object, "class_changed");
   JsonArray tags;
-  if (object["tags"].get(tags) == simdjson::SUCCESS) {
+  if (object["tags"].get(tags)) {
     for (const JsonElement tag : tags) {
       std::string_view name, text;
-      if (tag.at(0).get(name) == simdjson::SUCCESS && tag.at(1).get(text) == simdjson::SUCCESS) {
+      if (tag.array().at(0).get(name) && tag.array().at(1).get(text)) {
         table.tags.emplace_back(name, text);
       }
     }

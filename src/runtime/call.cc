@@ -50,7 +50,7 @@ Outcome<Answer> Answer::read(std::string_view operation, std::string_view body) 
   Answer answer;
   auto root = answer.parser_->parse(body);
   JsonObject object;
-  if (!root || root->get(object) != simdjson::SUCCESS) return unreadable_answer(operation);
+  if (!root || !root->get(object)) return unreadable_answer(operation);
   answer.root_ = object;
   return answer;
 }
@@ -63,19 +63,19 @@ Outcome<Answer> ask(client::Client& client, std::string_view operation, std::str
 
 std::optional<std::string_view> text_at(const JsonObject& object, std::string_view name) {
   std::string_view text;
-  if (object[name].get(text) != simdjson::SUCCESS) return std::nullopt;
+  if (!object[name].get(text)) return std::nullopt;
   return text;
 }
 
 std::optional<JsonObject> object_at(const JsonObject& object, std::string_view name) {
   JsonObject found;
-  if (object[name].get(found) != simdjson::SUCCESS) return std::nullopt;
+  if (!object[name].get(found)) return std::nullopt;
   return found;
 }
 
 std::vector<JsonElement> array_at(const JsonObject& object, std::string_view name) {
   JsonArray found;
-  if (object[name].get(found) != simdjson::SUCCESS) return {};
+  if (!object[name].get(found)) return {};
   return {found.begin(), found.end()};
 }
 
@@ -88,7 +88,7 @@ Outcome<value::Item> item_from(JsonElement json, std::string_view operation) {
 Outcome<std::optional<value::Item>> item_at(const JsonObject& object, std::string_view name,
                                             std::string_view operation) {
   JsonElement json;
-  if (object[name].get(json) != simdjson::SUCCESS) return std::optional<value::Item>();
+  if (!object[name].get(json)) return std::optional<value::Item>();
   return std::optional(ATTEMPT(item_from(json, operation)));
 }
 

@@ -188,7 +188,7 @@ KeySchema read_key_schema(const JsonObject& description, const std::vector<model
   KeySchema schema;
   for (const auto& element : array_at(description, "KeySchema")) {
     JsonObject key;
-    if (element.get(key) != simdjson::SUCCESS) continue;
+    if (!element.get(key)) continue;
     model::KeyAttribute attribute{
         .name = std::string(text_at(key, "AttributeName").value_or("")), .type = value::Type::S, .position = {}};
     for (const auto& defined : definitions) {
@@ -219,7 +219,7 @@ model::Index read_index(const JsonObject& description, bool local,
     if (type == "INCLUDE") index.projection = model::Projection::Include;
     for (const auto& name : array_at(*projection, "NonKeyAttributes")) {
       std::string_view text;
-      if (name.get(text) == simdjson::SUCCESS) index.included.emplace_back(text);
+      if (name.get(text)) index.included.emplace_back(text);
     }
   }
   return index;
@@ -232,7 +232,7 @@ TableState read_table(const JsonObject& description) {
   std::vector<model::KeyAttribute> definitions;
   for (const auto& element : array_at(description, "AttributeDefinitions")) {
     JsonObject definition;
-    if (element.get(definition) != simdjson::SUCCESS) continue;
+    if (!element.get(definition)) continue;
     definitions.push_back({.name = std::string(text_at(definition, "AttributeName").value_or("")),
                            .type = key_type(text_at(definition, "AttributeType").value_or("S")),
                            .position = {}});
@@ -243,7 +243,7 @@ TableState read_table(const JsonObject& description) {
   for (const bool local : {true, false}) {
     for (const auto& element : array_at(description, local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes")) {
       JsonObject index;
-      if (element.get(index) != simdjson::SUCCESS) continue;
+      if (!element.get(index)) continue;
       state.table.indexes.push_back(read_index(index, local, definitions));
       state.index_status.emplace_back(text_at(index, "IndexStatus").value_or("ACTIVE"));
     }
@@ -391,7 +391,7 @@ Outcome<WriteAnswer> Dynamo::transact(std::vector<Write> writes) {
   WriteAnswer answer;
   for (const auto& element : array_at(members.root(), "CancellationReasons")) {
     JsonObject reason;
-    if (element.get(reason) != simdjson::SUCCESS) return unreadable_answer("TransactWriteItems");
+    if (!element.get(reason)) return unreadable_answer("TransactWriteItems");
     answer.refusals.push_back(ATTEMPT(refusal_of(reason, "TransactWriteItems")));
   }
   if (answer.refusals.size() != count) return unreadable_answer("TransactWriteItems");

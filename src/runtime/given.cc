@@ -7,7 +7,6 @@ namespace {
 
 using model::Attribute;
 using model::Entity;
-using model::Problem;
 
 bool may_set(const Entity& entity, const Attribute& attribute, Source source) {
   if (entity.soft_delete &&
@@ -19,7 +18,7 @@ bool may_set(const Entity& entity, const Attribute& attribute, Source source) {
 
 // The attribute of that name if it may be set; otherwise a problem.
 const Attribute* settable(const Entity& entity, const std::string& name, Source source,
-                          std::vector<Problem>& problems) {
+                          std::vector<model::Problem>& problems) {
   const auto* attribute = entity.find_attribute(name);
   if (attribute == nullptr) {
     problems.push_back({name, "is not an attribute of " + entity.name});
@@ -34,7 +33,7 @@ const Attribute* settable(const Entity& entity, const std::string& name, Source 
 
 // Values in their one spelling.  A loop over a copy of the names, since setting moves entries.
 template <typename Find>
-void check_values(value::Item& values, std::vector<Problem>& problems, const Find& find) {
+void check_values(value::Item& values, std::vector<model::Problem>& problems, const Find& find) {
   std::vector<std::string> names;
   for (const auto& entry : values) names.push_back(entry.name);
   for (const auto& name : names) {
@@ -66,16 +65,16 @@ void collect_given(const Entity& entity, const Attribute& derived, const value::
 
 // Tells of a derived value that is not of its type by what it is derived from, since nobody gave the value itself.
 void check_derived(const Entity& entity, const Attribute& attribute, const value::Item* before,
-                   const value::Item& after, std::vector<Problem>& problems) {
+                   const value::Item& after, std::vector<model::Problem>& problems) {
   auto content = *after.find(attribute.name);
-  std::vector<Problem> wrong;
+  std::vector<model::Problem> wrong;
   model::check_value(attribute.type, attribute.name, content, wrong);
   if (wrong.empty()) return;
   std::vector<std::string> names;
   collect_given(entity, attribute, before, after, names);
   if (names.empty()) problems.insert(problems.end(), wrong.begin(), wrong.end());
   for (const auto& name : names) {
-    const auto told = [&](const Problem& problem) { return problem.attribute == name; };
+    const auto told = [&](const model::Problem& problem) { return problem.attribute == name; };
     if (std::any_of(problems.begin(), problems.end(), told)) continue;
     problems.push_back({name, "leads to a " + attribute.name + " that " + wrong.front().problem});
   }
@@ -90,11 +89,11 @@ bool reads_transient(const Entity& entity, const model::EntityCheck& check) {
 }
 
 // What a check has against these attributes.
-std::optional<Problem> objection(const model::EntityCheck& check, const value::Item& attributes) {
+std::optional<model::Problem> objection(const model::EntityCheck& check, const value::Item& attributes) {
   const auto holds = check.that.holds(model::scope_of(attributes));
-  if (!holds) return Problem{check.attribute, "cannot be checked: " + holds.error().message};
+  if (!holds) return model::Problem{check.attribute, "cannot be checked: " + holds.error().message};
   if (*holds) return std::nullopt;
-  return Problem{check.attribute, check.problem};
+  return model::Problem{check.attribute, check.problem};
 }
 
 // Whether a check that does not hold would, if these counters went on as they go.
@@ -115,15 +114,15 @@ bool is_on_its_way(const model::EntityCheck& check, const std::vector<std::strin
 
 }  // namespace
 
-std::vector<Problem> check_new(const Entity& entity, value::Item& attributes, Source source) {
-  std::vector<Problem> problems;
+std::vector<model::Problem> check_new(const Entity& entity, value::Item& attributes, Source source) {
+  std::vector<model::Problem> problems;
   check_values(attributes, problems, [&](const std::string& name) { return settable(entity, name, source, problems); });
   return problems;
 }
 
-std::vector<Problem> check_changes(const Entity& entity, const model::Table& table, model::PlainObject& changes,
+std::vector<model::Problem> check_changes(const Entity& entity, const model::Table& table, model::PlainObject& changes,
                                    Source source) {
-  std::vector<Problem> problems;
+  std::vector<model::Problem> problems;
   const auto identity = entity.identity(table);
   const auto changeable = [&](const std::string& name) -> const Attribute* {
     const auto* attribute = settable(entity, name, source, problems);
@@ -140,7 +139,7 @@ std::vector<Problem> check_changes(const Entity& entity, const model::Table& tab
   return problems;
 }
 
-void check_complete(const Entity& entity, const value::Item& attributes, std::vector<Problem>& problems) {
+void check_complete(const Entity& entity, const value::Item& attributes, std::vector<model::Problem>& problems) {
   for (const auto& attribute : entity.attributes) {
     if (!attribute.required || attribute.default_value || attribute.next || attribute.computed()) continue;
     if (attributes.find(attribute.name) != nullptr) continue;
@@ -148,8 +147,8 @@ void check_complete(const Entity& entity, const value::Item& attributes, std::ve
   }
 }
 
-std::vector<Problem> explain_underivable(const Entity& entity, const value::Item* before, const value::Item& after) {
-  std::vector<Problem> problems;
+std::vector<model::Problem> explain_underivable(const Entity& entity, const value::Item* before, const value::Item& after) {
+  std::vector<model::Problem> problems;
   for (const auto& attribute : entity.attributes) {
     if (!attribute.derived || attribute.when_read) continue;
     const auto derived = attribute.derived->evaluate(model::scope_of(after));
@@ -165,7 +164,7 @@ std::vector<Problem> explain_underivable(const Entity& entity, const value::Item
 }
 
 void check_whole(const Entity& entity, const value::Item* before, const value::Item& after, Source source,
-                 std::vector<Problem>& problems) {
+                 std::vector<model::Problem>& problems) {
   const auto differs = [&](const std::string& name) {
     const auto* old = before->find(name);
     const auto* now = after.find(name);
@@ -219,8 +218,8 @@ Objections check_end(const Entity& entity, const value::Item* before, const valu
   return objections;
 }
 
-std::vector<Problem> check_inputs(const std::vector<Attribute>& declared, value::Item& inputs) {
-  std::vector<Problem> problems;
+std::vector<model::Problem> check_inputs(const std::vector<Attribute>& declared, value::Item& inputs) {
+  std::vector<model::Problem> problems;
   const auto find = [&](const std::string& name) -> const Attribute* {
     const auto found = std::find_if(declared.begin(), declared.end(),
                                     [&](const Attribute& attribute) { return attribute.name == name; });

@@ -24,7 +24,7 @@ std::optional<Change::Kind> kind_of(std::string_view event_name) {
 // The service gives a number, whole or not.
 WallTime time_from(const JsonObject& object, std::string_view name) {
   double seconds = 0;
-  if (object[name].get(seconds) != simdjson::SUCCESS) return WallTime{};
+  if (!object[name].get(seconds)) return WallTime{};
   return WallTime{std::chrono::microseconds(std::llround(seconds * 1e6))};
 }
 
@@ -39,7 +39,7 @@ Outcome<Change> change_from(const JsonObject& record) {
                 .before = {},
                 .after = {},
                 .expired = false,
-                .text = simdjson::minify(record),
+                .text = value::json_text(record.element()),
                 .unreadable = {}};
   change.keys = ATTEMPT(item_at(*body, "Keys", kGetRecords)).value_or(value::Item());
   change.before = ATTEMPT(item_at(*body, "OldImage", kGetRecords));
@@ -62,11 +62,11 @@ Outcome<Change> change_from(const JsonObject& record) {
 
 Change change_or_unreadable(const value::JsonElement& element) {
   JsonObject record;
-  const bool is_object = element.get(record) == simdjson::SUCCESS;
+  const bool is_object = element.get(record);
   auto change = is_object ? change_from(record) : Outcome<Change>(unreadable_answer(kGetRecords));
   if (change) return std::move(*change);
   Change unread;
-  unread.text = simdjson::minify(element);
+  unread.text = value::json_text(element);
   unread.unreadable = change.problem();
   if (const auto body = is_object ? object_at(record, "dynamodb") : std::nullopt) {
     unread.sequence_number = text_at(*body, "SequenceNumber").value_or("");
@@ -111,7 +111,7 @@ Outcome<std::vector<StreamShard>> StreamReader::shards(std::string_view stream_a
     if (!description) return unreadable_answer("DescribeStream");
     for (const auto& element : array_at(*description, "Shards")) {
       JsonObject shard;
-      if (element.get(shard) != simdjson::SUCCESS) return unreadable_answer("DescribeStream");
+      if (!element.get(shard)) return unreadable_answer("DescribeStream");
       shards.push_back({.id = std::string(text_at(shard, "ShardId").value_or("")),
                         .parent = std::string(text_at(shard, "ParentShardId").value_or(""))});
     }

@@ -17,7 +17,7 @@ using model::Table;
 constexpr unsigned kActivePolls = 600;
 constexpr std::chrono::milliseconds kLongestPoll{500};
 
-std::string key_text(const std::vector<KeyAttribute>& keys) {
+std::string attributes_text(const std::vector<KeyAttribute>& keys) {
   std::vector<std::string> texts;
   for (const auto& key : keys) texts.push_back(fmt::format("{}:{}", key.name, value::type_name(key.type)));
   return fmt::format("[{}]", fmt::join(texts, ", "));
@@ -51,16 +51,16 @@ void compare(const Index& index, const Table& table, const Table& there, Compari
   if (found == nullptr) return comparison.missing(index.name);
   comparison.expect(index.name + ": local", index.local ? "true" : "false", found->local ? "true" : "false");
   const auto partition = index.local ? std::vector{table.partition} : index.partition;
-  comparison.expect(index.name + ": partition key", key_text(partition), key_text(found->partition));
-  comparison.expect(index.name + ": sort key", key_text(index.sort), key_text(found->sort));
+  comparison.expect(index.name + ": partition key", attributes_text(partition), attributes_text(found->partition));
+  comparison.expect(index.name + ": sort key", attributes_text(index.sort), attributes_text(found->sort));
   comparison.expect(index.name + ": projection", projection_text(index), projection_text(*found));
 }
 
 std::vector<model::Problem> compare(const Table& table, const Table& there, const std::optional<std::string>& ttl) {
   Comparison comparison;
   const auto sort_of = [](const Table& of) { return of.sort ? std::vector{*of.sort} : std::vector<KeyAttribute>(); };
-  comparison.expect("partition key", key_text({table.partition}), key_text({there.partition}));
-  comparison.expect("sort key", key_text(sort_of(table)), key_text(sort_of(there)));
+  comparison.expect("partition key", attributes_text({table.partition}), attributes_text({there.partition}));
+  comparison.expect("sort key", attributes_text(sort_of(table)), attributes_text(sort_of(there)));
   for (const auto& index : table.indexes) compare(index, table, there, comparison);
   if (table.stream != model::StreamView::None) {  // a stream that the model does not ask for is somebody else's
     comparison.expect("stream", stream_name(table.stream), stream_name(there.stream));

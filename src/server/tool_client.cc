@@ -30,12 +30,12 @@ Error unexpected(std::string_view what) {
 
 std::uint64_t number_of(const value::JsonObject& object, std::string_view name) {
   std::uint64_t number = 0;
-  return object[name].get(number) == simdjson::SUCCESS ? number : 0;
+  return object[name].get(number) ? number : 0;
 }
 
 std::string text_of(const value::JsonObject& object, std::string_view name) {
   std::string_view text;
-  return object[name].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
+  return object[name].get(text) ? std::string(text) : std::string();
 }
 
 // What a refusal says.
@@ -43,7 +43,7 @@ std::string message_of(const http::ClientResponse& response) {
   value::JsonParser parser;
   const auto json = parser.parse(response.body);
   value::JsonObject object;
-  if (json && json->get(object) == simdjson::SUCCESS) {
+  if (json && json->get(object)) {
     for (const auto* name : {"message", "Message"}) {
       if (auto text = text_of(object, name); !text.empty()) return text;
     }
@@ -82,10 +82,10 @@ engine::CheckReport decode_report(const value::JsonObject& object) {
   report.records = number_of(object, "records");
   report.file_bytes = number_of(object, "file_bytes");
   value::JsonArray findings;
-  if (object["findings"].get(findings) == simdjson::SUCCESS) {
+  if (object["findings"].get(findings)) {
     for (const auto json : findings) {
       value::JsonObject finding;
-      if (json.get(finding) != simdjson::SUCCESS) continue;
+      if (!json.get(finding)) continue;
       const auto kind = engine::finding_kind(text_of(finding, "kind"));
       report.findings.push_back({.kind = kind.value_or(engine::FindingKind::BadRecord),
                                  .table = text_of(finding, "table"),
@@ -95,10 +95,10 @@ engine::CheckReport decode_report(const value::JsonObject& object) {
     }
   }
   value::JsonObject totals;
-  if (object["totals"].get(totals) == simdjson::SUCCESS) {
+  if (object["totals"].get(totals)) {
     for (const auto& [name, json] : totals) {
       std::uint64_t number = 0;
-      if (json.get(number) != simdjson::SUCCESS) continue;
+      if (!json.get(number)) continue;
       // A kind that a newer server knows counts all the same.
       const auto kind = engine::finding_kind(name).value_or(engine::FindingKind::BadRecord);
       report.totals[static_cast<std::size_t>(kind)] += number;
@@ -169,7 +169,7 @@ struct ToolClient::Impl {
     value::JsonParser parser;
     const auto json = TRY(parser.parse(response.body));
     value::JsonObject object;
-    if (json.get(object) != simdjson::SUCCESS) return unexpected(response.body.substr(0, kQuotedBytes));
+    if (!json.get(object)) return unexpected(response.body.substr(0, kQuotedBytes));
     RemoteCheck check;
     const auto state = text_of(object, "state");
     using State = RemoteCheck::State;
@@ -184,7 +184,7 @@ struct ToolClient::Impl {
                       .total = number_of(object, "total")};
     check.error = text_of(object, "error");
     value::JsonObject report;
-    if (object["report"].get(report) == simdjson::SUCCESS) check.report = decode_report(report);
+    if (object["report"].get(report)) check.report = decode_report(report);
     return check;
   }
 };
@@ -247,13 +247,13 @@ Result<std::unique_ptr<storage::FrozenFiles>> ToolClient::freeze() {
   const auto json = TRY(parser.parse(response.body));
   value::JsonObject object;
   value::JsonArray listed;
-  if (json.get(object) != simdjson::SUCCESS || object["files"].get(listed) != simdjson::SUCCESS) {
+  if (!json.get(object) || !object["files"].get(listed)) {
     return unexpected(response.body.substr(0, kQuotedBytes));
   }
   std::vector<storage::StoreFile> files;
   for (const auto entry : listed) {
     value::JsonObject file;
-    if (entry.get(file) != simdjson::SUCCESS) return unexpected("a file that is no object");
+    if (!entry.get(file)) return unexpected("a file that is no object");
     files.push_back({.name = text_of(file, "name"),
                      .size_bytes = number_of(file, "size"),
                      .content_id = text_of(file, "content_id")});

@@ -1,5 +1,7 @@
 #include "stator/value/json.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -56,7 +58,7 @@ class Decoder {
   Result<AttributeValue> value(JsonElement json, int level) const {
     if (level > max_levels_) return nesting_error();
     JsonObject members;
-    if (json.get(members) != simdjson::SUCCESS) {
+    if (!json.get(members)) {
       if (json.is_null()) return empty_value();
       return serialization_error(json.is_array() ? "Unrecognized collection type class "
                                                    "com.amazonaws.dynamodb.v20120810.AttributeValue"
@@ -149,7 +151,7 @@ class Decoder {
 
   Result<AttributeMap> map(JsonElement json, int level) const {
     JsonObject members;
-    if (json.get(members) != simdjson::SUCCESS) {
+    if (!json.get(members)) {
       if (json.is_array()) {
         return serialization_error(
             "Unrecognized collection type java.util.Map<java.lang.String, "
@@ -202,7 +204,7 @@ class Decoder {
 
   static Result<JsonArray> elements(JsonElement json) {
     JsonArray array;
-    if (json.get(array) == simdjson::SUCCESS) [[likely]]
+    if (json.get(array)) [[likely]]
       return array;
     return serialization_error(json.is_object() ? "Start of structure or map found where not expected"
                                                 : "Unexpected field type");
@@ -210,17 +212,17 @@ class Decoder {
 
   static Result<std::string_view> text(JsonElement json) {
     std::string_view text;
-    if (json.get(text) == simdjson::SUCCESS) [[likely]]
+    if (json.get(text)) [[likely]]
       return text;
     switch (json.type()) {
-      case simdjson::dom::element_type::BOOL:
-        return serialization_error(json.get_bool().value_unsafe() ? "TRUE_VALUE cannot be converted to String"
+      case JsonType::Bool:
+        return serialization_error(json.boolean() ? "TRUE_VALUE cannot be converted to String"
                                                                   : "FALSE_VALUE cannot be converted to String");
-      case simdjson::dom::element_type::DOUBLE:
+      case JsonType::Double:
         return serialization_error("DECIMAL_VALUE cannot be converted to String");
-      case simdjson::dom::element_type::ARRAY:
+      case JsonType::Array:
         return serialization_error("Unrecognized collection type class java.lang.String");
-      case simdjson::dom::element_type::OBJECT:
+      case JsonType::Object:
         return serialization_error("Start of structure or map found where not expected");
       default: return serialization_error("NUMBER_VALUE cannot be converted to String");
     }
@@ -228,7 +230,7 @@ class Decoder {
 
   static Result<std::string> binary(JsonElement json) {
     std::string_view base64;
-    if (json.get(base64) != simdjson::SUCCESS) {
+    if (!json.get(base64)) {
       if (json.is_array()) return serialization_error("Unrecognized collection type class java.nio.ByteBuffer");
       if (json.is_object()) return serialization_error("Start of structure or map found where not expected");
       return serialization_error("only base-64-encoded strings are convertible to bytes");
@@ -245,10 +247,10 @@ class Decoder {
 
   static Result<bool> boolean(JsonElement json) {
     bool value = false;
-    if (json.get(value) == simdjson::SUCCESS) [[likely]]
+    if (json.get(value)) [[likely]]
       return value;
     std::string_view text;
-    if (json.get(text) == simdjson::SUCCESS) {
+    if (json.get(text)) {
       const auto is = [&](std::string_view word) {
         return std::equal(text.begin(), text.end(), word.begin(), word.end(),
                           [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b; });
@@ -259,7 +261,7 @@ class Decoder {
     }
     if (json.is_array()) return serialization_error("Unrecognized collection type class java.lang.Boolean");
     if (json.is_object()) return serialization_error("Start of structure or map found where not expected");
-    return serialization_error(json.type() == simdjson::dom::element_type::DOUBLE
+    return serialization_error(json.type() == JsonType::Double
                                    ? "DECIMAL_VALUE cannot be converted to Boolean"
                                    : "NUMBER_VALUE cannot be converted to Boolean");
   }
@@ -362,9 +364,39 @@ struct AppendJson {
   void operator()(bool value) const { out.append(value ? R"({"BOOL":true})" : R"({"BOOL":false})"); }
 };
 
+// The depth is bounded by the parser's.
+void append_json(JsonWriter& out, JsonElement json) {
+  switch (json.type()) {
+    case JsonType::Object:
+      out.begin_object();
+      for (const auto [name, member] : json.object()) append_json(out.key(name), member);
+      out.end_object();
+      return;
+    case JsonType::Array:
+      out.begin_array();
+      for (const JsonElement element : json.array()) append_json(out, element);
+      out.end_array();
+      return;
+    case JsonType::String: out.string(json.string()); return;
+    case JsonType::Int64: out.integer(json.integer()); return;
+    case JsonType::Uint64: out.raw(std::to_string(json.natural())); return;
+    case JsonType::Double: out.real(json.real()); return;
+    case JsonType::Bool: out.boolean(json.boolean()); return;
+    case JsonType::Null: out.null(); return;
+  }
+}
+
 }  // namespace
 
-JsonParser::JsonParser() : parser_(kMaxJsonBytes) {}
+struct JsonParser::Tree {
+  simdjson::dom::parser parser{kMaxJsonBytes};
+  JsonTape tape;
+};
+
+JsonParser::JsonParser() : tree_(std::make_unique<Tree>()) {}
+JsonParser::JsonParser(JsonParser&&) noexcept = default;
+JsonParser& JsonParser::operator=(JsonParser&&) noexcept = default;
+JsonParser::~JsonParser() = default;
 
 Result<JsonElement> JsonParser::parse(std::string_view text) {
   if (text.size() > kMaxJsonBytes) return serialization_error("The document is too large");
@@ -379,22 +411,23 @@ Result<JsonElement> JsonParser::parse(std::string_view text) {
 
 Result<JsonElement> JsonParser::parse_padded(std::string_view text) {
   if (text.size() > kMaxJsonBytes) return serialization_error("The document is too large");
-  if (parser_.capacity() < text.size() || (parser_.capacity() > kKeptBytes && text.size() <= kKeptBytes)) {
+  auto& parser = tree_->parser;
+  if (parser.capacity() < text.size() || (parser.capacity() > kKeptBytes && text.size() <= kKeptBytes)) {
     // In powers of two, so that slowly growing documents do not each allocate.
     const std::size_t capacity = std::max(std::bit_ceil(text.size()), kSmallestCapacity);
-    parser_ = simdjson::dom::parser(kMaxJsonBytes);
-    if (parser_.allocate(capacity, kMaxJsonDepth) != simdjson::SUCCESS ||
-        parser_.doc.allocate(capacity) != simdjson::SUCCESS) {
-      parser_ = simdjson::dom::parser(kMaxJsonBytes);  // of unknown state: begin anew next time
+    parser = simdjson::dom::parser(kMaxJsonBytes);
+    if (parser.allocate(capacity, kMaxJsonDepth) != simdjson::SUCCESS ||
+        parser.doc.allocate(capacity) != simdjson::SUCCESS) {
+      parser = simdjson::dom::parser(kMaxJsonBytes);  // of unknown state: begin anew next time
       return Error{ErrorCode::Busy, "There is no memory for the document"};
     }
   }
-  JsonElement root;
-  if (const auto failure = parser_.parse(text.data(), text.size(), false).get(root); failure != simdjson::SUCCESS) {
+  if (const auto failure = parser.parse(text.data(), text.size(), false).error(); failure != simdjson::SUCCESS) {
     return serialization_error(simdjson::error_message(failure));
   }
   if (has_lone_surrogate(text)) return serialization_error("A string holds half a surrogate pair");
-  return root;
+  tree_->tape = {.words = parser.doc.tape.get(), .strings = parser.doc.string_buf.get()};
+  return JsonElement(tree_->tape, tree_->tape.words + 1);  // the first word is the document's
 }
 
 Result<AttributeValue> decode_value(JsonElement json) { return Decoder(kMaxNesting).value(json, 1); }
@@ -420,7 +453,16 @@ void append_json(std::string& out, const AttributeMap& item) {
   out.push_back('}');
 }
 
-void append_json(std::string& out, JsonElement json) { out += simdjson::minify(json); }
+void append_json(std::string& out, JsonElement json) {
+  JsonWriter writer(out);
+  append_json(writer, json);
+}
+
+std::string json_text(JsonElement json) {
+  std::string text;
+  append_json(text, json);
+  return text;
+}
 
 void append_json_string(std::string& out, std::string_view text) {
   std::size_t plain = plain_length(text);

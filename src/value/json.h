@@ -1,19 +1,15 @@
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "stator/value/attribute_value.h"
+#include "stator/value/json_tree.h"
 
 // DynamoDB's JSON: the one codec for the wire, the disk, streams and exports.  Nobody else parses or prints it.
 namespace stator::value {
-
-using JsonElement = simdjson::dom::element;
-using JsonObject = simdjson::dom::object;
-using JsonArray = simdjson::dom::array;
 
 // Bytes that must be readable (not meaningful) behind any text handed to JsonParser::parse_padded.
 inline constexpr std::size_t kJsonPadding = 64;
@@ -27,6 +23,10 @@ class JsonParser {
   static constexpr std::size_t kMaxJsonDepth = 256;
 
   JsonParser();
+  JsonParser(JsonParser&&) noexcept;
+  JsonParser& operator=(JsonParser&&) noexcept;
+  ~JsonParser();
+
   Result<JsonElement> parse(std::string_view text);         // copies the text to pad it
   Result<JsonElement> parse_padded(std::string_view text);  // text is followed by kJsonPadding readable bytes
 
@@ -35,7 +35,9 @@ class JsonParser {
   static constexpr std::size_t kKeptBytes = std::size_t{64} << 10;
   static constexpr std::size_t kSmallestCapacity = 4096;
 
-  simdjson::dom::parser parser_;
+  struct Tree;
+
+  std::unique_ptr<Tree> tree_;
   std::string padded_;  // the text that parse() copied
 };
 
@@ -55,6 +57,7 @@ void append_json(std::string& out, const AttributeValue& value);
 void append_json(std::string& out, const AttributeMap& item);
 // Any JSON as it was, without the white space.
 void append_json(std::string& out, JsonElement json);
+std::string json_text(JsonElement json);
 
 // "text" with quotes and escapes.
 void append_json_string(std::string& out, std::string_view text);

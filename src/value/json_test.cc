@@ -289,7 +289,7 @@ TEST(JsonString, EscapesAtEveryPosition) {  // in words of eight bytes and in wh
         const bool plain = byte >= 0x20 && byte != '"' && byte != '\\';
         const std::string json = json_string(text);
         ASSERT_EQ(json == '"' + text + '"', plain) << byte << " at " << at << " of " << size;
-        ASSERT_EQ(parser.parse(json)->get_string().value(), text) << byte << " at " << at << " of " << size;
+        ASSERT_EQ(parser.parse(json)->string(), text) << byte << " at " << at << " of " << size;
       }
     }
   }
@@ -355,7 +355,7 @@ TEST(JsonWriter, WritesRealsThatReadBackAsTheSame) {
   EXPECT_EQ(written(std::numeric_limits<double>::infinity()), "null");
   JsonParser parser;
   for (const double number : {1.0 / 3, 1e-7, 123456789.123456789, 9007199254740993.0, -2.5e-300}) {
-    EXPECT_EQ(parser.parse(written(number))->get_double().value(), number);
+    EXPECT_EQ(parser.parse(written(number))->real(), number);
   }
 }
 

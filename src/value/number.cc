@@ -8,6 +8,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
+#include "stator/base/ascii.h"
 #include "stator/base/assert.h"
 
 namespace stator::value {
@@ -87,7 +88,6 @@ void trim_zeros(Integer& coefficient, int& exponent) {
   }
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The digits of a number as they are read, first to last: those from the first to the last that is not zero become the
 // coefficient.  Remembers where those two were, so that runs of zeros cost nothing but the reading.

@@ -1,9 +1,9 @@
 #include "stator/value/utf8_source.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <cstdint>
+
+#include "stator/value/well_formed.h"
 
 namespace stator::value {
 namespace {
@@ -45,7 +45,7 @@ Result<std::string_view> Utf8Source::next() {
     const auto whole = whole_characters(piece);
     cut_ = piece.substr(whole);
     piece = piece.substr(0, whole);
-    if (!simdjson::validate_utf8(piece.data(), piece.size())) return not_utf8;
+    if (!is_utf8(piece)) return not_utf8;
     if (!begun_ && piece.starts_with(kByteOrderMark)) piece.remove_prefix(kByteOrderMark.size());
     begun_ = begun_ || whole > 0;
     if (!piece.empty()) return piece;

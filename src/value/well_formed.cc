@@ -13,12 +13,12 @@ namespace stator::value {
 namespace {
 
 bool is_ascii(std::string_view text) {
-  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  constexpr std::uint64_t kBeyondAscii = 0x8080808080808080;
   std::size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, text.data() + i, 8);
-    if ((bytes & kHighBits) != 0) return false;
+    if ((bytes & kBeyondAscii) != 0) return false;
   }
   return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i), text.end(), [](char c) { return (c & 0x80) == 0; });
 }
@@ -81,8 +81,10 @@ Result<void> check_name(std::string_view name) {
 }
 
 Result<void> check_text(std::string_view text) {
-  if (is_ascii(text) || simdjson::validate_utf8(text)) return {};
+  if (is_utf8(text)) return {};
   return Error{ErrorCode::Serialization, ""};
 }
+
+bool is_utf8(std::string_view text) { return is_ascii(text) || simdjson::validate_utf8(text); }
 
 }  // namespace stator::value

@@ -15,5 +15,6 @@ Result<void> check_well_formed(const AttributeValue& value);
 // The same for a name, or any text.
 Result<void> check_name(std::string_view name);
 Result<void> check_text(std::string_view text);
+bool is_utf8(std::string_view text);
 
 }  // namespace stator::value

@@ -44,7 +44,7 @@ std::size_t bytes_of(const SearchIndex::Document& document) {
 }
 
 template <typename Edit>
-std::size_t cost_of(const Edit& edit) {
+std::size_t edit_cost(const Edit& edit) {
   const auto* document = std::get_if<SearchIndex::Document>(&edit);
   return sizeof(edit) + (document != nullptr ? bytes_of(*document) : 0);
 }
@@ -86,7 +86,7 @@ SearchIndexes::ShelfPtr SearchIndexes::make_shelf(const std::string& owner) {
   for (const auto& recent : recent_) {
     if (recent.owner != owner) continue;
     lately.push_back(recent.edit);
-    bytes += cost_of(recent.edit);
+    bytes += edit_cost(recent.edit);
   }
   auto shelf = std::make_shared<Shelf>(used_bytes_, std::move(lately));
   shelf->waiting_memory.set(bytes);
@@ -187,7 +187,7 @@ SearchIndexes::ShelfPtr SearchIndexes::remember(const std::string& owner, const 
   MutexLock lock(mutex_);
   const auto now = clock_.now();
   recent_.push_back({.told = now, .owner = owner, .edit = edit});
-  recent_memory_.add(cost_of(edit) + sizeof(RecentEdit));
+  recent_memory_.add(edit_cost(edit) + sizeof(RecentEdit));
   forget_old_edits(now);
   const auto found = shelves_.find(owner);
   return found != shelves_.end() ? found->second : nullptr;
@@ -199,7 +199,7 @@ void SearchIndexes::forget_old_edits(WallTime now) {
     const bool too_many = recent_memory_.bytes() > options_.most_bytes / kShareOfRecent;
     if (oldest.told >= now - options_.index_lag && !too_many) return;
     if (too_many) recent_since_ = std::max(recent_since_, oldest.told);
-    recent_memory_.set(recent_memory_.bytes() - cost_of(oldest.edit) - sizeof(RecentEdit));
+    recent_memory_.set(recent_memory_.bytes() - edit_cost(oldest.edit) - sizeof(RecentEdit));
     recent_.pop_front();
   }
 }
@@ -209,7 +209,7 @@ bool SearchIndexes::apply(Shelf& shelf, const Edit& edit) {
     MutexLock lock(shelf.mutex);
     if (shelf.reading) {
       shelf.waiting.push_back(edit);
-      shelf.waiting_memory.add(cost_of(edit));
+      shelf.waiting_memory.add(edit_cost(edit));
     } else {
       apply(shelf.index, edit);
       shelf.index_memory.set(shelf.index.memory_bytes());

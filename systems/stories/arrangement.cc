@@ -6,12 +6,12 @@
 namespace stator::systems::stories {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 // The places of a longest strictly growing subsequence.
 std::vector<std::size_t> longest_growing(const std::vector<std::int64_t>& values) {
   std::vector<std::size_t> ends;  // ends[n]: the place of the smallest value that ends a growing subsequence of n + 1
-  std::vector<std::size_t> before(values.size(), kNone);
+  std::vector<std::size_t> before(values.size(), kNowhere);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto end = std::lower_bound(ends.begin(), ends.end(), values[i],
                                       [&](std::size_t place, std::int64_t value) { return values[place] < value; });
@@ -23,7 +23,7 @@ std::vector<std::size_t> longest_growing(const std::vector<std::int64_t>& values
     }
   }
   std::vector<std::size_t> places;
-  for (auto place = ends.empty() ? kNone : ends.back(); place != kNone; place = before[place]) places.push_back(place);
+  for (auto place = ends.empty() ? kNowhere : ends.back(); place != kNowhere; place = before[place]) places.push_back(place);
   std::reverse(places.begin(), places.end());
   return places;
 }

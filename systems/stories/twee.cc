@@ -142,8 +142,8 @@ void read_story_data(std::string_view json, std::string& ifid, std::string& star
   const auto root = parser.parse(json);
   if (!root) return;  // every tool writes its own; what cannot be read is not needed
   std::string_view text;
-  if ((*root)["ifid"].get(text) == simdjson::SUCCESS) ifid = text;
-  if ((*root)["start"].get(text) == simdjson::SUCCESS) start = text;
+  if ((*root)["ifid"].get(text)) ifid = text;
+  if ((*root)["start"].get(text)) start = text;
 }
 
 bool has_tag(const TweePassage& passage, std::string_view tag) {

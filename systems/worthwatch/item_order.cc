@@ -16,7 +16,7 @@ using runtime::Outcome;
 using value::AttributeValue;
 using value::Item;
 
-constexpr std::size_t kTogether = 50;  // items that one transaction spreads out
+constexpr std::size_t kSpreadTogether = 50;  // items that one transaction spreads out
 constexpr unsigned kAttempts = 12;     // others may fill the room that was made
 
 // Somebody else rearranges the list at the same time: what was planned has to be planned again.
@@ -138,10 +138,10 @@ Outcome<Done> ItemOrder::spread_out(const AttributeValue& watchlist_id) {
     const auto items = ATTEMPT(items_of(repository_, watchlist_id, the_system()));
     if (static_cast<std::int64_t>(items.size()) >= kLastPosition / kPositionStep)
       return runtime::conflict("Full", "the positions of this list are used up");
-    if (round > items.size() / kTogether + 1) return rearranged();
+    if (round > items.size() / kSpreadTogether + 1) return rearranged();
     std::vector<std::int64_t> positions;
     for (const auto& item : items) positions.push_back(position_of(item));
-    const auto moves = next_to_spread(positions, kTogether);
+    const auto moves = next_to_spread(positions, kSpreadTogether);
     if (moves.empty()) return Done{};
     ATTEMPT(shift(watchlist_id, items, moves));
   }
@@ -162,7 +162,7 @@ Outcome<Done> ItemOrder::shift(const AttributeValue& watchlist_id, const std::ve
       transaction.depend_on(*draft, {"position"});
       return draft;
     };
-    if (items.size() <= kTogether) {
+    if (items.size() <= kSpreadTogether) {
       for (const auto& item : items) ATTEMPT(unmoved(item));
     }
     for (const auto& [index, position] : moves) {

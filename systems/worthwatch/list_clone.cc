@@ -23,7 +23,7 @@ using runtime::Transaction;
 using value::AttributeValue;
 using value::Item;
 
-constexpr std::size_t kTogether =
+constexpr std::size_t kClonedTogether =
     45;  // each item and its movie or show, and the list and its owner, make less than 100 rows
 constexpr std::chrono::hours kUnfinished{1};  // until what was cut off goes away
 
@@ -44,7 +44,7 @@ class Cloning {
         items_(items) {}
 
   Outcome<Object> run(const CloneRequest& request) {
-    const auto first = std::min(kTogether, items_.size());
+    const auto first = std::min(kClonedTogether, items_.size());
     const bool at_once = first == items_.size();
     ATTEMPT(repository_.transact([&](Transaction& transaction) -> Outcome<Done> {
       const auto* copy =
@@ -78,8 +78,8 @@ class Cloning {
   }
 
   Outcome<Done> add_rest(std::size_t first) {
-    for (auto start = first; start < items_.size(); start += kTogether) {
-      const auto end = std::min(start + kTogether, items_.size());
+    for (auto start = first; start < items_.size(); start += kClonedTogether) {
+      const auto end = std::min(start + kClonedTogether, items_.size());
       ATTEMPT(repository_.transact([&](Transaction& transaction) -> Outcome<Done> {
         if (end == items_.size()) ATTEMPT(finish(transaction));
         return add(transaction, start, end);

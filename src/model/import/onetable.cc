@@ -29,11 +29,11 @@ constexpr std::size_t kDeepestSchema = 16;
 // A plain value as YAML.
 std::optional<std::string> plain_value(JsonElement json) {
   switch (json.type()) {
-    case simdjson::dom::element_type::STRING: return yaml_string(json.get_string().value());
-    case simdjson::dom::element_type::INT64: return std::to_string(json.get_int64().value());
-    case simdjson::dom::element_type::UINT64: return std::to_string(json.get_uint64().value());
-    case simdjson::dom::element_type::DOUBLE: return fmt::format("{}", json.get_double().value());
-    case simdjson::dom::element_type::BOOL: return json.get_bool().value() ? "true" : "false";
+    case value::JsonType::String: return yaml_string(json.string());
+    case value::JsonType::Int64: return std::to_string(json.integer());
+    case value::JsonType::Uint64: return std::to_string(json.natural());
+    case value::JsonType::Double: return fmt::format("{}", json.real());
+    case value::JsonType::Bool: return json.boolean() ? "true" : "false";
     default: return std::nullopt;
   }
 }
@@ -52,9 +52,9 @@ bool is_listed(std::string_view name, std::initializer_list<std::string_view> li
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-class Importer {
+class OneTableImport {
  public:
-  Importer(JsonElement schema, std::string_view name) : schema_(schema), name_(name) {}
+  OneTableImport(JsonElement schema, std::string_view name) : schema_(schema), name_(name) {}
 
   Result<Imported> run() {
     const auto indexes = object_at(schema_, "indexes");
@@ -184,7 +184,7 @@ class Importer {
   bool is_stored(const std::string& key) const {
     for (const auto& [model, fields] : members(*object_at(schema_, "models"))) {
       JsonElement field;
-      if (fields[key].get(field) == simdjson::SUCCESS && !text_at(field, "value")) return true;
+      if (fields[key].get(field) && !text_at(field, "value")) return true;
     }
     return false;
   }
@@ -382,7 +382,7 @@ class Importer {
 
   void add_default(const Place& place, JsonElement field, std::vector<std::string>& words) {
     JsonElement otherwise;
-    if (field["default"].get(otherwise) != simdjson::SUCCESS) return;
+    if (!field["default"].get(otherwise)) return;
     const auto text = plain_value(otherwise);
     if (!text || text->find("${") != std::string::npos)
       return yaml_.note(place.where + " has a default that a model says as `derived`, or not at all");
@@ -422,7 +422,7 @@ class Importer {
 
 Result<Imported> import_onetable(std::string_view json, std::string_view name) {
   value::JsonParser parser;
-  return Importer(TRY(parser.parse(json)), name).run();
+  return OneTableImport(TRY(parser.parse(json)), name).run();
 }
 
 }  // namespace stator::model::import

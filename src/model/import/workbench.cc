@@ -79,9 +79,9 @@ std::string to_template(std::string_view alias, std::vector<std::string>& names)
 // A word such as customerId, which can be meant as the name of an attribute.
 bool is_word(std::string_view text) { return !text.empty() && attribute_name(text) == text; }
 
-class Importer {
+class WorkbenchImport {
  public:
-  Importer(JsonElement root, JsonElement table)
+  WorkbenchImport(JsonElement root, JsonElement table)
       : root_(root), table_(table), name_(text_at(table, "TableName").value_or("")), keys_(keys_of(table)) {}
 
   Result<Imported> run() {
@@ -140,8 +140,8 @@ class Importer {
     const auto throughput = settings ? object_at(*settings, "ProvisionedThroughput") : std::nullopt;
     std::int64_t read = 0;
     std::int64_t write = 0;
-    const bool given = throughput && (*throughput)["ReadCapacityUnits"].get(read) == simdjson::SUCCESS &&
-                       (*throughput)["WriteCapacityUnits"].get(write) == simdjson::SUCCESS;
+    const bool given = throughput && (*throughput)["ReadCapacityUnits"].get(read) &&
+                       (*throughput)["WriteCapacityUnits"].get(write);
     if (!given) return yaml_.note("the table was provisioned, and does not say with how much");
     yaml_.line("billing", fmt::format("{{ read: {}, write: {} }}", read, write));
     for (const auto& [word, value] : members(*settings)) {
@@ -326,7 +326,7 @@ Result<Imported> import_workbench(std::string_view json, std::string_view wanted
   value::JsonParser parser;
   const auto root = TRY(parser.parse(json));
   const auto table = TRY(choose_table(array_at(root, "DataModel"), wanted));
-  return Importer(root, table).run();
+  return WorkbenchImport(root, table).run();
 }
 
 }  // namespace stator::model::import

@@ -6,19 +6,10 @@
 #include <algorithm>
 #include <array>
 
+#include "stator/base/ascii.h"
 #include "stator/value/json.h"
 
 namespace stator::model::import {
-namespace {
-
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char upper(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
-char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
-
-}  // namespace
-
 void YamlText::begin(std::string_view key) {
   indent();
   text_ += fmt::format("{}:\n", yaml_key(key));
@@ -71,7 +62,7 @@ std::string entity_name(std::string_view name) {
       continue;
     }
     if (i > 0 && is_upper(c) && (is_lower(name[i - 1]) || is_digit(name[i - 1])) && out.back() != '_') out += '_';
-    out += upper(c);
+    out += to_upper(c);
   }
   if (out.empty() || is_digit(out.front())) out.insert(0, "E_");
   return out;
@@ -88,7 +79,7 @@ std::string model_name(std::string_view name) {
   std::string out;
   for (const char c : name) {
     if (is_upper(c) || is_lower(c) || is_digit(c)) {
-      out += lower(c);
+      out += to_lower(c);
     } else if (!out.empty() && out.back() != '-') {
       out += '-';
     }
