@@ -4,13 +4,14 @@
 # layer that was not declared is not found.  PUBLIC is for layers whose types appear in our headers, EXTERNAL for
 # third-party targets (PUBLIC_EXTERNAL when our headers include theirs).
 #
-# *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use.
+# *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use.  APART names
+# files that are not compiled together with others (cmake/speed.cmake): their private names are taken there.
 # A main.cc belongs to a program, not to the layer.
 
 set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 
 function(stator_layer name)
-  cmake_parse_arguments(L "" "" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS" ${ARGN})
+  cmake_parse_arguments(L "" "" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS;APART" ${ARGN})
   list(TRANSFORM L_PUBLIC PREPEND stator_)
   list(TRANSFORM L_PRIVATE PREPEND stator_)
   list(TRANSFORM L_TEST_LAYERS PREPEND stator_)
@@ -34,6 +35,9 @@ function(stator_layer name)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/stator/${folder} SYMBOLIC)
 
   add_library(stator_${name} STATIC ${sources})
+  use_precompiled(stator_${name} common_precompiled)
+  set_source_files_properties(${L_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  compile_together(stator_${name})
   target_include_directories(stator_${name} PUBLIC ${root})
   target_link_libraries(stator_${name}
     PUBLIC ${L_PUBLIC} ${L_PUBLIC_EXTERNAL}
@@ -45,6 +49,9 @@ function(stator_layer name)
 
   if(STATOR_TESTS AND tests)
     add_executable(test_${name} ${tests} ${CMAKE_SOURCE_DIR}/cmake/test_main.cc)
+    use_precompiled(test_${name} test_precompiled)
+    compile_together(test_${name})
+    target_compile_options(test_${name} PRIVATE -Og)  # a third quicker to compile; what is tested keeps its own
     target_link_libraries(test_${name} PRIVATE
       stator_${name} ${L_PRIVATE} ${L_EXTERNAL} ${L_TEST_LAYERS} ext::gtest)
     add_test(NAME ${name} COMMAND test_${name})

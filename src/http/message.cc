@@ -2,10 +2,10 @@
 
 #include <charconv>
 
+#include "stator/base/ascii.h"
+
 namespace stator::http {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 void append_number(std::string& out, std::size_t number) {
   char digits[20];
@@ -21,7 +21,7 @@ bool status_without_content(int status) { return status < 200 || status == 204 |
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != b[i] && lower(a[i]) != lower(b[i])) return false;
+    if (a[i] != b[i] && to_lower(a[i]) != to_lower(b[i])) return false;
   }
   return true;
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "stator/base/ascii.h"
+
 namespace stator::http {
 namespace {
 
@@ -57,7 +59,6 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 int hex_digit(char c) {
   if (is_digit(c)) return c - '0';

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stator/base/ascii.h"
+
 namespace stator::http {
 namespace {
 
@@ -15,7 +17,6 @@ bool is_target_text(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stator/base/ascii.h"
+
 namespace stator::http {
 namespace {
 
@@ -9,7 +11,6 @@ constexpr std::string_view kVersion = "HTTP/1.";  // and 0 or 1
 constexpr std::string_view kNotHttp = "the answer is not HTTP/1.1";
 constexpr int kSwitchingProtocols = 101;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

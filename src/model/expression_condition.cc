@@ -106,7 +106,7 @@ bool is_type_name(const AttributeValue& value) {
   return false;
 }
 
-std::string_view symbol_of(Op op) {
+std::string_view comparator(Op op) {
   switch (op) {
     case Op::Equal: return "=";
     case Op::NotEqual: return "<>";
@@ -233,7 +233,7 @@ class Writer {
     for (const Operand* side : {&left, &right}) {
       if (is_order && !side->is_left() && !has_order(*side->value)) return Clause::constant(false);
     }
-    std::string text = fmt::format("{} {} {}", text_of(left), symbol_of(node.op), text_of(right));
+    std::string text = fmt::format("{} {} {}", text_of(left), comparator(node.op), text_of(right));
     if (node.op != Op::NotEqual) return Clause::single(std::move(text));
     // To DynamoDB what is not there differs from everything.
     Clause guarded{.kind = Kind::And, .holds = false, .text = {}};

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stator/base/ascii.h"
 #include "stator/base/suggest.h"
 #include "stator/model/expression_tree.h"
+#include "stator/model/name_start.h"
 #include "stator/model/text.h"
 
 namespace stator::model {
@@ -54,9 +56,7 @@ constexpr std::array kFunctions = {
     FunctionRule{"ulid", Function::Ulid, 0, 0},
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word(char c) { return is_letter(c) || is_digit(c); }
+bool is_word(char c) { return is_name_start(c) || is_digit(c); }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 Error error_at(std::size_t column, std::string_view message) {
@@ -86,13 +86,13 @@ class Lexer {
     };
     if (at_ == text_.size()) return token(TokenKind::End);
     const char c = text_[at_];
-    if (is_letter(c)) {
+    if (is_name_start(c)) {
       skip(is_word);
       return token(TokenKind::Word);
     }
     if (c == ':') {
       ++at_;
-      if (at_ == text_.size() || !is_letter(text_[at_]))
+      if (at_ == text_.size() || !is_name_start(text_[at_]))
         return error_at(begin + 1, "the name of an input follows the colon");
       skip(is_word);
       auto input = token(TokenKind::Input);

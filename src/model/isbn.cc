@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "stator/base/ascii.h"
+
 namespace stator::model {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The thirteenth digit for twelve: weights 1 and 3 alternate, and the sum with the check digit is a multiple of 10.
 char check_digit_13(std::string_view twelve) {

@@ -6,6 +6,7 @@
 #include "stator/model/type_rules.h"
 #include "stator/model/validate.h"
 #include "stator/value/json.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::model {
 namespace {
@@ -149,7 +150,7 @@ std::optional<AttributeValue> fit_json(const Type& type, const JsonPlace& place,
 
 Result<PlainObject> read_plain_json(std::string_view text, const std::vector<Attribute>& attributes,
                                     Problems& problems) {
-  const bool is_utf8 = simdjson::validate_utf8(text.data(), text.size());
+  const bool is_utf8 = value::is_utf8(text);
   if (!is_utf8) return validation_error("it is not UTF-8");
   JsonReader reader(text, problems);
   auto members = TRY(read_members(reader, attributes, problems));

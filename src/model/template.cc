@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "stator/base/ascii.h"
 #include "stator/model/calendar.h"
+#include "stator/model/name_start.h"
 
 namespace stator::model {
 namespace {
@@ -17,8 +19,6 @@ constexpr std::size_t kMaxParts = 64;
 constexpr unsigned kMaxWidth = 38;  // as many digits as a number has
 constexpr unsigned kMaxShards = 256;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 // A name, or names joined by dots.
 bool is_path(std::string_view text) {

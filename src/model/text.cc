@@ -6,14 +6,13 @@
 #include <array>
 #include <charconv>
 
+#include "stator/base/ascii.h"
+
 namespace stator::model {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_beyond_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 
-char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 // Calls `check` with each part of `text` between `separator`s, while it returns true; whether it always did.
 template <typename Check>

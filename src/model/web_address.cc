@@ -7,17 +7,17 @@
 #include <charconv>
 #include <vector>
 
+#include "stator/base/ascii.h"
+
 namespace stator::model {
 namespace {
 
 constexpr std::size_t kLongestHost = 253;
 constexpr std::size_t kLongestUrl = 8000;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 // What RFC 3986 calls unreserved: never needs a percent sign.
 bool is_unreserved(char c) {
-  return is_alpha(c) || is_digit(c) || std::string_view("-._~").find(c) != std::string_view::npos;
+  return is_letter(c) || is_digit(c) || std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
 std::string lower(std::string_view text) {
@@ -53,7 +53,7 @@ Result<std::string> normal_host(std::string_view host) {
     const auto label = std::string_view(out).substr(start, end - start);
     const bool fine =
         !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
-        std::all_of(label.begin(), label.end(), [](char c) { return is_alpha(c) || is_digit(c) || c == '-'; });
+        std::all_of(label.begin(), label.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '-'; });
     if (!fine) return validation_error(fmt::format("{} is not a host", host));
     start = end + 1;
   }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "stator/base/ascii.h"
+#include "stator/model/name_start.h"
+
 namespace stator::model {
 namespace {
 
@@ -20,8 +23,6 @@ std::string shown(const YamlNode& node) {
   return node.quoted ? fmt::format("the text \"{}\"", node.text.text) : node.text.text;
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Templates and expressions say where they went wrong as "column 4: ...".  Reports that at its place in the file.
 void report_parse_error(const Text& source, const Error& error, std::string_view code, std::string_view what,
@@ -223,9 +224,9 @@ std::optional<std::size_t> read_word(const YamlNode& node, std::string_view what
 
 bool is_name(std::string_view text, Dashes dashes) {
   constexpr std::size_t kLongest = 255;
-  return !text.empty() && text.size() <= kLongest && is_letter(text.front()) &&
+  return !text.empty() && text.size() <= kLongest && is_name_start(text.front()) &&
          std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_letter(c) || is_digit(c) || (c == '-' && dashes == Dashes::Yes); });
+                     [&](char c) { return is_name_start(c) || is_digit(c) || (c == '-' && dashes == Dashes::Yes); });
 }
 
 bool check_name(const Text& name, std::string_view what, Report& report, Dashes dashes) {

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 
+#include "stator/base/ascii.h"
+
 namespace stator::expr::partiql {
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_start(char c) { return is_letter(c) || c == '_' || c == '$'; }
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 class Lexer {
@@ -65,8 +66,8 @@ class Lexer {
     if (c == '\'') return quoted(c, TokenKind::String);
     if (c == '"') return quoted(c, TokenKind::QuotedName);
     if (is_digit(c) || (c == '.' && is_digit(peek(1)) && !after_name())) return number();
-    if (is_letter(c)) {
-      while (is_letter(peek()) || is_digit(peek())) ++at_;
+    if (is_name_start(c)) {
+      while (is_name_start(peek()) || is_digit(peek())) ++at_;
       return TokenKind::Word;
     }
     return symbol();
@@ -88,7 +89,7 @@ class Lexer {
 
   // In "a.5" the dot belongs to a path.
   bool after_name() const {
-    return at_ > 0 && (is_letter(text_[at_ - 1]) || text_[at_ - 1] == '"' || text_[at_ - 1] == ']');
+    return at_ > 0 && (is_name_start(text_[at_ - 1]) || text_[at_ - 1] == '"' || text_[at_ - 1] == ']');
   }
 
   TokenKind number() {
@@ -104,8 +105,8 @@ class Lexer {
         while (is_digit(peek())) ++at_;
       }
     }
-    if (!is_letter(peek())) return TokenKind::Number;
-    while (is_letter(peek()) || is_digit(peek())) ++at_;  // 12ab is neither a number nor a name
+    if (!is_name_start(peek())) return TokenKind::Number;
+    while (is_name_start(peek()) || is_digit(peek())) ++at_;  // 12ab is neither a number nor a name
     return TokenKind::Broken;
   }
 

@@ -10,6 +10,7 @@
 #include "stator/model/check/findings.h"
 #include "stator/model/check/forgery.h"
 #include "stator/model/check/keys.h"
+#include "stator/model/check/pattern_query.h"
 #include "stator/model/check/regex.h"
 
 namespace stator::model {
@@ -17,9 +18,6 @@ namespace {
 
 using Field = Template::Field;
 using Literal = Template::Literal;
-
-const Reading kOrdinary{.text = Reading::Text::Ordinary, .forged = std::nullopt};
-const Reading kAsItIs{.text = Reading::Text::AsItIs, .forged = std::nullopt};
 
 const std::string& family(const Entity& entity) { return entity.key_family.empty() ? entity.name : entity.key_family; }
 

@@ -1,5 +1,7 @@
 #include "stator/model/check/forgery.h"
 
+#include "stator/model/check/pattern_query.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +9,6 @@
 
 namespace stator::model {
 namespace {
-
-const Reading kOrdinary{.text = Reading::Text::Ordinary, .forged = std::nullopt};
 
 // The forms through which `attribute` gets into a key as it is, and the others as they are.
 KeyForms only_with_raw(const Entity& entity, const KeyForms& forms, const std::string& attribute) {

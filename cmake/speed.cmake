@@ -1,0 +1,45 @@
+# What makes a build from nothing quick.  docs/internals/build.md has what each gives.  A file still includes what it uses, and its
+# names are its own: the suite `each-file` compiles each one by itself, without any of this.
+
+option(STATOR_PRECOMPILED "Compile the standard headers once" ON)
+option(STATOR_TOGETHER "Compile several files of a layer at once; OFF is better when single files change often" ON)
+
+# The standard library and fmt, which take longer to read than most of our files take to compile.
+
+set(common_headers
+  <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <cstddef> <cstdint> <cstring> <deque> <filesystem>
+  <functional> <limits> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread> <unordered_map>
+  <unordered_set> <utility> <variant> <vector>
+  <fmt/format.h> <fmt/ranges.h>)
+
+function(add_precompiled name)
+  add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/cmake/empty_main.cc)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  # For ccache, so that it need not read the compiled headers, and does not care in which folder they were made.
+  string(SHA256 checksum "${ARGN} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.gch.sum CONTENT ${checksum})
+endfunction()
+
+if(STATOR_PRECOMPILED)
+  add_precompiled(common_precompiled ${common_headers})
+  if(STATOR_TESTS)
+    add_precompiled(test_precompiled ${common_headers} <gtest/gtest.h>)
+  endif()
+endif()
+
+# use_precompiled(target common_precompiled)
+function(use_precompiled target precompiled)
+  if(STATOR_PRECOMPILED)
+    target_precompile_headers(${target} REUSE_FROM ${precompiled})
+  endif()
+endfunction()
+
+# The target's files in groups, whose headers and templates are then compiled once.
+function(compile_together target)
+  if(STATOR_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # to g++ every file is the header of its group
+    endif()
+  endif()
+endfunction()

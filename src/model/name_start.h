@@ -1,0 +1,10 @@
+#pragma once
+
+#include "stator/base/ascii.h"
+
+namespace stator::model {
+
+// What a name in a model, a template or an expression begins with.
+constexpr bool is_name_start(char c) { return is_letter(c) || c == '_'; }
+
+}  // namespace stator::model
