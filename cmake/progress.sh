@@ -14,10 +14,12 @@ first_build_seconds() {
 
 # duration SECONDS: as a person says it.
 duration() {
-  if (($1 < 90)); then
-    echo "$1 seconds"
+  if (($1 < 10)); then
+    echo 'a few seconds'
+  elif (($1 < 90)); then
+    echo "about $1 seconds"
   else
-    echo "$((($1 + 30) / 60)) minutes"
+    echo "about $((($1 + 30) / 60)) minutes"
   fi
 }
 
@@ -60,7 +62,7 @@ follow_ninja() {
     if [[ $line =~ ^@([0-9]+)/([0-9]+)@ ]]; then
       done_steps=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]} left=
       if ((done_steps > 0 && total > done_steps && SECONDS >= began + 5)); then
-        left=", about $(duration "$(seconds_left "$done_steps" "$total" $((SECONDS - began)) "$2")") left"
+        left=", $(duration "$(seconds_left "$done_steps" "$total" $((SECONDS - began)) "$2")") left"
       fi
       ((total == 0)) || progress $((done_steps * 100 / total)) "Building $1: step $done_steps of $total$left"
     elif [[ $line != 'ninja: no work to do.' ]]; then

@@ -2,9 +2,10 @@
 
 A suite is one of two things:
 
-  unit/<layer>   the *_test.cc of a layer of src/ or systems/, the GoogleTest binary build/<preset>/test_<layer>.  Runs on every
-                 build; under the thread sanitizer without RocksDB, which Debian does not instrument: layers and tests
-                 with RocksDb in their name are left out.
+  unit/<layer>   the *_test.cc of a layer of src/ or systems/, the GoogleTest binary build/<preset>/test_<layer>; layers that say
+                 TESTS_IN <name> to stator_layer() share test_<name>, and are the suite unit/<name>.  Runs on every build; under
+                 the thread sanitizer without RocksDB, which Debian does not instrument: layers and tests with RocksDb in their
+                 name are left out.
   <name>         the executable tests/<name>/suite, or systems/<name>/tests/suite as systems/<name>.  Runs on the release
                  build.  One comment line near its top can say more:
                  # suite: asan tsan timeout=900 target=another_program nobuild alone soak
@@ -55,6 +56,7 @@ class Suite:
     unit: bool = False
     alone: bool = False
     soak: bool = False
+    aliases: tuple = ()  # further names: the layers whose tests a program holds
 
     @property
     def full_name(self):
@@ -62,7 +64,8 @@ class Suite:
 
     def selected_by(self, pattern):
         groups = () if self.soak else (self.name.split("/")[0], f"@{self.preset}")
-        return pattern in (self.name, f"{self.name}@{self.preset}", *groups)
+        names = (self.name, *self.aliases)
+        return pattern in (*names, *(f"{name}@{self.preset}" for name in names), *groups)
 
 
 @dataclasses.dataclass
@@ -78,18 +81,21 @@ class Outcome:
 
 
 def unit_suites(top):
+    programs = {}  # the layers whose tests each holds
     for cmake_file in sorted([*top.glob("src/**/CMakeLists.txt"), *top.glob("systems/*/CMakeLists.txt")]):
-        layer = re.search(r"stator_layer\(\s*(\w+)", cmake_file.read_text())
-        if not layer or not any(cmake_file.parent.glob("*_test.cc")):
-            continue
-        target = f"test_{layer[1]}"
+        text = cmake_file.read_text()
+        layer = re.search(r"stator_layer\(\s*(\w+)", text)
+        if layer and any(cmake_file.parent.glob("*_test.cc")):
+            shared = re.search(r"\bTESTS_IN\s+(\w+)", text)
+            programs.setdefault((shared or layer)[1], []).append(layer[1])
+    for program, layers in programs.items():
         for preset in PRESETS:
-            if preset == "tsan" and "rocksdb" in layer[1]:
+            if preset == "tsan" and all("rocksdb" in layer for layer in layers):
                 continue
-            command = [str(top / "build" / preset / target)]
+            command = [str(top / "build" / preset / f"test_{program}")]
             if preset == "tsan":
                 command.append(f"--gtest_filter={UNDER_TSAN}")
-            yield Suite(f"unit/{layer[1]}", preset, command, [target], unit=True)
+            yield Suite(f"unit/{program}", preset, command, [f"test_{program}"], unit=True, aliases=tuple(f"unit/{layer}" for layer in layers))
 
 
 def script_suites(top):
@@ -416,6 +422,11 @@ def main(top, arguments):
         return 130
 
 
+def stop_when_terminated():
+    """SIGTERM is as Ctrl-C: what was started ends, too."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started ends, too
+    stop_when_terminated()
     sys.exit(main(TOP, sys.argv[1:]))
