@@ -211,6 +211,10 @@ class SuiteRun(Job):
     def sanitizer_reports(self):
         return sorted(self.logs.glob(f"{self.sanitizer.name}.*"))
 
+    def stop(self):
+        super().stop()
+        shutil.rmtree(self.temp, ignore_errors=True)
+
     def outcome(self, top):
         shutil.rmtree(self.temp, ignore_errors=True)
         read = read_gtest_result if self.suite.unit else read_suite_result
