@@ -13,6 +13,9 @@ test_packages=(
   clang-format-19 curl:curl openssl:openssl util-linux:setarch
 )
 
+# shellcheck source=cmake/progress.sh
+source "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
+
 # Says why it stops, in one line.
 die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
@@ -40,6 +43,6 @@ install_missing() {
   echo "Installing ${#missing[@]} packages: ${missing[*]}"
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
   "${apt[@]}" update || die 'apt-get update failed; its message is above'
-  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null ||
+  (set -o pipefail && "${apt[@]}" -o APT::Status-Fd=1 install -y --no-install-recommends "${missing[@]}" | follow_apt) ||
     die "apt-get could not install ${missing[*]}; Stator is built on Debian 12, and the message above says what is wrong"
 }

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace stator::runtime {
@@ -18,7 +19,9 @@ constexpr std::string_view kPartPrefix = "part#";
 constexpr std::size_t kPartBytes = 300'000;  // a record has two images, of up to 400 KB each; a row can have 400 KB
 constexpr std::string_view kVerifying = "verifying";
 constexpr std::string_view kReading = "reading";
-constexpr std::chrono::milliseconds kTableWait{50};
+constexpr std::chrono::milliseconds kFirstTableWait{
+    5};  // a Stator's table is there at once; elsewhere it takes seconds
+constexpr std::chrono::milliseconds kLongestTableWait{50};
 constexpr unsigned kTableWaits = 1200;  // a minute
 
 std::string text_of(const Item& item, std::string_view name) {
@@ -85,7 +88,7 @@ Outcome<Done> ConsistencyTable::open() {
       table.stream = model::StreamView::None;
       ATTEMPT(dynamo_.create_table(table));
     }
-    std::this_thread::sleep_for(kTableWait);
+    std::this_thread::sleep_for(std::min(kFirstTableWait * waits, kLongestTableWait));
   }
   return Problem{.kind = ProblemKind::Unavailable,
                  .code = "TableNotActive",

@@ -26,10 +26,23 @@ using model::Model;
 using value::AttributeValue;
 using value::Item;
 
-constexpr std::chrono::milliseconds kIndexPoll{100};
+constexpr std::chrono::milliseconds kFirstPoll{5};
+constexpr std::chrono::milliseconds kLongestPoll{100};
 constexpr std::chrono::milliseconds kCatchUpTime{500};  // with what others write, after each page of rows
 constexpr std::chrono::seconds kClockSlack{10};         // by which the stream's clock may be ahead of this one
 constexpr unsigned kMaxPasses = 10;                     // over a table that has no stream to follow
+
+// Sleeps between looks at a table: soon at first, because a small index is built in no time.
+class Pause {
+ public:
+  void operator()() {
+    std::this_thread::sleep_for(next_);
+    next_ = std::min(next_ * 2, kLongestPoll);
+  }
+
+ private:
+  std::chrono::milliseconds next_ = kFirstPoll;
+};
 
 class Migration {
  public:
@@ -260,14 +273,14 @@ class Migration {
       return index.name != name && from_.table.find_index(index.name) == nullptr;
     });
     if (!ATTEMPT(index_status(name))) ATTEMPT(dynamo_.create_index(table, *to_.table.find_index(name)));
-    while (ATTEMPT(index_status(name)) != "ACTIVE") std::this_thread::sleep_for(kIndexPoll);
+    for (Pause pause; ATTEMPT(index_status(name)) != "ACTIVE";) pause();
     return Done{};
   }
 
   Outcome<Done> drop_index(const std::string& name) {
     if (!ATTEMPT(index_status(name))) return Done{};
     ATTEMPT(dynamo_.drop_index(to_.table.name, name));
-    while (ATTEMPT(index_status(name))) std::this_thread::sleep_for(kIndexPoll);
+    for (Pause pause; ATTEMPT(index_status(name));) pause();
     return Done{};
   }
 
@@ -277,7 +290,7 @@ class Migration {
   }
 
   Outcome<TableState> active_table() {
-    for (;; std::this_thread::sleep_for(kIndexPoll)) {
+    for (Pause pause;; pause()) {
       auto state = ATTEMPT(dynamo_.describe_table(to_.table.name));
       if (!state) return not_found("table");
       if (state->status == "ACTIVE") return std::move(*state);

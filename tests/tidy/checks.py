@@ -108,41 +108,79 @@ def headers_have_pragma_once(tree):
 
 
 def headers_compile_alone(tree, cache=None):
-    """Includes each header in an otherwise empty file.  `cache` is a folder that remembers the ones that did."""
+    """Includes each header in an otherwise empty file.  `cache` is a folder that remembers the ones that did.
+
+    Headers share a file where that makes no difference: the ones before a header are among those that it includes anyway.
+    """
     with tempfile.TemporaryDirectory() as root:
         os.symlink(tree.top.resolve() / "src", pathlib.Path(root) / "stator")
-        command = ["g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-I", root, "-I", str(tree.top.resolve() / "include"), "-"]
+        command = ["g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-I", root, "-I", str(tree.top.resolve() / "include"),
+                   "--param", "ggc-min-expand=10000", "--param", "ggc-min-heapsize=4000000", "-"]  # fmt: skip  # collects no garbage
         version = subprocess.run(["g++", "--version"], capture_output=True, check=True).stdout
+        included = {header: _included(tree, header) for header in tree.headers()}
 
-        def compile_one(header):
-            mark = pathlib.Path(cache) / _fingerprint(tree, header, version) if cache else None
-            if mark and mark.exists():
-                return None
-            name = str(header).replace("src/", "stator/", 1).replace("include/", "", 1)
-            ran = subprocess.run(command, input=f'#include "{name}"\n', text=True, capture_output=True, check=False)
-            if ran.returncode == 0:
-                if mark:
-                    mark.parent.mkdir(parents=True, exist_ok=True)
-                    mark.touch()
-                return None
-            errors = re.findall(r"error: .*", ran.stderr)
-            return f"{header}:1: does not compile alone: {errors[0] if errors else ran.stderr[:200]}"
+        def mark(header):
+            return pathlib.Path(cache) / _fingerprint(tree, included[header], version)
 
+        def errors_of(headers):
+            names = (str(header).replace("src/", "stator/", 1).replace("include/", "", 1) for header in headers)
+            text = "".join(f'#include "{name}"\n' for name in names)
+            ran = subprocess.run(command, input=text, text=True, capture_output=True, check=False)
+            return None if ran.returncode == 0 else (re.findall(r"error: .*", ran.stderr) or [ran.stderr[:200]])[0]
+
+        def compile_chain(headers):
+            found = []
+            if errors_of(headers):  # which of them is it?
+                found = [(header, error) for header in headers if (error := errors_of([header]))]
+            for header in set(headers) - {header for header, _ in found} if cache else ():
+                mark(header).parent.mkdir(parents=True, exist_ok=True)
+                mark(header).touch()
+            return [f"{header}:1: does not compile alone: {error}" for header, error in found]
+
+        waiting = [header for header in tree.headers() if not cache or not mark(header).exists()]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-            yield from filter(None, pool.map(compile_one, tree.headers()))
+            for found in pool.map(compile_chain, _chains(waiting, included)):
+                yield from found
 
 
-def _fingerprint(tree, header, version):
-    """Of a header and all of ours that it includes."""
-    seen, waiting = {}, [header]
+def _included(tree, header):
+    """The header and all of ours that it includes, directly or not."""
+    seen, waiting = set(), [header]
     while waiting:
         path = waiting.pop()
         if path in seen or not (tree.top / path).is_file():
             continue
-        seen[path] = tree.text(path)
-        for name in re.findall(r'#\s*include\s*"stator/([^"]+)"', seen[path]):
+        seen.add(path)
+        for name in re.findall(r'#\s*include\s*"stator/([^"]+)"', tree.text(path)):
             waiting += [pathlib.Path("src") / name, pathlib.Path("include/stator") / name]
-    parts = [version.decode(), *(f"{path}\n{text}" for path, text in sorted(seen.items()))]
+    return seen
+
+
+def _chains(headers, included):
+    """The headers in as few lists as possible, such that each header of a list includes the one before it."""
+    before = {}  # the header that comes before this one
+
+    def place(header, tried):
+        for above in headers:
+            if above != header and header in included[above] and above not in included[header] and above not in tried:
+                tried.add(above)
+                if above not in before or place(before[above], tried):
+                    before[above] = header
+                    return True
+        return False
+
+    for header in headers:
+        place(header, set())
+    lasts = set(headers) - set(before.values())
+    for last in sorted(lasts):
+        chain = [last]
+        while chain[-1] in before:
+            chain.append(before[chain[-1]])
+        yield chain[::-1]
+
+
+def _fingerprint(tree, paths, version):
+    parts = [version.decode(), *(f"{path}\n{tree.text(path)}" for path in sorted(paths))]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

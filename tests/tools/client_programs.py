@@ -1,6 +1,7 @@
 """Runs real clients against a server: each is a program that gets the endpoint in STATOR_ENDPOINT and prints `ok NAME` or
 `not ok NAME: why` for each thing it tried.
 """
+import fcntl
 import os
 import shutil
 import subprocess
@@ -9,17 +10,19 @@ import server as stator
 
 
 def npm_packages(folder, report):
-    """Installs the npm packages that `folder` pins: once, and again when its lock file changes."""
+    """Installs the npm packages that `folder` pins: once, and again when its lock file changes.  Suites that want the same wait."""
     if not shutil.which("npm"):
         return report.fail("npm is not installed (Debian packages nodejs and npm)")
     installed, lock = folder / "node_modules/.stator-lock", folder / "package-lock.json"
-    if not installed.exists() or installed.read_bytes() != lock.read_bytes():
-        print(f"{report.name}: npm ci", flush=True)
-        done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
-                              cwd=folder, capture_output=True, text=True)
-        if done.returncode:
-            return report.fail(f"npm ci: {done.stderr[-500:]}")
-        shutil.copy(lock, installed)
+    with open(lock, "rb") as pinned:
+        fcntl.flock(pinned, fcntl.LOCK_EX)
+        if not installed.exists() or installed.read_bytes() != pinned.read():
+            print(f"{report.name}: npm ci", flush=True)
+            done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
+                                  cwd=folder, capture_output=True, text=True)
+            if done.returncode:
+                return report.fail(f"npm ci: {done.stderr[-500:]}")
+            shutil.copy(lock, installed)
     return True
 
 

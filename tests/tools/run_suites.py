@@ -2,25 +2,30 @@
 
 A suite is one of two things:
 
-  unit/<layer>   the *_test.cc of a layer of src/ or systems/, the GoogleTest binary build/<preset>/test_<layer>.  Runs on every
-                 build; under the thread sanitizer without RocksDB, which Debian does not instrument: layers and tests
-                 with RocksDb in their name are left out.
+  unit/<layer>   the *_test.cc of a layer of src/ or systems/, the GoogleTest binary build/<preset>/test_<layer>; layers that say
+                 TESTS_IN <name> to stator_layer() share test_<name>, and are the suite unit/<name>.  Runs on every build; under
+                 the thread sanitizer without RocksDB, which Debian does not instrument: layers and tests with RocksDb in their
+                 name are left out.
   <name>         the executable tests/<name>/suite, or systems/<name>/tests/suite as systems/<name>.  Runs on the release
                  build.  One comment line near its top can say more:
-                 # suite: asan tsan timeout=900 target=another_program nobuild
+                 # suite: asan tsan timeout=900 target=another_program nobuild alone soak
 
-What is for the thread sanitizer runs with --long, or when it is named.
+`asan` and `tsan` ask for a sanitizer's build, too.  `nobuild` needs no program.  `alone` runs after all others, when nothing is being
+built.  `soak` takes long: it runs with --soak, or when it is named.  The thread sanitizer runs with --long, or when it is named.
 
 A suite finds in its environment STATOR_BIN (the program to test), STATOR_PRESET (release, asan or tsan), STATOR_STORE
 (`memory` when it must not use RocksDB), TMPDIR (its own, removed afterwards) and STATOR_RESULT, the file to which it
 writes {"passed": n, "failed": n, "failures": ["..."]}.
 It starts in the top folder, and whatever it leaves running is killed.  A suite that exits with an error, is too slow, or
 writes no result has failed, and so has one whose program a sanitizer complained about.
+
+The suites of a build start when it is done, one per core, the longest of the last run first; the next build goes on beside them, at
+a low priority.  docs/internals/build.md says why.
 """
 
-import concurrent.futures
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -29,7 +34,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 PRESETS = ("release", "asan", "tsan")
@@ -37,6 +41,8 @@ LONG_PRESETS = ("tsan",)  # run when asked for: three builds from nothing take t
 TOP = pathlib.Path(__file__).resolve().parents[2]
 DEFAULT_TIMEOUT = 600  # seconds
 MAX_FAILURES_SHOWN = 20
+MEMORY_PER_JOB = 1 << 30  # bytes: what a suite with its servers, or one compiler, may need
+POLL = 0.02  # seconds
 UNDER_TSAN = "-*RocksDb*"  # a GoogleTest filter: everything but these
 
 
@@ -48,13 +54,18 @@ class Suite:
     targets: list  # what the build must make for it
     timeout: int = DEFAULT_TIMEOUT
     unit: bool = False
+    alone: bool = False
+    soak: bool = False
+    aliases: tuple = ()  # further names: the layers whose tests a program holds
 
     @property
     def full_name(self):
         return self.name if self.preset == "release" else f"{self.name}@{self.preset}"
 
     def selected_by(self, pattern):
-        return pattern in (self.name, f"{self.name}@{self.preset}", self.name.split("/")[0], f"@{self.preset}")
+        groups = () if self.soak else (self.name.split("/")[0], f"@{self.preset}")
+        names = (self.name, *self.aliases)
+        return pattern in (*names, *(f"{name}@{self.preset}" for name in names), *groups)
 
 
 @dataclasses.dataclass
@@ -70,23 +81,26 @@ class Outcome:
 
 
 def unit_suites(top):
+    programs = {}  # the layers whose tests each holds
     for cmake_file in sorted([*top.glob("src/**/CMakeLists.txt"), *top.glob("systems/*/CMakeLists.txt")]):
-        layer = re.search(r"stator_layer\(\s*(\w+)", cmake_file.read_text())
-        if not layer or not any(cmake_file.parent.glob("*_test.cc")):
-            continue
-        target = f"test_{layer[1]}"
+        text = cmake_file.read_text()
+        layer = re.search(r"stator_layer\(\s*(\w+)", text)
+        if layer and any(cmake_file.parent.glob("*_test.cc")):
+            shared = re.search(r"\bTESTS_IN\s+(\w+)", text)
+            programs.setdefault((shared or layer)[1], []).append(layer[1])
+    for program, layers in programs.items():
         for preset in PRESETS:
-            if preset == "tsan" and "rocksdb" in layer[1]:
+            if preset == "tsan" and all("rocksdb" in layer for layer in layers):
                 continue
-            command = [str(top / "build" / preset / target)]
+            command = [str(top / "build" / preset / f"test_{program}")]
             if preset == "tsan":
                 command.append(f"--gtest_filter={UNDER_TSAN}")
-            yield Suite(f"unit/{layer[1]}", preset, command, [target], unit=True)
+            yield Suite(f"unit/{program}", preset, command, [f"test_{program}"], unit=True, aliases=tuple(f"unit/{layer}" for layer in layers))
 
 
 def script_suites(top):
     for script in sorted([*top.glob("tests/*/suite"), *top.glob("systems/*/tests/suite")]):
-        presets, timeout, targets = ["release"], DEFAULT_TIMEOUT, ["stator"]
+        presets, timeout, targets, words = ["release"], DEFAULT_TIMEOUT, ["stator"], set()
         of_system = script.parent.parent.parent.name == "systems"
         name = f"systems/{script.parent.parent.name}" if of_system else script.parent.name
         head = script.read_text(errors="replace").splitlines()[:40]
@@ -95,8 +109,8 @@ def script_suites(top):
             for word in declared[1].split() if declared else []:
                 if word in PRESETS:
                     presets.append(word)
-                elif word == "nobuild":
-                    targets = []
+                elif word in ("nobuild", "alone", "soak"):
+                    words.add(word)
                 elif re.fullmatch(r"timeout=\d+", word):
                     timeout = int(word.split("=")[1])
                 elif re.fullmatch(r"target=\w+", word):
@@ -104,7 +118,8 @@ def script_suites(top):
                 else:
                     raise SystemExit(f"{script}: '# suite:' does not know the word {word}")
         for preset in dict.fromkeys(presets):
-            yield Suite(name, preset, [str(script)], targets, timeout)
+            yield Suite(name, preset, [str(script)], [] if "nobuild" in words else targets, timeout,
+                        alone="alone" in words, soak="soak" in words)  # fmt: skip
 
 
 def discover(top):
@@ -113,142 +128,219 @@ def discover(top):
     return sorted(suites, key=lambda suite: (order[suite.preset], not suite.unit))  # stable: names stay sorted
 
 
-class Runner:
-    def __init__(self, top):
-        self.top = top
-        self.logs = top / "build" / "test-logs"
-        self.logs.mkdir(parents=True, exist_ok=True)
-        self.printing = threading.Lock()
-        self.passed = self.failed = 0
-        self.running = set()  # process ids, each the leader of its group
+class Job:
+    """A process that the runner started: a suite, or a build.  It leads a session of its own, which ends with it."""
 
-    def run(self, suites, whole):
-        for preset in PRESETS:
-            chosen = [suite for suite in suites if suite.preset == preset]
-            targets = sorted({target for suite in chosen for target in suite.targets})
-            # A whole run also links every layer by itself, which finds symbols taken from a layer above; once is enough.
-            if not self.build(preset, ["all"] if targets and whole and preset == "release" else targets):
-                chosen = [suite for suite in chosen if not suite.targets]
-            # Unit binaries are small and independent; the others may need the machine for themselves.
-            with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-                list(pool.map(self.run_suite, (suite for suite in chosen if suite.unit)))
-            for suite in chosen:
-                if not suite.unit:
-                    self.run_suite(suite)
-        print(f"{self.passed} passed, {self.failed} failed")
-        return 1 if self.failed else 0
+    def __init__(self, command, timeout=math.inf, **options):
+        self.started, self.timeout = time.monotonic(), timeout
+        self.elapsed = self.processor = 0  # seconds, known at the end
+        self.problem = self.process = None
+        try:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True, **options)
+        except OSError as error:
+            self.problem = f"cannot be started: {error.strerror}"
 
-    def build(self, preset, targets):
-        if not targets:
+    def over(self):
+        """Whether it has ended, by itself or because it was too slow.  `problem` then says what went wrong, None if nothing did."""
+        if not self.process:
             return True
-        started = time.monotonic()
-        print(f"Building {preset}", flush=True)
-        commands = (
-            ["cmake", "--preset", preset, "-DSTATOR_TESTS=ON"],
-            ["cmake", "--build", f"build/{preset}", "--target", *targets],
-        )
-        for command in commands:
-            quiet = self.logs / f"configure@{preset}.log" if "--preset" in command else None
-            with open(quiet, "wb") if quiet else open(os.devnull, "wb") as log:
-                output = {"stdout": log, "stderr": subprocess.STDOUT} if quiet else {}
-                status = subprocess.run(command, cwd=self.top, **output, check=False).returncode
-            if status != 0:
-                if quiet:
-                    print(quiet.read_text(errors="replace"))
-                outcome = Outcome()
-                outcome.fail(" ".join(command) + f" ended with status {status}")
-                self.report(f"build@{preset}", outcome, time.monotonic() - started, None)
-                return False
-        print(f"Built {preset} in {time.monotonic() - started:.0f} s", flush=True)
+        late = time.monotonic() > self.started + self.timeout
+        if not late and os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            return False
+        # Not reaped until its group is gone, so that the number of the group cannot come to mean another one.
+        os.killpg(self.process.pid, signal.SIGKILL)
+        _, status, used = os.wait4(self.process.pid, 0)
+        self.process.returncode = status = os.waitstatus_to_exitcode(status)
+        self.elapsed, self.processor = time.monotonic() - self.started, used.ru_utime + used.ru_stime
+        if late:
+            self.problem = f"still running after {self.timeout} s"
+        elif status < 0:
+            self.problem = f"killed by {signal.Signals(-status).name}"
+        elif status:
+            self.problem = f"ended with status {status}"
         return True
 
-    def run_suite(self, suite):
+    def stop(self):
+        if self.process and self.process.returncode is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
+class Build(Job):
+    """Configures and builds `targets`.  Says how far it is, and what the compiler complains about."""
+
+    def __init__(self, top, logs, preset, targets):
+        self.preset, self.name = preset, f"build@{preset}"
+        log = (logs / f"configure@{preset}.log").relative_to(top)
+        script = f"""cmake --preset {preset} -DSTATOR_TESTS=ON >{log} 2>&1 || {{ cat {log}; exit 1; }}
+                     source cmake/progress.sh && build_with_progress {preset} {" ".join(targets)}"""
+        # Suites have a time limit, so they come first.
+        super().__init__(["nice", "-n", "19", "bash", "-c", script], cwd=top)
+
+
+class SuiteRun(Job):
+    def __init__(self, top, logs, suite):
+        self.suite, self.name, self.logs = suite, suite.full_name, logs
         stem = suite.full_name.replace("/", "-")
-        log_path = self.logs / f"{stem}.log"
-        result_path = self.logs / f"{stem}.json"
-        sanitizer_path = self.logs / f"{stem}.sanitizer"
-        for old in [result_path, *self.logs.glob(f"{stem}.sanitizer.*")]:
+        self.log, self.result = logs / f"{stem}.log", logs / f"{stem}.json"
+        self.sanitizer = logs / f"{stem}.sanitizer"
+        for old in [self.result, *self.sanitizer_reports()]:
             old.unlink(missing_ok=True)
         command = list(suite.command)
         if suite.unit:
-            command.append(f"--gtest_output=json:{result_path}")
+            command.append(f"--gtest_output=json:{self.result}")
         if suite.preset == "tsan" and without_address_randomisation():
             command = ["setarch", "-R", *command]
+        self.temp = tempfile.mkdtemp(prefix="stator-")
+        with open(self.log, "wb") as log:
+            super().__init__(command, suite.timeout, stdout=log, cwd=top, env=self.environment(top))
 
-        started = time.monotonic()
-        temp = tempfile.mkdtemp(prefix="stator-")
-        try:
-            with open(log_path, "wb") as log:
-                status = self.wait(command, log, suite.timeout, self.environment(suite, result_path, sanitizer_path, temp))
-        finally:
-            shutil.rmtree(temp, ignore_errors=True)
-        read = read_gtest_result if suite.unit else read_suite_result
-        outcome = read(result_path, log_path, status)
-        for report in sorted(self.logs.glob(f"{stem}.sanitizer.*")):
-            outcome.fail(f"a sanitizer report: {report.relative_to(self.top)}")
-        self.report(suite.full_name, outcome, time.monotonic() - started, log_path)
-
-    def environment(self, suite, result_path, sanitizer_path, temp):
+    def environment(self, top):
         # Settings for Stator in the caller's environment are not for the Stators under test.
         clean = {name: value for name, value in os.environ.items() if not name.startswith("STATOR_")}
-        store = {"STATOR_STORE": "memory"} if suite.preset == "tsan" else {}
+        store = {"STATOR_STORE": "memory"} if self.suite.preset == "tsan" else {}
         return clean | store | {
-            "STATOR_BIN": str(self.top / "build" / suite.preset / "stator"),
-            "STATOR_PRESET": suite.preset,
-            "STATOR_RESULT": str(result_path),
-            "TMPDIR": temp,
-            "ASAN_OPTIONS": f"log_path={sanitizer_path}:detect_stack_use_after_return=1",
-            "UBSAN_OPTIONS": f"log_path={sanitizer_path}:print_stacktrace=1",
-            "TSAN_OPTIONS": f"log_path={sanitizer_path}:halt_on_error=1:second_deadlock_stack=1",
+            "STATOR_BIN": str(top / "build" / self.suite.preset / "stator"),
+            "STATOR_PRESET": self.suite.preset,
+            "STATOR_RESULT": str(self.result),
+            "TMPDIR": self.temp,
+            "ASAN_OPTIONS": f"log_path={self.sanitizer}:detect_stack_use_after_return=1",
+            "UBSAN_OPTIONS": f"log_path={self.sanitizer}:print_stacktrace=1",
+            "TSAN_OPTIONS": f"log_path={self.sanitizer}:halt_on_error=1:second_deadlock_stack=1",
         }
 
-    def wait(self, command, log, timeout, environment):
-        """Runs `command` and then ends what it left behind.  None for success, else what went wrong."""
-        try:
-            process = subprocess.Popen(
-                command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=self.top, env=environment,
-                start_new_session=True)  # fmt: skip
-        except OSError as error:
-            return f"cannot be started: {error.strerror}"
-        self.running.add(process.pid)
-        deadline = time.monotonic() + timeout
-        late = False
-        # Not reaped until its group is gone, so that the number of the group cannot come to mean another one.
-        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-            if time.monotonic() > deadline:
-                late = True
-                break
-            time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGKILL)
-        self.running.discard(process.pid)
-        status = process.wait()
-        if late:
-            return f"still running after {timeout} s"
-        if status < 0:
-            return f"killed by {signal.Signals(-status).name}"
-        return f"ended with status {status}" if status else None
+    def sanitizer_reports(self):
+        return sorted(self.logs.glob(f"{self.sanitizer.name}.*"))
 
     def stop(self):
-        for pid in list(self.running):
-            os.killpg(pid, signal.SIGKILL)
+        super().stop()
+        shutil.rmtree(self.temp, ignore_errors=True)
 
-    def report(self, name, outcome, seconds, log_path):
+    def outcome(self, top):
+        shutil.rmtree(self.temp, ignore_errors=True)
+        read = read_gtest_result if self.suite.unit else read_suite_result
+        outcome = read(self.result, self.log, self.problem)
+        for report in self.sanitizer_reports():
+            outcome.fail(f"a sanitizer report: {report.relative_to(top)}")
+        return outcome
+
+
+class Runner:
+    def __init__(self, top, jobs=None):
+        self.top = top
+        self.logs = top / "build" / "test-logs"
+        self.logs.mkdir(parents=True, exist_ok=True)
+        self.jobs = jobs or suites_at_once()
+        self.passed = self.failed = 0
+        self.running = []
+        self.times = []  # (name, elapsed, processor) of each build and suite
+        self.last_times = read_times(self.logs)
+
+    def run(self, suites, whole):
+        started = time.monotonic()
+        builds = []
+        for preset in PRESETS:
+            targets = sorted({target for suite in suites if suite.preset == preset for target in suite.targets})
+            # A whole run also links every layer by itself, which finds symbols taken from a layer above; once is enough.
+            if targets:
+                builds.append((preset, ["all"] if whole and preset == "release" else targets))
+        self.ready = [suite for suite in suites if not suite.targets]
+        self.waiting = [suite for suite in suites if suite.targets]
+        while builds or self.ready or self.running:
+            if builds and not any(isinstance(job, Build) for job in self.running):
+                preset, targets = builds.pop(0)
+                print(f"Building {preset}", flush=True)
+                self.running.append(Build(self.top, self.logs, preset, targets))
+            while suite := self.next_suite(builds):
+                self.ready.remove(suite)
+                self.running.append(SuiteRun(self.top, self.logs, suite))
+            time.sleep(POLL)
+            for job in [job for job in self.running if job.over()]:
+                self.running.remove(job)
+                self.finish(job)
+        self.print_times(time.monotonic() - started)
+        print(f"{self.passed} passed, {self.failed} failed")
+        return 1 if self.failed else 0
+
+    def next_suite(self, builds):
+        """The suite to start now: the one that takes longest, unknown ones first.  None to wait."""
+        running = [job.suite for job in self.running if isinstance(job, SuiteRun)]
+        if len(running) >= self.jobs or any(suite.alone for suite in running):
+            return None
+        # One suite on two builds may share a folder, node_modules for instance.
+        names = {suite.name for suite in running}
+        free = [suite for suite in self.ready if not suite.alone and suite.name not in names]
+        if not free and not self.running and not builds:
+            free = self.ready  # those that run alone
+        return max(free, key=self.expected_time, default=None)
+
+    def expected_time(self, suite):
+        known = [self.last_times.get(f"{suite.name}@{preset}") for preset in (suite.preset, *PRESETS)]
+        return next((seconds for seconds in known if seconds is not None), math.inf)
+
+    def finish(self, job):
+        self.times.append((job.name, job.elapsed, job.processor))
+        if isinstance(job, SuiteRun):
+            self.last_times[f"{job.suite.name}@{job.suite.preset}"] = job.elapsed
+            write_times(self.logs, self.last_times)
+            self.report(job, job.outcome(self.top), job.log)
+            return
+        mine = [suite for suite in self.waiting if suite.preset == job.preset]
+        self.waiting = [suite for suite in self.waiting if suite.preset != job.preset]
+        if job.problem:
+            outcome = Outcome()
+            outcome.fail(f"the build {job.problem}; {len(mine)} suites were left out")
+            self.report(job, outcome, None)
+        else:
+            self.ready += mine
+            print(f"Built {job.preset} in {job.elapsed:.0f} s", flush=True)
+
+    def stop(self):
+        for job in self.running:
+            job.stop()
+
+    def report(self, job, outcome, log):
         counts = f"{outcome.passed} passed"
         if outcome.failed:
             counts += f", {outcome.failed} failed"
         if outcome.skipped:
             counts += f", {outcome.skipped} skipped"
-        with self.printing:
-            self.passed += outcome.passed
-            self.failed += outcome.failed
-            print(f"{'FAIL' if outcome.failed else 'ok':<4} {name:<28} {counts:<28} {seconds:7.1f} s")
-            for failure in outcome.failures[:MAX_FAILURES_SHOWN]:
-                print(f"       {failure}")
-            if len(outcome.failures) > MAX_FAILURES_SHOWN:
-                print(f"       and {len(outcome.failures) - MAX_FAILURES_SHOWN} more")
-            if outcome.failed and log_path:
-                print(f"       log: {log_path.relative_to(self.top)}")
-            sys.stdout.flush()
+        self.passed += outcome.passed
+        self.failed += outcome.failed
+        print(f"{'FAIL' if outcome.failed else 'ok':<4} {job.name:<28} {counts:<28} {job.elapsed:7.1f} s")
+        for failure in outcome.failures[:MAX_FAILURES_SHOWN]:
+            print(f"       {failure}")
+        if len(outcome.failures) > MAX_FAILURES_SHOWN:
+            print(f"       and {len(outcome.failures) - MAX_FAILURES_SHOWN} more")
+        if outcome.failed and log:
+            print(f"       log: {log.relative_to(self.top)}")
+        sys.stdout.flush()
+
+    def print_times(self, elapsed):
+        """What took how long, slowest first.  Processor time is what a change of the machine's load does not change."""
+        print(f"\n{'slowest first':<30}{'elapsed':>10}{'processor':>12}")
+        for name, seconds, processor in sorted(self.times, key=lambda time: -time[1]):
+            print(f"{name:<30}{seconds:8.1f} s{processor:10.1f} s")
+        print(f"{'together':<30}{elapsed:8.1f} s{sum(processor for _, _, processor in self.times):10.1f} s\n")
+
+
+def suites_at_once():
+    """One per core, fewer where memory is short: two compilers may be at work beside them."""
+    cores = len(os.sched_getaffinity(0))
+    available = re.search(r"^MemAvailable:\s*(\d+) kB", pathlib.Path("/proc/meminfo").read_text(), re.MULTILINE)
+    return max(1, min(cores, int(available[1]) * 1024 // MEMORY_PER_JOB - cores)) if available else cores
+
+
+def read_times(logs):
+    """Seconds of each suite, the last time it ran here."""
+    try:
+        times = json.loads((logs / "times.json").read_text())
+        return {str(name): float(seconds) for name, seconds in times.items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def write_times(logs, times):
+    (logs / "times.json").write_text(json.dumps(times, indent=1, sort_keys=True) + "\n")
 
 
 def read_gtest_result(result_path, log_path, status):
@@ -307,17 +399,25 @@ def main(top, arguments):
     if arguments == ["--list"]:
         print("\n".join(suite.full_name for suite in suites))
         return 0
+    jobs = None
+    if arguments[:1] == ["--jobs"]:
+        if len(arguments) < 2 or not re.fullmatch(r"[1-9]\d{0,2}", arguments[1]):
+            print("test: --jobs needs a number: how many suites run at once", file=sys.stderr)
+            return 2
+        jobs, arguments = int(arguments[1]), arguments[2:]
     whole = arguments in ([], ["--long"])
     if whole:
-        suites = [suite for suite in suites if arguments or suite.preset not in LONG_PRESETS]
+        suites = [suite for suite in suites if not suite.soak and (arguments or suite.preset not in LONG_PRESETS)]
         arguments = []
+    elif arguments == ["--soak"]:
+        suites, arguments = [suite for suite in suites if suite.soak], []
     for argument in arguments:
         if not any(suite.selected_by(argument) for suite in suites):
             print(f"test: no suite is called {argument}; ./test --list shows them", file=sys.stderr)
             return 2
     if arguments:
         suites = [suite for suite in suites if any(suite.selected_by(argument) for argument in arguments)]
-    runner = Runner(top)
+    runner = Runner(top, jobs)
     try:
         return runner.run(suites, whole=whole)
     except KeyboardInterrupt:
@@ -326,5 +426,11 @@ def main(top, arguments):
         return 130
 
 
+def stop_when_terminated():
+    """SIGTERM is as Ctrl-C: what was started ends, too."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 if __name__ == "__main__":
+    stop_when_terminated()
     sys.exit(main(TOP, sys.argv[1:]))

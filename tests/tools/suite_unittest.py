@@ -11,7 +11,10 @@
 import json
 import os
 import sys
+import time
 import unittest
+
+SLOWEST_SHOWN = 10
 
 
 class _Result(unittest.TextTestResult):
@@ -20,6 +23,21 @@ class _Result(unittest.TextTestResult):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.failed_tests = {}
+        self.seconds = {}  # of each test, and of what comes between two: the classes' set-up and tear-down
+        self.last = time.monotonic()
+
+    def _took(self, what):
+        now = time.monotonic()
+        self.seconds[what] = self.seconds.get(what, 0) + now - self.last
+        self.last = now
+
+    def startTest(self, test):
+        self._took(f"before {test.id()}")
+        super().startTest(test)
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self._took(test.id())
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
@@ -45,6 +63,8 @@ def main(names=None):
     """Runs the tests of the calling file, or those of the modules, classes and methods that `names` has."""
     program = unittest.main(module=None if names else "__main__", argv=[sys.argv[0], *names] if names else None, exit=False,
                             verbosity=2, testRunner=unittest.TextTestRunner(verbosity=2, resultclass=_Result))
+    slowest = sorted(program.result.seconds.items(), key=lambda took: -took[1])[:SLOWEST_SHOWN]
+    print("Slowest:", *(f"{seconds:6.2f} s {name.replace('__main__.', '')}" for name, seconds in slowest), sep="\n  ", file=sys.stderr)
     if path := os.environ.get("STATOR_RESULT"):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(program.result.summary(), file)
