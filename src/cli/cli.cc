@@ -307,7 +307,7 @@ int unknown_command(const std::string& word) {
 
 }  // namespace
 
-int run(int argc, const char* const* argv) {
+int run(int argc, const char* const* argv, std::string_view commit) {
   CLI::App app;
   app.name("stator");
   app.allow_extras();
@@ -351,7 +351,7 @@ int run(int argc, const char* const* argv) {
   if (backup) return backup.run();
   if (restore) return restore.run();
   if (config) return print_config(config);
-  if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text()), kDone;
+  if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text(commit)), kDone;
   fmt::print(stderr, "{}", kHelp);
   return kWrongArguments;
 }
