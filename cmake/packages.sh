@@ -10,7 +10,7 @@ run_packages=(
 )
 test_packages=(
   libgtest-dev python3-boto3 awscli nodejs:node npm:npm chromium
-  clang-format-19 curl:curl openssl:openssl util-linux:setarch
+  clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pkg-config:pkg-config util-linux:setarch zsh:zsh
 )
 
 # shellcheck source=cmake/progress.sh

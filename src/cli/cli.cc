@@ -19,6 +19,7 @@
 #include "stator/cli/check_command.h"
 #include "stator/cli/command.h"
 #include "stator/cli/demo_command.h"
+#include "stator/cli/documentation_commands.h"
 #include "stator/cli/model_command.h"
 #include "stator/cli/repair_command.h"
 #include "stator/server/access_keys.h"
@@ -48,6 +49,8 @@ Commands:
   restore    Make a data folder of a backup
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
+  man        Print the manual page of a command
+  completion Print a script for bash, zsh or fish that completes commands and options
 
 `stator COMMAND --help` tells more about each.
 
@@ -298,8 +301,9 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up",    "serve",  "app",     "token",  "demo",   "key",     "model",
-                                           "check", "backup", "restore", "repair", "config", "version", "help"};
+  constexpr std::string_view commands[] = {"up",      "serve", "app",        "token",   "demo",   "key",
+                                           "model",   "check", "backup",     "restore", "repair", "config",
+                                           "version", "man",   "completion", "help"};
   const auto suggestion = did_you_mean(word, commands);
   return fail(kWrongArguments,
               fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
@@ -307,7 +311,7 @@ int unknown_command(const std::string& word) {
 
 }  // namespace
 
-int run(int argc, const char* const* argv) {
+int run(int argc, const char* const* argv, std::string_view commit) {
   CLI::App app;
   app.name("stator");
   app.allow_extras();
@@ -328,6 +332,8 @@ int run(int argc, const char* const* argv) {
   const RestoreCommand restore(app);
   const SettingsCommand config(app, "config", std::nullopt, kConfigHelp);
   const auto* version = add_command(app, "version", std::string(kVersionHelp));
+  const ManCommand man(app);
+  const CompletionCommand completion(app);
 
   try {
     app.parse(argc, argv);
@@ -351,7 +357,9 @@ int run(int argc, const char* const* argv) {
   if (backup) return backup.run();
   if (restore) return restore.run();
   if (config) return print_config(config);
-  if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text()), kDone;
+  if (man) return man.run();
+  if (completion) return completion.run();
+  if (version->parsed() || version_flag->count() > 0) return fmt::print("{}", server::version_text(commit)), kDone;
   fmt::print(stderr, "{}", kHelp);
   return kWrongArguments;
 }

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "stator/cli/cli.h"
+#include "stator/cli/commit.h"
 
 // For jemalloc, which takes the place of malloc: freed memory goes back to the system after a second, also when the
 // thread that freed it sleeps.  By default a burst of large answers would stay for as long as its threads are idle.
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
   // RocksDB makes its files itself, and every command makes some.
   ::umask(077);
   try {
-    return stator::cli::run(argc, argv);
+    return stator::cli::run(argc, argv, stator::cli::kCommit);
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "stator: internal error: %s\n", exception.what());
     return 1;

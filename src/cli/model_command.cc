@@ -58,8 +58,8 @@ constexpr std::string_view kTypesHelp =
 Usage: stator model types FILE [--language typescript|cpp]
 
 Options:
-  --language LANGUAGE
-      typescript, which is the default, or cpp.
+  --language typescript|cpp
+      typescript is the default.
 )";
 constexpr std::string_view kImportHelp =
     R"(Print a model made from another tool's design.  What a model cannot say is a comment in the file, and told on standard
@@ -68,7 +68,7 @@ error; run `stator model check` on the result.
 Usage: stator model import FILE [--from onetable|workbench] [--name NAME] [--table TABLE]
 
 Options:
-  --from TOOL
+  --from onetable|workbench
       onetable: a schema of DynamoDB OneTable as JSON, node -e 'console.log(JSON.stringify(require("./schema.js").default))'
       workbench: a data model as NoSQL Workbench exports it.  Found out by looking at the file when not given.
   --name NAME

@@ -304,6 +304,11 @@ constexpr auto kSettings = std::to_array<Setting>({
      .help = "Where other machines can reach the REST APIs, answer /metrics, /systems and openapi.json without a "
              "token, too.",
      .modes = kUpAndApp},
+    {.name = "stop_with_parent",
+     .member = &Config::stop_with_parent,
+     .placeholder = "true|false",
+     .help = "Stop when the process that started the server ends, however it ends: for a server that a test or another "
+             "program starts for itself."},
 });
 
 Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }

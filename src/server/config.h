@@ -65,6 +65,7 @@ struct Config {
   std::uint32_t app_workers = 64;
   bool access_log = false;
   bool public_info = false;
+  bool stop_with_parent = false;
 
   friend bool operator==(const Config&, const Config&) = default;
 };

@@ -214,6 +214,14 @@ std::string token_hint(const Config& config) {
   return fmt::format("  Token         stator token --subject me{}\n", data_flag(config));
 }
 
+void follow_parent(StopSignal& stop) {
+  if (stop.follow_parent()) return;
+  log::warning("parent_not_followed",
+               {{"message",
+                 "stop_with_parent is set, and the process that started this one cannot be watched: it is in "
+                 "another container, or the kernel is too old; the server goes on when it ends"}});
+}
+
 // SIGHUP: certificates are renewed under a server that goes on.
 void reload(http::TlsContext& tls) {
   if (const auto reloaded = tls.reload()) {
@@ -271,6 +279,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   TRY(check_config(config, mode));
   SharedLimits limits(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
+  if (config.stop_with_parent) follow_parent(stop);
   auto instance = TRY(library::Instance::open(limits.instance_options(config)));
   const SystemClock clock;
   http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
@@ -354,6 +363,7 @@ Result<void> run_app(const Config& config) {
   TRY(check_config(config, Mode::App));
   SharedLimits limits(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
+  if (config.stop_with_parent) follow_parent(stop);
   auto database = TRY(AppDatabase::open(config, limits));
   const SystemClock clock;
   const bool local = is_loopback(config.host);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +44,7 @@ StopSignal::StopSignal() : had_terminal_(has_terminal()) {
 StopSignal::~StopSignal() {
   close(signals_);
   close(requests_);
+  if (parent_ >= 0) close(parent_);
   restore_mask();
 }
 
@@ -54,10 +56,12 @@ std::optional<int> StopSignal::wait_for(std::chrono::milliseconds time) {
 int StopSignal::wait() { return wait_milliseconds(-1).value(); }
 
 std::optional<int> StopSignal::wait_milliseconds(int milliseconds) {
-  std::array<pollfd, 2> waiting = {pollfd{signals_, POLLIN, 0}, pollfd{requests_, POLLIN, 0}};
+  // poll() passes over a descriptor of -1.
+  std::array<pollfd, 3> waiting = {pollfd{signals_, POLLIN, 0}, pollfd{requests_, POLLIN, 0},
+                                   pollfd{parent_, POLLIN, 0}};
   int ready = 0;
   while ((ready = poll(waiting.data(), waiting.size(), milliseconds)) < 0) {
-    STATOR_ASSERT(errno == EINTR, "both descriptors are ours and open");
+    STATOR_ASSERT(errno == EINTR, "the descriptors are ours and open");
   }
   if (ready == 0) return std::nullopt;
   signalfd_siginfo info{};
@@ -65,7 +69,14 @@ std::optional<int> StopSignal::wait_milliseconds(int milliseconds) {
   const bool hung_up = signalled && info.ssi_signo == SIGHUP;
   if (hung_up && !(had_terminal_ && !has_terminal())) return SIGHUP;
   restore_mask();
+  if (!signalled && waiting[2].revents != 0) return SIGTERM;
   return hung_up ? SIGTERM : signalled ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+bool StopSignal::follow_parent() {
+  const auto parent = getppid();                                                   // 0: it is not in this namespace
+  if (parent > 0) parent_ = static_cast<int>(syscall(SYS_pidfd_open, parent, 0));  // closed on exec
+  return parent_ >= 0;
 }
 
 void StopSignal::request() {

@@ -25,6 +25,9 @@ class StopSignal {
   // nothing when the time is over.
   std::optional<int> wait_for(std::chrono::milliseconds time);
   int wait();  // for as long as it takes
+  // From now on, the end of the process that started this one is told as SIGTERM.  False when it cannot be watched: it is
+  // in another container, or the kernel is older than 5.3.
+  bool follow_parent();
   // Ends the wait from any thread.
   void request();
 
@@ -35,6 +38,7 @@ class StopSignal {
   sigset_t before_{};
   int signals_ = -1;   // a signalfd
   int requests_ = -1;  // an eventfd
+  int parent_ = -1;    // a pidfd; -1: not followed
   bool masked_ = false;
   bool had_terminal_ = false;
 };

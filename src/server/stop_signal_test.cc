@@ -1,8 +1,13 @@
 #include "stator/server/stop_signal.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace stator::server {
@@ -31,6 +36,44 @@ TEST(StopSignal, GoesOnAfterAHangUp) {
   }
   kill(getpid(), SIGTERM);
   EXPECT_EQ(stop.wait_for(std::chrono::seconds(10)), SIGTERM);
+}
+
+// Runs `act` in a process whose parent ends, and answers what it writes.
+std::string written_by_an_orphan(const std::function<void(int parent_may_end, int result)>& act) {
+  int may_end[2], result[2];
+  if (pipe(may_end) != 0 || pipe(result) != 0) return "no pipe";
+  const auto parent = fork();
+  if (parent == 0) {
+    if (fork() == 0) {
+      close(may_end[0]);
+      act(may_end[1], result[1]);
+      _exit(0);
+    }
+    char byte = 0;
+    close(may_end[1]);
+    _exit(read(may_end[0], &byte, 1) == 1 ? 0 : 1);
+  }
+  close(may_end[0]);
+  close(may_end[1]);
+  close(result[1]);
+  waitpid(parent, nullptr, 0);
+  std::string text(64, '\0');
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(read(result[0], text.data(), text.size()), 0)));
+  close(result[0]);
+  return text;
+}
+
+TEST(StopSignal, FollowsItsParentWhenAsked) {
+  const auto told = written_by_an_orphan([](int parent_may_end, int result) {
+    StopSignal stop;
+    const bool followed = stop.follow_parent();
+    const bool early = stop.wait_for(std::chrono::milliseconds(0)).has_value();
+    if (write(parent_may_end, "x", 1) != 1) _exit(1);
+    const auto signal = stop.wait_for(std::chrono::seconds(30));
+    const char* text = followed && !early && signal == SIGTERM ? "SIGTERM" : "something else";
+    [[maybe_unused]] const auto written = write(result, text, std::string_view(text).size());
+  });
+  EXPECT_EQ(told, "SIGTERM");
 }
 
 TEST(StopSignal, LetsASecondSignalEndTheProcess) {

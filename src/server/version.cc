@@ -7,14 +7,17 @@
 
 namespace stator::server {
 
-std::string version_text() {
+std::string_view version() { return STATOR_VERSION; }
+
+std::string version_text(std::string_view commit) {
   constexpr std::string_view sanitizers = STATOR_SANITIZERS;
   return fmt::format(
-      "stator {}\n"
+      "stator {}{}\n"
       "build    {}{}{}, g++ {}\n"
       "formats  data folder {}, item {}\n",
-      STATOR_VERSION, STATOR_BUILD_TYPE, sanitizers.empty() ? "" : " with sanitizers ", sanitizers, __VERSION__,
-      library::data_folder_format(), value::kStoredItemVersion);
+      version(), commit.empty() ? "" : fmt::format(" ({})", commit), STATOR_BUILD_TYPE,
+      sanitizers.empty() ? "" : " with sanitizers ", sanitizers, __VERSION__, library::data_folder_format(),
+      value::kStoredItemVersion);
 }
 
 }  // namespace stator::server

@@ -1,0 +1,119 @@
+#include "stator/cli/command_tree.h"
+
+#include <algorithm>
+#include <map>
+
+namespace stator::cli {
+namespace {
+
+constexpr std::string_view kProgramSummary = "a database that speaks the DynamoDB API";
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+struct OptionHelp {
+  std::string placeholder, text;
+};
+
+// "  --name NAME, --email ADDRESS", and below it its text, indented further.
+std::map<std::string, OptionHelp, std::less<>> options_in(std::string_view help) {
+  std::map<std::string, OptionHelp, std::less<>> found;
+  std::vector<OptionHelp*> current;
+  for (const auto line : lines_of(help)) {
+    if (line.starts_with("  --")) {
+      current.clear();
+      for (auto rest = line; !rest.empty();) {
+        const auto end = rest.find(", --");
+        const auto one = trimmed(rest.substr(0, end));
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 2);
+        const auto space = one.find(' ');
+        auto& option = found[std::string(one.substr(0, space))];
+        if (space != std::string_view::npos) option.placeholder = one.substr(space + 1);
+        current.push_back(&option);
+      }
+    } else if (line.starts_with("      ")) {
+      for (auto* option : current) {
+        if (!option->text.empty()) option->text += ' ';
+        option->text += trimmed(line);
+      }
+    } else {
+      current.clear();
+    }
+  }
+  return found;
+}
+
+// "  check      Prove that the design is sound" below "Commands:".
+std::map<std::string, std::string, std::less<>> summaries_in(std::string_view help) {
+  std::map<std::string, std::string, std::less<>> found;
+  bool inside = false;
+  for (const auto line : lines_of(help)) {
+    if (line == "Commands:") {
+      inside = true;
+    } else if (!line.starts_with("  ")) {
+      inside = false;
+    } else if (inside) {
+      const auto entry = trimmed(line);
+      const auto space = entry.find(' ');
+      if (space != std::string_view::npos) found[std::string(entry.substr(0, space))] = trimmed(entry.substr(space));
+    }
+  }
+  return found;
+}
+
+void collect(const CommandTree& tree, std::vector<const CommandTree*>& found) {
+  found.push_back(&tree);
+  for (const auto& command : tree.commands) {
+    if (command.help != tree.help) collect(command, found);
+  }
+}
+
+}  // namespace
+
+const CommandTree* CommandTree::find(std::string_view wanted) const {
+  if (path == wanted) return this;
+  for (const auto& command : commands) {
+    if (const auto* found = command.find(wanted)) return found;
+  }
+  return nullptr;
+}
+
+void read_help(CommandTree& tree) {
+  if (tree.path.empty()) tree.summary = kProgramSummary;
+  const auto options = options_in(tree.help);
+  for (auto& option : tree.options) {
+    if (option.flag == "--help") option.help = "Print the help.";
+    if (option.flag == "--version") option.help = "Print the version.";
+    const auto found = options.find(option.flag);
+    if (found == options.end()) continue;
+    option.help = found->second.text;
+    option.placeholder = found->second.placeholder;
+  }
+  const auto summaries = summaries_in(tree.help);
+  for (auto& command : tree.commands) {
+    const auto found = summaries.find(command.name);
+    command.summary = found == summaries.end() ? tree.summary : found->second;
+    read_help(command);
+  }
+}
+
+std::vector<const CommandTree*> with_own_help(const CommandTree& tree) {
+  std::vector<const CommandTree*> found;
+  collect(tree, found);
+  return found;
+}
+
+}  // namespace stator::cli

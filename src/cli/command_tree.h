@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Every command with its options and its help, for what is made from them: man pages and completions.
+namespace stator::cli {
+
+struct CommandOption {
+  std::string flag;         // "--log-level"
+  std::string placeholder;  // "LEVEL", or the choices "a|b"; empty for a switch
+  std::string help;         // without line breaks; empty where the help text has none
+  bool takes_value = false;
+};
+
+struct CommandTree {
+  std::string name;                    // "check"
+  std::string path;                    // "model check"; empty for the program itself
+  std::string summary;                 // one line, without a full stop
+  std::string help;                    // what --help prints
+  std::vector<CommandOption> options;  // those that the command takes, --help among them
+  std::vector<std::string> operands;   // "FILE"
+  std::vector<std::string> words;      // what an operand can be, where that is known
+  std::vector<CommandTree> commands;
+
+  // The command of that path, or null.
+  const CommandTree* find(std::string_view wanted) const;
+};
+
+// Fills in summaries of commands, and placeholders and help of options, from what --help prints.
+void read_help(CommandTree& tree);
+
+// The commands that have a help text of their own, the program itself first; `key add` shares that of `key`.
+std::vector<const CommandTree*> with_own_help(const CommandTree& tree);
+
+}  // namespace stator::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "stator/base/result.h"
+#include "stator/cli/command_tree.h"
+
+namespace stator::cli {
+
+// What makes a shell complete commands, options and their values: a script for bash, zsh or fish.
+// Errors: Usage, for another shell.
+Result<std::string> completion(std::string_view shell, const CommandTree& program);
+
+}  // namespace stator::cli
