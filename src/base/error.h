@@ -42,5 +42,6 @@ struct Error {
 };
 
 inline Error validation_error(std::string message) { return {ErrorCode::Validation, std::move(message)}; }
+inline Error usage_error(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
 
 }  // namespace stator

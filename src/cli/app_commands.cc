@@ -43,7 +43,7 @@ Example:
   curl -H "Authorization: Bearer $(stator token --subject ann)" http://127.0.0.1:8001/systems/notebook/v1/notebooks
 )help";
 
-constexpr std::string_view kFlags[] = {"--subject", "--role", "--expires", "--name", "--email", "--data", "--config"};
+constexpr std::string_view kTokenFlags[] = {"--subject", "--role", "--expires", "--name", "--email", "--data", "--config"};
 
 // "12h"
 std::optional<std::chrono::seconds> read_duration(std::string_view text) {
@@ -66,14 +66,14 @@ std::string text_of(const CLI::App& app, const std::string& flag) {
 }  // namespace
 
 TokenCommand::TokenCommand(CLI::App& app) : app_(add_command(app, "token", std::string(kTokenHelp))) {
-  for (const auto flag : kFlags) {
+  for (const auto flag : kTokenFlags) {
     auto* option = app_->add_option(std::string(flag))->expected(1)->allow_extra_args(false);
     if (flag == "--role") option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 }
 
 int TokenCommand::run() const {
-  if (const auto wrong = objection_to_rest(*app_, kFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (const auto wrong = objection_to_rest(*app_, kTokenFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto subject = text_of(*app_, "--subject");
   if (subject.empty()) return fail(kWrongArguments, "token needs to know for whom: --subject WHO");
   const auto expires = text_of(*app_, "--expires");

@@ -59,7 +59,7 @@ std::string escaped(std::string_view text, std::string_view characters) {
 }
 
 // In single quotes, for sh and zsh.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -71,14 +71,14 @@ std::string quoted(std::string_view text) {
   return result + "'";
 }
 
-void collect(const CommandTree& tree, std::vector<const CommandTree*>& found) {
+void collect_all(const CommandTree& tree, std::vector<const CommandTree*>& found) {
   found.push_back(&tree);
-  for (const auto& command : tree.commands) collect(command, found);
+  for (const auto& command : tree.commands) collect_all(command, found);
 }
 
 std::vector<const CommandTree*> every_command(const CommandTree& program) {
   std::vector<const CommandTree*> found;
-  collect(program, found);
+  collect_all(program, found);
   return found;
 }
 
@@ -93,8 +93,8 @@ std::string bash(const CommandTree& program) {
   std::string steps, offers, values;
   for (const auto* command : every_command(program)) {
     if (!command->path.empty()) {
-      steps += fmt::format("      {}) path={} ;;\n", quoted(parent_of(*command) + "/" + command->name),
-                           quoted(command->path));
+      steps += fmt::format("      {}) path={} ;;\n", shell_quoted(parent_of(*command) + "/" + command->name),
+                           shell_quoted(command->path));
     }
     std::vector<std::string> words;
     for (const auto& sub : command->commands) words.push_back(sub.name);
@@ -103,15 +103,15 @@ std::string bash(const CommandTree& program) {
     std::vector<std::string> flags;
     for (const auto& option : command->options) flags.push_back(option.flag);
     offers +=
-        fmt::format("    {})\n      words={} flags={}{}{} ;;\n", quoted(command->path),
-                    quoted(fmt::format("{}", fmt::join(words, " "))), quoted(fmt::format("{}", fmt::join(flags, " "))),
+        fmt::format("    {})\n      words={} flags={}{}{} ;;\n", shell_quoted(command->path),
+                    shell_quoted(fmt::format("{}", fmt::join(words, " "))), shell_quoted(fmt::format("{}", fmt::join(flags, " "))),
                     operands.files ? " files=1" : "", operands.folders ? " folders=1" : "");
     for (const auto& option : command->options) {
       if (!option.takes_value) continue;
       const auto one = values_of(option.placeholder);
       values += fmt::format(
-          "    {}) words={} flags='' files={} folders={} ;;\n", quoted(command->path + " " + option.flag),
-          quoted(fmt::format("{}", fmt::join(one.words, " "))), one.files ? "1" : "''", one.folders ? "1" : "''");
+          "    {}) words={} flags='' files={} folders={} ;;\n", shell_quoted(command->path + " " + option.flag),
+          shell_quoted(fmt::format("{}", fmt::join(one.words, " "))), one.files ? "1" : "''", one.folders ? "1" : "''");
     }
   }
   return fmt::format(
@@ -170,13 +170,13 @@ std::string zsh(const CommandTree& program) {
   for (const auto* command : every_command(program)) {
     if (const auto operands = operands_of(*command); operands.files && !operands.words.empty()) {
       text += fmt::format("{}_operands() {{\n  _alternative {} 'files:file:_files'\n}}\n\n", zsh_function(*command),
-                          quoted(fmt::format("names:name:({})", fmt::join(operands.words, " "))));
+                          shell_quoted(fmt::format("names:name:({})", fmt::join(operands.words, " "))));
     }
     text += fmt::format("{}() {{\n", zsh_function(*command));
     if (!command->commands.empty()) {
       text += "  local -a commands=(\n";
       for (const auto& sub : command->commands) {
-        text += fmt::format("    {}\n", quoted(sub.name + ":" + escaped(sub.summary, ":")));
+        text += fmt::format("    {}\n", shell_quoted(sub.name + ":" + escaped(sub.summary, ":")));
       }
       text += "  )\n  local curcontext=$curcontext state line\n";
     }
@@ -189,7 +189,7 @@ std::string zsh(const CommandTree& program) {
       }
       // A value is the next word, or stands behind "=".
       if (option.takes_value) spec.insert(option.flag.size(), "=");
-      text += fmt::format(" \\\n    {}", quoted(spec));
+      text += fmt::format(" \\\n    {}", shell_quoted(spec));
     }
     if (!command->commands.empty()) {
       text += " \\\n    '1: :->command' '*:: :->rest'\n";
@@ -201,7 +201,7 @@ std::string zsh(const CommandTree& program) {
         text += fmt::format(" \\\n    '*:NAME:{}_operands'", zsh_function(*command));
       } else if (operands.files || operands.folders || !operands.words.empty()) {
         text +=
-            fmt::format(" \\\n    {}", quoted(fmt::format("*:{}:{}", command->operands.front(), zsh_values(operands))));
+            fmt::format(" \\\n    {}", shell_quoted(fmt::format("*:{}:{}", command->operands.front(), zsh_values(operands))));
       }
       text += "\n";
     }

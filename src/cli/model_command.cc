@@ -10,6 +10,7 @@
 
 #include "stator/base/suggest.h"
 #include "stator/cli/command.h"
+#include "stator/cli/database_option.h"
 #include "stator/cli/model_check_command.h"
 #include "stator/cli/model_data_commands.h"
 #include "stator/model/check/check.h"
@@ -80,11 +81,6 @@ Options:
 constexpr std::size_t kLargestImport = std::size_t{16} << 20;
 
 // The option's value, or `otherwise`.
-std::string option(const CLI::App& action, const std::string& name, std::string otherwise) {
-  const auto* found = action.get_option(name);
-  return found->count() > 0 ? found->results().back() : std::move(otherwise);
-}
-
 std::optional<std::string> file_of(const CLI::App& action) {
   const auto* file = action.get_option("FILE");
   if (file->count() == 0) return std::nullopt;
@@ -107,7 +103,7 @@ int with_model(const CLI::App& action, const std::function<std::string(const mod
 }
 
 int print_types(const CLI::App& action) {
-  const auto language = option(action, "--language", "typescript");
+  const auto language = option(action, "--language").value_or("typescript");
   if (language == "typescript") return with_model(action, model::generate::typescript_types);
   if (language == "cpp") return with_model(action, model::generate::cpp_types);
   return fail(kWrongArguments, fmt::format("no types in {}: --language takes typescript or cpp", language));
@@ -143,13 +139,13 @@ int print_import(const CLI::App& action) {
   if (json.size() > kLargestImport) return fail(kFailed, fmt::format("{} is larger than 16 MB", *file));
 
   const bool looks_like_workbench = json.find("\"DataModel\"") != std::string::npos;
-  const auto from = option(action, "--from", looks_like_workbench ? "workbench" : "onetable");
+  const auto from = option(action, "--from").value_or(looks_like_workbench ? "workbench" : "onetable");
   if (from != "onetable" && from != "workbench") {
     return fail(kWrongArguments, fmt::format("nothing is known about {}: --from takes onetable or workbench", from));
   }
   const auto imported = from == "workbench"
-                            ? model::import::import_workbench(json, option(action, "--table", ""))
-                            : model::import::import_onetable(json, option(action, "--name", "imported"));
+                            ? model::import::import_workbench(json, option(action, "--table").value_or(""))
+                            : model::import::import_onetable(json, option(action, "--name").value_or("imported"));
   if (!imported) return fail(kFailed, imported.error().message);
   for (const auto& note : imported->notes) fmt::print(stderr, "stator: {}\n", note);
   fmt::print("{}", imported->yaml);

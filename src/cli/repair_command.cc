@@ -36,7 +36,7 @@ Options:
 
 Exit status: 0 nothing is damaged, or it was mended; 1 it failed; 2 wrong arguments; 3 there is damage, and nothing was changed.
 )";
-constexpr std::string_view kFlags[] = {"--accept-loss", "--data", "--config"};
+constexpr std::string_view kRepairFlags[] = {"--accept-loss", "--data", "--config"};
 constexpr int kDamaged = 3;
 
 }  // namespace
@@ -47,7 +47,7 @@ RepairCommand::RepairCommand(CLI::App& app) : app_(add_command(app, "repair", st
 }
 
 int RepairCommand::run() const {
-  if (const auto wrong = objection_to_rest(*app_, kFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (const auto wrong = objection_to_rest(*app_, kRepairFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
   server::ConfigSources sources{.environment = server::stator_environment()};
   sources.file = option(*app_, "--config");
   if (const auto folder = option(*app_, "--data")) sources.flags.emplace_back("data", *folder);

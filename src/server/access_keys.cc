@@ -18,7 +18,7 @@ namespace stator::server {
 namespace {
 
 constexpr auto kFileName = "keys.yaml";
-constexpr std::size_t kMaxFileBytes = 1024 * 1024;
+constexpr std::size_t kMaxKeysBytes = 1024 * 1024;
 constexpr std::size_t kMaxKeys = 1000;
 constexpr std::size_t kMaxNameBytes = 100;
 constexpr std::size_t kMaxIdBytes = 128;  // as IAM allows
@@ -28,8 +28,6 @@ constexpr std::string_view kHeading =
     "# Access keys of this database.  `stator key add`, `list` and `remove` look after this file, and a running "
     "server\n"
     "# follows it.  Whoever can read it can sign as any of these keys.\n";
-
-Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
 
 // Secrets come from the kernel; Random is for replaying tests.  Each character is one of 32 or 62, without bias.
 std::string random_text(std::size_t length, std::string_view alphabet) {
@@ -74,8 +72,8 @@ std::string way_out(const std::string& folder, const std::string& path) {
 Result<std::vector<AccessKeyRecord>> read_keys(const YAML::Node& root, const std::string& path) {
   const auto at = [&](const YAML::Node& node, std::string_view what) {
     const auto mark = node.Mark();
-    return mark.is_null() ? usage(fmt::format("{}: {}", path, what))
-                          : usage(fmt::format("{}:{}:{}: {}", path, mark.line + 1, mark.column + 1, what));
+    return mark.is_null() ? usage_error(fmt::format("{}: {}", path, what))
+                          : usage_error(fmt::format("{}:{}:{}: {}", path, mark.line + 1, mark.column + 1, what));
   };
   const auto scalar = [](const YAML::Node& node) { return node.IsScalar() ? node.Scalar() : std::string(); };
 
@@ -135,28 +133,28 @@ Result<std::vector<AccessKeyRecord>> AccessKeyFile::load() const {
 }
 
 Result<std::vector<AccessKeyRecord>> AccessKeyFile::read(const PrivateFolder& folder) const {
-  const auto text = TRY(folder.read(kFileName, kMaxFileBytes));
+  const auto text = TRY(folder.read(kFileName, kMaxKeysBytes));
   if (!text) return std::vector<AccessKeyRecord>();
   try {
     auto keys = read_keys(YAML::Load(*text), path_);
     if (keys || keys.error().message.ends_with(kNewerStator)) return keys;
-    return usage(keys.error().message + way_out(folder_, path_));
+    return usage_error(keys.error().message + way_out(folder_, path_));
   } catch (const YAML::Exception& exception) {
     // The library's only way to say that a file is not YAML.
-    return usage(fmt::format("{}:{}: is not YAML: {}{}", path_, exception.mark.line + 1, exception.msg,
+    return usage_error(fmt::format("{}:{}: is not YAML: {}{}", path_, exception.mark.line + 1, exception.msg,
                              way_out(folder_, path_)));
   }
 }
 
 Result<AccessKeyRecord> AccessKeyFile::add(std::string_view name, const Clock& clock) {
   if (name.size() > kMaxNameBytes || !is_printable(name, ' ')) {
-    return usage(fmt::format("a key's name is at most {} characters, without line breaks", kMaxNameBytes));
+    return usage_error(fmt::format("a key's name is at most {} characters, without line breaks", kMaxNameBytes));
   }
   auto folder = TRY(PrivateFolder::open_or_make(folder_));
   TRY(folder.lock());
   auto keys = TRY(read(folder));
   if (keys.size() >= kMaxKeys)
-    return usage(fmt::format("{} holds {} keys already, which is the most", path_, kMaxKeys));
+    return usage_error(fmt::format("{} holds {} keys already, which is the most", path_, kMaxKeys));
   // The shape of AWS's, which some tools check, but not their prefix, which others hunt for.  No character needs quoting.
   AccessKeyRecord key{.id = "STAT" + random_text(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
                       .secret = random_text(40, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
@@ -172,7 +170,7 @@ Result<std::vector<AccessKeyRecord>> AccessKeyFile::remove(std::string_view id) 
   if (folder) TRY(folder->lock());
   auto keys = folder ? TRY(read(*folder)) : std::vector<AccessKeyRecord>();
   if (std::erase_if(keys, [&](const AccessKeyRecord& key) { return key.id == id; }) == 0) {
-    return usage(fmt::format("{} has no key {}; stator key list shows those it has", path_, id));
+    return usage_error(fmt::format("{} has no key {}; stator key list shows those it has", path_, id));
   }
   TRY(folder->replace(kFileName, print_keys(keys)));
   return keys;

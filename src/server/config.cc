@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kVariablePrefix = "STATOR_";
 constexpr std::string_view kFileVariable = "STATOR_CONFIG";
 constexpr std::string_view kDefaultFile = "stator.yaml";
-constexpr std::size_t kMaxFileBytes = 1024 * 1024;
+constexpr std::size_t kMaxConfigBytes = 1024 * 1024;
 constexpr std::uint32_t kMaxPort = 65535;
 constexpr std::size_t kHelpColumns = 100;
 constexpr std::size_t kMinSecretBytes = 32;
@@ -311,8 +311,6 @@ constexpr auto kSettings = std::to_array<Setting>({
              "program starts for itself."},
 });
 
-Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
-
 const Setting* find_setting(std::string_view name) {
   const auto* found = std::ranges::find(kSettings, name, &Setting::name);
   return found == kSettings.end() ? nullptr : found;
@@ -431,19 +429,19 @@ std::string_view kind_of(const YAML::Node& node) {
 // The text of a value in the form that assign() reads, or what is wrong with its type.
 Result<std::string> text_of(const Setting& setting, const YAML::Node& node) {
   if (std::holds_alternative<std::vector<std::string> Config::*>(setting.member)) {
-    if (!node.IsSequence()) return usage(fmt::format("expects a list, not {}", kind_of(node)));
+    if (!node.IsSequence()) return usage_error(fmt::format("expects a list, not {}", kind_of(node)));
     std::vector<std::string> parts;
     for (const auto& part : node) {
-      if (!part.IsScalar()) return usage(fmt::format("expects a list of texts, not of {}", kind_of(part).substr(2)));
+      if (!part.IsScalar()) return usage_error(fmt::format("expects a list of texts, not of {}", kind_of(part).substr(2)));
       parts.push_back(part.Scalar());
     }
     return fmt::format("{}", fmt::join(parts, ","));
   }
-  if (!node.IsScalar()) return usage(fmt::format("expects a single value, not {}", kind_of(node)));
+  if (!node.IsScalar()) return usage_error(fmt::format("expects a single value, not {}", kind_of(node)));
   const bool expects_text = std::holds_alternative<std::string Config::*>(setting.member);
   const bool expects_word = !expects_text && setting.maximum == 0 && !setting.is_switch();
   if (node.Tag() == "!" && !expects_text && !expects_word) {  // "!" is how yaml-cpp marks quotes
-    return usage(fmt::format("expects {}, not the text \"{}\"; write it without quotes",
+    return usage_error(fmt::format("expects {}, not the text \"{}\"; write it without quotes",
                              setting.is_switch() ? "true or false" : "a number", node.Scalar()));
   }
   return node.Scalar();
@@ -452,27 +450,27 @@ Result<std::string> text_of(const Setting& setting, const YAML::Node& node) {
 Result<void> apply_yaml(const YAML::Node& root, const std::string& file, LoadedConfig& loaded) {
   if (root.IsNull()) return {};  // only comments
   if (!root.IsMap())
-    return usage(
+    return usage_error(
         fmt::format("{}: expects settings such as `port: 8000`, not {}", place(file, root.Mark()), kind_of(root)));
   for (const auto& entry : root) {
     if (!entry.first.IsScalar())
-      return usage(
+      return usage_error(
           fmt::format("{}: a setting's name is a word, not {}", place(file, entry.first.Mark()), kind_of(entry.first)));
     const auto& name = entry.first.Scalar();
     const auto* setting = find_setting(name);
     if (setting == nullptr) {
-      return usage(fmt::format("{}: no setting is called {}{}", place(file, entry.first.Mark()), name,
+      return usage_error(fmt::format("{}: no setting is called {}{}", place(file, entry.first.Mark()), name,
                                did_you_mean(name, setting_names())));
     }
     if (!loaded.origins.emplace(name, Origin::File).second) {
-      return usage(fmt::format("{}: {} is set a second time", place(file, entry.first.Mark()), name));
+      return usage_error(fmt::format("{}: {} is set a second time", place(file, entry.first.Mark()), name));
     }
     const auto text = text_of(*setting, entry.second);
     const auto wrong = text ? assign(*setting, *text, loaded.config) : text.error().message;
     if (!wrong.empty()) {
       // Nothing has no place of its own.
       const auto& where = entry.second.IsNull() ? entry.first : entry.second;
-      return usage(fmt::format("{}: {} {}", place(file, where.Mark()), name, wrong));
+      return usage_error(fmt::format("{}: {} {}", place(file, where.Mark()), name, wrong));
     }
   }
   return {};
@@ -481,13 +479,13 @@ Result<void> apply_yaml(const YAML::Node& root, const std::string& file, LoadedC
 Result<std::string> read_file(const std::string& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error))
-    return usage(fmt::format("{}: is a folder, not a file of settings", file));
+    return usage_error(fmt::format("{}: is a folder, not a file of settings", file));
   std::ifstream in(file, std::ios::binary);
-  if (!in) return usage(fmt::format("{}: cannot be read", file));
-  std::string text(kMaxFileBytes + 1, '\0');
+  if (!in) return usage_error(fmt::format("{}: cannot be read", file));
+  std::string text(kMaxConfigBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMaxFileBytes) return usage(fmt::format("{}: is longer than {} bytes", file, kMaxFileBytes));
+  if (text.size() > kMaxConfigBytes) return usage_error(fmt::format("{}: is longer than {} bytes", file, kMaxConfigBytes));
   return text;
 }
 
@@ -498,7 +496,7 @@ Result<void> apply_file(const std::string& file, LoadedConfig& loaded) {
     return apply_yaml(YAML::Load(text), file, loaded);
   } catch (const YAML::Exception& exception) {
     // The library's only way to say where a file is not YAML; here that is a person's mistake, not ours.
-    return usage(fmt::format("{}: is not YAML: {}", place(file, exception.mark), exception.msg));
+    return usage_error(fmt::format("{}: is not YAML: {}", place(file, exception.mark), exception.msg));
   }
 }
 
@@ -516,7 +514,7 @@ Result<void> apply_environment(const std::map<std::string, std::string>& environ
       continue;
     }
     if (const auto wrong = assign(*setting, text, loaded.config); !wrong.empty()) {
-      return usage(fmt::format("{} {}", variable, wrong));
+      return usage_error(fmt::format("{} {}", variable, wrong));
     }
     loaded.origins.insert_or_assign(std::string(setting->name), Origin::Environment);
   }
@@ -527,13 +525,13 @@ Result<void> apply_flags(const std::vector<std::pair<std::string, std::string>>&
   for (const auto& [name, text] : flags) {
     const auto* setting = find_setting(name);
     if (setting == nullptr)
-      return usage(fmt::format("no setting is called {}{}", name, did_you_mean(name, setting_names())));
+      return usage_error(fmt::format("no setting is called {}{}", name, did_you_mean(name, setting_names())));
     const auto before = loaded.origins.find(name);
     if (before != loaded.origins.end() && before->second == Origin::Flag) {
-      return usage(fmt::format("{} is given twice", setting->flag()));
+      return usage_error(fmt::format("{} is given twice", setting->flag()));
     }
     if (const auto wrong = assign(*setting, text, loaded.config); !wrong.empty()) {
-      return usage(fmt::format("{} {}", setting->flag(), wrong));
+      return usage_error(fmt::format("{} {}", setting->flag(), wrong));
     }
     loaded.origins.insert_or_assign(name, Origin::Flag);
   }
@@ -627,23 +625,23 @@ std::string data_flag(const Config& config) {
 
 Result<void> check_config(const Config& config, Mode mode) {
   if (mode == Mode::Up && config.port != 0 && config.port == config.console_port) {
-    return usage(fmt::format("port and console_port are both {}; each needs its own", config.port));
+    return usage_error(fmt::format("port and console_port are both {}; each needs its own", config.port));
   }
   if (config.tls_cert.empty() != config.tls_key.empty()) {
-    return usage(fmt::format("tls_cert and tls_key belong together, and {} is not set",
+    return usage_error(fmt::format("tls_cert and tls_key belong together, and {} is not set",
                              config.tls_cert.empty() ? "tls_cert" : "tls_key"));
   }
   if (mode == Mode::App) {
     if (config.models.empty() && !config.demo) {
-      return usage("app serves models, and was given none: stator app books.yaml, or stator app media-library");
+      return usage_error("app serves models, and was given none: stator app books.yaml, or stator app media-library");
     }
     if (!config.endpoint.empty() && config.in_memory) {
-      return usage("endpoint and in_memory exclude each other: the data is either there or here");
+      return usage_error("endpoint and in_memory exclude each other: the data is either there or here");
     }
     return {};  // tokens guard it, wherever it listens
   }
   if (!is_loopback(config.host) && TRY(AccessKeyFile(config.data).load()).empty()) {
-    return usage(fmt::format(
+    return usage_error(fmt::format(
         "host {} lets other machines in, {} has no access keys, and without one anyone there could read and "
         "change everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or "
         "listen on 127.0.0.1",

@@ -16,8 +16,6 @@ namespace {
 
 constexpr int kAttempts = 10;
 
-Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
-
 Error failure(std::string_view what, const std::string& path, int code) {
   return {ErrorCode::Storage, fmt::format("cannot {} {}: {}", what, path, std::generic_category().message(code))};
 }
@@ -70,16 +68,16 @@ Result<PrivateFolder> PrivateFolder::open_or_make(const std::string& path) {
   if (!place.has_filename()) place = place.parent_path();  // of a name that ends in a slash
   std::error_code code;
   if (place.has_parent_path()) std::filesystem::create_directories(place.parent_path(), code);
-  if (code) return usage(fmt::format("cannot create data folder {}: {}", path, code.message()));
+  if (code) return usage_error(fmt::format("cannot create data folder {}: {}", path, code.message()));
   const bool made = ::mkdir(place.c_str(), 0700) == 0;
   if (!made && errno != EEXIST) {
-    return usage(fmt::format("cannot create data folder {}: {}", path, std::generic_category().message(errno)));
+    return usage_error(fmt::format("cannot create data folder {}: {}", path, std::generic_category().message(errno)));
   }
   // What was made is a folder.  If it is something else by now, somebody put it there.
   const int follow = made ? O_NOFOLLOW : 0;
   const int descriptor = ::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
   if (descriptor < 0 && (errno == ENOTDIR || errno == ENOENT || errno == ELOOP)) {
-    return usage(fmt::format("data folder {} is not a folder", path));
+    return usage_error(fmt::format("data folder {} is not a folder", path));
   }
   if (descriptor < 0) return failure("open", path, errno);
   PrivateFolder folder(path, descriptor);
@@ -105,12 +103,12 @@ Result<std::optional<std::string>> PrivateFolder::read(const std::string& name, 
   struct stat folder{};
   if (::fstat(file.get(), &status) != 0) return failure("look at", path, errno);
   if (::fstat(descriptor_, &folder) != 0) return failure("look at", path_, errno);
-  if (!S_ISREG(status.st_mode)) return usage(fmt::format("{} is not a file", path));
+  if (!S_ISREG(status.st_mode)) return usage_error(fmt::format("{} is not a file", path));
   if (status.st_uid != 0 && status.st_uid != ::geteuid() && status.st_uid != folder.st_uid) {
-    return usage(fmt::format("{} belongs to another user: chown {} {}", path, folder.st_uid, path));
+    return usage_error(fmt::format("{} belongs to another user: chown {} {}", path, folder.st_uid, path));
   }
   if ((status.st_mode & 077U) != 0) {
-    return usage(fmt::format("{} can be read by other users of this machine: chmod 600 {}", path, path));
+    return usage_error(fmt::format("{} can be read by other users of this machine: chmod 600 {}", path, path));
   }
   std::string text(max_bytes + 1, '\0');
   std::size_t size = 0;
@@ -120,7 +118,7 @@ Result<std::optional<std::string>> PrivateFolder::read(const std::string& name, 
     if (count < 0) return failure("read", path, errno);
     if (count == 0) break;
     size += static_cast<std::size_t>(count);
-    if (size > max_bytes) return usage(fmt::format("{} is longer than {} bytes", path, max_bytes));
+    if (size > max_bytes) return usage_error(fmt::format("{} is longer than {} bytes", path, max_bytes));
   }
   text.resize(size);
   return std::optional(std::move(text));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kTextBytes = 43;  // of those in base64url
-constexpr std::size_t kMaxFileBytes = 1024;
+constexpr std::size_t kMaxSecretBytes = 1024;
 constexpr auto kFileName = "app_secret";
 
 Result<std::string> check(std::string text, const std::string& data_folder) {
@@ -26,10 +26,10 @@ Result<std::string> check(std::string text, const std::string& data_folder) {
 
 Result<std::string> load_or_make_secret(const std::string& data_folder) {
   auto folder = TRY(PrivateFolder::open_or_make(data_folder));
-  if (auto text = TRY(folder.read(kFileName, kMaxFileBytes))) return check(std::move(*text), data_folder);
+  if (auto text = TRY(folder.read(kFileName, kMaxSecretBytes))) return check(std::move(*text), data_folder);
   TRY(folder.lock());
   // Another process may have made it meanwhile.
-  if (auto text = TRY(folder.read(kFileName, kMaxFileBytes))) return check(std::move(*text), data_folder);
+  if (auto text = TRY(folder.read(kFileName, kMaxSecretBytes))) return check(std::move(*text), data_folder);
   auto secret = app::base64url(app::random_bytes(kSecretBytes));
   TRY(folder.replace(kFileName, secret + "\n"));
   return secret;

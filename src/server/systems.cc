@@ -17,8 +17,6 @@
 namespace stator::server {
 namespace {
 
-Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
-
 Result<std::shared_ptr<const model::Model>> load(const std::string& file) {
   auto loaded = systems::load_model(file);
   std::string errors;
@@ -26,7 +24,7 @@ Result<std::shared_ptr<const model::Model>> load(const std::string& file) {
     if (found.severity != model::Severity::Error) continue;
     errors += fmt::format("\n  {}:{}:{}: {}", found.file, found.position.line, found.position.column, found.message);
   }
-  if (!loaded.model) return usage(fmt::format("{} cannot be served:{}", file, errors));
+  if (!loaded.model) return usage_error(fmt::format("{} cannot be served:{}", file, errors));
   return std::make_shared<const model::Model>(std::move(*loaded.model));
 }
 
@@ -39,7 +37,7 @@ Result<std::unique_ptr<app::TokenVerifier>> make_verifier(const Config& config, 
                         .roles_claim = config.jwt_roles_claim,
                         .clock_skew = std::chrono::seconds(config.jwt_clock_skew_seconds)};
   auto verifier = std::make_unique<app::TokenVerifier>(std::move(keys), std::move(rules), clock);
-  if (const auto read = verifier->load(); !read) return usage(read.error().message);
+  if (const auto read = verifier->load(); !read) return usage_error(read.error().message);
   return verifier;
 }
 
@@ -64,7 +62,7 @@ Result<std::vector<ModelPtr>> load_models(const Config& config) {
   };
   for (const auto& file : config.models) {
     auto model = TRY(load(file));
-    if (is_there(model->name)) return usage(fmt::format("two models are called {}", model->name));
+    if (is_there(model->name)) return usage_error(fmt::format("two models are called {}", model->name));
     models.push_back(std::move(model));
   }
   for (const auto& name : config.demo ? systems::names() : std::vector<std::string>()) {
@@ -77,7 +75,7 @@ Result<std::vector<ModelPtr>> load_models(const Config& config) {
 Result<void> check_together(const model::Model& first, const model::Model& second) {
   const auto findings = model::check_shared(first, second);
   if (findings.empty()) return {};
-  return usage(fmt::format("{} and {} cannot share a table: {}", first.name, second.name, findings.front().message));
+  return usage_error(fmt::format("{} and {} cannot share a table: {}", first.name, second.name, findings.front().message));
 }
 
 }  // namespace
@@ -132,7 +130,7 @@ Result<void> Systems::manage(const Config& config, const app::System& system, cl
   if (config.endpoint.empty()) options.owner = "embedded";
   auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_, options);
   if (const auto started = manager->start(); !started) {
-    return usage(fmt::format("{}: {}", system.model().name, started.problem().message));
+    return usage_error(fmt::format("{}: {}", system.model().name, started.problem().message));
   }
   managers_.emplace_back(system.model().name, std::move(manager));
   return {};

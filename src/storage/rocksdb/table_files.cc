@@ -20,6 +20,7 @@
 
 #include "stator/base/log.h"
 #include "stator/storage/rocksdb/counter_merge.h"
+#include "stator/storage/rocksdb/file.h"
 
 namespace stator::storage {
 namespace {
@@ -30,10 +31,6 @@ constexpr std::string_view kTableSuffix = ".sst";
 constexpr std::string_view kLogSuffix = ".log";
 constexpr std::string_view kFormatFile = "FORMAT";
 constexpr std::size_t kReadAheadBytes = std::size_t{2} << 20;
-
-Error system_error(std::string_view what, const std::string& path, int code) {
-  return {ErrorCode::Storage, fmt::format("{} {}: {}", what, path, std::generic_category().message(code))};
-}
 
 Error to_error(const std::string& path, const rocksdb::Status& status) {
   const auto code = status.IsCorruption() ? ErrorCode::Corruption : ErrorCode::Storage;
