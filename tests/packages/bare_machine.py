@@ -55,12 +55,12 @@ class BareMachine:
 
     def __init__(self, other=None):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="bare-"))
-        self.root.chmod(0o755)
         try:
             if other:
                 host("cp", "-a", "--one-file-system", f"{other.root}/.", self.root)
             else:
                 host("tar", "-C", self.root, "-xf", kept_bare_system())
+            self.root.chmod(0o755)  # the archive has the mode of a temporary folder
             for name in ("resolv.conf", "hosts"):
                 if (pathlib.Path("/etc") / name).exists():
                     shutil.copy(f"/etc/{name}", self.root / "etc")
