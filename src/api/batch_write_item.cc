@@ -18,8 +18,7 @@ constexpr std::size_t kMaxRequests = 25;
 Result<WriteAction> read_request(value::JsonElement json) {
   value::JsonObject object;
   WriteAction action;
-  if (!json.get(object))
-    return Error{ErrorCode::Internal, "a write request was checked to be an object"};
+  if (!json.get(object)) return Error{ErrorCode::Internal, "a write request was checked to be an object"};
   const Request request(object);
   const auto put = request.object("PutRequest");
   const auto erase = request.object("DeleteRequest");

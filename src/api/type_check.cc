@@ -68,8 +68,7 @@ std::string scalar_error(ShapeType type, JsonElement json) {
   }
   if (type == ShapeType::Blob) return "only base-64-encoded strings are convertible to bytes";
   if (type == ShapeType::Boolean && found == JsonType::String) return "Unexpected token received from parser";
-  const auto token =
-      found == JsonType::Bool ? (json.boolean() ? "TRUE_VALUE" : "FALSE_VALUE") : token_name(found);
+  const auto token = found == JsonType::Bool ? (json.boolean() ? "TRUE_VALUE" : "FALSE_VALUE") : token_name(found);
   return fmt::format("{} cannot be converted to {}", token, scalar_name(type));
 }
 
@@ -105,8 +104,7 @@ bool TypeCheck::structure(const Shape& shape, JsonObject object) {
     seen |= bit;
     const auto& member = shape.members[index];
     if (!value(*member.shape, json, Place::Field)) return false;
-    if (member.name_check != NameCheck::None && !is_table_name_or_arn(json.string()))
-      violated_ = true;
+    if (member.name_check != NameCheck::None && !is_table_name_or_arn(json.string())) violated_ = true;
     if (!member.empty_text.empty() && is_empty(json)) violated_ = true;
   }
   if ((shape.required & ~seen) != 0) violated_ = true;

@@ -384,10 +384,8 @@ void Explanation::own_constraints(const Shape& shape, JsonElement json) {
         add(shape, json, fmt::format("Member must have value less than or equal to {}", shape.max));
       return;
     }
-    case ShapeType::List:
-      return lengths(shape, json, static_cast<std::int64_t>(json.array().size()));
-    case ShapeType::Map:
-      return lengths(shape, json, static_cast<std::int64_t>(json.object().size()));
+    case ShapeType::List: return lengths(shape, json, static_cast<std::int64_t>(json.array().size()));
+    case ShapeType::Map: return lengths(shape, json, static_cast<std::int64_t>(json.object().size()));
     default: return;
   }
 }

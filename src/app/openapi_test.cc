@@ -91,7 +91,8 @@ struct OpenApiTest : ::testing::Test {
       pointer.remove_prefix(1);
       std::string name(pointer.substr(0, pointer.find('/')));
       pointer.remove_prefix(name.size());
-      for (auto slash = name.find("~1"); slash != std::string::npos; slash = name.find("~1")) name.replace(slash, 2, "/");
+      for (auto slash = name.find("~1"); slash != std::string::npos; slash = name.find("~1"))
+        name.replace(slash, 2, "/");
       found = found.is_array() ? found.array().at(std::stoul(name)) : found[name];
     }
     return found ? value::json_text(found) : std::string();

@@ -43,7 +43,8 @@ Example:
   curl -H "Authorization: Bearer $(stator token --subject ann)" http://127.0.0.1:8001/systems/notebook/v1/notebooks
 )help";
 
-constexpr std::string_view kTokenFlags[] = {"--subject", "--role", "--expires", "--name", "--email", "--data", "--config"};
+constexpr std::string_view kTokenFlags[] = {"--subject", "--role", "--expires", "--name",
+                                            "--email",   "--data", "--config"};
 
 // "12h"
 std::optional<std::chrono::seconds> read_duration(std::string_view text) {

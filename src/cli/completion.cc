@@ -102,10 +102,10 @@ std::string bash(const CommandTree& program) {
     words.insert(words.end(), operands.words.begin(), operands.words.end());
     std::vector<std::string> flags;
     for (const auto& option : command->options) flags.push_back(option.flag);
-    offers +=
-        fmt::format("    {})\n      words={} flags={}{}{} ;;\n", shell_quoted(command->path),
-                    shell_quoted(fmt::format("{}", fmt::join(words, " "))), shell_quoted(fmt::format("{}", fmt::join(flags, " "))),
-                    operands.files ? " files=1" : "", operands.folders ? " folders=1" : "");
+    offers += fmt::format("    {})\n      words={} flags={}{}{} ;;\n", shell_quoted(command->path),
+                          shell_quoted(fmt::format("{}", fmt::join(words, " "))),
+                          shell_quoted(fmt::format("{}", fmt::join(flags, " "))), operands.files ? " files=1" : "",
+                          operands.folders ? " folders=1" : "");
     for (const auto& option : command->options) {
       if (!option.takes_value) continue;
       const auto one = values_of(option.placeholder);
@@ -200,8 +200,8 @@ std::string zsh(const CommandTree& program) {
       if (const auto operands = operands_of(*command); operands.files && !operands.words.empty()) {
         text += fmt::format(" \\\n    '*:NAME:{}_operands'", zsh_function(*command));
       } else if (operands.files || operands.folders || !operands.words.empty()) {
-        text +=
-            fmt::format(" \\\n    {}", shell_quoted(fmt::format("*:{}:{}", command->operands.front(), zsh_values(operands))));
+        text += fmt::format(" \\\n    {}",
+                            shell_quoted(fmt::format("*:{}:{}", command->operands.front(), zsh_values(operands))));
       }
       text += "\n";
     }

@@ -55,8 +55,7 @@ std::optional<Credentials> read_credentials(std::string_view body) {
   value::JsonObject object;
   std::string_view id;
   std::string_view secret;
-  if (!json || !json->get(object) || !object["accessKeyId"].get(id) ||
-      !object["secretAccessKey"].get(secret)) {
+  if (!json || !json->get(object) || !object["accessKeyId"].get(id) || !object["secretAccessKey"].get(secret)) {
     return std::nullopt;
   }
   return Credentials{.id = std::string(id), .secret = std::string(secret)};

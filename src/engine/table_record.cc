@@ -126,8 +126,7 @@ Result<std::vector<KeyAttribute>> attributes_of(JsonObject object, const char* n
   for (const JsonElement element : array) {
     JsonArray pair;
     std::string_view attribute, type;
-    if (!element.get(pair) || !pair.at(0).get(attribute) ||
-        !pair.at(1).get(type)) {
+    if (!element.get(pair) || !pair.at(0).get(attribute) || !pair.at(1).get(type)) {
       return corrupt("a key attribute that is no pair of name and type");
     }
     if (type == "S") {

@@ -59,7 +59,6 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-
 int hex_digit(char c) {
   if (is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

@@ -17,7 +17,6 @@ bool is_target_text(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
-
 }  // namespace
 
 void Parser::reset() {

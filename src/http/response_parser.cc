@@ -11,7 +11,6 @@ constexpr std::string_view kVersion = "HTTP/1.";  // and 0 or 1
 constexpr std::string_view kNotHttp = "the answer is not HTTP/1.1";
 constexpr int kSwitchingProtocols = 101;
 
-
 }  // namespace
 
 void ResponseParser::reset(To request) {

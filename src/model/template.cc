@@ -19,7 +19,6 @@ constexpr std::size_t kMaxParts = 64;
 constexpr unsigned kMaxWidth = 38;  // as many digits as a number has
 constexpr unsigned kMaxShards = 256;
 
-
 // A name, or names joined by dots.
 bool is_path(std::string_view text) {
   bool start = true;

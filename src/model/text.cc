@@ -13,7 +13,6 @@ namespace {
 
 bool is_beyond_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 
-
 // Calls `check` with each part of `text` between `separator`s, while it returns true; whether it always did.
 template <typename Check>
 bool all_parts(std::string_view text, char separator, const Check& check) {

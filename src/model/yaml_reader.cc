@@ -23,7 +23,6 @@ std::string shown(const YamlNode& node) {
   return node.quoted ? fmt::format("the text \"{}\"", node.text.text) : node.text.text;
 }
 
-
 // Templates and expressions say where they went wrong as "column 4: ...".  Reports that at its place in the file.
 void report_parse_error(const Text& source, const Error& error, std::string_view code, std::string_view what,
                         Report& report) {

@@ -121,7 +121,7 @@ std::vector<model::Problem> check_new(const Entity& entity, value::Item& attribu
 }
 
 std::vector<model::Problem> check_changes(const Entity& entity, const model::Table& table, model::PlainObject& changes,
-                                   Source source) {
+                                          Source source) {
   std::vector<model::Problem> problems;
   const auto identity = entity.identity(table);
   const auto changeable = [&](const std::string& name) -> const Attribute* {
@@ -147,7 +147,8 @@ void check_complete(const Entity& entity, const value::Item& attributes, std::ve
   }
 }
 
-std::vector<model::Problem> explain_underivable(const Entity& entity, const value::Item* before, const value::Item& after) {
+std::vector<model::Problem> explain_underivable(const Entity& entity, const value::Item* before,
+                                                const value::Item& after) {
   std::vector<model::Problem> problems;
   for (const auto& attribute : entity.attributes) {
     if (!attribute.derived || attribute.when_read) continue;

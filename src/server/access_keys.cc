@@ -142,7 +142,7 @@ Result<std::vector<AccessKeyRecord>> AccessKeyFile::read(const PrivateFolder& fo
   } catch (const YAML::Exception& exception) {
     // The library's only way to say that a file is not YAML.
     return usage_error(fmt::format("{}:{}: is not YAML: {}{}", path_, exception.mark.line + 1, exception.msg,
-                             way_out(folder_, path_)));
+                                   way_out(folder_, path_)));
   }
 }
 

@@ -432,7 +432,8 @@ Result<std::string> text_of(const Setting& setting, const YAML::Node& node) {
     if (!node.IsSequence()) return usage_error(fmt::format("expects a list, not {}", kind_of(node)));
     std::vector<std::string> parts;
     for (const auto& part : node) {
-      if (!part.IsScalar()) return usage_error(fmt::format("expects a list of texts, not of {}", kind_of(part).substr(2)));
+      if (!part.IsScalar())
+        return usage_error(fmt::format("expects a list of texts, not of {}", kind_of(part).substr(2)));
       parts.push_back(part.Scalar());
     }
     return fmt::format("{}", fmt::join(parts, ","));
@@ -442,7 +443,7 @@ Result<std::string> text_of(const Setting& setting, const YAML::Node& node) {
   const bool expects_word = !expects_text && setting.maximum == 0 && !setting.is_switch();
   if (node.Tag() == "!" && !expects_text && !expects_word) {  // "!" is how yaml-cpp marks quotes
     return usage_error(fmt::format("expects {}, not the text \"{}\"; write it without quotes",
-                             setting.is_switch() ? "true or false" : "a number", node.Scalar()));
+                                   setting.is_switch() ? "true or false" : "a number", node.Scalar()));
   }
   return node.Scalar();
 }
@@ -460,7 +461,7 @@ Result<void> apply_yaml(const YAML::Node& root, const std::string& file, LoadedC
     const auto* setting = find_setting(name);
     if (setting == nullptr) {
       return usage_error(fmt::format("{}: no setting is called {}{}", place(file, entry.first.Mark()), name,
-                               did_you_mean(name, setting_names())));
+                                     did_you_mean(name, setting_names())));
     }
     if (!loaded.origins.emplace(name, Origin::File).second) {
       return usage_error(fmt::format("{}: {} is set a second time", place(file, entry.first.Mark()), name));
@@ -485,7 +486,8 @@ Result<std::string> read_file(const std::string& file) {
   std::string text(kMaxConfigBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMaxConfigBytes) return usage_error(fmt::format("{}: is longer than {} bytes", file, kMaxConfigBytes));
+  if (text.size() > kMaxConfigBytes)
+    return usage_error(fmt::format("{}: is longer than {} bytes", file, kMaxConfigBytes));
   return text;
 }
 
@@ -629,7 +631,7 @@ Result<void> check_config(const Config& config, Mode mode) {
   }
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     return usage_error(fmt::format("tls_cert and tls_key belong together, and {} is not set",
-                             config.tls_cert.empty() ? "tls_cert" : "tls_key"));
+                                   config.tls_cert.empty() ? "tls_cert" : "tls_key"));
   }
   if (mode == Mode::App) {
     if (config.models.empty() && !config.demo) {

@@ -75,7 +75,8 @@ Result<std::vector<ModelPtr>> load_models(const Config& config) {
 Result<void> check_together(const model::Model& first, const model::Model& second) {
   const auto findings = model::check_shared(first, second);
   if (findings.empty()) return {};
-  return usage_error(fmt::format("{} and {} cannot share a table: {}", first.name, second.name, findings.front().message));
+  return usage_error(
+      fmt::format("{} and {} cannot share a table: {}", first.name, second.name, findings.front().message));
 }
 
 }  // namespace

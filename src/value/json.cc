@@ -217,13 +217,10 @@ class Decoder {
     switch (json.type()) {
       case JsonType::Bool:
         return serialization_error(json.boolean() ? "TRUE_VALUE cannot be converted to String"
-                                                                  : "FALSE_VALUE cannot be converted to String");
-      case JsonType::Double:
-        return serialization_error("DECIMAL_VALUE cannot be converted to String");
-      case JsonType::Array:
-        return serialization_error("Unrecognized collection type class java.lang.String");
-      case JsonType::Object:
-        return serialization_error("Start of structure or map found where not expected");
+                                                  : "FALSE_VALUE cannot be converted to String");
+      case JsonType::Double: return serialization_error("DECIMAL_VALUE cannot be converted to String");
+      case JsonType::Array: return serialization_error("Unrecognized collection type class java.lang.String");
+      case JsonType::Object: return serialization_error("Start of structure or map found where not expected");
       default: return serialization_error("NUMBER_VALUE cannot be converted to String");
     }
   }
@@ -261,9 +258,8 @@ class Decoder {
     }
     if (json.is_array()) return serialization_error("Unrecognized collection type class java.lang.Boolean");
     if (json.is_object()) return serialization_error("Start of structure or map found where not expected");
-    return serialization_error(json.type() == JsonType::Double
-                                   ? "DECIMAL_VALUE cannot be converted to Boolean"
-                                   : "NUMBER_VALUE cannot be converted to Boolean");
+    return serialization_error(json.type() == JsonType::Double ? "DECIMAL_VALUE cannot be converted to Boolean"
+                                                               : "NUMBER_VALUE cannot be converted to Boolean");
   }
 
   const int max_levels_;

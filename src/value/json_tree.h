@@ -258,8 +258,6 @@ inline bool JsonElement::get(JsonArray& out) const {
   return true;
 }
 
-inline JsonElement JsonElement::operator[](std::string_view name) const {
-  return object()[name];
-}
+inline JsonElement JsonElement::operator[](std::string_view name) const { return object()[name]; }
 
 }  // namespace stator::value

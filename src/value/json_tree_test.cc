@@ -17,8 +17,9 @@ struct JsonTree : ::testing::Test {
 };
 
 TEST_F(JsonTree, TellsWhatEachValueIs) {
-  const std::vector<JsonType> types{JsonType::Object, JsonType::Array, JsonType::String, JsonType::Int64, JsonType::Uint64,
-                                    JsonType::Double, JsonType::Bool,  JsonType::Bool,   JsonType::Null};
+  const std::vector<JsonType> types{JsonType::Object, JsonType::Array,  JsonType::String,
+                                    JsonType::Int64,  JsonType::Uint64, JsonType::Double,
+                                    JsonType::Bool,   JsonType::Bool,   JsonType::Null};
   std::vector<JsonType> found;
   for (const auto element : parse(R"([{}, [], "", -1, 9223372036854775808, 1.5, true, false, null])").array()) {
     found.push_back(element.type());
@@ -78,16 +79,15 @@ TEST_F(JsonTree, ANumberIsReadByWhatCanHoldIt) {
   EXPECT_FALSE(array.at(3).get(natural));
 }
 
-TEST_F(JsonTree, OfAMemberGivenTwiceTheFirstIsFound) {
-  EXPECT_EQ(parse(R"({"a": 1, "a": 2})")["a"].integer(), 1);
-}
+TEST_F(JsonTree, OfAMemberGivenTwiceTheFirstIsFound) { EXPECT_EQ(parse(R"({"a": 1, "a": 2})")["a"].integer(), 1); }
 
 TEST_F(JsonTree, StringsKeepEveryByte) {
   EXPECT_EQ(parse(R"("a\u0000b\n\u00e4")").string(), std::string_view("a\0b\nä", 6));
 }
 
 TEST_F(JsonTree, PrintsWhatWasParsedWithoutWhiteSpace) {
-  const auto* const printed = R"({"a":[1,-2,1.5,18446744073709551615,true,false,null,"\n"],"b":{},"c":[],"":{"x":{"y":[[1]]}}})";
+  const auto* const printed =
+      R"({"a":[1,-2,1.5,18446744073709551615,true,false,null,"\n"],"b":{},"c":[],"":{"x":{"y":[[1]]}}})";
   EXPECT_EQ(json_text(parse(printed)), printed);
   EXPECT_EQ(json_text(parse(" [ 1 ,\n { \"a\" : \"b\" } ] ")), R"([1,{"a":"b"}])");
 }

@@ -88,7 +88,6 @@ void trim_zeros(Integer& coefficient, int& exponent) {
   }
 }
 
-
 // The digits of a number as they are read, first to last: those from the first to the last that is not zero become the
 // coefficient.  Remembers where those two were, so that runs of zeros cost nothing but the reading.
 class DigitReader {

@@ -23,7 +23,8 @@ std::vector<std::size_t> longest_growing(const std::vector<std::int64_t>& values
     }
   }
   std::vector<std::size_t> places;
-  for (auto place = ends.empty() ? kNowhere : ends.back(); place != kNowhere; place = before[place]) places.push_back(place);
+  for (auto place = ends.empty() ? kNowhere : ends.back(); place != kNowhere; place = before[place])
+    places.push_back(place);
   std::reverse(places.begin(), places.end());
   return places;
 }

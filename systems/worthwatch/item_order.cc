@@ -17,7 +17,7 @@ using value::AttributeValue;
 using value::Item;
 
 constexpr std::size_t kSpreadTogether = 50;  // items that one transaction spreads out
-constexpr unsigned kAttempts = 12;     // others may fill the room that was made
+constexpr unsigned kAttempts = 12;           // others may fill the room that was made
 
 // Somebody else rearranges the list at the same time: what was planned has to be planned again.
 constexpr std::string_view kRearranged = "Rearranged";

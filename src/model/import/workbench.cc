@@ -140,8 +140,8 @@ class WorkbenchImport {
     const auto throughput = settings ? object_at(*settings, "ProvisionedThroughput") : std::nullopt;
     std::int64_t read = 0;
     std::int64_t write = 0;
-    const bool given = throughput && (*throughput)["ReadCapacityUnits"].get(read) &&
-                       (*throughput)["WriteCapacityUnits"].get(write);
+    const bool given =
+        throughput && (*throughput)["ReadCapacityUnits"].get(read) && (*throughput)["WriteCapacityUnits"].get(write);
     if (!given) return yaml_.note("the table was provisioned, and does not say with how much");
     yaml_.line("billing", fmt::format("{{ read: {}, write: {} }}", read, write));
     for (const auto& [word, value] : members(*settings)) {
