@@ -21,6 +21,7 @@
 #include "stator/base/log.h"
 #include "stator/base/mutex.h"
 #include "stator/storage/rocksdb/data_folder.h"
+#include "stator/storage/rocksdb/disk_room.h"
 #include "stator/storage/rocksdb/file.h"
 #include "stator/storage/rocksdb/folder_check.h"
 #include "stator/storage/rocksdb/mark_file.h"
@@ -33,12 +34,8 @@ namespace {
 
 constexpr BytesView kFirstUserKey("\x01", 1);
 
-// Room that recover() wants on the disk beyond what the log holds, before it lets go of a store that can still be read.
-constexpr std::uint64_t kRecoveryHeadroom = 8ULL << 20;
-
-// Room that is set aside for deletes on a full disk, and what a compaction there leaves free.
-constexpr std::uint64_t kReserve = 16ULL << 20;
-constexpr std::uint64_t kCompactionHeadroom = 1ULL << 20;
+// What deletes want at least, where nothing was set aside for them.
+constexpr std::uint64_t kLeastReserve = 128ULL << 10;
 
 // What going back to normal wants for the first compaction: all of its input, but at most this, and at most this part
 // of the data.  A store that is full again so soon after wants twice as much.
@@ -315,14 +312,15 @@ class RocksDbStore final : public Store, private StoreFiles {
       open.lock();
     }
     if (db_ != nullptr) {
-      std::uint64_t in_log = 0;
-      rocksdb::VectorLogPtr logs;
-      if (db_->GetSortedWalFiles(logs).ok()) {
-        for (const auto& log : logs) in_log += log->SizeFileBytes();
-      }
+      const auto in_log = log_bytes();
       const auto for_compaction = trouble == StoreTrouble::DiskFull ? compaction_room() : 0;
-      const auto room = probe_disk(options_.path, in_log + kRecoveryHeadroom + reserve_released_ + for_compaction);
-      if (!room && trouble == StoreTrouble::DiskFull && reserve_bytes(options_.path) > 0) return enter_reserve();
+      const auto room =
+          probe_disk(options_.path, in_log + room_.recovery_headroom + reserve_released_ + for_compaction);
+      // What was left of the reserve is of use again when a flush or a compaction has taken too much of it.
+      if (!room && trouble == StoreTrouble::DiskFull && mode_ != Mode::OnReserve &&
+          (reserve_bytes(options_.path) > 0 || probe_disk(options_.path, kLeastReserve))) {
+        return enter_reserve();
+      }
       TRY(Result(room));
       TRY(close_database());
     }
@@ -458,10 +456,12 @@ class RocksDbStore final : public Store, private StoreFiles {
       }
       if (found.is_new && !read_format(options_.path)) TRY(write_format(options_.path));
     }
+    fit_disk();
     auto options = rocks_;
     if (mode == Mode::OnReserve) {
-      // As little as possible is written: no table from the log, no compaction.
+      // As little as possible is written: no table from the log, however long that is, and no compaction.
       options.avoid_flush_during_recovery = true;
+      options.write_buffer_size += 2 * log_bytes();
       options.disable_auto_compactions = true;
       TRY(sync_logs());
     }
@@ -488,10 +488,32 @@ class RocksDbStore final : public Store, private StoreFiles {
     last_commit_.store(sequence->value, std::memory_order_release);
     mode_ = mode;
     if (mode == Mode::ReadOnly) return {};
-    if (mode == Mode::Normal) make_reserve(options_.path, kReserve);
+    if (mode == Mode::Normal) make_reserve(options_.path, room_.reserve);
     keep_mark(*sequence);
     note_files(*db_);
     return {};
+  }
+
+  // Once the folder is there.
+  void fit_disk() REQUIRES(commit_mutex_) {
+    room_ = DiskRoom::in(options_.path, options_.write_buffer_bytes);
+    rocks_.write_buffer_size = room_.write_buffer;
+    rocks_.arena_block_size = arena_block_bytes(room_.write_buffer);
+    rocks_.target_file_size_base = room_.table_file;
+    if (room_.bytes >= DiskRoom::kLeast || std::exchange(told_small_, true)) return;
+    log::warning("small_disk",
+                 {{"message",
+                   fmt::format("the disk has {:.1f} MB for {}, and with less than {} MB deletes may be refused "
+                               "once it is full: give it more room",
+                               static_cast<double>(room_.bytes) / (1 << 20), options_.path, DiskRoom::kLeast >> 20)}});
+  }
+
+  std::uint64_t log_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto number : FolderListing::of(options_.path).logs) {
+      bytes += File(options_.path + "/" + log_name(number), O_RDONLY).size();
+    }
+    return bytes;
   }
 
   // Everything that was in the logs is on disk by now.
@@ -527,7 +549,8 @@ class RocksDbStore final : public Store, private StoreFiles {
   // A disk that was full when the store was opened: deletes from the reserve, or else reading.
   Result<void> open_on_full_disk(const Error& cause) REQUIRES(commit_mutex_) {
     auto opened = Result<void>(cause);
-    if (take_reserve()) opened = open_database(Mode::OnReserve);
+    // A start before this one may have given the reserve up, and left some of it.
+    if (take_reserve() || probe_disk(options_.path, kLeastReserve)) opened = open_database(Mode::OnReserve);
     if (!opened) opened = open_database(Mode::ReadOnly);
     TRY(std::move(opened));
     failed_ = true;
@@ -568,22 +591,38 @@ class RocksDbStore final : public Store, private StoreFiles {
   void compact_erased() REQUIRES(commit_mutex_) {
     const auto erased = std::exchange(erased_, {});
     if (db_ == nullptr || erased.end.empty() || listener_->failed()) return;
-    const auto fits = [&](std::uint64_t bytes) { return bytes + kCompactionHeadroom < free_bytes(options_.path); };
+    const auto fits = [&](std::uint64_t bytes) {
+      return bytes + room_.compaction_headroom < free_bytes(options_.path);
+    };
     if (!fits(property("rocksdb.cur-size-all-mem-tables")) || !db_->Flush({}).ok()) return;
     std::vector<rocksdb::LiveFileMetaData> files;
     db_->GetLiveFilesMetaData(&files);
     for (const auto& file : files) {
       if (file.largestkey < erased.begin || file.smallestkey >= erased.end) continue;
-      std::uint64_t bytes = 0;
-      for (const auto& other : files) {
-        if (other.largestkey >= file.smallestkey && other.smallestkey <= file.largestkey) bytes += other.size;
-      }
-      if (!fits(bytes)) continue;
+      if (!fits(bytes_compacted_with(file, files))) continue;
       rocksdb::CompactRangeOptions compact;
       compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
       const rocksdb::Slice begin(file.smallestkey);
       const rocksdb::Slice end(file.largestkey);
       if (!db_->CompactRange(compact, &begin, &end).ok()) return;
+    }
+  }
+
+  // A file of level 0 may span all of the keys, and takes everything that it meets along.
+  static std::uint64_t bytes_compacted_with(const rocksdb::LiveFileMetaData& file,
+                                            const std::vector<rocksdb::LiveFileMetaData>& files) {
+    auto first = file.smallestkey;
+    auto last = file.largestkey;
+    for (std::uint64_t bytes = 0;;) {
+      std::uint64_t found = 0;
+      for (const auto& other : files) {
+        if (other.largestkey < first || other.smallestkey > last) continue;
+        found += other.size;
+        first = std::min(first, other.smallestkey);
+        last = std::max(last, other.largestkey);
+      }
+      if (found == bytes) return bytes;
+      bytes = found;
     }
   }
 
@@ -806,6 +845,8 @@ class RocksDbStore final : public Store, private StoreFiles {
   bool failed_ GUARDED_BY(commit_mutex_) = false;
   std::string failure_ GUARDED_BY(commit_mutex_);
   Mode mode_ GUARDED_BY(commit_mutex_) = Mode::Normal;
+  DiskRoom room_ GUARDED_BY(commit_mutex_);
+  bool told_small_ GUARDED_BY(commit_mutex_) = false;
   bool disk_is_full_ GUARDED_BY(commit_mutex_) = false;           // why open_database() has failed
   std::uint64_t reserve_released_ GUARDED_BY(commit_mutex_) = 0;  // bytes to be set aside again before all is well
   bool noted_full_ GUARDED_BY(commit_mutex_) = false;             // since it last recovered
