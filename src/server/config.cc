@@ -30,7 +30,6 @@ constexpr std::size_t kMaxFileBytes = 1024 * 1024;
 constexpr std::uint32_t kMaxPort = 65535;
 constexpr std::size_t kHelpColumns = 100;
 constexpr std::size_t kMinSecretBytes = 32;
-constexpr std::uint64_t kMinMemory = 64 << 20;
 constexpr auto kUpOnly = Setting::bit(Mode::Up);
 constexpr auto kAppOnly = Setting::bit(Mode::App);
 constexpr auto kUpAndApp = static_cast<std::uint8_t>(kUpOnly | kAppOnly);
@@ -76,8 +75,9 @@ std::string objection_to_secret(const Config& config) {
 std::string objection_to_memory_limit(const Config& config) {
   if (config.memory_limit.empty()) return {};
   const auto bytes = parse_bytes(config.memory_limit);
-  if (bytes && *bytes >= kMinMemory) return {};
-  return fmt::format("expects a size such as 512MB or 4GB, at least 64MB, not \"{}\"", config.memory_limit);
+  if (bytes && *bytes >= kLeastMemoryLimit) return {};
+  return fmt::format("expects a size such as 512MB or 4GB, at least {}MB, not \"{}\"", kLeastMemoryLimit >> 20,
+                     config.memory_limit);
 }
 
 std::string objection_to_proxies(const Config& config) {
@@ -173,8 +173,8 @@ constexpr auto kSettings = std::to_array<Setting>({
      .member = &Config::memory_limit,
      .placeholder = "SIZE",
      .help = "Memory that this process may use, such as 512MB or 4GB: caches, items kept in memory, and what requests "
-             "take. "
-             "Requests beyond it are throttled.  By default half of what the machine or the container has.",
+             "take. Requests beyond it are throttled.  At least 192MB; by default half of what the machine or the "
+             "container has.",
      .objection = objection_to_memory_limit},
     {.name = "max_connections",
      .member = &Config::max_connections,
