@@ -389,7 +389,8 @@ http::Response Service::answer(const Task& task, RequestLabels& labels) {
 
   auto body = request.body;
   const auto limit = body_limit(*match.route);
-  if (body.size() > limit) return refuse_with(unreadable(http::body_too_large(limit)));
+  const std::string_view setting = limit == options_.max_body_bytes ? "max_body_bytes" : "max_rest_body_bytes";
+  if (body.size() > limit) return refuse_with(unreadable(naming_setting(http::body_too_large(limit), setting)));
   MemoryClaim inflated(options_.memory, MemoryPart::Bodies), values(options_.memory, MemoryPart::Values);
   std::string decoded;
   const auto encoding = request.header("Content-Encoding");
@@ -401,7 +402,7 @@ http::Response Service::answer(const Task& task, RequestLabels& labels) {
         return std::move(*refusal);
       }
       auto content = inflate_body(encoding, body, limit, inflated);
-      if (!content) return refuse_with(unreadable(content.error()));
+      if (!content) return refuse_with(unreadable(naming_setting(content.error(), setting)));
       decoded = std::move(*content);
       body = decoded;
     }

@@ -159,8 +159,9 @@ constexpr auto kSettings = std::to_array<Setting>({
      .placeholder = "true|false",
      .help = "Accept requests without a signature again, on this machine, though the database has been used with "
              "access keys "
-             "and has none now.  For one start: the database then forgets that there were keys.",
-     .modes = kServeAndUp},
+             "and has none now.  For one start, so not in a file: the database then forgets that there were keys.",
+     .modes = kServeAndUp,
+     .for_one_start = true},
     {.name = "log_level",
      .member = &Config::log_level,
      .placeholder = "debug|info|warning|error",
@@ -469,6 +470,11 @@ Result<void> apply_yaml(const YAML::Node& root, const std::string& file, LoadedC
       const auto& where = entry.second.IsNull() ? entry.first : entry.second;
       return usage(fmt::format("{}: {} {}", place(file, where.Mark()), name, wrong));
     }
+    if (setting->for_one_start && loaded.config.*std::get<bool Config::*>(setting->member)) {
+      return usage(
+          fmt::format("{}: {} is for one start and would stay on in a file: take it out, and start once with {}",
+                      place(file, entry.first.Mark()), name, setting->flag()));
+    }
   }
   return {};
 }
@@ -656,7 +662,7 @@ std::string config_as_yaml(const LoadedConfig& loaded) {
     out += fmt::format("# {}, {}\n", setting.flag(), setting.variable());
     const auto origin = loaded.origins.find(setting.name);
     const auto value = value_as_yaml(setting, loaded.config);
-    out += origin == loaded.origins.end()
+    out += origin == loaded.origins.end() || setting.for_one_start
                ? fmt::format("#{}: {}\n", setting.name, value)
                : fmt::format("{}: {}  # from {}\n", setting.name, value, origin_text(origin->second));
   }

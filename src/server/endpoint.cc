@@ -262,8 +262,11 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
     }
     if (!content) {
       const bool too_large = content.error().code == ErrorCode::LimitExceeded;
-      const Error error{too_large ? ErrorCode::Serialization : ErrorCode::Internal, content.error().message};
-      return responder.send(fault_answer(call, too_large ? 413 : 500, error));
+      if (too_large) {
+        const auto message = content.error().message + " (the setting max_body_bytes)";
+        return responder.send(fault_answer(call, 413, {ErrorCode::Serialization, message}));
+      }
+      return responder.send(fault_answer(call, 500, {ErrorCode::Internal, content.error().message}));
     }
     decoded = std::move(*content);
     body = decoded;

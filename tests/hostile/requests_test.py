@@ -157,6 +157,12 @@ class Memory(unittest.TestCase):
     def test_small_bodies_that_inflate_to_large_ones(self):
         bomb = gzip.compress(b'{"TableName":"Things","Item":[' + b"1," * 8_000_000 + b"1]}")
         self.expect_bounded([request("PutItem", bomb, Content_Encoding="gzip")], {400})
+        larger = gzip.compress(b" " * (17 * MB))
+        with connect(self.server) as sock:
+            sock.sendall(request("PutItem", larger, Content_Encoding="gzip"))
+            answer = sock.recv(65536)
+        self.assertIn(b" 413 ", answer)
+        self.assertIn(b"the setting max_body_bytes", answer)
 
     def test_transactions_over_items_that_unfold(self):
         """400 KB of tiny values are several megabytes of JSON, and many more once they are decoded."""

@@ -1,6 +1,7 @@
 """What bodies of REST requests can make the server hold: of strangers nothing, of users a little."""
 
 import gzip
+import re
 import socket
 import threading
 
@@ -128,6 +129,8 @@ class Bodies(Flooded):
             self.assertLessEqual(set(statuses), expected)
             self.assertIn(min(expected), statuses)
             self.assertLess(grown, 250 * MB)
+        answer = self.expect(self.ann("POST", "/stories", zipped(b'{"title":"', b"a", b'"}', 2 * MB), Content_Encoding="gzip"), 413, "BodyTooLarge")
+        self.assertIn("the setting max_rest_body_bytes", answer.json["message"])
 
     def test_large_plain_bodies_are_not_read(self):
         body = b'{"title":"' + b"a" * (16 * MB - 20) + b'"}'
@@ -254,7 +257,8 @@ class Csv(Flooded):
     def test_a_file_that_cannot_be_read_to_its_end_adds_nothing(self):
         library = self.library()
         body = gzip.compress(b"Title\nDune\n" + b"\n" * (16 * MB) + b"Stalker\n")
-        self.expect(self.ann("POST", f"{library}/import", body, Content_Type="text/csv", Content_Encoding="gzip"), 413, "BodyTooLarge")
+        large = self.expect(self.ann("POST", f"{library}/import", body, Content_Type="text/csv", Content_Encoding="gzip"), 413, "BodyTooLarge")
+        self.assertIn("the setting max_body_bytes", large.json["message"])
         cut = gzip.compress(b"Title\nDune\n" * 100)[:-10]
         self.expect(self.ann("POST", f"{library}/import", cut, Content_Type="text/csv", Content_Encoding="gzip"), 400, "InvalidEncoding")
         self.expect(self.ann("POST", f"{library}/import", b"Title\nDune\n\xff\n", Content_Type="text/csv"), 400, "InvalidText")
@@ -294,6 +298,21 @@ class Urls(Flooded):
         self.assertLessEqual(set(statuses), {200, 503})
         self.assertIn(503, statuses)
         self.assertLess(self.app.peak_bytes(), 320 * MB)
+
+    def test_a_batch_without_memory_for_its_rest_tells_how_much_was_taken(self):
+        before = self.bot("GET", "/shops/example.com").json["url_count"]
+        said = b",".join(b'"https://example.com/%s/%d"' % (b"x" * 3000, n) for n in range(5000))
+        request = self.request("/shops/example.com/urls", gzip.compress(b'{"urls":[' + said + b"]}", 1), self.bot.token, Content_Encoding="gzip")
+        answers = []
+        running = [threading.Thread(target=lambda: answers.append(answer_to(self.app, request))) for _ in range(6)]
+        for one in running:
+            one.start()
+        for one in running:
+            one.join()
+        self.assertLessEqual({status for status, _ in answers}, {200, 503})
+        told = [int(taken[1]) for status, body in answers if status == 503 and (taken := re.search(rb"(\d+) URLs of the batch were taken", body))]
+        self.assertTrue(told, [body[:300] for _, body in answers])
+        self.assertGreaterEqual(self.bot("GET", "/shops/example.com").json["url_count"], before + max(told))
 
     def test_a_batch_that_cannot_be_read_to_its_end_writes_nothing(self):
         before = self.bot("GET", "/shops/example.com").json["url_count"]
