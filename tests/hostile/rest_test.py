@@ -204,7 +204,7 @@ class AtTheLimit(Flooded):
 
     model = "stories"
     prefix = "/systems/stories/v1"
-    arguments = ("--memory-limit", "512MB")
+    variables = {"STATOR_MEMORY_LIMIT": "512MB"}
 
     def test_dense_bodies(self):
         for body in (b'{"title":"a","tags":[' + b'"x",' * 90_000 + b'"x"]}', b'{"title":"' + b"a" * 390_000 + b'"}'):
@@ -269,7 +269,7 @@ class Urls(Flooded):
     model = "shops"
     prefix = "/systems/shops/v1"
     list = "/shops?country=US"
-    arguments = ("--memory-limit", "256MB")
+    variables = {"STATOR_MEMORY_LIMIT": "256MB"}
 
     @classmethod
     def setUpClass(cls):
