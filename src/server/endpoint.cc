@@ -87,7 +87,7 @@ constexpr std::string_view kNoKeys =
 // secrets 40.
 constexpr std::size_t kLongestIdToLog = 32;
 
-void log_refused_signature(const http::SignatureFault& wrong) {
+void log_refused_signature(const http::SignatureFault& wrong, const http::Request& request) {
   static log::Limit limit(5, std::chrono::seconds(1));
   const auto left_out = limit.admit();
   if (!left_out) return;
@@ -96,6 +96,7 @@ void log_refused_signature(const http::SignatureFault& wrong) {
   log::warning(
       "signature_refused",
       {{"reason", repeats_request ? "Something that a signature needs is missing or malformed" : wrong.message},
+       {"client", request.client},
        {"key", wrong.key_id.size() <= kLongestIdToLog ? wrong.key_id : "(not an id)"},
        {"left_out", *left_out}});
 }
@@ -205,7 +206,7 @@ std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& r
     if (options_.hosts == nullptr) return std::nullopt;
     auto wrong = options_.hosts->objection(request);
     if (!wrong || request.path == "/health") return std::nullopt;
-    log_refused_host(*wrong);
+    log_refused_host(*wrong, request);
     return refusal(request, 403, "com.amazon.coral.service#AccessDeniedException", std::move(*wrong));
   }
   if (needs_no_signature(request)) return std::nullopt;
@@ -215,7 +216,7 @@ std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& r
 }
 
 http::Response DynamoDbEndpoint::refusal(const http::Request& request, http::SignatureFault wrong) {
-  log_refused_signature(wrong);
+  log_refused_signature(wrong, request);
   return refusal(request, 400, type_of(wrong.kind),
                  options_.signatures->has_keys() ? std::move(wrong.message) : std::string(kNoKeys));
 }
