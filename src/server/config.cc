@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "stator/base/suggest.h"
+#include "stator/base/trim.h"
 #include "stator/http/connection_limits.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/memory_limit.h"
@@ -336,12 +337,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 // Reads the text of one setting into a config.  The answer is empty, or what is wrong: "expects ..., not ...".
 std::string assign(const Setting& setting, std::string_view text, Config& config) {
   const auto wrong = std::visit(
@@ -353,7 +348,7 @@ std::string assign(const Setting& setting, std::string_view text, Config& config
         } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
           value.clear();
           for (const auto part : split(text, ',')) {
-            if (!trimmed(part).empty()) value.emplace_back(trimmed(part));
+            if (!trim(part).empty()) value.emplace_back(trim(part));
           }
         } else if constexpr (std::is_same_v<T, bool>) {
           if (text != "true" && text != "false") return fmt::format("expects true or false, not \"{}\"", text);

@@ -1,7 +1,6 @@
 #include "stator/server/endpoint.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -17,6 +16,7 @@
 #include "stator/http/content_coding.h"
 #include "stator/server/health.h"
 #include "stator/server/host_guard.h"
+#include "stator/server/priority.h"
 
 namespace stator::server {
 namespace {
@@ -37,16 +37,10 @@ constexpr std::chrono::seconds kSlowLanePatience{
 constexpr std::string_view kNoMemory =
     "There is no memory for this request at the moment; memory_limit bounds what requests may use";
 constexpr std::string_view kTooMuchWaits = "Too many large requests wait already; try again later";
+constexpr int kSlowLaneNiceness = 5;                     // others go first
 constexpr std::size_t kUncountedAnswerBytes = 16 << 10;  // a smaller answer is not worth the counting
 
 std::size_t slow_lane_threads() { return std::max(1U, std::thread::hardware_concurrency() / 4); }
-
-// The others are to go first.
-void lower_priority() {
-  static constexpr int kNiceness = 5;
-  thread_local const int done = ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
-  static_cast<void>(done);
-}
 
 // Whether an operation changes nothing, so that a client may be told to ask again after it was carried out.
 bool only_reads(std::string_view operation) {
@@ -295,7 +289,7 @@ void DynamoDbEndpoint::run_slowly(const ApiCall& call, http::Responder&& respond
   const auto too_late = std::chrono::steady_clock::now() + kSlowLanePatience;
   auto waiting = std::make_shared<http::Responder>(std::move(responder));
   app::WorkerPool::Job job = [this, too_late, call, waiting] {
-    lower_priority();
+    lower_priority(kSlowLaneNiceness);
     if (waiting->watch().has_gone() || std::chrono::steady_clock::now() > too_late) {
       return waiting->send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
     }
