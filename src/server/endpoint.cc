@@ -9,6 +9,7 @@
 #include <functional>
 #include <thread>
 
+#include "stator/api/no_memory.h"
 #include "stator/api/shape.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
@@ -34,8 +35,6 @@ constexpr std::size_t kToolBodyBytes = 64 << 10;
 constexpr std::size_t kSlowLaneQueue = 256;  // calls that wait; one more is throttled
 constexpr std::chrono::seconds kSlowLanePatience{
     20};  // a call that waited longer is throttled: its client has given up
-constexpr std::string_view kNoMemory =
-    "There is no memory for this request at the moment; memory_limit bounds what requests may use";
 constexpr std::string_view kTooMuchWaits = "Too many large requests wait already; try again later";
 constexpr int kSlowLaneNiceness = 5;                     // others go first
 constexpr std::size_t kUncountedAnswerBytes = 16 << 10;  // a smaller answer is not worth the counting
@@ -249,7 +248,7 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
         lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
     // Claimed before it is known how large it is: a small body can hold a large one.
     if (lane == Lane::Slow && !memory.resize(limit)) {
-      return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}));
+      return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(api::kNoMemory)}));
     }
     auto content = http::decode_content(encoding, body, limit);
     if (!content && content.error().code == ErrorCode::LimitExceeded && lane == Lane::Quick) {
@@ -314,7 +313,7 @@ http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) 
       // A write has been carried out, so its client must not be told that nothing was done.
       const bool again = only_reads(call.operation);
       return fault_answer(call, again ? 400 : 500,
-                          {again ? ErrorCode::Busy : ErrorCode::Internal, std::string(kNoMemory)}, reply.table);
+                          {again ? ErrorCode::Busy : ErrorCode::Internal, std::string(api::kNoMemory)}, reply.table);
     }
   }
   requests_.record(call.label, reply.table, {}, std::chrono::steady_clock::now() - call.start);
