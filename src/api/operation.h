@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "stator/api/no_memory.h"
 #include "stator/api/reply.h"
 #include "stator/api/request.h"
 #include "stator/api/service.h"
@@ -21,11 +22,7 @@ struct Environment {
   std::string account_id;
 };
 
-// What a request is told that does not fit into memory_limit.
-inline Error out_of_memory() {
-  return {ErrorCode::Busy,
-          "There is no memory for this request at the moment; memory_limit bounds what requests may use"};
-}
+inline Error out_of_memory() { return {ErrorCode::Busy, std::string(kNoMemory)}; }
 
 // One request on its way through an operation: what it needs, and the way to answer.  Answered exactly once.
 class Call {

@@ -1,6 +1,5 @@
 #include "stator/app/crypto.h"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <memory>
 
 #include "stator/base/assert.h"
+#include "stator/http/sigv4_canonical.h"
 
 namespace stator::app {
 namespace {
@@ -34,10 +34,8 @@ constexpr auto kValues = [] {
 }  // namespace
 
 std::string sha256(std::string_view text) {
-  std::string digest(kDigestBytes, '\0');
-  const bool done = EVP_Digest(text.data(), text.size(), bytes_of(digest), nullptr, EVP_sha256(), nullptr) == 1;
-  STATOR_ASSERT(done, "SHA-256 of bytes in memory cannot fail");
-  return digest;
+  const auto digest = http::sigv4::sha256(text);
+  return {digest.begin(), digest.end()};
 }
 
 std::string sha256(std::span<const std::string_view> texts) {
@@ -56,10 +54,6 @@ std::string hmac_sha256(std::string_view key, std::string_view text) {
                          bytes_of(digest), nullptr) != nullptr;
   STATOR_ASSERT(done, "HMAC of bytes in memory cannot fail");
   return digest;
-}
-
-bool equal_in_constant_time(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 std::string aes256_ctr(std::string_view key, std::string_view initial, std::string_view text) {

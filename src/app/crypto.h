@@ -14,9 +14,6 @@ std::string sha256(
     std::span<const std::string_view> texts);  // of all, one behind the other, without putting them together
 std::string hmac_sha256(std::string_view key, std::string_view text);
 
-// Takes as long for the first different byte as for the last.
-bool equal_in_constant_time(std::string_view a, std::string_view b);
-
 // AES-256 in counter mode; encrypts and decrypts.  `key` has 32 bytes, `initial` 16.
 std::string aes256_ctr(std::string_view key, std::string_view initial, std::string_view text);
 

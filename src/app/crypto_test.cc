@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stator/base/bytes.h"
+#include "stator/base/constant_time.h"
 
 namespace stator::app {
 namespace {

@@ -1,7 +1,10 @@
 #include "stator/app/file_body.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "stator/app/answer.h"
 
@@ -11,7 +14,20 @@ using runtime::Problem;
 using runtime::ProblemKind;
 
 FileBody::FileBody(const Call& call, std::size_t most)
-    : bytes_(call.request.header("Content-Encoding"), call.body, std::min(call.max_file_bytes, most)), text_(bytes_) {}
+    : bounded_by_setting_(call.max_file_bytes <= most),
+      bytes_(call.request.header("Content-Encoding"), call.body, std::min(call.max_file_bytes, most)),
+      text_(bytes_) {}
+
+Result<std::string_view> FileBody::next() {
+  auto piece = text_.next();
+  if (piece || piece.error().code != ErrorCode::LimitExceeded || !bounded_by_setting_) return piece;
+  return naming_setting(std::move(piece).error(), "max_body_bytes");
+}
+
+Error naming_setting(Error error, std::string_view setting) {
+  if (error.code == ErrorCode::LimitExceeded) error.message += fmt::format(" (the setting {})", setting);
+  return error;
+}
 
 Problem unreadable(const Error& error) {
   switch (error.code) {

@@ -20,9 +20,10 @@ class FileBody final : public ByteSource {
   // The call outlives it.  `most`: bytes that the file may have, if the service does not allow less.
   explicit FileBody(const Call& call, std::size_t most = SIZE_MAX);
 
-  Result<std::string_view> next() override { return text_.next(); }
+  Result<std::string_view> next() override;
 
  private:
+  const bool bounded_by_setting_;
   http::BodyReader bytes_;
   value::Utf8Source text_;
 };
@@ -30,5 +31,8 @@ class FileBody final : public ByteSource {
 // What to answer when the body could not be read to its end: too large, not of its encoding, not UTF-8; and for a
 // problem with what it says, `Invalid` with the error's own words.
 runtime::Problem unreadable(const Error& error);
+
+// The error of a body beyond a limit, with the setting that is the limit.
+Error naming_setting(Error error, std::string_view setting);
 
 }  // namespace stator::app

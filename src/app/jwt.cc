@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stator/app/crypto.h"
+#include "stator/base/constant_time.h"
 #include "stator/base/log.h"
 #include "stator/value/json.h"
 

@@ -2,6 +2,7 @@
 
 #include "stator/app/crypto.h"
 #include "stator/base/bytes.h"
+#include "stator/base/constant_time.h"
 #include "stator/value/json.h"
 
 namespace stator::app {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "stator/base/trim.h"
+
 namespace stator::app {
 namespace {
 
@@ -19,16 +21,10 @@ struct EntityTags {
   std::vector<EntityTag> tags;
 };
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
-
 // What cannot be read is left out: it matches nothing.
 EntityTags read_tags(std::string_view header) {
   EntityTags tags;
-  auto rest = trimmed(header);
+  auto rest = trim(header);
   tags.any = rest == "*";
   while (!rest.empty()) {
     EntityTag tag;
@@ -37,10 +33,10 @@ EntityTags read_tags(std::string_view header) {
     const auto close = rest.starts_with('"') ? rest.find('"', 1) : rest.npos;
     if (close == rest.npos) break;
     tag.text = rest.substr(1, close - 1);
-    rest = trimmed(rest.substr(close + 1));
+    rest = trim(rest.substr(close + 1));
     if (!rest.empty() && !rest.starts_with(',')) break;
     tags.tags.push_back(tag);
-    if (!rest.empty()) rest = trimmed(rest.substr(1));
+    if (!rest.empty()) rest = trim(rest.substr(1));
   }
   return tags;
 }

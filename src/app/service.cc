@@ -132,7 +132,7 @@ void Service::answer_info(const http::Request& request, http::Responder responde
   WorkerPool::Job job = [this, request, shared] {
     RequestLabels labels;
     const auto verified = identify(request, true);
-    auto refusal = refuse_token(verified, labels);
+    auto refusal = refuse_token(verified, request, labels);
     if (!refusal && *verified == nullptr) {
       refusal = problem_answer(problem(ProblemKind::Unauthenticated, "Unauthenticated",
                                        "this needs a token, because other machines can reach this server; the setting "
@@ -203,7 +203,7 @@ http::Admission Service::admit(const http::Request& head) {
       return problem_answer(problem(ProblemKind::Unavailable, labels.error,
                                     "the keys that tokens are signed with are being read: try again in a moment"));
     }
-    if (auto refusal = refuse_token(verified, labels)) return refusal;
+    if (auto refusal = refuse_token(verified, head, labels)) return refusal;
     const bool typed = length ? *length > 0 : !head.header("Content-Type").empty();
     if (auto refusal = task.system->refuse_by_head(route, head, typed, verified->get())) {
       labels.error = "Refused";
@@ -357,13 +357,16 @@ Service::Verified Service::identify(const http::Request& request, bool may_block
   return may_block ? tokens_.verify(*token) : tokens_.verify_at_once(*token);
 }
 
-std::optional<http::Response> Service::refuse_token(const Verified& verified, RequestLabels& labels) const {
+std::optional<http::Response> Service::refuse_token(const Verified& verified, const http::Request& request,
+                                                    RequestLabels& labels) const {
   if (verified) return std::nullopt;
   labels.error = "InvalidToken";
   static log::Limit limit(5, std::chrono::seconds(1));
   if (const auto left_out = limit.admit()) {
-    log::warning("token_refused",
-                 {{"operation", labels.label}, {"reason", verified.error().message}, {"left_out", *left_out}});
+    log::warning("token_refused", {{"operation", labels.label},
+                                   {"reason", verified.error().message},
+                                   {"client", request.client},
+                                   {"left_out", *left_out}});
   }
   auto response = problem_answer(problem(ProblemKind::Unauthenticated, labels.error, verified.error().message));
   response.headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
@@ -376,7 +379,7 @@ http::Response Service::answer(const Task& task, RequestLabels& labels) {
   if (auto refusal = refuse_route(task, labels)) return std::move(*refusal);
   const auto& match = std::get<RouteMatch>(task.found);
   const auto verified = identify(request, true);
-  if (auto refusal = refuse_token(verified, labels)) return std::move(*refusal);
+  if (auto refusal = refuse_token(verified, request, labels)) return std::move(*refusal);
   const auto* identity = verified->get();
   const auto refuse_with = [&](const Problem& wrong) {
     labels.error = wrong.code;
@@ -385,7 +388,8 @@ http::Response Service::answer(const Task& task, RequestLabels& labels) {
 
   auto body = request.body;
   const auto limit = body_limit(*match.route);
-  if (body.size() > limit) return refuse_with(unreadable(http::body_too_large(limit)));
+  const std::string_view setting = limit == options_.max_body_bytes ? "max_body_bytes" : "max_rest_body_bytes";
+  if (body.size() > limit) return refuse_with(unreadable(naming_setting(http::body_too_large(limit), setting)));
   MemoryClaim inflated(options_.memory, MemoryPart::Bodies), values(options_.memory, MemoryPart::Values);
   std::string decoded;
   const auto encoding = request.header("Content-Encoding");
@@ -397,7 +401,7 @@ http::Response Service::answer(const Task& task, RequestLabels& labels) {
         return std::move(*refusal);
       }
       auto content = inflate_body(encoding, body, limit, inflated);
-      if (!content) return refuse_with(unreadable(content.error()));
+      if (!content) return refuse_with(unreadable(naming_setting(content.error(), setting)));
       decoded = std::move(*content);
       body = decoded;
     }

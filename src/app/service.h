@@ -87,7 +87,8 @@ class Service final : public http::Handler {
   // Refuses what leads to no route.
   std::optional<http::Response> refuse_route(const Task& task, RequestLabels& labels) const;
   // Refuses a token that is not valid; null for somebody without one.
-  std::optional<http::Response> refuse_token(const Verified& verified, RequestLabels& labels) const;
+  std::optional<http::Response> refuse_token(const Verified& verified, const http::Request& request,
+                                             RequestLabels& labels) const;
   Verified identify(const http::Request& request, bool may_block);
   std::size_t body_limit(const Route& route) const;
   void record(const Task& task, const RequestLabels& labels, int status);

@@ -42,17 +42,8 @@ Result<File> File::open(const std::string& path) {
   return file;
 }
 
-File::~File() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<void> File::write(BytesView bytes) {
-  while (!bytes.empty()) {
-    const auto written = ::write(fd_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return system_error("write", path_, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(file_, bytes)) return system_error("write", path_, errno);
   return {};
 }
 
@@ -60,7 +51,7 @@ Result<Bytes> File::read(std::size_t limit) {
   Bytes bytes(limit, '\0');
   std::size_t done = 0;
   while (done < limit) {
-    const auto got = ::read(fd_, bytes.data() + done, limit - done);
+    const auto got = ::read(file_.get(), bytes.data() + done, limit - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read", path_, errno);
     if (got == 0) break;
@@ -71,13 +62,13 @@ Result<Bytes> File::read(std::size_t limit) {
 }
 
 Result<void> File::sync() {
-  if (::fsync(fd_) != 0) return system_error("write", path_, errno);
-  ::posix_fadvise(fd_, 0, 0, POSIX_FADV_DONTNEED);
+  if (::fsync(file_.get()) != 0) return system_error("write", path_, errno);
+  ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED);
   return {};
 }
 
 Result<bool> File::lock() {
-  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return true;
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) return true;
   if (errno == EWOULDBLOCK) return false;
   return system_error("lock", path_, errno);
 }
@@ -93,11 +84,7 @@ Result<void> make_folder(const std::string& path) {
 }
 
 Result<void> sync_folder(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return system_error("open", path, errno);
-  const int code = ::fsync(fd) == 0 ? 0 : errno;
-  ::close(fd);
-  if (code != 0 && code != EINVAL) return system_error("write", path, code);  // EINVAL: the file system does without
+  if (!stator::sync_folder(path)) return system_error("write", path, errno);
   return {};
 }
 

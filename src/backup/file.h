@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stator/base/bytes.h"
+#include "stator/base/descriptor.h"
 #include "stator/base/result.h"
 
 // Files and folders that only their owner may read.  Every error names the path.
@@ -17,10 +18,6 @@ class File {
   // Makes a new one: not where there is one already, and not through a link.  Errors: Storage.
   static Result<File> create(const std::string& path);
   static Result<File> open(const std::string& path);  // to be read; an ordinary file, and not through a link
-  ~File();
-  File(File&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-  File& operator=(File&&) = delete;
-
   Result<void> write(BytesView bytes);
   Result<Bytes> read(std::size_t limit);  // from where it is; empty at the end
   // Writes all to the disk, and forgets what of it is in memory, so that who reads it next reads the disk.
@@ -29,10 +26,10 @@ class File {
   Result<bool> lock();
 
  private:
-  File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  File(std::string path, int fd) : path_(std::move(path)), file_(fd) {}
 
   std::string path_;
-  int fd_;
+  Descriptor file_;
 };
 
 Result<void> make_folder(const std::string& path);  // and those above it; fine if it is there

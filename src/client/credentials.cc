@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "stator/base/trim.h"
+
 namespace stator::client {
 namespace {
 
@@ -26,12 +28,6 @@ constexpr std::array<std::string_view, 6> kIndirect = {"role_arn",           "ss
 
 Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 // Up to a comment, which begins behind white space.
 std::string_view without_comment(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -45,8 +41,9 @@ Profiles parse_profiles(std::string_view text) {
   Profile* current = nullptr;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    const auto line = text.substr(0, end);
+    auto line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);  // written on another system
     // An indented line belongs to a nested setting, none of which is ours.
     if (line.empty() || line.front() == '#' || line.front() == ';' || line.front() == ' ' || line.front() == '\t')
       continue;

@@ -209,6 +209,14 @@ TEST_F(RemoteTest, TellsFaultsThatStatorDoesNotHave) {
   EXPECT_EQ(network_->sent.size(), 3U);
 }
 
+TEST_F(RemoteTest, TakesAnEmptyAnswerOfDynamoDbForOneWithoutMembers) {
+  network_->answers = {ClientResponse{.status = 200, .headers = {{"x-amzn-RequestId", "1"}}, .body = ""},
+                       answer(200, "")};
+  EXPECT_EQ(told("TagResource"), "{}");
+  EXPECT_EQ(told("TagResource"),
+            "UnexpectedAnswer: http://127.0.0.1:8000 answers with HTTP status 200 and no DynamoDB: ");
+}
+
 TEST_F(RemoteTest, SaysWhenItIsNotDynamoDb) {
   network_->answers = {answer(200, "<html>\nhello"), answer(403, "go away"), answer(404, R"({"error":"not found"})")};
   EXPECT_EQ(told("ListTables"),

@@ -61,10 +61,12 @@ std::optional<Credentials> read_credentials(std::string_view body) {
   return Credentials{.id = std::string(id), .secret = std::string(secret)};
 }
 
-void log_refused() {
+void log_refused(const http::Request& request) {
   static log::Limit limit(5, std::chrono::seconds(1));
   if (const auto left_out = limit.admit()) {
-    log::warning("sign_in_refused", {{"reason", "no such access key, or another secret"}, {"left_out", *left_out}});
+    log::warning(
+        "sign_in_refused",
+        {{"reason", "no such access key, or another secret"}, {"client", request.client}, {"left_out", *left_out}});
   }
 }
 
@@ -158,7 +160,7 @@ http::Response Console::sign_in(const http::Request& request) {
       response.headers = "Retry-After: 1\r\n";
       return response;
     }
-    log_refused();
+    log_refused(request);
     return refusal(401, "UnrecognizedClientException", "There is no such access key, or its secret is another.");
   }
   sessions_.sign_out(session_token(request));  // the one that this replaces

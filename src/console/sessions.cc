@@ -6,6 +6,7 @@
 #include <array>
 
 #include "stator/base/assert.h"
+#include "stator/base/constant_time.h"
 
 namespace stator::console {
 namespace {
@@ -24,12 +25,7 @@ std::string random_token() {
   return token;
 }
 
-// Takes the same time wherever the first difference is.
-bool equal_in_constant_time(const Digest& a, const Digest& b) {
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);
-  return difference == 0;
-}
+std::string_view text_of(const Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
 
 }  // namespace
 
@@ -39,7 +35,7 @@ std::variant<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view 
   const auto now = clock_.now();
   const auto given = http::sigv4::sha256(secret);
   const auto known = keys_.secret_digest(key_id);
-  const bool right = equal_in_constant_time(given, known.value_or(Digest{})) && known.has_value();
+  const bool right = equal_in_constant_time(text_of(given), text_of(known.value_or(Digest{}))) && known.has_value();
   MutexLock lock(mutex_);
   // Only failures are throttled: whoever knows a secret is not kept out by those who guess.
   if (!right) {

@@ -44,6 +44,13 @@ Result<std::int64_t> PendingCommit::counter(BytesView key) const {
   return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
 }
 
+Result<std::int64_t> PendingCommit::greatest_table_with_items() const {
+  const auto snapshot = store_.snapshot();
+  const auto last = snapshot->cursor(all_items(), storage::Direction::Backward);
+  TRY(last->status());
+  return last->valid() ? table_of_item(last->key()).value_or(TableId{}).value : 0;
+}
+
 void PendingCommit::note_write(BytesView key) {
   auto& slot = freshness_.slot(key);
   writes_.push_back({batch_.operations().size(), slot.commit == number_ ? slot.last_write : kNoWrite});

@@ -35,6 +35,8 @@ class PendingCommit {
   Result<std::optional<Bytes>> get(BytesView key);
   // A counter as the store has it now.  Nothing depends on it: adds commute, so others may change it meanwhile.
   Result<std::int64_t> counter(BytesView key) const;
+  // The greatest id of a table that the store has items of; 0 when it has none.
+  Result<std::int64_t> greatest_table_with_items() const;
 
   void put(KeyBytes key, Bytes value);
   void erase(KeyBytes key);

@@ -91,6 +91,14 @@ TEST_F(EngineTest, GivesEveryTableAnIdOfItsOwn) {
   EXPECT_EQ(engine->catalog().names_after("One", 10), (std::vector<std::string>{"Two"}));
 }
 
+// As a repair can leave it, also one that was killed before its end.
+TEST_F(EngineTest, DoesNotGiveATableTheItemsOfOneThatIsLost) {
+  storage::Batch batch;
+  batch.put(table_items(TableId{7}).begin + "left over", "x");
+  ASSERT_TRUE(store.commit(std::move(batch)));
+  EXPECT_EQ(create(table("Two", keys({"pk:S"}))).value()->id.value, 8U);
+}
+
 TEST_F(EngineTest, RefusesATableThatIsThereOrMissingOrProtected) {
   auto protected_table = table("T", keys({"pk:S"}));
   protected_table.deletion_protection = true;

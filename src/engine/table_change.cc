@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stator/engine/stream.h"
 #include "stator/engine/ttl.h"
 
@@ -21,7 +23,9 @@ std::unique_ptr<TableChange> TableChange::create(Table table, Catalog& catalog, 
       return Error{ErrorCode::ResourceInUse, fmt::format("Table already exists: {}", table.name)};
     }
     const auto last = TRY(commit.get(last_table_id_key()));
-    const auto last_id = last ? TRY(storage::decode_counter(*last)) : 0;
+    const auto given = last ? TRY(storage::decode_counter(*last)) : 0;
+    // A repair may have lost the records of a table, and the counter with them, and kept its items.
+    const auto last_id = std::max<std::int64_t>(given, TRY(commit.greatest_table_with_items()));
     table.id = TableId{static_cast<std::uint32_t>(last_id + 1)};
     commit.put(last_table_id_key(), storage::encode_counter(last_id + 1));
     if (table.stream.enabled) TRY(open_stream(commit, table));

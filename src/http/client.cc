@@ -48,6 +48,19 @@ Result<void> set_trust(asio::ssl::context& tls, const std::string& ca_file) {
   return {};
 }
 
+// A callback that throws must not take along what is done after it: others that wait for an answer, or the end of the
+// thread.
+template <typename Callback>
+auto guarded(Callback callback) {
+  return [callback = std::move(callback)]<typename... Arguments>(Arguments&&... arguments) mutable {
+    try {
+      callback(std::forward<Arguments>(arguments)...);
+    } catch (const std::exception& e) {
+      log::error("http_client_callback_failed", {{"what", e.what()}});
+    }
+  };
+}
+
 bool is_one_line(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) == text.npos; }
 
 bool is_well_formed(const ClientRequest& request) {
@@ -92,7 +105,7 @@ void Client::Impl::run() {
       io.run();
       return;
     } catch (const std::exception& e) {
-      log::error("http_client_callback_failed", {{"what", e.what()}});
+      log::error("http_client_failed", {{"what", e.what()}});
     }
   }
 }
@@ -144,15 +157,16 @@ Client::~Client() {
 
 void Client::send(const Origin& origin, ClientRequest request, ExchangeCallback done) {
   ClientJob job{.request = std::make_shared<const ClientRequest>(std::move(request)),
-                .done = std::move(done),
+                .done = guarded(std::move(done)),
                 .deadline = std::chrono::steady_clock::now() + impl_->options.timeout};
   asio::post(impl_->io,
              [impl = impl_.get(), origin, job = std::move(job)]() mutable { impl->add(origin, std::move(job)); });
 }
 
 void Client::after(std::chrono::milliseconds delay, UniqueFunction<void()> then) {
-  asio::post(impl_->io,
-             [impl = impl_.get(), delay, then = std::move(then)]() mutable { impl->wait(delay, std::move(then)); });
+  asio::post(impl_->io, [impl = impl_.get(), delay, then = UniqueFunction<void()>(guarded(std::move(then)))]() mutable {
+    impl->wait(delay, std::move(then));
+  });
 }
 
 }  // namespace stator::http

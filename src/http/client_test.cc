@@ -353,6 +353,22 @@ TEST(HttpClient, SurvivesACallbackThatThrows) {
   EXPECT_EQ(ask(*client, at(server->port())), "200 GET / ");
 }
 
+// While it is being stopped, too: those behind it are told, and the thread ends.
+TEST(HttpClient, StopsAlthoughACallbackThrows) {
+  std::latch over(1);
+  ScriptedServer server([&](ServerSide& side, int) {
+    side.read_request();
+    over.wait();
+  });
+  auto client = start({.connections = 1});
+  client->send(at(server.port()), {}, [](const Exchange&) { throw std::runtime_error("a bug"); });
+  auto behind = send(*client, at(server.port()));
+  client->after(1h, [] { throw std::runtime_error("another"); });
+  client.reset();
+  EXPECT_EQ(std::get<ClientFailure>(behind.get()).kind, Kind::Stopped);
+  over.count_down();
+}
+
 TEST(HttpClient, SendsNoHeaderOfTwoLines) {
   const auto client = start();
   EXPECT_EQ(ask(*client, at(1), {.headers = {{"A", "b\r\nC: d"}}}),

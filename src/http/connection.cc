@@ -74,8 +74,11 @@ Connection::Connection(std::shared_ptr<Loop> loop, Socket socket, asio::ip::addr
     : loop_(std::move(loop)),
       socket_(std::move(socket)),
       client_(std::move(client)),
+      client_text_(client_.to_string()),
       in_(loop_->shared().memory),
-      parser_(parser_limits(loop_->options())) {}
+      parser_(parser_limits(loop_->options())) {
+  request_.client = client_text_;
+}
 
 void Connection::start(std::string_view objection) {
   over_limit_ = !objection.empty();

@@ -97,6 +97,7 @@ class Connection {
   const std::shared_ptr<Loop> loop_;  // declared before the socket, which lives in the loop's io_context
   Socket socket_;
   const boost::asio::ip::address client_;
+  const std::string client_text_;
   std::unique_ptr<TlsSession> tls_;  // null: plain
   SteadyTime deadline_ = SteadyTime::max();
 

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "stator/base/assert.h"
+#include "stator/base/trim.h"
 #include "stator/http/inflation.h"
 #include "stator/http/message.h"
 
@@ -15,13 +16,6 @@ namespace stator::http {
 namespace {
 
 constexpr std::size_t kFirstOutputBytes = 16 << 10;
-
-std::string_view trim(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // Takes the text up to the separator off the front.
 std::string_view take_until(std::string_view& text, char separator) {

@@ -26,6 +26,7 @@ struct Request {
   std::span<const Header> headers;
   std::string_view body;  // followed by kBodyPadding readable bytes
   bool keep_alive = true;
+  std::string_view client = {};  // the address that it comes from, for logs; a proxy's, where there is one
 
   // The value of the first header of that name, compared without case; empty when there is none.
   std::string_view header(std::string_view name) const;

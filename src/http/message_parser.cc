@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "stator/base/ascii.h"
+#include "stator/base/trim.h"
 
 namespace stator::http {
 namespace {
@@ -51,12 +52,6 @@ bool is_text(std::string_view text) {
     if (!std::all_of(at, at + 8, is_text_char)) return false;
   }
   return std::all_of(at, at + left, is_text_char);
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 int hex_digit(char c) {

@@ -1,7 +1,6 @@
 #include "stator/http/sigv4.h"
 
 #include <fmt/format.h>
-#include <openssl/crypto.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "stator/base/constant_time.h"
 #include "stator/http/sigv4_canonical.h"
 
 namespace stator::http {
@@ -261,10 +261,6 @@ Outcome check_signed_headers(const Request& request, const Claim& claim, const S
     }
   }
   return std::nullopt;
-}
-
-bool equal_in_constant_time(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace

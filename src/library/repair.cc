@@ -43,25 +43,6 @@ std::vector<std::string> tables_in(const engine::Catalog& catalog, const std::ve
   return names;
 }
 
-// A table whose creation is lost may have items: its id must not be given to another.
-Result<void> keep_table_ids(storage::Store& store) {
-  std::int64_t used = 0;
-  {
-    const auto snapshot = store.snapshot();
-    const auto last = snapshot->cursor(engine::all_items(), storage::Direction::Backward);
-    if (last->valid()) used = engine::table_of_item(last->key()).value_or(engine::TableId{}).value;
-    TRY(last->status());
-  }
-  const auto key = engine::last_table_id_key();
-  const auto counter = TRY(store.get(key));
-  const auto given = counter ? TRY(storage::decode_counter(*counter)) : 0;
-  if (used <= given) return {};
-  storage::Batch batch;
-  batch.put(key, storage::encode_counter(used));
-  TRY(store.commit(std::move(batch)));
-  return {};
-}
-
 // Tables that have items and no record of what they are.
 Result<std::size_t> tables_without_record(const storage::Store& store, const engine::Catalog& catalog) {
   std::size_t count = 0;
@@ -142,7 +123,6 @@ Result<RepairOutcome> repair(const RepairRequest& request, const Clock& clock) {
   }
 
   const auto store = TRY(storage::open_rocksdb_store({.path = request.data_folder}));
-  TRY(keep_table_ids(*store));
   engine::Catalog catalog;
   TRY(catalog.load(*store));
   if (!report.ranges_lost.empty()) {

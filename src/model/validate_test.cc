@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "stator/base/random.h"
+#include "stator/base/test_pieces.h"
 #include "stator/model/json_reader.h"
 #include "stator/model/problem_list.h"
 #include "stator/value/json.h"
 
 namespace stator::model {
 namespace {
+
+using stator::testing::Pieces;
 
 using value::AttributeValue;
 using value::Item;
@@ -329,22 +332,6 @@ TEST(PlainJson, TellsOfAHundredValuesThatDoNotFit) {
   EXPECT_EQ(short_list(problems).first.size(), 100U);
   EXPECT_EQ(short_list(problems).more, 4900U);
 }
-
-// A text in pieces of one size.
-class Pieces final : public ByteSource {
- public:
-  Pieces(std::string_view text, std::size_t size) : text_(text), size_(size) {}
-
-  Result<std::string_view> next() override {
-    const auto piece = text_.substr(0, size_);
-    text_.remove_prefix(piece.size());
-    return piece;
-  }
-
- private:
-  std::string_view text_;
-  const std::size_t size_;
-};
 
 TEST(PlainJson, ComesInPiecesOfAnySize) {
   const std::string json =

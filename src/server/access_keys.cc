@@ -180,13 +180,12 @@ namespace {
 
 // At each start: left in place, it would open the door once keys.yaml is lost.
 void warn_of_allow_unsigned(bool has_keys) {
-  log::warning(
-      "allow_unsigned_is_set",
-      {{"message", fmt::format("{}take it out of stator.yaml, the environment (STATOR_ALLOW_UNSIGNED) or the "
-                               "command: it is meant for one start, and while it is set, a lost keys.yaml lets "
-                               "everybody on this machine in",
-                               has_keys ? "allow_unsigned is ignored, because there are access keys; "
-                                        : "allow_unsigned is set; ")}});
+  log::warning("allow_unsigned_is_set",
+               {{"message", fmt::format("{}take it out of the environment (STATOR_ALLOW_UNSIGNED) or the command: it"
+                                        " is meant for one start, and while it is set, a lost keys.yaml lets "
+                                        "everybody on this machine in",
+                                        has_keys ? "allow_unsigned is ignored, because there are access keys; "
+                                                 : "allow_unsigned is set; ")}});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "stator/base/suggest.h"
+#include "stator/base/trim.h"
 #include "stator/http/connection_limits.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/memory_limit.h"
@@ -30,7 +31,6 @@ constexpr std::size_t kMaxConfigBytes = 1024 * 1024;
 constexpr std::uint32_t kMaxPort = 65535;
 constexpr std::size_t kHelpColumns = 100;
 constexpr std::size_t kMinSecretBytes = 32;
-constexpr std::uint64_t kMinMemory = 64 << 20;
 constexpr auto kUpOnly = Setting::bit(Mode::Up);
 constexpr auto kAppOnly = Setting::bit(Mode::App);
 constexpr auto kUpAndApp = static_cast<std::uint8_t>(kUpOnly | kAppOnly);
@@ -76,8 +76,9 @@ std::string objection_to_secret(const Config& config) {
 std::string objection_to_memory_limit(const Config& config) {
   if (config.memory_limit.empty()) return {};
   const auto bytes = parse_bytes(config.memory_limit);
-  if (bytes && *bytes >= kMinMemory) return {};
-  return fmt::format("expects a size such as 512MB or 4GB, at least 64MB, not \"{}\"", config.memory_limit);
+  if (bytes && *bytes >= kLeastMemoryLimit) return {};
+  return fmt::format("expects a size such as 512MB or 4GB, at least {}MB, not \"{}\"", kLeastMemoryLimit >> 20,
+                     config.memory_limit);
 }
 
 std::string objection_to_proxies(const Config& config) {
@@ -159,8 +160,9 @@ constexpr auto kSettings = std::to_array<Setting>({
      .placeholder = "true|false",
      .help = "Accept requests without a signature again, on this machine, though the database has been used with "
              "access keys "
-             "and has none now.  For one start: the database then forgets that there were keys.",
-     .modes = kServeAndUp},
+             "and has none now.  For one start, so not in a file: the database then forgets that there were keys.",
+     .modes = kServeAndUp,
+     .for_one_start = true},
     {.name = "log_level",
      .member = &Config::log_level,
      .placeholder = "debug|info|warning|error",
@@ -173,8 +175,8 @@ constexpr auto kSettings = std::to_array<Setting>({
      .member = &Config::memory_limit,
      .placeholder = "SIZE",
      .help = "Memory that this process may use, such as 512MB or 4GB: caches, items kept in memory, and what requests "
-             "take. "
-             "Requests beyond it are throttled.  By default half of what the machine or the container has.",
+             "take. Requests beyond it are throttled.  At least 192MB; by default half of what the machine or the "
+             "container has.",
      .objection = objection_to_memory_limit},
     {.name = "max_connections",
      .member = &Config::max_connections,
@@ -338,12 +340,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 // Reads the text of one setting into a config.  The answer is empty, or what is wrong: "expects ..., not ...".
 std::string assign(const Setting& setting, std::string_view text, Config& config) {
   const auto wrong = std::visit(
@@ -355,7 +351,7 @@ std::string assign(const Setting& setting, std::string_view text, Config& config
         } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
           value.clear();
           for (const auto part : split(text, ',')) {
-            if (!trimmed(part).empty()) value.emplace_back(trimmed(part));
+            if (!trim(part).empty()) value.emplace_back(trim(part));
           }
         } else if constexpr (std::is_same_v<T, bool>) {
           if (text != "true" && text != "false") return fmt::format("expects true or false, not \"{}\"", text);
@@ -472,6 +468,11 @@ Result<void> apply_yaml(const YAML::Node& root, const std::string& file, LoadedC
       // Nothing has no place of its own.
       const auto& where = entry.second.IsNull() ? entry.first : entry.second;
       return usage_error(fmt::format("{}: {} {}", place(file, where.Mark()), name, wrong));
+    }
+    if (setting->for_one_start && loaded.config.*std::get<bool Config::*>(setting->member)) {
+      return usage_error(
+          fmt::format("{}: {} is for one start and would stay on in a file: take it out, and start once with {}",
+                      place(file, entry.first.Mark()), name, setting->flag()));
     }
   }
   return {};
@@ -661,7 +662,7 @@ std::string config_as_yaml(const LoadedConfig& loaded) {
     out += fmt::format("# {}, {}\n", setting.flag(), setting.variable());
     const auto origin = loaded.origins.find(setting.name);
     const auto value = value_as_yaml(setting, loaded.config);
-    out += origin == loaded.origins.end()
+    out += origin == loaded.origins.end() || setting.for_one_start
                ? fmt::format("#{}: {}\n", setting.name, value)
                : fmt::format("{}: {}  # from {}\n", setting.name, value, origin_text(origin->second));
   }

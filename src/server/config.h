@@ -87,6 +87,7 @@ struct Setting {
   std::uint32_t minimum = 0;  // of a number
   std::uint32_t maximum = 0;
   std::uint8_t modes = kEveryMode;  // bits of the modes that it is of use to
+  bool for_one_start = false;       // a switch that must not stay on by itself: the file cannot turn it on
   std::string (*objection)(const Config&) =
       nullptr;  // what is wrong with the value beyond its type; empty if nothing is
 

@@ -135,6 +135,9 @@ TEST_F(ConfigTest, NamesThePlaceOfWhatIsWrongInAFile) {
            Case{"allowed_hosts: ['db.example:8000']",
                 "stator.yaml:1:16: allowed_hosts expects names such as db.example.org, without a port, not "
                 "\"db.example:8000\""},
+           Case{"allow_unsigned: true",
+                "stator.yaml:1:1: allow_unsigned is for one start and would stay on in a file: take it out, and start "
+                "once with --allow-unsigned"},
            Case{"data: ''", "stator.yaml:1:7: data expects a folder, not an empty name"},
            Case{"max_body_bytes: 3",
                 "stator.yaml:1:17: max_body_bytes expects a whole number from 1024 to 1073741824, "

@@ -1,7 +1,6 @@
 #include "stator/server/endpoint.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -10,6 +9,7 @@
 #include <functional>
 #include <thread>
 
+#include "stator/api/no_memory.h"
 #include "stator/api/shape.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
@@ -17,6 +17,7 @@
 #include "stator/http/content_coding.h"
 #include "stator/server/health.h"
 #include "stator/server/host_guard.h"
+#include "stator/server/priority.h"
 
 namespace stator::server {
 namespace {
@@ -34,19 +35,11 @@ constexpr std::size_t kToolBodyBytes = 64 << 10;
 constexpr std::size_t kSlowLaneQueue = 256;  // calls that wait; one more is throttled
 constexpr std::chrono::seconds kSlowLanePatience{
     20};  // a call that waited longer is throttled: its client has given up
-constexpr std::string_view kNoMemory =
-    "There is no memory for this request at the moment; memory_limit bounds what requests may use";
 constexpr std::string_view kTooMuchWaits = "Too many large requests wait already; try again later";
+constexpr int kSlowLaneNiceness = 5;                     // others go first
 constexpr std::size_t kUncountedAnswerBytes = 16 << 10;  // a smaller answer is not worth the counting
 
 std::size_t slow_lane_threads() { return std::max(1U, std::thread::hardware_concurrency() / 4); }
-
-// The others are to go first.
-void lower_priority() {
-  static constexpr int kNiceness = 5;
-  thread_local const int done = ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
-  static_cast<void>(done);
-}
 
 // Whether an operation changes nothing, so that a client may be told to ask again after it was carried out.
 bool only_reads(std::string_view operation) {
@@ -87,7 +80,7 @@ constexpr std::string_view kNoKeys =
 // secrets 40.
 constexpr std::size_t kLongestIdToLog = 32;
 
-void log_refused_signature(const http::SignatureFault& wrong) {
+void log_refused_signature(const http::SignatureFault& wrong, const http::Request& request) {
   static log::Limit limit(5, std::chrono::seconds(1));
   const auto left_out = limit.admit();
   if (!left_out) return;
@@ -96,6 +89,7 @@ void log_refused_signature(const http::SignatureFault& wrong) {
   log::warning(
       "signature_refused",
       {{"reason", repeats_request ? "Something that a signature needs is missing or malformed" : wrong.message},
+       {"client", request.client},
        {"key", wrong.key_id.size() <= kLongestIdToLog ? wrong.key_id : "(not an id)"},
        {"left_out", *left_out}});
 }
@@ -205,7 +199,7 @@ std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& r
     if (options_.hosts == nullptr) return std::nullopt;
     auto wrong = options_.hosts->objection(request);
     if (!wrong || request.path == "/health") return std::nullopt;
-    log_refused_host(*wrong);
+    log_refused_host(*wrong, request);
     return refusal(request, 403, "com.amazon.coral.service#AccessDeniedException", std::move(*wrong));
   }
   if (needs_no_signature(request)) return std::nullopt;
@@ -215,7 +209,7 @@ std::optional<http::Response> DynamoDbEndpoint::objection(const http::Request& r
 }
 
 http::Response DynamoDbEndpoint::refusal(const http::Request& request, http::SignatureFault wrong) {
-  log_refused_signature(wrong);
+  log_refused_signature(wrong, request);
   return refusal(request, 400, type_of(wrong.kind),
                  options_.signatures->has_keys() ? std::move(wrong.message) : std::string(kNoKeys));
 }
@@ -254,7 +248,7 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
         lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
     // Claimed before it is known how large it is: a small body can hold a large one.
     if (lane == Lane::Slow && !memory.resize(limit)) {
-      return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kNoMemory)}));
+      return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(api::kNoMemory)}));
     }
     auto content = http::decode_content(encoding, body, limit);
     if (!content && content.error().code == ErrorCode::LimitExceeded && lane == Lane::Quick) {
@@ -262,8 +256,11 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
     }
     if (!content) {
       const bool too_large = content.error().code == ErrorCode::LimitExceeded;
-      const Error error{too_large ? ErrorCode::Serialization : ErrorCode::Internal, content.error().message};
-      return responder.send(fault_answer(call, too_large ? 413 : 500, error));
+      if (too_large) {
+        const auto message = content.error().message + " (the setting max_body_bytes)";
+        return responder.send(fault_answer(call, 413, {ErrorCode::Serialization, message}));
+      }
+      return responder.send(fault_answer(call, 500, {ErrorCode::Internal, content.error().message}));
     }
     decoded = std::move(*content);
     body = decoded;
@@ -291,7 +288,7 @@ void DynamoDbEndpoint::run_slowly(const ApiCall& call, http::Responder&& respond
   const auto too_late = std::chrono::steady_clock::now() + kSlowLanePatience;
   auto waiting = std::make_shared<http::Responder>(std::move(responder));
   app::WorkerPool::Job job = [this, too_late, call, waiting] {
-    lower_priority();
+    lower_priority(kSlowLaneNiceness);
     if (waiting->watch().has_gone() || std::chrono::steady_clock::now() > too_late) {
       return waiting->send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
     }
@@ -316,7 +313,7 @@ http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) 
       // A write has been carried out, so its client must not be told that nothing was done.
       const bool again = only_reads(call.operation);
       return fault_answer(call, again ? 400 : 500,
-                          {again ? ErrorCode::Busy : ErrorCode::Internal, std::string(kNoMemory)}, reply.table);
+                          {again ? ErrorCode::Busy : ErrorCode::Internal, std::string(api::kNoMemory)}, reply.table);
     }
   }
   requests_.record(call.label, reply.table, {}, std::chrono::steady_clock::now() - call.start);

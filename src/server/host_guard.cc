@@ -22,15 +22,15 @@ std::optional<http::Response> HostGuard::objection(const http::Request& request)
   if (request.path == "/health") return std::nullopt;
   auto wrong = check_.objection(request);
   if (!wrong) return std::nullopt;
-  log_refused_host(*wrong);
+  log_refused_host(*wrong, request);
   return app::problem_answer(
       {.kind = runtime::ProblemKind::Forbidden, .code = "HostRefused", .message = std::move(*wrong), .details = {}});
 }
 
-void log_refused_host(std::string_view objection) {
+void log_refused_host(std::string_view objection, const http::Request& request) {
   static log::Limit limit(5, std::chrono::seconds(1));
   if (const auto left_out = limit.admit()) {
-    log::warning("request_refused", {{"reason", objection}, {"left_out", *left_out}});
+    log::warning("request_refused", {{"reason", objection}, {"client", request.client}, {"left_out", *left_out}});
   }
 }
 

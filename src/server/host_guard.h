@@ -26,6 +26,6 @@ class HostGuard final : public http::Handler {
 };
 
 // Tells the log that a request was refused by a HostCheck; not more than a few times a second.
-void log_refused_host(std::string_view objection);
+void log_refused_host(std::string_view objection, const http::Request& request);
 
 }  // namespace stator::server

@@ -10,6 +10,7 @@ namespace stator::server {
 namespace {
 
 constexpr std::uint64_t kMega = 1 << 20;
+constexpr std::uint64_t kProgramBytes = 24 * kMega;  // code, threads, buffers of connections: whatever the limit is
 
 std::optional<std::uint64_t> read_number(const std::string& path) {
   std::ifstream file(path);
@@ -80,13 +81,14 @@ std::uint64_t available_memory(const std::string& root) {
              : std::min(machine == 0 ? container : machine, container);
 }
 
-// An eighth is left for the program itself and for what an allocator loses between blocks.
+// An eighth is left for what an allocator loses between blocks.
 MemoryPlan plan_memory(std::uint64_t limit) {
+  const auto shared = limit - std::min(limit / 2, kProgramBytes);
   return {.limit = limit,
-          .requests = limit / 8 * 3,
-          .data = limit / 2,
-          .block_cache = std::min(64 * kMega, limit / 8),
-          .write_buffer = std::min(64 * kMega, limit / 16)};
+          .requests = shared / 8 * 3,
+          .data = shared / 2,
+          .block_cache = std::min(64 * kMega, shared / 8),
+          .write_buffer = std::min(64 * kMega, shared / 16)};
 }
 
 }  // namespace stator::server

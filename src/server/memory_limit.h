@@ -14,6 +14,10 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text);
 // tells.  `root` stands for "/", so that a test can be any machine.
 std::uint64_t available_memory(const std::string& root = "");
 
+// The least memory_limit that holds: with less, a single large request takes more than its share, or cannot be
+// worked on at all.
+inline constexpr std::uint64_t kLeastMemoryLimit = 192ULL << 20;
+
 // memory_limit, or by default half of what is available, shared out.
 struct MemoryPlan {
   std::uint64_t limit = 0;

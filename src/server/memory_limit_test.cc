@@ -65,7 +65,7 @@ TEST(ParseBytes, TakesUnits) {
 }
 
 TEST(PlanMemory, FitsItsLimit) {
-  for (const std::uint64_t limit : {64 * (kGiga >> 10), kGiga / 2, 12 * kGiga}) {
+  for (const std::uint64_t limit : {kLeastMemoryLimit, kGiga / 2, 12 * kGiga}) {
     const auto plan = plan_memory(limit);
     EXPECT_LE(plan.requests + plan.data, limit);
     EXPECT_LE(plan.requests + plan.block_cache + 3 * plan.write_buffer, limit);

@@ -20,40 +20,7 @@ Error failure(std::string_view what, const std::string& path, int code) {
   return {ErrorCode::Storage, fmt::format("cannot {} {}: {}", what, path, std::generic_category().message(code))};
 }
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  bool is_open() const { return descriptor_ >= 0; }
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ::fsync(file) == 0;
-}
-
 }  // namespace
-
-PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-PrivateFolder::~PrivateFolder() {
-  if (descriptor_ >= 0) ::close(descriptor_);  // and thereby unlocks it
-}
 
 Result<std::optional<PrivateFolder>> PrivateFolder::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -86,7 +53,7 @@ Result<PrivateFolder> PrivateFolder::open_or_make(const std::string& path) {
 }
 
 Result<void> PrivateFolder::lock() {
-  while (::flock(descriptor_, LOCK_EX) != 0) {
+  while (::flock(descriptor_.get(), LOCK_EX) != 0) {
     if (errno != EINTR) return failure("lock", path_, errno);
   }
   return {};
@@ -96,13 +63,13 @@ Result<std::optional<std::string>> PrivateFolder::read(const std::string& name, 
   const auto path = path_of(name);
   // Links are followed: whose file it is decides.  Non-blocking, because opening a pipe would wait for somebody to
   // write to it.
-  const File file(::openat(descriptor_, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const Descriptor file(::openat(descriptor_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open() && errno == ENOENT) return std::optional<std::string>();
   if (!file.is_open()) return failure("open", path, errno);
   struct stat status{};
   struct stat folder{};
   if (::fstat(file.get(), &status) != 0) return failure("look at", path, errno);
-  if (::fstat(descriptor_, &folder) != 0) return failure("look at", path_, errno);
+  if (::fstat(descriptor_.get(), &folder) != 0) return failure("look at", path_, errno);
   if (!S_ISREG(status.st_mode)) return usage_error(fmt::format("{} is not a file", path));
   if (status.st_uid != 0 && status.st_uid != ::geteuid() && status.st_uid != folder.st_uid) {
     return usage_error(fmt::format("{} belongs to another user: chown {} {}", path, folder.st_uid, path));
@@ -130,34 +97,35 @@ Result<void> PrivateFolder::replace(const std::string& name, std::string_view te
   // What is there is from a command that was cut off, or a link that somebody planted: removing it follows no link, and
   // making it anew takes nothing that exists.
   for (int attempt = 0; descriptor < 0 && attempt < kAttempts; ++attempt) {
-    if (::unlinkat(descriptor_, temporary.c_str(), 0) != 0 && errno != ENOENT) {
+    if (::unlinkat(descriptor_.get(), temporary.c_str(), 0) != 0 && errno != ENOENT) {
       return failure("remove", path_of(temporary), errno);
     }
-    descriptor = ::openat(descriptor_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    descriptor =
+        ::openat(descriptor_.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor < 0 && errno != EEXIST) break;
   }
-  const File file(descriptor);
+  const Descriptor file(descriptor);
   if (!file.is_open()) return failure("write", path_of(temporary), errno);
-  auto done = write_new(file.get(), text, path_of(temporary));
-  if (done && ::renameat(descriptor_, temporary.c_str(), descriptor_, name.c_str()) != 0) {
+  auto done = write_new(file, text, path_of(temporary));
+  if (done && ::renameat(descriptor_.get(), temporary.c_str(), descriptor_.get(), name.c_str()) != 0) {
     done = failure("rename", path_of(temporary), errno);
   }
   if (!done) {
-    ::unlinkat(descriptor_, temporary.c_str(), 0);
+    ::unlinkat(descriptor_.get(), temporary.c_str(), 0);
     return done;
   }
-  if (::fsync(descriptor_) != 0) return failure("sync", path_, errno);
+  if (::fsync(descriptor_.get()) != 0) return failure("sync", path_, errno);
   return {};
 }
 
-Result<void> PrivateFolder::write_new(int file, std::string_view text, const std::string& path) const {
-  if (::fchmod(file, 0600) != 0) return failure("write", path, errno);
+Result<void> PrivateFolder::write_new(const Descriptor& file, std::string_view text, const std::string& path) const {
+  if (::fchmod(file.get(), 0600) != 0) return failure("write", path, errno);
   if (::geteuid() == 0) {
     struct stat folder{};
-    if (::fstat(descriptor_, &folder) != 0) return failure("look at", path_, errno);
-    if (::fchown(file, folder.st_uid, folder.st_gid) != 0) return failure("give away", path, errno);
+    if (::fstat(descriptor_.get(), &folder) != 0) return failure("look at", path_, errno);
+    if (::fchown(file.get(), folder.st_uid, folder.st_gid) != 0) return failure("give away", path, errno);
   }
-  if (!write_all(file, text)) return failure("write", path, errno);
+  if (!write_all(file, text) || ::fsync(file.get()) != 0) return failure("write", path, errno);
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "stator/base/descriptor.h"
 #include "stator/base/result.h"
 
 namespace stator::server {
@@ -21,10 +22,6 @@ class PrivateFolder {
   // Makes it, for its owner alone, when it is not there.  Errors: Usage, Storage.
   static Result<PrivateFolder> open_or_make(const std::string& path);
 
-  PrivateFolder(PrivateFolder&& other) noexcept;
-  PrivateFolder& operator=(PrivateFolder&&) = delete;
-  ~PrivateFolder();
-
   // Keeps other processes out, that lock it as well, until the object is gone.  Errors: Storage.
   Result<void> lock();
 
@@ -40,10 +37,10 @@ class PrivateFolder {
   PrivateFolder(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
 
   std::string path_of(const std::string& name) const { return path_ + "/" + name; }
-  Result<void> write_new(int file, std::string_view text, const std::string& path) const;
+  Result<void> write_new(const Descriptor& file, std::string_view text, const std::string& path) const;
 
   std::string path_;
-  int descriptor_;
+  Descriptor descriptor_;  // closing it unlocks it
 };
 
 }  // namespace stator::server

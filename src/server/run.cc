@@ -125,7 +125,7 @@ class SharedLimits {
   static std::uint64_t limit_of(const Config& config) {
     if (const auto limit = parse_bytes(config.memory_limit)) return *limit;
     const auto available = available_memory();
-    return (available > 0 ? available : kUnknownMachine) / 2;
+    return std::max((available > 0 ? available : kUnknownMachine) / 2, kLeastMemoryLimit);
   }
   static std::vector<http::Network> proxies_of(const Config& config) {
     std::vector<http::Network> proxies;

@@ -1,8 +1,6 @@
 #include "stator/server/tools.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +11,13 @@
 
 #include "stator/backup/checksum.h"
 #include "stator/base/log.h"
+#include "stator/server/priority.h"
 #include "stator/value/json.h"
 
 namespace stator::server {
 namespace {
 
-constexpr int kLowPriority = 10;  // of 19
+constexpr int kLowPriority = 10;  // requests go first
 
 http::Response json_answer(int status, std::string body) {
   body += '\n';
@@ -34,9 +33,6 @@ http::Response refusal(int status, std::string_view message) {
 http::Response refusal(const Error& error) { return refusal(error.code == ErrorCode::Busy ? 503 : 500, error.message); }
 
 http::Response not_found() { return refusal(404, "the server has no such tool, or the files have been let go"); }
-
-// Requests go first.
-void lower_priority() { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kLowPriority); }
 
 std::int64_t integer(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 
@@ -134,7 +130,7 @@ void Tools::start_check(http::Responder responder) {
 }
 
 void Tools::run_check(std::uint64_t number) {
-  lower_priority();
+  lower_priority(kLowPriority);
   try {
     check_now(number);
   } catch (const std::exception& exception) {
@@ -217,7 +213,7 @@ void Tools::on_worker(http::Responder responder, UniqueFunction<http::Response()
 }
 
 void Tools::run_worker() {
-  lower_priority();
+  lower_priority(kLowPriority);
   for (;;) {
     UniqueFunction<void()> work;
     {

@@ -5,24 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "stator/base/test_pieces.h"
+
 namespace stator::value {
 namespace {
 
-// A text in pieces of one size.
-class Pieces final : public ByteSource {
- public:
-  Pieces(std::string_view text, std::size_t size) : text_(text), size_(size) {}
-
-  Result<std::string_view> next() override {
-    const auto piece = text_.substr(0, size_);
-    text_.remove_prefix(piece.size());
-    return piece;
-  }
-
- private:
-  std::string_view text_;
-  const std::size_t size_;
-};
+using stator::testing::Pieces;
 
 // "it is not UTF-8", or all of it with a | behind each piece.
 std::string read(std::string_view text, std::size_t size) {

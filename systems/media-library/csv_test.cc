@@ -2,26 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "stator/base/test_pieces.h"
+
 namespace stator::systems::media_library {
 namespace {
 
+using stator::testing::Pieces;
+
 using Fields = std::vector<std::string>;
-
-// A text in pieces of one size.
-class Pieces final : public ByteSource {
- public:
-  Pieces(std::string_view text, std::size_t size) : text_(text), size_(size) {}
-
-  Result<std::string_view> next() override {
-    const auto piece = text_.substr(0, size_);
-    text_.remove_prefix(piece.size());
-    return piece;
-  }
-
- private:
-  std::string_view text_;
-  const std::size_t size_;
-};
 
 std::vector<CsvRow> read_csv(std::string_view text, std::size_t piece = 1000) {
   Pieces pieces(text, piece);

@@ -1,5 +1,7 @@
 #include "stator/systems/shops/extension.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -44,6 +46,7 @@ class UpsertAnswer {
     refused_.json.key("problem").string(entry.problem).end_object();
   }
 
+  std::int64_t taken() const { return created_.count + changed_.count + unchanged_.count; }
   std::size_t bytes() const { return created_.text.size() + changed_.text.size() + unchanged_.text.size(); }
 
   std::string body() && {
@@ -97,32 +100,8 @@ class Shops {
     RepeatedUrls repeated;
     ATTEMPT(note_urls(call.call, domain, repeated, claim));
     UpsertAnswer answer;
-    std::vector<UrlNews> chunk;
-    const auto write_chunk = [&]() -> Outcome<Done> {
-      if (!chunk.empty()) answer.add(ATTEMPT(store_.upsert(domain, std::exchange(chunk, {}))));
-      return hold(claim, repeated.bytes() + 2 * answer.bytes());
-    };
-    app::FileBody file(call.call);
-    UrlBatchReader reader(file, domain, told_);
-    while (true) {
-      auto entry = reader.next();
-      if (!entry) return app::unreadable(entry.error());
-      if (!*entry) break;
-      if (!(*entry)->problem.empty()) {
-        answer.refuse(**entry);
-      } else if (!repeated.hold((*entry)->news)) {
-        chunk.push_back(std::move((*entry)->news));
-        if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
-      } else {
-        ATTEMPT(hold(claim, repeated.bytes() + 2 * answer.bytes()));
-      }
-    }
-    ATTEMPT(write_chunk());
-    for (auto& news : repeated.take()) {
-      chunk.push_back(std::move(news));
-      if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
-    }
-    ATTEMPT(write_chunk());
+    const auto written = write_urls(call.call, domain, repeated, claim, answer);
+    if (!written) return after(answer.taken(), written.problem());
     return json_answer(std::move(answer).body());
   }
 
@@ -211,6 +190,45 @@ class Shops {
     }
     repeated.end_notes();
     return Done{};
+  }
+
+  // Reads it again, and writes it chunk by chunk.
+  Outcome<Done> write_urls(const app::Call& call, const std::string& domain, RepeatedUrls& repeated, MemoryClaim& claim,
+                           UpsertAnswer& answer) {
+    std::vector<UrlNews> chunk;
+    const auto write_chunk = [&]() -> Outcome<Done> {
+      if (!chunk.empty()) answer.add(ATTEMPT(store_.upsert(domain, std::exchange(chunk, {}))));
+      return hold(claim, repeated.bytes() + 2 * answer.bytes());
+    };
+    app::FileBody file(call);
+    UrlBatchReader reader(file, domain, told_);
+    while (true) {
+      auto entry = reader.next();
+      if (!entry) return app::unreadable(entry.error());
+      if (!*entry) break;
+      if (!(*entry)->problem.empty()) {
+        answer.refuse(**entry);
+      } else if (!repeated.hold((*entry)->news)) {
+        chunk.push_back(std::move((*entry)->news));
+        if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
+      } else {
+        ATTEMPT(hold(claim, repeated.bytes() + 2 * answer.bytes()));
+      }
+    }
+    ATTEMPT(write_chunk());
+    for (auto& news : repeated.take()) {
+      chunk.push_back(std::move(news));
+      if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
+    }
+    return write_chunk();
+  }
+
+  // What ended a batch of which so many URLs had been taken.
+  static runtime::Problem after(std::int64_t taken, runtime::Problem problem) {
+    if (taken == 0) return problem;
+    problem.message +=
+        fmt::format("; {} URLs of the batch were taken before: sent again, they are found unchanged", taken);
+    return problem;
   }
 
   static Outcome<Done> hold(MemoryClaim& claim, std::size_t bytes) {

@@ -61,7 +61,7 @@ class NodeDeletion {
 
   Outcome<std::vector<Link>> links() const {
     std::vector<Link> links;
-    ATTEMPT(stories_.visit_nodes(story_id_, caller_, [&](Object& node) {
+    ATTEMPT(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Outcome<Done> {
       const auto id = text_at(node.attributes, "id");
       const auto& responses = responses_of(node.attributes);
       for (std::size_t i = 0; id != node_id_ && i < responses.size(); ++i) {
@@ -71,6 +71,7 @@ class NodeDeletion {
                          .response = i,
                          .response_label = text_at(*responses[i].as_map(), "label")});
       }
+      return Done{};
     }));
     return links;
   }
@@ -199,8 +200,9 @@ Outcome<http::Response> check_story(const StoryAccess& stories, const app::Nativ
   };
   std::vector<Placed> placed;
   const auto& story = call.within->attributes;
-  ATTEMPT(stories.visit_nodes(text_at(story, "id"), call.caller(), [&](Object& node) {
+  ATTEMPT(stories.visit_nodes(text_at(story, "id"), call.caller(), [&](Object& node) -> Outcome<Done> {
     placed.push_back({.position = number_at(node.attributes, "nodeOrder"), .node = graph_node(node)});
+    return Done{};
   }));
   std::ranges::stable_sort(placed, {}, &Placed::position);  // they came by id
   std::vector<GraphNode> nodes;

@@ -87,8 +87,9 @@ class Reorder {
     const auto story =
         ATTEMPT(stories_.repository().get(stories_.story(), {{"id", AttributeValue(story_id_)}}, caller_));
     standing.arrangement = number_at(story.attributes, "arrangement");
-    ATTEMPT(stories_.visit_nodes(story_id_, caller_, [&](Object& node) {
+    ATTEMPT(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Outcome<Done> {
       standing.positions[text_at(node.attributes, "id")] = number_at(node.attributes, "nodeOrder");
+      return Done{};
     }));
     return standing;
   }

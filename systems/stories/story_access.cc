@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <tuple>
 
 #include "stator/app/answer.h"
@@ -21,9 +22,14 @@ using value::AttributeValue;
 using value::Item;
 
 constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;
+constexpr std::chrono::seconds kPatience{5};  // with others that read a story
 
 runtime::Problem too_large(std::string message) {
   return {runtime::ProblemKind::TooLarge, "TooLarge", std::move(message), {}};
+}
+
+runtime::Problem overloaded(std::string message) {
+  return {runtime::ProblemKind::Unavailable, std::string(app::kOverloaded), std::move(message), {}};
 }
 
 Item naming(const runtime::Caller& caller, std::string_view id_name, const std::string& id) {
@@ -41,7 +47,7 @@ StoryAccess::StoryAccess(runtime::Repository& repository)
       nodes_(repository.model().find_pattern("nodes_of_story")) {}
 
 Outcome<Done> StoryAccess::visit_nodes(const std::string& story_id, const runtime::Caller& caller,
-                                       const std::function<void(Object& node)>& visit) const {
+                                       const Visit& visit) const {
   const Item parameters = {{"storyId", AttributeValue(story_id)}};
   runtime::PageRequest request;
   request.limit = nodes_->max_limit;
@@ -50,7 +56,7 @@ Outcome<Done> StoryAccess::visit_nodes(const std::string& story_id, const runtim
     auto page = ATTEMPT(repository_->run(*nodes_, parameters, caller, request));
     seen += page.objects.size();
     if (seen > kMostNodes) return too_large(fmt::format("the story has more than {} nodes", kMostNodes));
-    for (auto& node : page.objects) visit(node);
+    for (auto& node : page.objects) ATTEMPT(visit(node));
     request.start = std::move(page.next);
   } while (request.start);
   return Done{};
@@ -59,23 +65,21 @@ Outcome<Done> StoryAccess::visit_nodes(const std::string& story_id, const runtim
 Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& story_id, const runtime::Caller& caller,
                                                          MemoryClaim& memory) const {
   constexpr std::size_t kBytesPerByte = 4;  // as measured: rows on their way here, values, and the text made of them
+  const Turns::Turn turn(*reading_, kPatience);
+  if (!turn) return overloaded("other stories are being read: try again in a moment");
   std::vector<Object> nodes;
   std::size_t bytes = 0;
-  bool fits = true;
-  ATTEMPT(visit_nodes(story_id, caller, [&](Object& node) {
+  ATTEMPT(visit_nodes(story_id, caller, [&](Object& node) -> Outcome<Done> {
     std::string json;
     app::append_object(json, model().table, node);
     bytes += json.size();
-    fits = fits && memory.resize(kBytesPerByte * bytes);
-    if (fits && bytes <= kMostTextBytes) nodes.push_back(std::move(node));
+    if (bytes > kMostTextBytes) return too_large(fmt::format("the story takes more than {} bytes", kMostTextBytes));
+    if (!memory.resize(kBytesPerByte * bytes)) {
+      return overloaded("there is no memory left for this story: try again in a moment");
+    }
+    nodes.push_back(std::move(node));
+    return Done{};
   }));
-  if (!fits) {
-    return runtime::Problem{.kind = runtime::ProblemKind::Unavailable,
-                            .code = std::string(app::kOverloaded),
-                            .message = "there is no memory left for this story: try again in a moment",
-                            .details = {}};
-  }
-  if (bytes > kMostTextBytes) return too_large(fmt::format("the story takes more than {} bytes", kMostTextBytes));
   std::ranges::sort(nodes, {}, [](const Object& node) {
     return std::tuple(number_at(node.attributes, "nodeOrder"), text_at(node.attributes, "id"));
   });

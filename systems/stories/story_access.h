@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "stator/app/system.h"
 #include "stator/base/memory_budget.h"
+#include "stator/base/turns.h"
 #include "stator/runtime/transaction.h"
 
 // What the native actions have in common: entities of the model, reading all nodes of a story, and answers.
@@ -29,11 +31,14 @@ class StoryAccess {
   const model::Entity& node() const { return *node_; }
   const model::Entity& session() const { return *session_; }
 
-  // All nodes, in no particular order, read consistently and page by page.  Problems: TooLarge, beyond kMostNodes.
+  // All nodes, in no particular order, read consistently and page by page, for as long as `visit` answers Done.
+  // Problems: its own; TooLarge, beyond kMostNodes.
+  using Visit = std::function<runtime::Outcome<runtime::Done>(runtime::Object& node)>;
   runtime::Outcome<runtime::Done> visit_nodes(const std::string& story_id, const runtime::Caller& caller,
-                                              const std::function<void(runtime::Object& node)>& visit) const;
-  // The same at once, by (nodeOrder, id); `memory` holds what they take, and a copy as text.  Problems: TooLarge, also
-  // beyond 64 MB of text; Unavailable, when there is no memory.
+                                              const Visit& visit) const;
+  // The same at once, by (nodeOrder, id); `memory` holds what they take, and a copy as text.  One story at a time is
+  // read: how much it takes is known at its end, and many together would take everything and leave nothing for any to
+  // end. Problems: TooLarge, also beyond 64 MB of text; Unavailable, when there is no memory, or others take too long.
   runtime::Outcome<std::vector<runtime::Object>> nodes_in_order(const std::string& story_id,
                                                                 const runtime::Caller& caller,
                                                                 MemoryClaim& memory) const;
@@ -51,6 +56,7 @@ class StoryAccess {
   const model::Entity* node_;
   const model::Entity* session_;
   const model::Pattern* nodes_;
+  std::shared_ptr<Turns> reading_ = std::make_shared<Turns>();  // of copies, too
 };
 
 // Empty when the attribute is absent, or no text.

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "stator/base/test_pieces.h"
+
 namespace stator::systems::stories {
 namespace {
+
+using stator::testing::Pieces;
 
 TEST(Twee, ReadsAStory) {
   const auto story = read_twee(R"(:: StoryTitle
@@ -64,22 +68,6 @@ TEST(Twee, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(read_twee("::").error().message, "line 1: a passage without a name");
   EXPECT_EQ(read_twee(":: a [b").error().message, "line 1: the tags of a are not closed");
 }
-
-// A text in pieces of one size.
-class Pieces final : public ByteSource {
- public:
-  Pieces(std::string_view text, std::size_t size) : text_(text), size_(size) {}
-
-  Result<std::string_view> next() override {
-    const auto piece = text_.substr(0, size_);
-    text_.remove_prefix(piece.size());
-    return piece;
-  }
-
- private:
-  std::string_view text_;
-  const std::size_t size_;
-};
 
 TEST(Twee, ComesInPiecesOfAnySize) {
   constexpr std::string_view kText = ":: Start [x]\none\n\ntwo [[on->B]]\n:: S [script]\n:::\n:: B\nthree";

@@ -1,6 +1,7 @@
 """What bodies of REST requests can make the server hold: of strangers nothing, of users a little."""
 
 import gzip
+import re
 import socket
 import threading
 
@@ -48,6 +49,12 @@ def answer_to(app, request):
 def zipped(begin, repeated, end, size):
     """JSON or another text of about that size, compressed; one piece of it is as long as it takes."""
     return gzip.compress(begin + repeated * ((size - len(begin) - len(end)) // len(repeated)) + end, 9)
+
+
+def large_story():
+    """13 MB of JSON."""
+    nodes = b",".join(b'{"id":"00000000-0000-4000-8000-%012d","label":"n%d","prompt":"%s"}' % (n, n, b"x" * 9000) for n in range(1500))
+    return b'{"format":"stator-story","version":1,"nodes":[' + nodes + b'],"title":"large"}'
 
 
 class Flooded(rest.Rest):
@@ -122,6 +129,8 @@ class Bodies(Flooded):
             self.assertLessEqual(set(statuses), expected)
             self.assertIn(min(expected), statuses)
             self.assertLess(grown, 250 * MB)
+        answer = self.expect(self.ann("POST", "/stories", zipped(b'{"title":"', b"a", b'"}', 2 * MB), Content_Encoding="gzip"), 413, "BodyTooLarge")
+        self.assertIn("the setting max_rest_body_bytes", answer.json["message"])
 
     def test_large_plain_bodies_are_not_read(self):
         body = b'{"title":"' + b"a" * (16 * MB - 20) + b'"}'
@@ -182,8 +191,7 @@ class Bodies(Flooded):
         self.assertLess(grown, 150 * MB)
 
     def test_a_large_story_is_imported_as_it_is_read(self):
-        nodes = b",".join(b'{"id":"00000000-0000-4000-8000-%012d","label":"n%d","prompt":"%s"}' % (n, n, b"x" * 9000) for n in range(1500))
-        body = b'{"format":"stator-story","version":1,"nodes":[' + nodes + b'],"title":"large"}'
+        body = large_story()
         self.assertGreater(len(body), 12 * MB)
         statuses, grown = self.flood(self.request("/stories/import", gzip.compress(body, 9), self.ann.token, Content_Encoding="gzip"), 1)
         self.assertEqual(statuses, [201])
@@ -196,7 +204,7 @@ class AtTheLimit(Flooded):
 
     model = "stories"
     prefix = "/systems/stories/v1"
-    arguments = ("--memory-limit", "512MB")
+    variables = {"STATOR_MEMORY_LIMIT": "512MB"}
 
     def test_dense_bodies(self):
         for body in (b'{"title":"a","tags":[' + b'"x",' * 90_000 + b'"x"]}', b'{"title":"' + b"a" * 390_000 + b'"}'):
@@ -210,6 +218,14 @@ class AtTheLimit(Flooded):
         for body in (nodes, texts):
             statuses, _ = self.flood(self.request("/stories/import", body, self.ann.token, Content_Encoding="gzip"))
             self.assertLessEqual(set(statuses), {201, 400, 409, 413, 503})
+        self.assertLess(self.app.peak_bytes(), 640 * MB)
+
+
+    def test_exports_of_a_large_story_take_turns(self):
+        imported = self.expect(self.ann("POST", "/stories/import", gzip.compress(large_story(), 9), Content_Encoding="gzip"), 201)
+        statuses, _ = self.flood(announced("GET", f"{self.prefix}/stories/{imported.json['id']}/export", self.ann.token, 0))
+        self.assertLessEqual(set(statuses), {200, 503})
+        self.assertGreater(statuses.count(200), 2, "all of them took so much that none could be answered")
         self.assertLess(self.app.peak_bytes(), 640 * MB)
 
 
@@ -241,7 +257,8 @@ class Csv(Flooded):
     def test_a_file_that_cannot_be_read_to_its_end_adds_nothing(self):
         library = self.library()
         body = gzip.compress(b"Title\nDune\n" + b"\n" * (16 * MB) + b"Stalker\n")
-        self.expect(self.ann("POST", f"{library}/import", body, Content_Type="text/csv", Content_Encoding="gzip"), 413, "BodyTooLarge")
+        large = self.expect(self.ann("POST", f"{library}/import", body, Content_Type="text/csv", Content_Encoding="gzip"), 413, "BodyTooLarge")
+        self.assertIn("the setting max_body_bytes", large.json["message"])
         cut = gzip.compress(b"Title\nDune\n" * 100)[:-10]
         self.expect(self.ann("POST", f"{library}/import", cut, Content_Type="text/csv", Content_Encoding="gzip"), 400, "InvalidEncoding")
         self.expect(self.ann("POST", f"{library}/import", b"Title\nDune\n\xff\n", Content_Type="text/csv"), 400, "InvalidText")
@@ -252,7 +269,7 @@ class Urls(Flooded):
     model = "shops"
     prefix = "/systems/shops/v1"
     list = "/shops?country=US"
-    arguments = ("--memory-limit", "256MB")
+    variables = {"STATOR_MEMORY_LIMIT": "256MB"}
 
     @classmethod
     def setUpClass(cls):
@@ -281,6 +298,21 @@ class Urls(Flooded):
         self.assertLessEqual(set(statuses), {200, 503})
         self.assertIn(503, statuses)
         self.assertLess(self.app.peak_bytes(), 320 * MB)
+
+    def test_a_batch_without_memory_for_its_rest_tells_how_much_was_taken(self):
+        before = self.bot("GET", "/shops/example.com").json["url_count"]
+        said = b",".join(b'"https://example.com/%s/%d"' % (b"x" * 3000, n) for n in range(5000))
+        request = self.request("/shops/example.com/urls", gzip.compress(b'{"urls":[' + said + b"]}", 1), self.bot.token, Content_Encoding="gzip")
+        answers = []
+        running = [threading.Thread(target=lambda: answers.append(answer_to(self.app, request))) for _ in range(6)]
+        for one in running:
+            one.start()
+        for one in running:
+            one.join()
+        self.assertLessEqual({status for status, _ in answers}, {200, 503})
+        told = [int(taken[1]) for status, body in answers if status == 503 and (taken := re.search(rb"(\d+) URLs of the batch were taken", body))]
+        self.assertTrue(told, [body[:300] for _, body in answers])
+        self.assertGreaterEqual(self.bot("GET", "/shops/example.com").json["url_count"], before + max(told))
 
     def test_a_batch_that_cannot_be_read_to_its_end_writes_nothing(self):
         before = self.bot("GET", "/shops/example.com").json["url_count"]

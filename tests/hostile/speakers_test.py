@@ -36,12 +36,12 @@ class Answer:
 class Stator:
     """A `stator` command that serves, in a folder of its own; its welcome has been read."""
 
-    def __init__(self, folder, command, *arguments, preexec=None, trust=None):
+    def __init__(self, folder, command, *arguments, preexec=None, trust=None, variables=None):
         self.folder, self.trust = pathlib.Path(folder), trust
         self.log_path = self.folder / f"log-{time.monotonic_ns()}.txt"
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [stator.binary(), command, *ports(command), *arguments], cwd=folder, env=environment(), text=True,
+                [stator.binary(), command, *ports(command), *arguments], cwd=folder, env=environment() | (variables or {}), text=True,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, preexec_fn=preexec)  # fmt: skip
         self.welcome = ""
         while "Ctrl-C" not in self.welcome:
@@ -174,8 +174,9 @@ class WebPages(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.server = Stator(folder.name, "up", "--in-memory", "--allowed-hosts", "db.example,Other.example", "--cors-origins",
-                            "https://page.example", "--models", "shops")  # fmt: skip
+        # A build without that setting takes no notice of it.
+        cls.server = Stator(folder.name, "up", "--in-memory", "--cors-origins", "https://page.example", "--models", "shops",
+                            variables={"STATOR_ALLOWED_HOSTS": "db.example,Other.example"})  # fmt: skip
         cls.addClassCleanup(cls.server.kill)
         made = cls.server.call("CreateTable", body=json.dumps({
             "TableName": "Precious", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "p", "KeyType": "HASH"}],
@@ -301,6 +302,7 @@ class Console(Speakers):
         self.assertIn(429, [server.sign_in(self.key, "guess").status for _ in range(200)])
         self.assertEqual(server.sign_in(self.key, self.secret).status, 204, "guesses lock nobody out")
         self.assertLess(server.log().count("sign_in_refused"), 100)
+        self.assertIn('"client":"127.0.0.1"', server.log())
 
     def test_listens_beyond_this_machine_over_tls_only(self):
         server = self.start("up", "--in-memory", "--host", "0.0.0.0")
@@ -486,7 +488,7 @@ class Refusals(Speakers):
         server.call("ListTables", signed(secret, secret, "localhost"))
         server.call("ListTables", {"Authorization": f"AWS4-HMAC-SHA256 {secret}"})
         log = server.log()
-        for word in (f'"key":"{key}"', "does not match", "STATAAAABBBBCCCCDDDD", "security token included in the request is invalid"):
+        for word in (f'"key":"{key}"', '"client":"127.0.0.1"', "does not match", "STATAAAABBBBCCCCDDDD", "security token included in the request is invalid"):
             self.assertIn(word, log)
         self.assertNotIn(secret, log)
         for _ in range(300):
@@ -519,6 +521,7 @@ class Refusals(Speakers):
         log = app.log()
         self.assertIn("token_refused", log)
         self.assertIn('"reason":"the token ', log)
+        self.assertIn('"client":"127.0.0.1"', log)
         self.assertNotIn(token[:40], log)
         self.assertLess(log.count("token_refused"), 100)
 

@@ -35,9 +35,10 @@ class Answer:
 class App:
     """`stator app MODEL` on a folder."""
 
-    def __init__(self, folder, model, *arguments, command="app"):
+    def __init__(self, folder, model, *arguments, command="app", variables=None):
         self.folder, self.model, self.arguments, self.command = folder, model, arguments, command
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(("STATOR_", "AWS_"))}
+        self.environment |= variables or {}
         self.start()
 
     def start(self):
@@ -142,6 +143,7 @@ class Rest(unittest.TestCase):
     prefix = None
     caller = Caller
     arguments = ()
+    variables = {}  # settings that a build without them may ignore
     command = "app"
     anywhere = True
 
@@ -149,7 +151,7 @@ class Rest(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.app = App(folder.name, cls.model, *cls.arguments, command=cls.command)
+        cls.app = App(folder.name, cls.model, *cls.arguments, command=cls.command, variables=cls.variables)
         cls.addClassCleanup(lambda: cls.app.kill())
         cls.nobody = cls.caller(cls.app, cls.prefix)
         cls.admin = cls.caller(cls.app, cls.prefix, cls.app.token("root", "--role", "admin"))

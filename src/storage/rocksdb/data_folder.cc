@@ -190,7 +190,7 @@ Result<void> probe_disk(const std::string& path, std::uint64_t bytes) {
 void make_reserve(const std::string& path, std::uint64_t bytes) {
   const auto name = path + "/RESERVE";
   // Not the last of the room: that is for data.
-  const auto wanted = std::min(bytes, free_bytes(path) / 8);
+  const auto wanted = std::min(bytes, free_bytes(path) / 4);
   const File file(name, O_WRONLY | O_CREAT);
   if (!file.is_open() || file.size() >= wanted) return;
   if (::fallocate(file.get(), 0, 0, static_cast<off_t>(wanted)) != 0) ::unlink(name.c_str());

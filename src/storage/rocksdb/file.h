@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stator/base/bytes.h"
+#include "stator/base/descriptor.h"
 #include "stator/base/result.h"
 
 // Files, as the store's own small ones need them.
@@ -22,12 +23,9 @@ std::string foreign_owner(const std::string& folder);
 class File {
  public:
   File(const std::string& path, int flags);
-  ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
 
-  bool is_open() const { return fd_ >= 0; }
-  int get() const { return fd_; }
+  bool is_open() const { return file_.is_open(); }
+  int get() const { return file_.get(); }
   std::uint64_t size() const;
   // Fills `bytes`, or answers false.
   bool read_at(std::uint64_t offset, Bytes& bytes) const;
@@ -35,11 +33,10 @@ class File {
   bool sync() const;
 
  private:
-  int fd_;
+  Descriptor file_;
 };
 
 // Writes a small file beside its name, syncs it and renames it, so that a crash leaves the old one or the new one.
 Result<void> replace_file(const std::string& path, BytesView bytes);
-void sync_folder(const std::string& path);
 
 }  // namespace stator::storage

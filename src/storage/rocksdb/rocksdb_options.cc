@@ -53,6 +53,10 @@ void LogBridge::write(rocksdb::InfoLogLevel level, BytesView text) {
   }
 }
 
+std::uint64_t arena_block_bytes(std::uint64_t write_buffer) {
+  return std::min<std::uint64_t>(1 << 20, write_buffer / 8);
+}
+
 rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<rocksdb::Logger> log) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, /*num_shard_bits=*/2);
@@ -82,7 +86,7 @@ rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<
 
   rocks.write_buffer_size = options.write_buffer_bytes;
   rocks.max_write_buffer_number = 3;
-  rocks.arena_block_size = std::min<std::uint64_t>(1 << 20, options.write_buffer_bytes / 8);
+  rocks.arena_block_size = arena_block_bytes(options.write_buffer_bytes);
 
   // One commit at a time, so nothing to run in parallel or to order.
   rocks.allow_concurrent_memtable_write = false;

@@ -45,6 +45,9 @@ class LogBridge final : public rocksdb::Logger {
   std::map<const void*, std::chrono::steady_clock::time_point> said_ GUARDED_BY(mutex_);
 };
 
+// The memory that a write buffer takes at a time.
+std::uint64_t arena_block_bytes(std::uint64_t write_buffer);
+
 rocksdb::Options rocksdb_options(const RocksDbOptions& options, std::shared_ptr<rocksdb::Logger> log);
 
 }  // namespace stator::storage

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "stator/base/bytes.h"
+
+// Open files, as the small files of a data folder and backups need them.  What fails leaves its reason in errno: each
+// layer has words of its own for it.
+namespace stator {
+
+// An open file or folder, or none; closed at the end of its life.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+
+  bool is_open() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// All of it, where the file is.
+bool write_all(const Descriptor& file, BytesView bytes);
+// What was made, renamed or removed in a folder is on disk.  True as well where a file system does without.
+bool sync_folder(const std::string& path);
+
+}  // namespace stator

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+
+#include "stator/base/mutex.h"
+
+namespace stator {
+
+// For work of which one is done at a time, and for which others wait only so long.  Thread-safe.
+class Turns {
+ public:
+  // A turn, or not: it lasts until it is destroyed, and its Turns outlive it.
+  class Turn {
+   public:
+    Turn(Turns& turns, std::chrono::milliseconds patience) : turns_(turns), taken_(turns.take(patience)) {}
+    ~Turn() {
+      if (taken_) turns_.give_back();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    explicit operator bool() const { return taken_; }
+
+   private:
+    Turns& turns_;
+    const bool taken_;
+  };
+
+ private:
+  bool take(std::chrono::milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    MutexLock lock(mutex_);
+    while (taken_) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (left <= left.zero()) return false;
+      free_.wait_for(mutex_, left);
+    }
+    taken_ = true;
+    return true;
+  }
+  void give_back() {
+    {
+      MutexLock lock(mutex_);
+      taken_ = false;
+    }
+    free_.notify_one();
+  }
+
+  Mutex mutex_;
+  CondVar free_;
+  bool taken_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace stator

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace stator::storage {
+
+// How a store shares out the room that a disk has for it.  On a full disk a delete needs room for itself in the log, and
+// giving back what it has deleted takes a flush of everything that is in the log.  So the log, two write buffers at most
+// when a flush finds the disk full, has to fit into the reserve, and on a small disk the write buffers are smaller.
+// A disk with some gigabytes has room for everything at its usual size.
+struct DiskRoom {
+  // Below this, what is promised for a full disk does not hold: the files that are always there leave too little.
+  static constexpr std::uint64_t kLeast = 8ULL << 20;
+  // What deletes want at least, where nothing was set aside for them.
+  static constexpr std::uint64_t kLeastReserve = 128ULL << 10;
+
+  std::uint64_t bytes = 0;                // what is free, and what the folder takes already
+  std::uint64_t write_buffer = 0;         // of RocksDB
+  std::uint64_t table_file = 0;           // size of one, so that a compaction of a part needs little room
+  std::uint64_t reserve = 0;              // set aside for deletes
+  std::uint64_t compaction_headroom = 0;  // what a flush or a compaction on a full disk leaves free
+  std::uint64_t recovery_headroom = 0;  // free beyond what the log holds, before a full store is opened for all writes
+
+  static DiskRoom of(std::uint64_t bytes, std::uint64_t write_buffer);  // the second: what is wanted
+  static DiskRoom in(const std::string& folder, std::uint64_t write_buffer);
+};
+
+}  // namespace stator::storage

@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "stator/base/log.h"
+#include "stator/storage/rocksdb/file.h"
+#include "stator/storage/rocksdb/rocksdb_reads.h"
+#include "stator/storage/rocksdb/rocksdb_status.h"
+#include "stator/storage/rocksdb/rocksdb_store_impl.h"
+
+namespace stator::storage {
+namespace {
+
+// How long recover() keeps new readers waiting for those that have a snapshot.
+constexpr std::chrono::milliseconds kSnapshotPatience{100};
+
+}  // namespace
+
+Result<void> RocksDbStore::open() {
+  if (options_.read_only) return open_to_read();
+  {
+    MutexLock lock(commit_mutex_);
+    auto opened = open_database(Mode::Normal);
+    if (!opened && opened.error().code == ErrorCode::Storage && disk_is_full_)
+      opened = open_on_full_disk(opened.error());
+    TRY(std::move(opened));
+  }
+  remove_frozen_files(options_.path);
+  if (options_.durability == Durability::Relaxed) thread_ = std::jthread([this] { run_background_sync(); });
+  return {};
+}
+
+Result<void> RocksDbStore::open_to_read() {
+  if (!holds_database(options_.path)) {
+    return Error{ErrorCode::Usage, fmt::format("there is no database in {}", options_.path)};
+  }
+  TRY(prepare_data_folder(options_.path));
+  lock_ = TRY(FolderLock::take(options_.path));
+  const auto found = TRY(check_folder(options_.path));
+  if (!found.damage.empty() && !options_.despite_damage) return damage_error(options_.path, found);
+  if (options_.despite_damage) rocks_.paranoid_checks = false;
+  rocksdb::DB* db = nullptr;
+  const auto status = rocksdb::DB::OpenForReadOnly(rocks_, options_.path, &db);
+  if (!status.ok()) return opening_error(status);
+  db_.reset(db);
+  last_commit_.store(TRY(read_sequence()).value, std::memory_order_release);
+  MutexLock lock(commit_mutex_);
+  failed_ = true;
+  failure_ = "it was opened to be read only";
+  return {};
+}
+
+Error RocksDbStore::opening_error(const rocksdb::Status& status) const {
+  auto error = storage_error("cannot open data folder " + options_.path, status);
+  if (status.ToString().find("Permission denied") != std::string::npos) {
+    if (const auto owner = foreign_owner(options_.path); !owner.empty()) error.message += "; " + owner;
+  }
+  return error;
+}
+
+Result<void> RocksDbStore::open_database(Mode mode) {
+  disk_is_full_ = false;
+  TRY(prepare_data_folder(options_.path));
+  {
+    // Not by RocksDB's way of opening it: that deletes the files it has lost track of.
+    const auto lock = TRY(FolderLock::take(options_.path));
+    const auto found = TRY(check_folder(options_.path));
+    if (!found.damage.empty()) return damage_error(options_.path, found);
+    if (found.mark_lost) {
+      log::warning("no_mark",
+                   {{"message", fmt::format("{}/{} is missing or cannot be read: whether the log has lost its end "
+                                            "cannot be told; a new one is made",
+                                            options_.path, kMarkName)}});
+    }
+    if (found.is_new && !read_format(options_.path)) TRY(write_format(options_.path));
+  }
+  fit_disk();
+  auto options = rocks_;
+  if (mode == Mode::OnReserve) {
+    // As little as possible is written: no table from the log, however long that is, and no compaction.
+    options.avoid_flush_during_recovery = true;
+    options.write_buffer_size += 2 * log_bytes();
+    options.disable_auto_compactions = true;
+    TRY(sync_logs());
+  }
+  rocksdb::DB* db = nullptr;
+  listener_->forget();
+  log_->hold();
+  const auto status = mode == Mode::ReadOnly ? rocksdb::DB::OpenForReadOnly(options, options_.path, &db)
+                                             : rocksdb::DB::Open(options, options_.path, &db);
+  log_->let_go(status.ok());
+  if (!status.ok()) {
+    if (is_in_use(status)) {
+      return Error{ErrorCode::Usage, fmt::format("data folder {} is in use by another stator process", options_.path)};
+    }
+    disk_is_full_ = trouble_of(status) == StoreTrouble::DiskFull;
+    return opening_error(status);
+  }
+  db_.reset(db);
+  auto sequence = read_sequence();
+  if (!sequence) {
+    db_.reset();
+    return std::move(sequence).error();
+  }
+  last_commit_.store(sequence->value, std::memory_order_release);
+  mode_ = mode;
+  if (mode == Mode::ReadOnly) return {};
+  if (mode == Mode::Normal) make_reserve(options_.path, room_.reserve);
+  keep_mark(*sequence);
+  note_files(*db_);
+  return {};
+}
+
+void RocksDbStore::fit_disk() {
+  room_ = DiskRoom::in(options_.path, options_.write_buffer_bytes);
+  rocks_.write_buffer_size = room_.write_buffer;
+  rocks_.arena_block_size = arena_block_bytes(room_.write_buffer);
+  rocks_.target_file_size_base = room_.table_file;
+  if (room_.bytes >= DiskRoom::kLeast || std::exchange(told_small_, true)) return;
+  log::warning(
+      "small_disk",
+      {{"message", fmt::format("the disk has {:.1f} MB for {}, and with less than {} MB deletes may be refused "
+                               "once it is full: give it more room",
+                               static_cast<double>(room_.bytes) / (1 << 20), options_.path, DiskRoom::kLeast >> 20)}});
+}
+
+std::uint64_t RocksDbStore::log_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto number : FolderListing::of(options_.path).logs) {
+    bytes += File(options_.path + "/" + log_name(number), O_RDONLY).size();
+  }
+  return bytes;
+}
+
+void RocksDbStore::keep_mark(CommitSequence sequence) {
+  auto mark = MarkFile::open(options_.path);
+  MutexLock lock(mark_mutex_);
+  if (!mark) {
+    mark_.reset();
+    return log::warning("no mark is kept, and a log that loses its end will not be noticed",
+                        {{"cause", mark.error().message}});
+  }
+  mark_ = std::move(*mark);
+  mark_->acknowledge(sequence);
+}
+
+void RocksDbStore::note_files(rocksdb::DB& db) {
+  LiveFiles files{.relaxed = options_.durability == Durability::Relaxed};
+  MutexLock lock(mark_mutex_);
+  if (mark_ == nullptr) return;
+  std::vector<std::string> names;
+  if (!db.GetLiveFiles(names, &files.manifest_bytes, /*flush_memtable=*/false).ok()) return;
+  for (const auto& name : names) {
+    const auto at = name.find("MANIFEST-");
+    if (at != std::string::npos) files.manifest = std::strtoull(name.c_str() + at + 9, nullptr, 10);
+  }
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  for (const auto& table : tables) files.tables.push_back({table.file_number, table.size});
+  files.logs = FolderListing::of(options_.path).logs;
+  ignore_error(mark_->set_files(files), "the list before tells less, and nothing wrong");
+}
+
+Result<void> RocksDbStore::close_database() {
+  const auto deadline = std::chrono::steady_clock::now() + kSnapshotPatience;
+  while (open_snapshots_.load(std::memory_order_acquire) > 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  db_.reset();
+  return {};
+}
+
+Result<void> RocksDbStore::sync_logs() const {
+  for (const auto number : FolderListing::of(options_.path).logs) {
+    const auto path = options_.path + "/" + log_name(number);
+    const File file(path, O_RDWR);
+    if (!file.is_open() || !file.sync()) return system_error("cannot sync", path, errno);
+  }
+  return {};
+}
+
+Result<CommitSequence> RocksDbStore::read_sequence() const {
+  std::string value;
+  const auto status = db_->Get({}, slice(kSequenceKey), &value);
+  if (status.IsNotFound()) return CommitSequence{};
+  if (!status.ok()) return storage_error("cannot read the commit sequence", status);
+  if (value.size() != 9 || value[0] != kSequenceVersion) {
+    return Error{ErrorCode::Corruption,
+                 fmt::format("data folder {}: the commit sequence reads {}", options_.path, hex(value))};
+  }
+  return CommitSequence{read_u64be(value.data() + 1)};
+}
+
+}  // namespace stator::storage

@@ -1,0 +1,172 @@
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "stator/base/mutex.h"
+#include "stator/storage/rocksdb/data_folder.h"
+#include "stator/storage/rocksdb/disk_room.h"
+#include "stator/storage/rocksdb/failure_listener.h"
+#include "stator/storage/rocksdb/folder_check.h"
+#include "stator/storage/rocksdb/mark_file.h"
+#include "stator/storage/rocksdb/rocksdb_options.h"
+#include "stator/storage/rocksdb/rocksdb_store.h"
+#include "stator/storage/rocksdb/table_files.h"
+
+namespace stator::storage {
+
+// The store behind open_rocksdb_store().  rocksdb_store.cc has what it does day by day, rocksdb_opening.cc how it is
+// opened and closed, rocksdb_full_disk.cc what it does when there is no room.
+class RocksDbStore final : public Store, private StoreFiles {
+ public:
+  explicit RocksDbStore(RocksDbOptions options);
+  ~RocksDbStore() override;
+  // Once, before anything else.
+  Result<void> open();
+  Result<std::optional<Bytes>> get(BytesView key) const override;
+  std::unique_ptr<Snapshot> snapshot() const override;
+  Result<CommitSequence> commit(Batch batch) override;
+  CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
+  // Under the commit lock: RocksDB stops the process when a log is synced whose last write has failed.
+  Result<void> sync() override;
+  // RocksDB's own Resume() can go on behind a half-written record of the log, which would hide everything after it from
+  // the next start.  Opening again reads the log up to that record and starts a new one.
+  Result<void> recover() override;
+  StoreHealth health() const override;
+  Capabilities capabilities() const override { return {.shared = false, .durable = true}; }
+  StoreStatistics statistics() const override;
+  StoreFiles* files() override { return this; }
+
+ private:
+  enum class Mode : std::uint8_t {
+    Normal,
+    OnReserve,  // the disk is full; what was set aside lets deletes through
+    ReadOnly,   // not even those
+  };
+
+  // -- StoreFiles
+
+  Result<std::vector<DamagedFile>> verify(const Progress& progress) const override;
+  Result<std::unique_ptr<FrozenFiles>> freeze() override;
+  Result<std::unique_ptr<Checkpoint>> freeze_between_commits();
+  static void ignore_error_of_flush(const rocksdb::Status& /*status*/) {}  // the second flush answers it
+
+  // -- opening and closing
+
+  Result<void> open_to_read();
+  // Leaves the database closed in case of an error.
+  Result<void> open_database(Mode mode) REQUIRES(commit_mutex_);
+  Error opening_error(const rocksdb::Status& status) const;
+  // Once the folder is there.
+  void fit_disk() REQUIRES(commit_mutex_);
+  // What is read from a log that is not replayed into a table must be on disk before anything builds on it.
+  Result<void> sync_logs() const;
+  std::uint64_t log_bytes() const;
+  Result<CommitSequence> read_sequence() const;
+  // Everything that was in the logs is on disk by now.
+  void keep_mark(CommitSequence sequence) REQUIRES(commit_mutex_);
+  void note_files(rocksdb::DB& db);
+  // Nobody can take another snapshot while we hold the lock, and requests are done with theirs soon.
+  Result<void> close_database();
+
+  // -- a full disk
+
+  // A disk that was full when the store was opened: deletes from the reserve, or else reading.
+  Result<void> open_on_full_disk(const Error& cause) REQUIRES(commit_mutex_);
+  // The disk is full, and what was set aside for it is free now.  Still read-only for all but deletes.
+  Result<void> enter_reserve() REQUIRES(commit_mutex_);
+  bool take_reserve() REQUIRES(commit_mutex_);
+  void note_erased(const Batch& batch) REQUIRES(commit_mutex_);
+  // Files that hold nothing but what a batch has erased need no compaction to go.  Readers with a snapshot may still
+  // need them.
+  void drop_erased_files(const Batch& batch) REQUIRES(commit_mutex_);
+  // Gives back the room of what was erased on the reserve, as far as what is left of it allows: a compaction writes the
+  // files that remain before it deletes those it has read.
+  void compact_erased() REQUIRES(commit_mutex_);
+  // A file of level 0 may span all of the keys, and takes everything that it meets along.
+  static std::uint64_t bytes_compacted_with(const rocksdb::LiveFileMetaData& file,
+                                            const std::vector<rocksdb::LiveFileMetaData>& files);
+  // Once for every time that the disk gets full.
+  void note_full() REQUIRES(commit_mutex_);
+  // Otherwise the first compaction would fill the disk again, and the store would fail and recover again and again.
+  std::uint64_t compaction_room() const REQUIRES(commit_mutex_);
+
+  // -- commits
+
+  Result<void> translate(Batch& batch, std::size_t index, CommitSequence sequence, rocksdb::WriteBatch& changes) const;
+  // RocksDB wants an end for the range it deletes: the first key above all that are in the store or in `batch` before
+  // `index`.
+  Result<Bytes> end_of_everything(const Batch& batch, std::size_t index) const;
+  static void put_sequence(rocksdb::WriteBatch& changes, CommitSequence sequence);
+  static std::size_t batch_size(const Batch& batch);
+  // Waits while RocksDB asks for time to catch up with its files, but not when it has failed to.
+  rocksdb::Status write(rocksdb::WriteBatch& changes, bool synced);
+  void run_background_sync();
+
+  // -- failures
+
+  Error fail(BytesView what, const rocksdb::Status& status) REQUIRES(commit_mutex_);
+  Error failed_error() const REQUIRES(commit_mutex_);
+  void set_health(StoreHealth health);
+  StoreHealth health_without_keys() const;
+  // Between the first and the last key of a table file.
+  KeyRange keys_of(const std::string& file) const;
+  std::uint64_t property(const char* name) const;
+
+  // Constant after construction.
+  const RocksDbOptions options_;
+  const OwnerGuard owner_;  // before db_: what that writes while it is closed counts
+  const std::shared_ptr<LogBridge> log_;
+  const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
+  rocksdb::Options rocks_;
+  std::unique_ptr<FolderLock> lock_;  // read-only; otherwise RocksDB itself locks the folder
+
+  mutable Mutex health_mutex_;
+  StoreHealth health_ GUARDED_BY(health_mutex_);
+
+  // Before db_, whose background threads use it until they have ended.  Replaced under commit_mutex_ as well, which is
+  // enough to acknowledge a commit.  May be null.
+  Mutex mark_mutex_;
+  std::unique_ptr<MarkFile> mark_;
+
+  // Held shared by all who use the database, alone by recover(), which replaces it.
+  mutable std::shared_mutex db_mutex_;
+  std::unique_ptr<rocksdb::DB> db_;  // null only when recover() could not open it again; failed_ is true then
+  mutable std::atomic<std::size_t> open_snapshots_{0};
+
+  Mutex commit_mutex_;  // before db_mutex_
+  bool failed_ GUARDED_BY(commit_mutex_) = false;
+  std::string failure_ GUARDED_BY(commit_mutex_);
+  Mode mode_ GUARDED_BY(commit_mutex_) = Mode::Normal;
+  DiskRoom room_ GUARDED_BY(commit_mutex_);
+  bool told_small_ GUARDED_BY(commit_mutex_) = false;
+  bool disk_is_full_ GUARDED_BY(commit_mutex_) = false;           // why open_database() has failed
+  std::uint64_t reserve_released_ GUARDED_BY(commit_mutex_) = 0;  // bytes to be set aside again before all is well
+  bool noted_full_ GUARDED_BY(commit_mutex_) = false;             // since it last recovered
+  unsigned full_again_ GUARDED_BY(commit_mutex_) = 0;             // how often it was full soon after it had recovered
+  std::optional<std::chrono::steady_clock::time_point> recovered_at_ GUARDED_BY(commit_mutex_);
+  KeyRange erased_ GUARDED_BY(commit_mutex_);  // on the reserve, and not compacted since; empty: nothing
+
+  std::atomic<std::uint64_t> last_commit_{0};
+  std::atomic<std::uint64_t> commits_{0};
+  std::atomic<std::uint64_t> syncs_{0};
+  std::atomic<std::uint64_t> bytes_written_{0};
+  std::atomic<bool> unsynced_{false};
+
+  Mutex sync_mutex_;
+  CondVar wake_;
+  bool stopping_ GUARDED_BY(sync_mutex_) = false;
+  std::jthread thread_;  // last: joined before anything it reads is destroyed
+};
+
+}  // namespace stator::storage
