@@ -4,6 +4,12 @@
 option(STATOR_PRECOMPILED "Compile the standard headers once" ON)
 option(STATOR_TOGETHER "Compile several files of a layer at once; OFF is better when single files change often" ON)
 
+if(STATOR_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A group of files is so large that g++ would stop inlining, of moves of std::string, say, which made a PutItem 6 % dearer.  For
+  # everything, since what uses precompiled headers takes such parameters from them.
+  add_compile_options(--param=large-unit-insns=100000)
+endif()
+
 # The standard library and fmt, which take longer to read than most of our files take to compile.
 
 set(common_headers
@@ -39,9 +45,7 @@ function(compile_together target)
   if(STATOR_TOGETHER)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # To g++ every file is the header of its group, and a group is so large that it stops inlining: of std::string's moves, say,
-      # which made a PutItem 6 % dearer.
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage --param=large-unit-insns=200000)
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # to g++ every file is the header of its group
     endif()
   endif()
 endfunction()
