@@ -5,13 +5,14 @@
 # third-party targets (PUBLIC_EXTERNAL when our headers include theirs).
 #
 # *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use.  APART names
-# files that are not compiled together with others (cmake/speed.cmake): their private names are taken there.
+# files that are not compiled together with others (cmake/speed.cmake): their private names are taken there.  HOT: on the way of every
+# request.
 # A main.cc belongs to a program, not to the layer.
 
 set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 
 function(stator_layer name)
-  cmake_parse_arguments(L "" "" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS;APART" ${ARGN})
+  cmake_parse_arguments(L "HOT" "" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS;APART" ${ARGN})
   list(TRANSFORM L_PUBLIC PREPEND stator_)
   list(TRANSFORM L_PRIVATE PREPEND stator_)
   list(TRANSFORM L_TEST_LAYERS PREPEND stator_)
@@ -35,7 +36,12 @@ function(stator_layer name)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/stator/${folder} SYMBOLIC)
 
   add_library(stator_${name} STATIC ${sources})
-  use_precompiled(stator_${name} common_precompiled)
+  if(L_HOT)
+    target_compile_options(stator_${name} PRIVATE ${hot_options})
+    use_precompiled(stator_${name} hot_precompiled)
+  else()
+    use_precompiled(stator_${name} common_precompiled)
+  endif()
   set_source_files_properties(${L_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   compile_together(stator_${name})
   target_include_directories(stator_${name} PUBLIC ${root})

@@ -4,12 +4,6 @@
 option(STATOR_PRECOMPILED "Compile the standard headers once" ON)
 option(STATOR_TOGETHER "Compile several files of a layer at once; OFF is better when single files change often" ON)
 
-if(STATOR_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # A group of files is so large that g++ would stop inlining, of moves of std::string, say, which made a PutItem 6 % dearer.  For
-  # everything, since what uses precompiled headers takes such parameters from them.
-  add_compile_options(--param=large-unit-insns=100000)
-endif()
-
 # The standard library and fmt, which take longer to read than most of our files take to compile.
 
 set(common_headers
@@ -26,8 +20,17 @@ function(add_precompiled name)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.gch.sum CONTENT ${checksum})
 endfunction()
 
+# A group of files is so large that g++ stops inlining in it: moves of std::string, say, which made a PutItem 6 % dearer.  Layers
+# that every request passes through get the limit that their single files had.  Files that use precompiled headers take it from them.
+set(hot_options "")
+if(STATOR_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT STATOR_SANITIZE)
+  set(hot_options --param=large-unit-insns=100000)
+endif()
+
 if(STATOR_PRECOMPILED)
   add_precompiled(common_precompiled ${common_headers})
+  add_precompiled(hot_precompiled ${common_headers})
+  target_compile_options(hot_precompiled PRIVATE ${hot_options})
   if(STATOR_TESTS)
     add_precompiled(test_precompiled ${common_headers} <gtest/gtest.h>)
   endif()
