@@ -4,7 +4,8 @@
 # layer that was not declared is not found.  PUBLIC is for layers whose types appear in our headers, EXTERNAL for
 # third-party targets (PUBLIC_EXTERNAL when our headers include theirs).
 #
-# *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use.  APART names
+# *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use;
+# TESTS_IN systems puts the tests into test_systems, which several layers share.  APART names
 # files that are not compiled together with others (cmake/speed.cmake): their private names are taken there.  HOT: on the way of every
 # request.
 # A main.cc belongs to a program, not to the layer.
@@ -12,7 +13,7 @@
 set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 
 function(stator_layer name)
-  cmake_parse_arguments(L "HOT" "" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS;APART" ${ARGN})
+  cmake_parse_arguments(L "HOT" "TESTS_IN" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS;APART" ${ARGN})
   list(TRANSFORM L_PUBLIC PREPEND stator_)
   list(TRANSFORM L_PRIVATE PREPEND stator_)
   list(TRANSFORM L_TEST_LAYERS PREPEND stator_)
@@ -54,13 +55,20 @@ function(stator_layer name)
   target_link_libraries(link_${name} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,stator_${name}>)
 
   if(STATOR_TESTS AND tests)
-    add_executable(test_${name} ${tests} ${CMAKE_SOURCE_DIR}/cmake/test_main.cc)
-    use_precompiled(test_${name} test_precompiled)
-    compile_together(test_${name})
-    target_compile_options(test_${name} PRIVATE -Og)  # a third quicker to compile; what is tested keeps its own
-    target_link_libraries(test_${name} PRIVATE
-      stator_${name} ${L_PRIVATE} ${L_EXTERNAL} ${L_TEST_LAYERS} ext::gtest)
-    add_test(NAME ${name} COMMAND test_${name})
+    set(program test_${name})
+    if(L_TESTS_IN)
+      set(program test_${L_TESTS_IN})
+    endif()
+    if(NOT TARGET ${program})
+      add_executable(${program} ${CMAKE_SOURCE_DIR}/cmake/test_main.cc)
+      target_link_libraries(${program} PRIVATE ext::gtest)
+      use_precompiled(${program} test_precompiled)
+      compile_together(${program})
+      target_compile_options(${program} PRIVATE -Og)  # a third quicker to compile; what is tested keeps its own
+      add_test(NAME ${program} COMMAND ${program})
+    endif()
+    target_sources(${program} PRIVATE ${tests})
+    target_link_libraries(${program} PRIVATE stator_${name} ${L_PRIVATE} ${L_EXTERNAL} ${L_TEST_LAYERS})
   endif()
   if(STATOR_BENCHMARKS AND benches)
     add_executable(bench_${name} ${benches})

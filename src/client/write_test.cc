@@ -38,7 +38,7 @@ std::string told(const api::Reply& reply) {
 }
 
 // Two databases with the same table: one is written to by values, the other by JSON.
-class WriteTest : public testing::Test {
+class WriteTest : public ::testing::Test {
  protected:
   struct Side {
     std::unique_ptr<library::Instance> instance =

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct SessionsTest : testing::Test {
+struct SessionsTest : ::testing::Test {
   SessionsTest() { set_keys({{.id = "KEY", .secret = "secret"}, {.id = "OTHER", .secret = "another"}}); }
   void set_keys(const std::vector<http::AccessKey>& known) { keys.set_keys(known); }
   // A token, or what was said instead.

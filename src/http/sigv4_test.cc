@@ -48,7 +48,7 @@ struct Message {
   }
 };
 
-class SigV4Test : public testing::Test {
+class SigV4Test : public ::testing::Test {
  protected:
   explicit SigV4Test(std::string service = "service") : verifier_({.service = std::move(service)}, clock_) {
     verifier_.set_keys({&kKey, 1});
@@ -249,7 +249,7 @@ Message presigned_message(const Signing& signing, std::string expires, std::stri
   return message;
 }
 
-class DynamoTest : public testing::Test {
+class DynamoTest : public ::testing::Test {
  protected:
   DynamoTest() { verifier_.set_keys({&kKey, 1}); }
   SignatureFault check(const Message& message) const { return message.check(verifier_); }

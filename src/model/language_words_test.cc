@@ -70,7 +70,7 @@ std::string content(const std::filesystem::path& file) {
   return text.str();
 }
 
-class LanguageWords : public testing::Test {
+class LanguageWords : public ::testing::Test {
  protected:
   LanguageWords() {
     for (const auto& file : language_case_files(kLanguageFolder)) {

@@ -8,7 +8,7 @@ namespace stator::runtime {
 namespace {
 
 // Alice has a library with a book, and shares it with Bob; Eve has nothing to do with it.
-class SharingTest : public testing::Test {
+class SharingTest : public ::testing::Test {
  protected:
   SharingTest() {
     library = {{"LibraryId", *world.made("LIBRARY", {{"Name", text("Home")}}, alice).attributes.find("LibraryId")}};
@@ -144,7 +144,7 @@ actions:
     result: remark
 )yaml";
 
-class PostsTest : public testing::Test {
+class PostsTest : public ::testing::Test {
  protected:
   PostsTest() {
     world.made("POST", post, alice);
@@ -244,7 +244,7 @@ actions:
       - { check: "attribute_exists(:board)", else: { message: "cannot be" } }
 )yaml";
 
-class BoardsTest : public testing::Test {
+class BoardsTest : public ::testing::Test {
  protected:
   BoardsTest() {
     world.made("BOARD", {{"board", text("b")}}, ann);

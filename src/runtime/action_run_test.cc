@@ -8,7 +8,7 @@
 namespace stator::runtime {
 namespace {
 
-class LendingTest : public testing::Test {
+class LendingTest : public ::testing::Test {
  protected:
   LendingTest() {
     auto key =
@@ -187,7 +187,7 @@ actions:
       - delete: task
 )yaml";
 
-class QueueTest : public testing::Test {
+class QueueTest : public ::testing::Test {
  protected:
   World world{kQueue};
   const Item task{{"taskId", text("t")}};

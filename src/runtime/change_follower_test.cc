@@ -19,7 +19,7 @@ entities:
     attributes: { name: { type: string, required: true } }
 )yaml";
 
-class Following : public testing::Test {
+class Following : public ::testing::Test {
  protected:
   Following() { EXPECT_EQ(told(follower.begin(WallTime())), "ok"); }
 

@@ -156,7 +156,7 @@ actions:
       - { create: BOOK, set: { shelf: ":shelf", book: "'first'" } }
 )yaml";
 
-class CountingChecks : public testing::Test {
+class CountingChecks : public ::testing::Test {
  protected:
   CountingChecks() { world.made("SHELF", shelf, nobody()); }
   Item named(std::string_view book, int weight = 1) const {

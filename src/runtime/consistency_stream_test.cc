@@ -11,7 +11,7 @@ namespace {
 using Strings = std::vector<std::string>;
 
 // A book in a collection, and a stream that begins with the shard a.
-class ConsistencyStream : public testing::Test {
+class ConsistencyStream : public ::testing::Test {
  protected:
   ConsistencyStream() {
     const auto home = shelf.library("Home");

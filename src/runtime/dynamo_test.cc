@@ -30,7 +30,7 @@ api::Fault fault(std::string_view type, std::string_view message, std::string_vi
           .server_side = false};
 }
 
-class DynamoTest : public testing::Test {
+class DynamoTest : public ::testing::Test {
  protected:
   static Item key(std::string_view id) { return {{"PK", text(id)}}; }
   std::string get_when(api::Fault answer) {

@@ -35,7 +35,7 @@ std::string pages(World& world, std::string_view pattern, const Item& parameters
   return "no end";
 }
 
-class ShelfPatterns : public testing::Test {
+class ShelfPatterns : public ::testing::Test {
  protected:
   ShelfPatterns() {
     library = {{"LibraryId", *world.made("LIBRARY", {{"Name", text("Home")}}, alice).attributes.find("LibraryId")}};
@@ -178,7 +178,7 @@ patterns:
     single: true
 )yaml";
 
-class PostPatterns : public testing::Test {
+class PostPatterns : public ::testing::Test {
  protected:
   Item post(std::string_view title, std::string_view at, int stars = 0) {
     return world
@@ -341,7 +341,7 @@ patterns:
     returns: TRIP
 )yaml";
 
-class BoundsInsideKeys : public testing::Test {
+class BoundsInsideKeys : public ::testing::Test {
  protected:
   void trip(std::string_view title, int miles, Item rest = {}) {
     rest.set("title", text(title));

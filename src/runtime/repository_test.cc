@@ -14,7 +14,7 @@
 namespace stator::runtime {
 namespace {
 
-class RepositoryTest : public testing::Test {
+class RepositoryTest : public ::testing::Test {
  protected:
   Item library(std::string_view name) {
     return {{"LibraryId", *world.made("LIBRARY", {{"Name", text(name)}}, alice).attributes.find("LibraryId")}};

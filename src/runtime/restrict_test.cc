@@ -31,7 +31,7 @@ entities:
     attributes: { top: string, mid: string, leaf: string, code: { type: string, unique_within: table } }
 )yaml";
 
-class Restricted : public testing::Test {
+class Restricted : public ::testing::Test {
  protected:
   Restricted() : tree_(kTree) {
     tree_.settle();

@@ -52,7 +52,7 @@ patterns:
     returns: STORY.deleted
 )yaml";
 
-class StoriesTest : public testing::Test {
+class StoriesTest : public ::testing::Test {
  protected:
   std::vector<std::string> titles(std::string_view pattern) {
     std::vector<std::string> list;

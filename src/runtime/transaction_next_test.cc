@@ -65,7 +65,7 @@ patterns:
   seats: { query: { index: Seats, row: "{row|raw}" }, returns: SEAT }
 )yaml";
 
-class NextTest : public testing::Test {
+class NextTest : public ::testing::Test {
  protected:
   NextTest() { world.made("LIST", {{"list", text("l")}}, nobody()); }
 

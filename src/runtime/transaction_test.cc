@@ -50,7 +50,7 @@ patterns:
     returns: TOPIC
 )yaml";
 
-class TopicsTest : public testing::Test {
+class TopicsTest : public ::testing::Test {
  protected:
   TopicsTest() {
     world.made("FORUM", {{"forum", text("f")}}, nobody());
@@ -130,7 +130,7 @@ entities:
       hits: { type: integer, default: 0 }
 )yaml";
 
-class AccountsTest : public testing::Test {
+class AccountsTest : public ::testing::Test {
  protected:
   World world{kAccounts};
   const Item id{{"id", text("a")}};

@@ -12,7 +12,7 @@ namespace {
 using Strings = std::vector<std::string>;
 
 // A library with a collection, a book in it with a unique number, and an event.
-class VerifyTest : public testing::Test {
+class VerifyTest : public ::testing::Test {
  protected:
   VerifyTest() {
     home = shelf.library("Home");
@@ -292,7 +292,7 @@ entities:
       until: timestamp
 )yaml";
 
-class ExpiryTest : public testing::Test {
+class ExpiryTest : public ::testing::Test {
  protected:
   ExpiryTest() {
     world.made("AUTHOR", {{"author", text("ann")}}, the_system());

@@ -18,7 +18,7 @@ entities:
     attributes: { id: string }
 )yaml";
 
-class WritePlanTest : public testing::Test {
+class WritePlanTest : public ::testing::Test {
  protected:
   static Item key(std::string_view id) { return {{"PK", text(id)}}; }
   static Item row(std::string_view id, const Item& more) {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class AccessKeysTest : public testing::Test {
+class AccessKeysTest : public ::testing::Test {
  protected:
   AccessKeysTest() {
     std::string pattern = (fs::temp_directory_path() / "stator-keys-XXXXXX").string();

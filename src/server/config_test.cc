@@ -15,7 +15,7 @@ namespace stator::server {
 namespace {
 
 // A file of settings that is called stator.yaml in messages: the test sits in its folder.
-class ConfigTest : public testing::Test {
+class ConfigTest : public ::testing::Test {
  protected:
   ConfigTest() : home_(std::filesystem::current_path()) {
     std::string pattern = (std::filesystem::temp_directory_path() / "stator-config-XXXXXX").string();

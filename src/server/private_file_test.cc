@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct PrivateFolderTest : testing::Test {
+struct PrivateFolderTest : ::testing::Test {
   PrivateFolderTest() {
     std::string pattern = (fs::temp_directory_path() / "stator-private-XXXXXX").string();
     outside = mkdtemp(pattern.data());

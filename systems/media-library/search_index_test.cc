@@ -13,7 +13,7 @@ Ids ids(const std::vector<SearchIndex::Hit>& hits) {
   return out;
 }
 
-class Search : public testing::Test {
+class Search : public ::testing::Test {
  protected:
   Search() {
     put("autumn", "Dragons d'un crépuscule d'automne", {"Margaret Weis", "Tracy Hickman"});

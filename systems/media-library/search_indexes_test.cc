@@ -62,7 +62,7 @@ class OddIndex final : public client::Client {
 };
 
 // A table with items, and indexes that follow it.
-class Indexes : public testing::Test {
+class Indexes : public ::testing::Test {
  protected:
   void put(std::string_view owner, std::string_view item, std::string_view title) {
     world_.made("BOOK", {{"LibraryId", text("l")}, {"ItemId", text(item)}, {"Title", text(title)}},
