@@ -5,8 +5,7 @@ add_compile_options(
   -Werror -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 takes the unused half of a std::optional or std::variant for an uninitialised value.
-  # With precompiled headers it also warns of the inside of std::string, and then wrongly.
-  add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+  add_compile_options(-Wno-maybe-uninitialized)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libstdc++ 12 uses what it deprecates itself, in std::stable_sort.

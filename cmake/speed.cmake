@@ -16,7 +16,8 @@ function(add_precompiled name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/cmake/empty_main.cc)
   target_precompile_headers(${name} PRIVATE ${ARGN})
   # For ccache, so that it need not read the compiled headers, and does not care in which folder they were made.
-  string(SHA256 checksum "${ARGN} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  file(SHA256 ${fmt_INCLUDE}/fmt/core.h fmt_version)
+  string(SHA256 checksum "${ARGN} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${fmt_version}")
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.gch.sum CONTENT ${checksum})
 endfunction()
 
@@ -28,11 +29,16 @@ if(STATOR_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT STATOR_SANIT
 endif()
 
 if(STATOR_PRECOMPILED)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # With precompiled headers g++ 12 also warns of the inside of std::string, and wrongly.
+    add_compile_options(-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+  endif()
   add_precompiled(common_precompiled ${common_headers})
   add_precompiled(hot_precompiled ${common_headers})
   target_compile_options(hot_precompiled PRIVATE ${hot_options})
   if(STATOR_TESTS)
     add_precompiled(test_precompiled ${common_headers} <gtest/gtest.h>)
+    target_compile_options(test_precompiled PRIVATE -Og)
   endif()
 endif()
 

@@ -11,17 +11,24 @@ function environment() {
   return { ...process.env, STATOR_STOP_WITH_PARENT: "true" };
 }
 
-function argumentsOf({ port = 0, host, data, inMemory = data === undefined, args = [] }) {
-  const list = ["serve", "--port", String(port), "--log-format", "json"];
-  if (host !== undefined) list.push("--host", host);
+function argumentsOf({ port = 0, host = "127.0.0.1", data, args = [] }) {
+  const list = ["serve", "--port", String(port), "--host", host];
   if (data !== undefined) list.push("--data", data);
-  if (inMemory) list.push("--in-memory");
+  if (!args.some((word) => /^--log-format(=|$)/.test(word))) list.push("--log-format", "json");
   return [...list, ...args];
 }
 
-function start(options = {}) {
+// What the caller says counts, whatever a stator.yaml or the environment has: a database that was to be kept is never in memory.
+function environmentOf({ data, inMemory = data === undefined }) {
+  return { ...environment(), STATOR_IN_MEMORY: String(inMemory) };
+}
+
+function start(given) {
+  const options = given || {};
   return new Promise((resolve, reject) => {
-    const child = spawn(program, argumentsOf(options), { stdio: ["ignore", "pipe", "pipe"], env: environment() });
+    if (options.log !== undefined && typeof options.log !== "function") throw new TypeError("options.log is a function");
+    const stdio = ["ignore", "pipe", "pipe"];
+    const child = spawn(program, argumentsOf(options), { stdio, env: environmentOf(options) });
     const words = []; // the last lines of its log
     const exited = new Promise((done) => child.once("close", (code) => done(code)));
     child.once("error", reject);
@@ -46,7 +53,11 @@ function start(options = {}) {
         endpoint: ready[1],
         port: Number(ready[2]),
         pid: child.pid,
-        exited,
+        // Who waits for the end keeps this process alive until then.
+        get exited() {
+          child.ref();
+          return exited;
+        },
         async stop() {
           child.ref();
           if (child.exitCode === null && child.signalCode === null && !child.killed) child.kill("SIGTERM");

@@ -1,7 +1,6 @@
 #include "stator/api/request.h"
 
 #include "stator/api/request_check.h"
-#include "stator/base/assert.h"
 
 namespace stator::api {
 namespace {
@@ -13,16 +12,13 @@ std::optional<T> member(const value::JsonObject& object, std::string_view name) 
   return found;
 }
 
-value::JsonObject parse_again(value::JsonParser& parser, const Request& request) {
-  const auto parsed = parser.parse(value::json_text(request.json().element()));
-  value::JsonObject object;
-  STATOR_ASSERT(parsed && parsed->get(object), "what was parsed once can be parsed again");
-  return object;
-}
-
 }  // namespace
 
-KeptRequest::KeptRequest(const Request& request) : request_(parse_again(parser_, request)) {}
+Result<std::shared_ptr<const KeptRequest>> KeptRequest::make(const Request& request) {
+  std::shared_ptr<KeptRequest> kept(new KeptRequest);
+  kept->request_ = Request(TRY(kept->parser_.parse(value::json_text(request.json().element()))).object());
+  return kept;
+}
 
 Request Request::none() {
   static value::JsonParser parser;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,15 +38,18 @@ class Request {
 // A request of one's own, for what reads it after the operation's function has returned.
 class KeptRequest {
  public:
-  explicit KeptRequest(const Request& request);
+  // Errors: Serialization, when it is too large written out in full; Busy.
+  static Result<std::shared_ptr<const KeptRequest>> make(const Request& request);
   KeptRequest(const KeptRequest&) = delete;
   KeptRequest& operator=(const KeptRequest&) = delete;
 
   const Request& request() const { return request_; }
 
  private:
+  KeptRequest() = default;
+
   value::JsonParser parser_;  // holds what the request points into
-  Request request_;
+  Request request_ = Request::none();
 };
 
 }  // namespace stator::api

@@ -376,8 +376,10 @@ void update_table(Call call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
   auto& engine = call.engine();
+  auto kept = KeptRequest::make(call.request());
+  if (!kept) return call.fail(kept.error());
   // Read and checked where it is applied, against the table as it is by then: other changes may be on their way.
-  auto change = [kept = std::make_shared<const KeptRequest>(call.request()), &environment = call.environment(),
+  auto change = [kept = *std::move(kept), &environment = call.environment(),
                  now = engine.clock().now()](Table table) -> Result<Table> {
     const auto changes = TRY(read_changes(kept->request(), environment, table, now));
     return apply(std::move(table), changes);

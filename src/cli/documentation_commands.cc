@@ -126,7 +126,9 @@ int ManCommand::run() const {
     if (command->path == wanted) return fmt::print("{}", man_page(program, *command, server::version())), kDone;
   }
   std::vector<std::string_view> known;
-  for (const auto* command : pages) known.push_back(command->path);
+  for (const auto* command : pages) {
+    if (!command->path.empty()) known.push_back(command->path);
+  }
   const auto suggestion = did_you_mean(wanted, known);
   return fail(kWrongArguments, fmt::format("there is no manual page of {}{}", wanted,
                                            suggestion.empty() ? "; see stator --help" : suggestion));

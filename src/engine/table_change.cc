@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "stator/engine/stream.h"
 #include "stator/engine/ttl.h"
@@ -26,6 +27,9 @@ std::unique_ptr<TableChange> TableChange::create(Table table, Catalog& catalog, 
     const auto given = last ? TRY(storage::decode_counter(*last)) : 0;
     // A repair may have lost the records of a table, and the counter with them, and kept its items.
     const auto last_id = std::max<std::int64_t>(given, TRY(commit.greatest_table_with_items()));
+    if (last_id >= std::numeric_limits<std::uint32_t>::max()) {
+      return Error{ErrorCode::Corruption, "a stored item belongs to a table with an id that no table can have"};
+    }
     table.id = TableId{static_cast<std::uint32_t>(last_id + 1)};
     commit.put(last_table_id_key(), storage::encode_counter(last_id + 1));
     if (table.stream.enabled) TRY(open_stream(commit, table));

@@ -123,9 +123,17 @@ class SharedLimits {
   static constexpr std::uint64_t kUnknownMachine = 4ULL << 30;
 
   static std::uint64_t limit_of(const Config& config) {
-    if (const auto limit = parse_bytes(config.memory_limit)) return *limit;
     const auto available = available_memory();
-    return std::max((available > 0 ? available : kUnknownMachine) / 2, kLeastMemoryLimit);
+    const auto by_default = std::max((available > 0 ? available : kUnknownMachine) / 2, kLeastMemoryLimit);
+    const auto limit = parse_bytes(config.memory_limit).value_or(by_default);
+    if (available > 0 && limit > available) {
+      log::warning("memory_limit_too_high",
+                   {{"memory_limit", limit},
+                    {"message", fmt::format("the machine or container has {} MB: the server can be killed before it "
+                                            "throttles anybody",
+                                            available >> 20)}});
+    }
+    return limit;
   }
   static std::vector<http::Network> proxies_of(const Config& config) {
     std::vector<http::Network> proxies;

@@ -390,8 +390,6 @@ struct JsonParser::Tree {
 };
 
 JsonParser::JsonParser() : tree_(std::make_unique<Tree>()) {}
-JsonParser::JsonParser(JsonParser&&) noexcept = default;
-JsonParser& JsonParser::operator=(JsonParser&&) noexcept = default;
 JsonParser::~JsonParser() = default;
 
 Result<JsonElement> JsonParser::parse(std::string_view text) {

@@ -23,8 +23,6 @@ class JsonParser {
   static constexpr std::size_t kMaxJsonDepth = 256;
 
   JsonParser();
-  JsonParser(JsonParser&&) noexcept;
-  JsonParser& operator=(JsonParser&&) noexcept;
   ~JsonParser();
 
   Result<JsonElement> parse(std::string_view text);         // copies the text to pad it
@@ -55,7 +53,7 @@ Result<AttributeMap> decode_stored_item(JsonElement json);
 // padded base64, and the shortest JSON escapes.
 void append_json(std::string& out, const AttributeValue& value);
 void append_json(std::string& out, const AttributeMap& item);
-// Any JSON as it was, without the white space.
+// Any JSON without the white space, numbers in their shortest form: 1e2 as 100, 1.0 as 1.
 void append_json(std::string& out, JsonElement json);
 std::string json_text(JsonElement json);
 

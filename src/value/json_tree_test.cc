@@ -89,6 +89,7 @@ TEST_F(JsonTree, PrintsWhatWasParsedWithoutWhiteSpace) {
   const auto* const printed =
       R"({"a":[1,-2,1.5,18446744073709551615,true,false,null,"\n"],"b":{},"c":[],"":{"x":{"y":[[1]]}}})";
   EXPECT_EQ(json_text(parse(printed)), printed);
+  EXPECT_EQ(json_text(parse("[1.0, 1e2, 1e300]")), "[1,100,1e+300]");
   EXPECT_EQ(json_text(parse(" [ 1 ,\n { \"a\" : \"b\" } ] ")), R"([1,{"a":"b"}])");
 }
 

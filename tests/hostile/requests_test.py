@@ -165,6 +165,11 @@ class Memory(unittest.TestCase):
         marks = b'{"TableName":"Things","Item":[' + b",".join([b"1"] * 7_900_000) + b"]}"
         self.expect_bounded([request("PutItem", ones), request("PutItem", marks)], {400, 503})
 
+    def test_members_that_are_longer_when_they_are_written_again(self):
+        # Each 1e15 is 5 bytes here and 17 as an integer, and so 5 MB become more than a request may have.
+        body = b'{"TableName":"Nope","x":[' + b"1e15," * 1_050_000 + b"0]}"
+        self.expect_bounded([request("UpdateTable", body)], (400, 500, 503), clients=2)
+
     def test_small_bodies_that_inflate_to_large_ones(self):
         bomb = gzip.compress(b'{"TableName":"Things","Item":[' + b"1," * 8_000_000 + b"1]}")
         self.expect_bounded([request("PutItem", bomb, Content_Encoding="gzip")], {400})

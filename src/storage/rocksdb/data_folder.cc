@@ -132,7 +132,9 @@ bool holds_database(const std::string& path) {
 Result<void> prepare_data_folder(const std::string& path) {
   std::error_code code;
   // For its owner alone, which also keeps others from files inside that the umask leaves open.
-  if (fs::create_directories(path, code)) {
+  const bool made = fs::create_directories(path, code);
+  if (code) return Error{ErrorCode::Usage, fmt::format("cannot create data folder {}: {}", path, code.message())};
+  if (made) {
     fs::permissions(path, fs::perms::owner_all, code);
   } else if (const auto mode = fs::status(path, code).permissions();
              !code && (mode & (fs::perms::group_all | fs::perms::others_all)) != fs::perms::none) {
@@ -140,7 +142,7 @@ Result<void> prepare_data_folder(const std::string& path) {
         "data_folder_open_to_others",
         {{"message", fmt::format("other users of this machine may read the data in {0}: chmod 700 {0}", path)}});
   }
-  if (code) return Error{ErrorCode::Usage, fmt::format("cannot create data folder {}: {}", path, code.message())};
+  if (code) return Error{ErrorCode::Usage, fmt::format("cannot use data folder {}: {}", path, code.message())};
   TRY(refuse_links(path));
   const File file(path + "/FORMAT", O_RDONLY);
   if (file.is_open()) return check_format(path, file);

@@ -37,7 +37,10 @@ Result<void> RocksDbStore::enter_reserve() {
   const Error full{ErrorCode::Storage, failure_};
   TRY(close_database());
   take_reserve();
-  if (!open_database(Mode::OnReserve)) TRY(open_database(Mode::ReadOnly));
+  if (!open_database(Mode::OnReserve)) {
+    too_little_for_reserve_ = free_bytes(options_.path);
+    TRY(open_database(Mode::ReadOnly));
+  }
   return full;
 }
 

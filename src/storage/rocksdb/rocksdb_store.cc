@@ -120,7 +120,8 @@ Result<void> RocksDbStore::recover() {
     const auto room = probe_disk(options_.path, in_log + room_.recovery_headroom + reserve_released_ + for_compaction);
     // What was left of the reserve is of use again when a flush or a compaction has taken too much of it.
     if (!room && trouble == StoreTrouble::DiskFull && mode_ != Mode::OnReserve &&
-        (reserve_bytes(options_.path) > 0 || probe_disk(options_.path, DiskRoom::kLeastReserve))) {
+        (reserve_bytes(options_.path) > 0 ||
+         (free_bytes(options_.path) > too_little_for_reserve_ && probe_disk(options_.path, DiskRoom::kLeastReserve)))) {
       return enter_reserve();
     }
     TRY(Result(room));
@@ -137,6 +138,7 @@ Result<void> RocksDbStore::recover() {
   failed_ = false;
   failure_.clear();
   reserve_released_ = 0;
+  too_little_for_reserve_ = 0;
   set_health({});
   unsynced_.store(false, std::memory_order_release);
   return {};

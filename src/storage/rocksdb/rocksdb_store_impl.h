@@ -152,8 +152,10 @@ class RocksDbStore final : public Store, private StoreFiles {
   bool told_small_ GUARDED_BY(commit_mutex_) = false;
   bool disk_is_full_ GUARDED_BY(commit_mutex_) = false;           // why open_database() has failed
   std::uint64_t reserve_released_ GUARDED_BY(commit_mutex_) = 0;  // bytes to be set aside again before all is well
-  bool noted_full_ GUARDED_BY(commit_mutex_) = false;             // since it last recovered
-  unsigned full_again_ GUARDED_BY(commit_mutex_) = 0;             // how often it was full soon after it had recovered
+  // Free bytes with which opening on the reserve has failed: with no more than that it would fail again.
+  std::uint64_t too_little_for_reserve_ GUARDED_BY(commit_mutex_) = 0;
+  bool noted_full_ GUARDED_BY(commit_mutex_) = false;  // since it last recovered
+  unsigned full_again_ GUARDED_BY(commit_mutex_) = 0;  // how often it was full soon after it had recovered
   std::optional<std::chrono::steady_clock::time_point> recovered_at_ GUARDED_BY(commit_mutex_);
   KeyRange erased_ GUARDED_BY(commit_mutex_);  // on the reserve, and not compacted since; empty: nothing
 
