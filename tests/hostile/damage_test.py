@@ -341,6 +341,12 @@ class FullDisk(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, what)
             time.sleep(0.05)
 
+    def delete(self, connection, numbers):
+        """A compaction may fill the disk in between; a moment later deletes come out of the reserve."""
+        for i in numbers:
+            self.until(lambda: connection.call("DeleteItem", {"TableName": TABLE, "Key": self.key(i)})[0] == 200,  # noqa: B023
+                       f"delete {i} of {numbers} is still refused")
+
     def check_while_full(self, server, connection, first):
         """Reads and deletes go on, other writes are refused with the reason."""
         status, health = server.health_body()
@@ -406,9 +412,7 @@ class FullDisk(unittest.TestCase):
             while connection.call("PutItem", {"TableName": TABLE, "Item": dict(item(written), body=body)})[0] == 200:
                 written += 1
                 self.assertLess(written, 1000, "nothing is full")
-            for i in range(written):
-                status, answer = connection.call("DeleteItem", {"TableName": TABLE, "Key": self.key(i)})
-                self.assertEqual(status, 200, f"delete {i} of {written}: {answer}")
+            self.delete(connection, range(written))
             self.assertLessEqual(server.log().count("store failed"), 2, "it fails and recovers in turns")
             connection.close()
 
@@ -432,12 +436,6 @@ class TinyDisk(FullDisk):
 
     SIZE = "12m"
     test_large_items_fill_it_and_deletes_make_room = None  # the test below asks for more
-
-    def delete(self, connection, numbers):
-        """A compaction may fill the disk in between; a moment later deletes come out of the reserve."""
-        for i in numbers:
-            self.until(lambda: connection.call("DeleteItem", {"TableName": TABLE, "Key": self.key(i)})[0] == 200,  # noqa: B023
-                       f"delete {i} of {numbers} is still refused")
 
     def test_deletes_go_on_after_a_restart_and_make_room(self):
         with Start(self.data) as server:
