@@ -163,6 +163,7 @@ class Job:
     def stop(self):
         if self.process and self.process.returncode is None:
             os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
 
 
 class Build(Job):
@@ -306,6 +307,8 @@ class Runner:
             counts += f", {outcome.skipped} skipped"
         self.passed += outcome.passed
         self.failed += outcome.failed
+        if sys.stdout.isatty():
+            print("\r\033[K", end="")  # a build's line of progress, which has no end
         print(f"{'FAIL' if outcome.failed else 'ok':<4} {job.name:<28} {counts:<28} {job.elapsed:7.1f} s")
         for failure in outcome.failures[:MAX_FAILURES_SHOWN]:
             print(f"       {failure}")
