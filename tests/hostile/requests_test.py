@@ -25,8 +25,9 @@ CLIENTS = 64
 
 def request(operation, body, **headers):
     lines = {"Host": "localhost", "Content-Type": "application/x-amz-json-1.0",
-             "X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Length": str(len(body))} | headers  # fmt: skip
-    head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in lines.items())
+             "X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Length": str(len(body))}  # fmt: skip
+    lines |= {name.replace("_", "-"): value for name, value in headers.items()}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     return f"POST / HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
