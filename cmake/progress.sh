@@ -3,7 +3,7 @@
 # On a terminal one line is written over and over; elsewhere a line is printed at every tenth part, and after half a minute.
 
 # shellcheck shell=bash
-first_build_processor_seconds=500 # of the program without tests, see docs/internals/build.md
+first_build_processor_seconds=450 # of the program without tests, see docs/internals/build.md
 progress_every_percent=10
 progress_every_seconds=30
 
