@@ -2,7 +2,7 @@
 #
 #   cmake -DSOURCE=FOLDER -DOUTPUT=commit.cc -P commit.cmake
 #
-# Run by every build: the commit is known only then.  One small file depends on it, and only the program links that file.
+# Run by every build: the commit is known only then.  One small file depends on it, and only the program links it.
 
 set(commit "")
 if(EXISTS ${SOURCE}/.git)

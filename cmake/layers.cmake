@@ -4,10 +4,11 @@
 # layer that was not declared is not found.  PUBLIC is for layers whose types appear in our headers, EXTERNAL for
 # third-party targets (PUBLIC_EXTERNAL when our headers include theirs).
 #
-# *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use;
-# TESTS_IN systems puts the tests into test_systems, which several layers share.  APART names
-# files that are not compiled together with others (cmake/speed.cmake): their private names are taken there.  HOT: on the way of every
-# request.
+# *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use.
+# TESTS_IN systems puts the tests into test_systems, which several layers share.
+#
+# HOT is for layers that every request passes through.  APART names files that are compiled by themselves, because they
+# have private names that another file of their layer has, too.  cmake/speed.cmake has both.
 # A main.cc belongs to a program, not to the layer.
 
 set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)

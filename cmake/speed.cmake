@@ -1,5 +1,5 @@
-# What makes a build from nothing quick.  docs/internals/build.md has what each gives.  A file still includes what it uses, and its
-# names are its own: the suite `each-file` compiles each one by itself, without any of this.
+# What makes a build from nothing quick.  docs/internals/build.md has what each gives.  A file still includes what it
+# uses, and its names are its own: the suite `each-file` compiles each one by itself, without any of this.
 
 option(STATOR_PRECOMPILED "Compile the standard headers once" ON)
 option(STATOR_TOGETHER "Compile several files of a layer at once; OFF is better when single files change often" ON)
@@ -7,9 +7,9 @@ option(STATOR_TOGETHER "Compile several files of a layer at once; OFF is better 
 # The standard library and fmt, which take longer to read than most of our files take to compile.
 
 set(common_headers
-  <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <cstddef> <cstdint> <cstring> <deque> <filesystem>
-  <functional> <limits> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread> <unordered_map>
-  <unordered_set> <utility> <variant> <vector>
+  <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <cstddef> <cstdint> <cstring> <deque>
+  <filesystem> <functional> <limits> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread>
+  <unordered_map> <unordered_set> <utility> <variant> <vector>
   <fmt/format.h> <fmt/ranges.h>)
 
 function(add_precompiled name)
@@ -21,8 +21,9 @@ function(add_precompiled name)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.gch.sum CONTENT ${checksum})
 endfunction()
 
-# A group of files is so large that g++ stops inlining in it: moves of std::string, say, which made a PutItem 6 % dearer.  Layers
-# that every request passes through get the limit that their single files had.  Files that use precompiled headers take it from them.
+# A group of files is so large that g++ stops inlining in it: moves of std::string, say, which made a PutItem 6 %
+# dearer.  For layers that every request passes through the limit is higher.  It is part of their precompiled headers,
+# because g++ takes it from there.
 set(hot_options "")
 if(STATOR_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT STATOR_SANITIZE)
   set(hot_options --param=large-unit-insns=100000)

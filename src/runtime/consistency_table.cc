@@ -19,8 +19,8 @@ constexpr std::string_view kPartPrefix = "part#";
 constexpr std::size_t kPartBytes = 300'000;  // a record has two images, of up to 400 KB each; a row can have 400 KB
 constexpr std::string_view kVerifying = "verifying";
 constexpr std::string_view kReading = "reading";
-constexpr std::chrono::milliseconds kFirstTableWait{
-    5};  // a Stator's table is there at once; elsewhere it takes seconds
+// A Stator's table is there at once; elsewhere it takes seconds.
+constexpr std::chrono::milliseconds kFirstTableWait{5};
 constexpr std::chrono::milliseconds kLongestTableWait{50};
 constexpr unsigned kTableWaits = 1200;  // a minute
 
@@ -88,7 +88,7 @@ Outcome<Done> ConsistencyTable::open() {
       table.stream = model::StreamView::None;
       ATTEMPT(dynamo_.create_table(table));
     }
-    std::this_thread::sleep_for(std::min(kFirstTableWait * waits, kLongestTableWait));
+    std::this_thread::sleep_for(std::min(kFirstTableWait * (waits + 1), kLongestTableWait));
   }
   return Problem{.kind = ProblemKind::Unavailable,
                  .code = "TableNotActive",

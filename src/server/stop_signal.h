@@ -25,8 +25,8 @@ class StopSignal {
   // nothing when the time is over.
   std::optional<int> wait_for(std::chrono::milliseconds time);
   int wait();  // for as long as it takes
-  // From now on, the end of the process that started this one is told as SIGTERM.  False when it cannot be watched: it is
-  // in another container, or the kernel is older than 5.3.
+  // From now on, the end of the process that started this one is told as SIGTERM.  False when it cannot be watched:
+  // it is in another container, or the kernel is older than 5.3.
   bool follow_parent();
   // Ends the wait from any thread.
   void request();

@@ -26,14 +26,14 @@ def host(*command):
 
 
 def mirror():
-    """Where this machine gets its packages."""
+    """Where this machine gets its packages; None when it does not say, and debootstrap knows a place."""
     files = [pathlib.Path("/etc/apt/sources.list"), *sorted(pathlib.Path("/etc/apt/sources.list.d").glob("*"))]
     for file in files:
         text = file.read_text(errors="replace") if file.is_file() else ""
         found = re.search(r"^(?:deb (?:\[.*\] )?|URIs: *)(https?://\S+/debian)/?\s", text, re.MULTILINE)
         if found:
             return found[1]
-    return "http://deb.debian.org/debian"
+    return None
 
 
 def kept_bare_system():
@@ -42,7 +42,7 @@ def kept_bare_system():
     if not KEPT.exists():
         host("bash", "-c", f"cd {TOP} && source cmake/packages.sh && install_missing debootstrap:debootstrap")
         with tempfile.TemporaryDirectory() as folder:
-            host("debootstrap", "--variant=minbase", "bookworm", folder, mirror())
+            host("debootstrap", "--variant=minbase", "bookworm", folder, *filter(None, [mirror()]))
             host("chroot", folder, "apt-get", "clean")
             part = KEPT.with_suffix(".part")
             host("tar", "-C", folder, "-cf", part, ".")

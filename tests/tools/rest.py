@@ -17,7 +17,7 @@ import unittest
 import endpoints
 import server as stator
 
-PATIENCE = 120 * stator.slowness()
+PATIENCE = 30 * stator.slowness()
 
 
 class Answer:
@@ -34,6 +34,8 @@ class Answer:
 
 class App:
     """`stator app MODEL` on a folder."""
+
+    patience = PATIENCE  # seconds for an answer
 
     def __init__(self, folder, model, *arguments, command="app", variables=None):
         self.folder, self.model, self.arguments, self.command = folder, model, arguments, command
@@ -100,7 +102,7 @@ class App:
         return f"{text}.{encoded(hmac.digest(secret.encode(), text.encode(), hashlib.sha256))}"
 
     def raw(self, method, target, body=None, headers=()):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.patience)
         connection.request(method, target, body, dict(headers))
         response = connection.getresponse()
         answer = Answer(response.status, response.headers, response.read())
@@ -227,6 +229,7 @@ class AtDynoxide:
         cls.addClassCleanup(process.kill)
         cls.arguments = (*cls.arguments, "--endpoint", url)
         super().setUpClass()
+        cls.app.patience = 4 * PATIENCE  # for 10,000 items it needs half a minute and more when other suites run beside this one
 
 
 def everywhere(*tests):

@@ -5,9 +5,10 @@
 
 namespace stator::storage {
 
-// How a store shares out the room that a disk has for it.  On a full disk a delete needs room for itself in the log, and
-// giving back what it has deleted takes a flush of everything that is in the log.  So the log, two write buffers at most
-// when a flush finds the disk full, has to fit into the reserve, and on a small disk the write buffers are smaller.
+// How a store shares out the room that a disk has for it.
+//
+// On a full disk a delete needs room in the log.  To give room back, everything in the log has to be flushed, which is at
+// most two write buffers.  So two write buffers have to fit into the reserve, and on a small disk they are smaller.
 // A disk with some gigabytes has room for everything at its usual size.
 struct DiskRoom {
   // Below this, what is promised for a full disk does not hold: the files that are always there leave too little.
