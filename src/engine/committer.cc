@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <utility>
 
 #include "stator/base/log.h"
 
@@ -213,6 +214,9 @@ std::size_t Committer::commit_group(Works& works, std::size_t first) {
     ++conflicts_;
     committed = commit_once(works, first, taken);
   }
+  if (!committed && committed.error().code == ErrorCode::ReadOnly && recover_for(*works[first])) {
+    committed = commit_once(works, first, taken);
+  }
   works_ += taken;
   for (std::size_t i = first; i < first + taken; ++i) {
     try {
@@ -255,6 +259,7 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
   auto committed = store_.commit(std::move(batch));
   if (committed) {
     ++commits_;
+    committed_since_recovery_ = true;
     if (noted) last_commit_time_noted_ = pending.time();
     freshness_.visible_.store(number, std::memory_order_release);
   } else if (committed.error().code != ErrorCode::Conflict) {
@@ -325,6 +330,15 @@ Error Committer::read_only_error(const Work& work) const {
       break;
   }
   return {ErrorCode::ReadOnly, fmt::format("The database is read-only: {}", words)};
+}
+
+// Once between two commits, since the store may have to be opened again for it.
+bool Committer::recover_for(const Work& work) {
+  if (!is_accepted(work) || !std::exchange(committed_since_recovery_, false)) return false;
+  const auto last = store_.last_commit();
+  next_recovery_ = clock_.now();
+  try_recover();
+  return store_.last_commit() == last;  // otherwise the commit that failed was kept after all
 }
 
 void Committer::try_recover() {

@@ -179,6 +179,9 @@ class Committer {
   Error read_only_error(const Work& work) const;
   bool is_accepted(const Work& work) const;
   void try_recover();
+  // A delete that finds the disk full need not be refused until the next attempt to recover: the store is brought to
+  // where it takes deletes.  Whether to try again.
+  bool recover_for(const Work& work);
 
   // Constant after construction.
   storage::Store& store_;
@@ -193,6 +196,7 @@ class Committer {
   WallTime last_commit_time_noted_{};
   std::uint64_t next_number_ = 1;
   WallTime next_recovery_{};
+  bool committed_since_recovery_ = false;  // by recover_for()
   Error failure_;
   storage::StoreTrouble trouble_ = storage::StoreTrouble::None;
 

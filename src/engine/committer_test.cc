@@ -375,6 +375,26 @@ TEST_P(CommitterTest, LetsDeletesThroughWhenTheDiskIsFull) {
   EXPECT_FALSE(committer->statistics().read_only);
 }
 
+TEST_P(CommitterTest, ADeleteThatFindsTheDiskFullGoesThrough) {
+  open();
+  ASSERT_TRUE(commit(put("a", "1")));
+  store.be_in_trouble(storage::StoreTrouble::DiskFull);
+  EXPECT_TRUE(commit_freeing([](PendingCommit& pending) { pending.erase(KeyBytes("a")); }));
+  EXPECT_EQ(value("a"), "(none)");
+  EXPECT_TRUE(committer->statistics().read_only);
+}
+
+TEST_P(CommitterTest, DeletesThatAreRefusedDoNotEachOpenTheStoreAgain) {
+  open();
+  ASSERT_TRUE(commit(put("a", "1")));
+  store.be_in_trouble(storage::StoreTrouble::DiskFull);
+  store.fail_commits(1000);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_FALSE(commit_freeing([](PendingCommit& pending) { pending.erase(KeyBytes("a")); }));
+  }
+  EXPECT_LE(store.recoveries_tried(), 2U);
+}
+
 TEST_P(CommitterTest, IsReadOnlyFromTheStartOnAFullDisk) {
   store.be_in_trouble(storage::StoreTrouble::DiskFull);
   open();
