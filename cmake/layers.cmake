@@ -7,6 +7,8 @@
 # *_test.cc beside the code become test_<name>, *_bench.cc become bench_<name>.  TEST_LAYERS are layers only tests use.
 # TESTS_IN systems puts the tests into test_systems, which several layers share.
 #
+# ROOMS are folders of the layer, for one that has many files.  They share its namespace, and its tests.
+#
 # HOT is for layers that every request passes through.  APART names files that are compiled by themselves, because they
 # have private names that another file of their layer has, too.  cmake/speed.cmake has both.
 # A main.cc belongs to a program, not to the layer.
@@ -14,12 +16,13 @@
 set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 
 function(stator_layer name)
-  cmake_parse_arguments(L "HOT" "TESTS_IN" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS;APART" ${ARGN})
+  cmake_parse_arguments(L "HOT" "TESTS_IN" "PUBLIC;PRIVATE;EXTERNAL;PUBLIC_EXTERNAL;TEST_LAYERS;APART;ROOMS" ${ARGN})
   list(TRANSFORM L_PUBLIC PREPEND stator_)
   list(TRANSFORM L_PRIVATE PREPEND stator_)
   list(TRANSFORM L_TEST_LAYERS PREPEND stator_)
 
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  list(TRANSFORM L_ROOMS APPEND /*.cc)
+  file(GLOB sources CONFIGURE_DEPENDS *.cc ${L_ROOMS})
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(benches ${sources})

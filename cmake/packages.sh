@@ -41,8 +41,11 @@ install_missing() {
     as_root=(sudo)
   fi
   echo "Installing ${#missing[@]} packages: ${missing[*]}"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
-  "${apt[@]}" update || die 'apt-get update failed; its message is above'
-  (set -o pipefail && "${apt[@]}" -o APT::Status-Fd=1 install -y --no-install-recommends "${missing[@]}" | follow_apt) ||
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+  "${as_root[@]}" "${apt[@]}" update || die 'apt-get update failed; its message is above'
+  # The progress has a pipe of its own: scripts of packages stop when they cannot write their own lines.  It is made
+  # inside, because sudo closes descriptors.
+  (set -o pipefail && "${as_root[@]}" sh -c 'exec "$@" 3>&1 >/dev/null' sh "${apt[@]}" -o APT::Status-Fd=3 \
+    install -y --no-install-recommends "${missing[@]}" | follow_apt) ||
     die "apt-get could not install ${missing[*]}; Stator is built on Debian 12, and the message above says what is wrong"
 }

@@ -39,8 +39,8 @@ class Database {
   Answer call(std::string_view operation, std::string_view json);
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace stator

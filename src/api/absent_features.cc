@@ -12,11 +12,11 @@ namespace {
 
 #define DYNAMODB(name) "com.amazonaws.dynamodb.v20120810#" name
 
-void fail(Call& call, std::string_view type, std::string message) {
+void fail(OperationCall& call, std::string_view type, std::string message) {
   call.fail(Fault{.type = std::string(type), .message = std::move(message), .members = {}});
 }
 
-void not_supported(Call& call, std::string_view operation) {
+void not_supported(OperationCall& call, std::string_view operation) {
   call.fail({ErrorCode::Unsupported, fmt::format("{} is not supported", operation)});
 }
 
@@ -24,7 +24,7 @@ void not_supported(Call& call, std::string_view operation) {
 
 // The table, or null when the call has been answered.  `not_found` says what the operation's family says.
 template <typename NotFound>
-engine::TablePtr find_or_fail(Call& call, std::string_view name_or_arn, NotFound not_found) {
+engine::TablePtr find_or_fail(OperationCall& call, std::string_view name_or_arn, NotFound not_found) {
   const auto name = table_name(name_or_arn);
   if (!name) {
     call.fail(name.error());
@@ -39,39 +39,39 @@ engine::TablePtr find_or_fail(Call& call, std::string_view name_or_arn, NotFound
   return table;
 }
 
-engine::TablePtr named_table(Call& call) {
+engine::TablePtr named_table(OperationCall& call) {
   return find_or_fail(call, call.request().string("TableName").value_or(""), [](std::string_view name) {
     return Error{ErrorCode::ResourceNotFound, fmt::format("Requested resource not found: Table: {} not found", name)};
   });
 }
 
 // The same for backups, recovery and exports, whose error has another name.
-engine::TablePtr table_to_back_up(Call& call, std::string_view name_or_arn) {
+engine::TablePtr table_to_back_up(OperationCall& call, std::string_view name_or_arn) {
   return find_or_fail(call, name_or_arn, [](std::string_view name) {
     return Error{ErrorCode::TableNotFound, fmt::format("Table not found: {}", name)};
   });
 }
 
-void not_supported_on_table(Call& call, std::string_view operation) {
+void not_supported_on_table(OperationCall& call, std::string_view operation) {
   if (named_table(call) != nullptr) not_supported(call, operation);
 }
 
 // -- backups and point-in-time recovery
 
 // Backups are made beside the API.
-void not_supported_but_backups_are(Call& call, std::string_view feature) {
+void not_supported_but_backups_are(OperationCall& call, std::string_view feature) {
   call.fail({ErrorCode::Unsupported,
              fmt::format("{} is not supported; the command stator backup copies the whole database", feature)});
 }
 
-void create_backup(Call call) {
+void create_backup(OperationCall call) {
   if (table_to_back_up(call, call.request().string("TableName").value_or("")) != nullptr) {
     not_supported_but_backups_are(call, "CreateBackup");
   }
 }
 
 // DescribeBackup, DeleteBackup, RestoreTableFromBackup.
-void without_backup(Call call) {
+void without_backup(OperationCall call) {
   const auto arn = call.request().string("BackupArn").value_or("");
   if (!arn.starts_with("arn:") || arn.find("/backup/") == arn.npos) {
     return call.fail(validation_error("Invalid Backup ARN"));
@@ -79,13 +79,13 @@ void without_backup(Call call) {
   fail(call, DYNAMODB("BackupNotFoundException"), fmt::format("Backup not found: {}", arn));
 }
 
-void describe_continuous_backups(Call call) {
+void describe_continuous_backups(OperationCall call) {
   if (table_to_back_up(call, call.request().string("TableName").value_or("")) == nullptr) return;
   call.succeed(R"({"ContinuousBackupsDescription":{"ContinuousBackupsStatus":"DISABLED",)"
                R"("PointInTimeRecoveryDescription":{"PointInTimeRecoveryStatus":"DISABLED"}}})");
 }
 
-void update_continuous_backups(Call call) {
+void update_continuous_backups(OperationCall call) {
   const auto specification = call.request().object("PointInTimeRecoverySpecification");
   const bool enable = specification && specification->boolean("PointInTimeRecoveryEnabled").value_or(false);
   if (!enable) return describe_continuous_backups(std::move(call));
@@ -94,13 +94,13 @@ void update_continuous_backups(Call call) {
   }
 }
 
-void without_recovery(Call& call, const engine::TablePtr& table) {
+void without_recovery(OperationCall& call, const engine::TablePtr& table) {
   if (table == nullptr) return;
   fail(call, DYNAMODB("PointInTimeRecoveryUnavailableException"),
        fmt::format("Point in time recovery is not enabled for table '{}'", table->name));
 }
 
-void restore_to_point_in_time(Call call) {
+void restore_to_point_in_time(OperationCall call) {
   const auto name = call.request().string("SourceTableName");
   const auto arn = call.request().string("SourceTableArn");
   if (name.has_value() == arn.has_value()) {
@@ -111,7 +111,7 @@ void restore_to_point_in_time(Call call) {
 
 // -- exports and imports
 
-void export_table(Call call) {
+void export_table(OperationCall call) {
   const auto arn = call.request().string("TableArn").value_or("");
   if (!table_of_resource_arn(arn)) return call.fail(validation_error("Invalid TableArn: Invalid Table ARN"));
   without_recovery(call, find_or_fail(call, arn, [&](std::string_view) {
@@ -119,13 +119,13 @@ void export_table(Call call) {
                    }));
 }
 
-void describe_export(Call call) {
+void describe_export(OperationCall call) {
   const auto arn = call.request().string("ExportArn").value_or("");
   if (arn.find("/export/") == arn.npos) return call.fail(validation_error("Invalid Export ARN"));
   fail(call, DYNAMODB("ExportNotFoundException"), fmt::format("Export not found: Export not found: {}", arn));
 }
 
-void describe_import(Call call) {
+void describe_import(OperationCall call) {
   const auto arn = call.request().string("ImportArn").value_or("");
   if (arn.find("/import/") == arn.npos) return call.fail(validation_error("Invalid Import ARN"));
   fail(call, DYNAMODB("ImportNotFoundException"), fmt::format("Import not found: Import not found: {}", arn));
@@ -134,7 +134,7 @@ void describe_import(Call call) {
 // -- global tables
 
 // No new table of the first version can be made at the service either.
-void legacy_global_table(Call call) {
+void legacy_global_table(OperationCall call) {
   call.fail(validation_error(
       "One or more parameter values were invalid: DynamoDB global tables version 2017.11.29 is not supported. We "
       "recommend using DynamoDB global tables version 2019.11.21, instead of version 2017.11.29 (Legacy)."));
@@ -144,12 +144,12 @@ std::string no_global_table(std::string_view name) {
   return fmt::format("Global table with name: '{}' does not exist.", name);
 }
 
-void without_global_table(Call call) {
+void without_global_table(OperationCall call) {
   fail(call, DYNAMODB("GlobalTableNotFoundException"),
        no_global_table(call.request().string("GlobalTableName").value_or("")));
 }
 
-void without_replicas(Call call) {
+void without_replicas(OperationCall call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
   call.fail({ErrorCode::ResourceNotFound, no_global_table(*name)});
@@ -157,7 +157,7 @@ void without_replicas(Call call) {
 
 // -- Kinesis
 
-void describe_kinesis(Call call) {
+void describe_kinesis(OperationCall call) {
   const auto table = named_table(call);
   if (table == nullptr) return;
   std::string body;
@@ -172,7 +172,7 @@ void describe_kinesis(Call call) {
   call.succeed(std::move(body));
 }
 
-void disable_kinesis(Call call) {
+void disable_kinesis(OperationCall call) {
   if (named_table(call) == nullptr) return;
   call.fail(
       validation_error("Table is not in a valid state to enable Kinesis Streaming Destination: "
@@ -180,7 +180,7 @@ void disable_kinesis(Call call) {
                        "to perform DISABLE operation."));
 }
 
-void update_kinesis(Call call) {
+void update_kinesis(OperationCall call) {
   const auto table = named_table(call);
   if (table == nullptr) return;
   call.fail(
@@ -192,7 +192,7 @@ void update_kinesis(Call call) {
 
 // -- contributor insights
 
-void describe_insights(Call call) {
+void describe_insights(OperationCall call) {
   const auto table = named_table(call);
   if (table == nullptr) return;
   const auto index = call.request().string("IndexName");
@@ -209,7 +209,7 @@ void describe_insights(Call call) {
   call.succeed(std::move(body));
 }
 
-void list_insights(Call call) {
+void list_insights(OperationCall call) {
   if (call.request().has("TableName") && named_table(call) == nullptr) return;
   call.succeed(R"({"ContributorInsightsSummaries":[]})");
 }
@@ -217,7 +217,7 @@ void list_insights(Call call) {
 // -- resource policies
 
 // The table of the request's ResourceArn, or null when the call has been answered.
-engine::TablePtr table_of_policy(Call& call) {
+engine::TablePtr table_of_policy(OperationCall& call) {
   const auto arn = call.request().string("ResourceArn").value_or("");
   const auto name = table_of_resource_arn(arn);
   if (!name) {
@@ -230,16 +230,16 @@ engine::TablePtr table_of_policy(Call& call) {
   });
 }
 
-void without_policy(Call& call, std::string_view what) {
+void without_policy(OperationCall& call, std::string_view what) {
   fail(call, DYNAMODB("PolicyNotFoundException"),
        fmt::format("Resource-based policy not found for the provided ResourceArn: {}", what));
 }
 
-void get_resource_policy(Call call) {
+void get_resource_policy(OperationCall call) {
   if (table_of_policy(call) != nullptr) without_policy(call, call.request().string("ResourceArn").value_or(""));
 }
 
-void delete_resource_policy(Call call) {
+void delete_resource_policy(OperationCall call) {
   const auto table = table_of_policy(call);
   if (table == nullptr) return;
   const auto revision = call.request().string("ExpectedRevisionId");
@@ -249,7 +249,7 @@ void delete_resource_policy(Call call) {
                              *revision, table->name));
 }
 
-void put_resource_policy(Call call) {
+void put_resource_policy(OperationCall call) {
   if (table_of_policy(call) != nullptr) not_supported(call, "PutResourcePolicy");
 }
 
@@ -274,22 +274,22 @@ constexpr std::array kAbsentFeatures = {
     AbsentFeature{"DescribeTableReplicaAutoScaling", without_replicas},
     AbsentFeature{"DisableKinesisStreamingDestination", disable_kinesis},
     AbsentFeature{"EnableKinesisStreamingDestination",
-                  [](Call call) { not_supported_on_table(call, "EnableKinesisStreamingDestination"); }},
+                  [](OperationCall call) { not_supported_on_table(call, "EnableKinesisStreamingDestination"); }},
     AbsentFeature{"ExportTableToPointInTime", export_table},
     AbsentFeature{"GetResourcePolicy", get_resource_policy},
-    AbsentFeature{"ImportTable", [](Call call) { not_supported(call, "ImportTable"); }},
-    AbsentFeature{"ListBackups", [](Call call) { call.succeed(R"({"BackupSummaries":[]})"); }},
+    AbsentFeature{"ImportTable", [](OperationCall call) { not_supported(call, "ImportTable"); }},
+    AbsentFeature{"ListBackups", [](OperationCall call) { call.succeed(R"({"BackupSummaries":[]})"); }},
     AbsentFeature{"ListContributorInsights", list_insights},
-    AbsentFeature{"ListExports", [](Call call) { call.succeed(R"({"ExportSummaries":[]})"); }},
-    AbsentFeature{"ListGlobalTables", [](Call call) { call.succeed(R"({"GlobalTables":[]})"); }},
-    AbsentFeature{"ListImports", [](Call call) { call.succeed(R"({"ImportSummaryList":[]})"); }},
+    AbsentFeature{"ListExports", [](OperationCall call) { call.succeed(R"({"ExportSummaries":[]})"); }},
+    AbsentFeature{"ListGlobalTables", [](OperationCall call) { call.succeed(R"({"GlobalTables":[]})"); }},
+    AbsentFeature{"ListImports", [](OperationCall call) { call.succeed(R"({"ImportSummaryList":[]})"); }},
     AbsentFeature{"PutResourcePolicy", put_resource_policy},
     AbsentFeature{"RestoreTableFromBackup", without_backup},
     AbsentFeature{"RestoreTableToPointInTime", restore_to_point_in_time},
-    AbsentFeature{"SearchVectors", [](Call call) { not_supported_on_table(call, "SearchVectors"); }},
+    AbsentFeature{"SearchVectors", [](OperationCall call) { not_supported_on_table(call, "SearchVectors"); }},
     AbsentFeature{"UpdateContinuousBackups", update_continuous_backups},
     AbsentFeature{"UpdateContributorInsights",
-                  [](Call call) { not_supported_on_table(call, "UpdateContributorInsights"); }},
+                  [](OperationCall call) { not_supported_on_table(call, "UpdateContributorInsights"); }},
     AbsentFeature{"UpdateGlobalTable", legacy_global_table},
     AbsentFeature{"UpdateGlobalTableSettings", without_global_table},
     AbsentFeature{"UpdateKinesisStreamingDestination", update_kinesis},

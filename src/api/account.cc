@@ -5,7 +5,7 @@
 
 namespace stator::api {
 
-void describe_endpoints(Call call) {
+void describe_endpoints(OperationCall call) {
   std::string address(call.endpoint());
   if (address.empty()) address = fmt::format("dynamodb.{}.amazonaws.com", call.environment().region);
   std::string body;
@@ -17,7 +17,7 @@ void describe_endpoints(Call call) {
 }
 
 // The service's quotas for an account that has not asked for more.  Nothing here is throttled.
-void describe_limits(Call call) {
+void describe_limits(OperationCall call) {
   call.succeed(R"({"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"
                R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
 }

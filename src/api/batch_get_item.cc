@@ -25,7 +25,7 @@ struct TableKeys {
   bool consistent = false;
 };
 
-Result<TableKeys> read_table(Call& call, std::string_view name, Request request) {
+Result<TableKeys> read_table(OperationCall& call, std::string_view name, Request request) {
   TRY(check_expression_parameters(request, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
   TableKeys keys{.name = name, .request = request, .table = {}, .keys = {}, .projection = {}};
   keys.consistent = request.boolean("ConsistentRead").value_or(false);
@@ -39,7 +39,7 @@ Result<TableKeys> read_table(Call& call, std::string_view name, Request request)
   return keys;
 }
 
-Result<std::vector<TableKeys>> read_batch(Call& call) {
+Result<std::vector<TableKeys>> read_batch(OperationCall& call) {
   std::vector<TableKeys> tables;
   std::size_t count = 0;
   for (const auto [name, json] : call.request().object("RequestItems")->json()) {
@@ -74,7 +74,7 @@ void write_unprocessed(value::JsonWriter& json, const TableKeys& keys, std::size
   json.end_object();
 }
 
-Result<std::string> run_batch_get(Call& call) {
+Result<std::string> run_batch_get(OperationCall& call) {
   const auto tables = TRY(read_batch(call));
   std::string body;
   value::JsonWriter json(body);
@@ -119,6 +119,6 @@ Result<std::string> run_batch_get(Call& call) {
 
 }  // namespace
 
-void batch_get_item(Call call) { immediate<run_batch_get>(std::move(call)); }
+void batch_get_item(OperationCall call) { immediate<run_batch_get>(std::move(call)); }
 
 }  // namespace stator::api

@@ -34,7 +34,7 @@ Result<WriteAction> read_request(value::JsonElement json) {
   return action;
 }
 
-Result<engine::WriteRequest> read_writes(Call& call) {
+Result<engine::WriteRequest> read_writes(OperationCall& call) {
   engine::WriteRequest batch{.actions = {}, .atomic = false, .token = {}, .memory = call.write_memory()};
   std::vector<std::pair<std::string_view, std::size_t>> tables;  // name and how many actions are its
   for (const auto [name, requests] : call.request().object("RequestItems")->json()) {
@@ -80,7 +80,7 @@ struct Written {
   std::vector<value::AttributeValue> partitions;  // likewise, where collection metrics were asked for
 };
 
-std::string answer(const Call& call, const Written& written, const engine::WriteOutcome& outcome,
+std::string answer(const OperationCall& call, const Written& written, const engine::WriteOutcome& outcome,
                    const WriteAnswer& options) {
   std::string body;
   value::JsonWriter json(body);
@@ -96,7 +96,7 @@ std::string answer(const Call& call, const Written& written, const engine::Write
 
 }  // namespace
 
-void batch_write_item(Call call) {
+void batch_write_item(OperationCall call) {
   auto batch = read_writes(call);
   if (!batch) return call.fail(batch.error());
   const auto options = WriteAnswer::from(call.request());

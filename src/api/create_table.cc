@@ -84,7 +84,7 @@ Result<void> read_billing(const Request& request, Table& table) {
   return {};
 }
 
-Result<Table> read_table(Call& call) {
+Result<Table> read_table(OperationCall& call) {
   const auto& request = call.request();
   Table table;
   table.name = TRY(table_name(request.string("TableName").value_or("")));
@@ -118,7 +118,7 @@ Result<Table> read_table(Call& call) {
 
 }  // namespace
 
-void create_table(Call call) {
+void create_table(OperationCall call) {
   auto table = read_table(call);
   if (!table) return call.fail(table.error());
   call.about_table(table->name);

@@ -7,7 +7,7 @@
 namespace stator::api {
 namespace {
 
-Result<engine::WriteAction> read_delete(Call& call) {
+Result<engine::WriteAction> read_delete(OperationCall& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
   engine::WriteAction action{
@@ -27,7 +27,7 @@ Result<engine::WriteAction> read_delete(Call& call) {
 
 }  // namespace
 
-void delete_item(Call call) {
+void delete_item(OperationCall call) {
   auto action = read_delete(call);
   if (!action) return call.fail(action.error());
   const auto answer = WriteAnswer::from(call.request());

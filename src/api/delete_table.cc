@@ -3,7 +3,7 @@
 
 namespace stator::api {
 
-void delete_table(Call call) {
+void delete_table(OperationCall call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
   auto& engine = call.engine();

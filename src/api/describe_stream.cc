@@ -18,7 +18,7 @@ void write_shard(value::JsonWriter& json, const engine::Shard& shard) {
   json.end_object();
 }
 
-Result<std::string> run_describe_stream(Call& call) {
+Result<std::string> run_describe_stream(OperationCall& call) {
   const auto& request = call.request();
   const auto snapshot = call.engine().snapshot();
   const auto arn = request.string("StreamArn").value_or("");
@@ -57,6 +57,6 @@ Result<std::string> run_describe_stream(Call& call) {
 
 }  // namespace
 
-void describe_stream(Call call) { immediate<run_describe_stream>(std::move(call)); }
+void describe_stream(OperationCall call) { immediate<run_describe_stream>(std::move(call)); }
 
 }  // namespace stator::api

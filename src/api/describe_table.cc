@@ -6,7 +6,7 @@
 namespace stator::api {
 namespace {
 
-Result<std::string> run_describe_table(Call& call) {
+Result<std::string> run_describe_table(OperationCall& call) {
   const auto name = TRY(table_name(call.request().string("TableName").value_or("")));
   const auto table = call.engine().catalog().find(name);
   if (table == nullptr) {
@@ -23,6 +23,6 @@ Result<std::string> run_describe_table(Call& call) {
 
 }  // namespace
 
-void describe_table(Call call) { immediate<run_describe_table>(std::move(call)); }
+void describe_table(OperationCall call) { immediate<run_describe_table>(std::move(call)); }
 
 }  // namespace stator::api

@@ -5,7 +5,7 @@
 namespace stator::api {
 namespace {
 
-Result<std::string> run_describe_time_to_live(Call& call) {
+Result<std::string> run_describe_time_to_live(OperationCall& call) {
   const auto name = TRY(table_name(call.request().string("TableName").value_or("")));
   const auto table = call.engine().catalog().find(name);
   if (table == nullptr) {
@@ -23,6 +23,6 @@ Result<std::string> run_describe_time_to_live(Call& call) {
 
 }  // namespace
 
-void describe_time_to_live(Call call) { immediate<run_describe_time_to_live>(std::move(call)); }
+void describe_time_to_live(OperationCall call) { immediate<run_describe_time_to_live>(std::move(call)); }
 
 }  // namespace stator::api

@@ -9,7 +9,7 @@
 namespace stator::api {
 namespace {
 
-Result<std::string> run_get_item(Call& call) {
+Result<std::string> run_get_item(OperationCall& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
   const auto key = TRY(value::decode_item(*request.element("Key")));
@@ -43,6 +43,6 @@ Result<std::string> run_get_item(Call& call) {
 
 }  // namespace
 
-void get_item(Call call) { immediate<run_get_item>(std::move(call)); }
+void get_item(OperationCall call) { immediate<run_get_item>(std::move(call)); }
 
 }  // namespace stator::api

@@ -64,7 +64,7 @@ void write_record(value::JsonWriter& json, const Environment& environment, const
   json.end_object();
 }
 
-Result<std::string> run_get_records(Call& call) {
+Result<std::string> run_get_records(OperationCall& call) {
   const auto& request = call.request();
   auto iterator = TRY(ShardIterator::decode(request.string("ShardIterator").value_or("")));
   const auto now = call.engine().clock().now();
@@ -103,6 +103,6 @@ Result<std::string> run_get_records(Call& call) {
 
 }  // namespace
 
-void get_records(Call call) { immediate<run_get_records>(std::move(call)); }
+void get_records(OperationCall call) { immediate<run_get_records>(std::move(call)); }
 
 }  // namespace stator::api

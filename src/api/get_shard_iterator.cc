@@ -21,7 +21,7 @@ Result<engine::ChangePosition> numbered_position(const engine::Shard& shard, std
   return after ? engine::after(*at) : *at;
 }
 
-Result<std::string> run_get_shard_iterator(Call& call) {
+Result<std::string> run_get_shard_iterator(OperationCall& call) {
   const auto& request = call.request();
   const auto arn = request.string("StreamArn").value_or("");
   TRY(parse_stream_arn(arn));
@@ -59,6 +59,6 @@ Result<std::string> run_get_shard_iterator(Call& call) {
 
 }  // namespace
 
-void get_shard_iterator(Call call) { immediate<run_get_shard_iterator>(std::move(call)); }
+void get_shard_iterator(OperationCall call) { immediate<run_get_shard_iterator>(std::move(call)); }
 
 }  // namespace stator::api

@@ -39,7 +39,7 @@ Result<bool> write_attributes(value::JsonWriter& json, const WriteAction& action
   return false;
 }
 
-Result<std::string> answer_success(const Call& call, const WriteAction& action, const ActionOutcome& outcome,
+Result<std::string> answer_success(const OperationCall& call, const WriteAction& action, const ActionOutcome& outcome,
                                    const WriteAnswer& answer) {
   std::string body;
   value::JsonWriter json(body);
@@ -85,7 +85,7 @@ WriteAnswer WriteAnswer::from(const Request& request) {
           .collection_metrics = request.string("ReturnItemCollectionMetrics") == "SIZE"};
 }
 
-void run_write(Call call, WriteAction action, WriteAnswer answer) {
+void run_write(OperationCall call, WriteAction action, WriteAnswer answer) {
   // The engine takes the action; what the answer needs of it stays here: its table, its key and what it updates.
   WriteAction for_answer{
       .kind = action.kind, .table = action.table, .item = {}, .condition = {}, .update = action.update};
@@ -136,7 +136,7 @@ void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engin
   json.end_object();
 }
 
-Result<void> bind_expressions(const Call& call, const Request& request, WriteAction& action) {
+Result<void> bind_expressions(const OperationCall& call, const Request& request, WriteAction& action) {
   const auto condition = request.string("ConditionExpression");
   const auto update = action.kind == WriteAction::Kind::Update ? request.string("UpdateExpression") : std::nullopt;
   if (!update && !condition) return {};

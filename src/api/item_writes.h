@@ -23,7 +23,7 @@ struct WriteAnswer {
 };
 
 // Hands the action to the engine and answers the call from what comes back.
-void run_write(Call call, engine::WriteAction action, WriteAnswer answer);
+void run_write(OperationCall call, engine::WriteAction action, WriteAnswer answer);
 
 // {"ItemCollectionKey":{...},"SizeEstimateRangeGB":[0.0,1.0]}
 void write_collection_metrics(value::JsonWriter& json, engine::Engine& engine, const engine::Table& table,
@@ -35,7 +35,7 @@ void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engin
                                   const std::vector<value::AttributeValue>& partitions);
 
 // Binds the ConditionExpression of a request, and the UpdateExpression of an update, where there is one.  Errors: Validation.
-Result<void> bind_expressions(const Call& call, const Request& request, engine::WriteAction& action);
+Result<void> bind_expressions(const OperationCall& call, const Request& request, engine::WriteAction& action);
 
 // Refuses an update of a key attribute.  Errors: Validation.
 Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kMaxStreams = 100;
 
 // The newest stream comes first, so that of a table's streams the one in use does.
-Result<std::string> run_list_streams(Call& call) {
+Result<std::string> run_list_streams(OperationCall& call) {
   const auto& request = call.request();
   const auto snapshot = call.engine().snapshot();
   const auto streams = TRY(engine::list_streams(*snapshot, request.string("TableName")));
@@ -40,6 +40,6 @@ Result<std::string> run_list_streams(Call& call) {
 
 }  // namespace
 
-void list_streams(Call call) { immediate<run_list_streams>(std::move(call)); }
+void list_streams(OperationCall call) { immediate<run_list_streams>(std::move(call)); }
 
 }  // namespace stator::api

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::int64_t kMaxNames = 100;
 
-Result<std::string> run_list_tables(Call& call) {
+Result<std::string> run_list_tables(OperationCall& call) {
   const auto& request = call.request();
   const auto limit = static_cast<std::size_t>(request.integer("Limit").value_or(kMaxNames));
   // One more than asked for tells whether there is more.
@@ -24,6 +24,6 @@ Result<std::string> run_list_tables(Call& call) {
 
 }  // namespace
 
-void list_tables(Call call) { immediate<run_list_tables>(std::move(call)); }
+void list_tables(OperationCall call) { immediate<run_list_tables>(std::move(call)); }
 
 }  // namespace stator::api

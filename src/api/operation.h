@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "stator/api/no_memory.h"
+#include "stator/api/operations.h"
 #include "stator/api/reply.h"
 #include "stator/api/request.h"
-#include "stator/api/service.h"
 #include "stator/engine/engine.h"
 #include "stator/expr/cache.h"
 
@@ -25,9 +25,9 @@ struct Environment {
 inline Error out_of_memory() { return {ErrorCode::Busy, std::string(kNoMemory)}; }
 
 // One request on its way through an operation: what it needs, and the way to answer.  Answered exactly once.
-class Call {
+class OperationCall {
  public:
-  Call(Environment& environment, Request request, ReplyCallback reply, const CallOptions& options = {})
+  OperationCall(Environment& environment, Request request, ReplyCallback reply, const CallOptions& options = {})
       : environment_(&environment),
         request_(request),
         reply_(std::move(reply)),
@@ -86,11 +86,11 @@ class Call {
   bool takes_long_ = false;
 };
 
-using OperationFunction = void (*)(Call call);
+using OperationFunction = void (*)(OperationCall call);
 
 // For operations that answer at once: turns a Result<std::string> into the answer.
-template <Result<std::string> (*run)(Call&)>
-void immediate(Call call) {
+template <Result<std::string> (*run)(OperationCall&)>
+void immediate(OperationCall call) {
   auto body = run(call);
   if (body) {
     call.succeed(std::move(*body));
@@ -102,34 +102,34 @@ void immediate(Call call) {
 // The operation by its name, or nullptr.
 OperationFunction function_of(std::string_view name);
 
-void batch_execute_statement(Call call);
-void batch_get_item(Call call);
-void batch_write_item(Call call);
-void create_table(Call call);
-void delete_item(Call call);
-void delete_table(Call call);
-void describe_endpoints(Call call);
-void describe_limits(Call call);
-void describe_stream(Call call);
-void describe_table(Call call);
-void describe_time_to_live(Call call);
-void execute_statement(Call call);
-void execute_transaction(Call call);
-void get_item(Call call);
-void get_records(Call call);
-void get_shard_iterator(Call call);
-void list_streams(Call call);
-void list_tables(Call call);
-void list_tags_of_resource(Call call);
-void put_item(Call call);
-void query(Call call);
-void scan(Call call);
-void tag_resource(Call call);
-void transact_get_items(Call call);
-void transact_write_items(Call call);
-void untag_resource(Call call);
-void update_item(Call call);
-void update_table(Call call);
-void update_time_to_live(Call call);
+void batch_execute_statement(OperationCall call);
+void batch_get_item(OperationCall call);
+void batch_write_item(OperationCall call);
+void create_table(OperationCall call);
+void delete_item(OperationCall call);
+void delete_table(OperationCall call);
+void describe_endpoints(OperationCall call);
+void describe_limits(OperationCall call);
+void describe_stream(OperationCall call);
+void describe_table(OperationCall call);
+void describe_time_to_live(OperationCall call);
+void execute_statement(OperationCall call);
+void execute_transaction(OperationCall call);
+void get_item(OperationCall call);
+void get_records(OperationCall call);
+void get_shard_iterator(OperationCall call);
+void list_streams(OperationCall call);
+void list_tables(OperationCall call);
+void list_tags_of_resource(OperationCall call);
+void put_item(OperationCall call);
+void query(OperationCall call);
+void scan(OperationCall call);
+void tag_resource(OperationCall call);
+void transact_get_items(OperationCall call);
+void transact_write_items(OperationCall call);
+void untag_resource(OperationCall call);
+void update_item(OperationCall call);
+void update_table(OperationCall call);
+void update_time_to_live(OperationCall call);
 
 }  // namespace stator::api

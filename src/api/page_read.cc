@@ -122,7 +122,7 @@ class PageWriter {
 
 }  // namespace
 
-Result<ReadExpressions> read_expressions(Call& call, std::string_view legacy_filter_name) {
+Result<ReadExpressions> read_expressions(OperationCall& call, std::string_view legacy_filter_name) {
   const auto& request = call.request();
   TRY(check_select(request));
   ReadExpressions bound;
@@ -141,7 +141,7 @@ Result<ReadExpressions> read_expressions(Call& call, std::string_view legacy_fil
   return bound;
 }
 
-Result<PageRead> open_page(Call& call, ReadExpressions expressions) {
+Result<PageRead> open_page(OperationCall& call, ReadExpressions expressions) {
   const auto& request = call.request();
   PageRead read;
   read.target.table = TRY(find_table(call));
@@ -177,7 +177,7 @@ std::uint64_t filter_bound(const std::optional<value::JsonElement>& constants, s
   return std::max<std::uint64_t>(1, kMostWork / ((1 + bytes) * (1 + expression_bytes / kShortestUse)));
 }
 
-Result<std::string> run_page(Call& call, const PageRead& read) {
+Result<std::string> run_page(OperationCall& call, const PageRead& read) {
   auto range = read.range;
   if (read.filter) {
     const auto& request = call.request();

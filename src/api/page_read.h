@@ -28,11 +28,11 @@ struct ReadExpressions {
   std::optional<expr::Condition> filter;
   std::optional<expr::Projection> projection;
 };
-Result<ReadExpressions> read_expressions(Call& call, std::string_view legacy_filter_name);
+Result<ReadExpressions> read_expressions(OperationCall& call, std::string_view legacy_filter_name);
 
 // The table or index to read, with what depends on it checked: consistent reads, Select, projected attributes.
 // Errors: Validation, ResourceNotFound.
-Result<PageRead> open_page(Call& call, ReadExpressions expressions);
+Result<PageRead> open_page(OperationCall& call, ReadExpressions expressions);
 
 // How many items a page looks at, at most, when its filter compares each of them with the request's own values.
 //
@@ -42,7 +42,7 @@ Result<PageRead> open_page(Call& call, ReadExpressions expressions);
 std::uint64_t filter_bound(const std::optional<value::JsonElement>& constants, std::size_t expression_bytes);
 
 // Reads the page and answers with it.
-Result<std::string> run_page(Call& call, const PageRead& read);
+Result<std::string> run_page(OperationCall& call, const PageRead& read);
 
 // ExclusiveStartKey, decoded.  Errors: Validation.
 Result<std::optional<value::Item>> exclusive_start_key(const Request& request);

@@ -8,7 +8,7 @@
 namespace stator::api {
 namespace {
 
-Result<engine::WriteAction> read_put(Call& call) {
+Result<engine::WriteAction> read_put(OperationCall& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
   engine::WriteAction action{
@@ -31,7 +31,7 @@ Result<engine::WriteAction> read_put(Call& call) {
 
 }  // namespace
 
-void put_item(Call call) {
+void put_item(OperationCall call) {
   auto action = read_put(call);
   if (!action) return call.fail(action.error());
   const auto answer = WriteAnswer::from(call.request());

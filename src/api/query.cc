@@ -48,7 +48,7 @@ Result<void> check_filter(const engine::ReadTarget& target, const expr::Conditio
   return {};
 }
 
-Result<std::string> run_query(Call& call) {
+Result<std::string> run_query(OperationCall& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(
       request, {.expressions = {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
@@ -72,6 +72,6 @@ Result<std::string> run_query(Call& call) {
 
 }  // namespace
 
-void query(Call call) { immediate<run_query>(std::move(call)); }
+void query(OperationCall call) { immediate<run_query>(std::move(call)); }
 
 }  // namespace stator::api

@@ -32,7 +32,7 @@ Result<Segment> read_segment(const Request& request) {
   return Segment{static_cast<std::uint32_t>(*segment), static_cast<std::uint32_t>(*total)};
 }
 
-Result<std::string> run_scan(Call& call) {
+Result<std::string> run_scan(OperationCall& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"ProjectionExpression", "FilterExpression"},
                                             .legacy = {"AttributesToGet", "ScanFilter", "ConditionalOperator"}}));
@@ -55,6 +55,6 @@ Result<std::string> run_scan(Call& call) {
 
 }  // namespace
 
-void scan(Call call) { immediate<run_scan>(std::move(call)); }
+void scan(OperationCall call) { immediate<run_scan>(std::move(call)); }
 
 }  // namespace stator::api

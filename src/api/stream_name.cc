@@ -24,7 +24,7 @@ Result<StreamName> parse_stream_arn(std::string_view arn) {
   return name;
 }
 
-Result<engine::StreamState> find_stream(Call& call, const storage::Snapshot& snapshot, std::string_view arn) {
+Result<engine::StreamState> find_stream(OperationCall& call, const storage::Snapshot& snapshot, std::string_view arn) {
   const auto name = TRY(parse_stream_arn(arn));
   auto stream = TRY(engine::read_stream(snapshot, name.table, name.label));
   if (!stream) {

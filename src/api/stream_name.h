@@ -21,6 +21,6 @@ Result<StreamName> parse_stream_arn(std::string_view arn);
 
 // The stream of an ARN as the snapshot has it; its table is noted as what the call is about.
 // Errors: Validation, ResourceNotFound, Storage, Corruption.
-Result<engine::StreamState> find_stream(Call& call, const storage::Snapshot& snapshot, std::string_view arn);
+Result<engine::StreamState> find_stream(OperationCall& call, const storage::Snapshot& snapshot, std::string_view arn);
 
 }  // namespace stator::api

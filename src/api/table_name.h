@@ -11,9 +11,9 @@ namespace stator::api {
 Result<std::string_view> table_name(std::string_view name_or_arn);
 
 // The table of a request, noted as what the call is about.  Errors: Validation, ResourceNotFound.
-Result<engine::TablePtr> find_table(Call& call, std::string_view name_or_arn);
+Result<engine::TablePtr> find_table(OperationCall& call, std::string_view name_or_arn);
 // Its TableName member.
-Result<engine::TablePtr> find_table(Call& call);
+Result<engine::TablePtr> find_table(OperationCall& call);
 
 // The table a ResourceArn parameter means, in any region and account.  Errors: Validation.
 Result<std::string_view> table_of_resource_arn(std::string_view arn);

@@ -85,7 +85,7 @@ Error missing(std::string_view member) {
 }
 
 // The name of the table that the request's ResourceArn means; whether there is one is found out last.
-Result<std::string> tagged_table(const Call& call) {
+Result<std::string> tagged_table(const OperationCall& call) {
   const auto arn = call.request().string("ResourceArn");
   if (!arn) return validation_error("Invalid TableArn");
   return std::string(TRY(table_of_resource_arn(*arn)));
@@ -124,7 +124,7 @@ Result<engine::Table> with_tags(engine::Table table, const Tags& tags) {
 }
 
 // Changes the table's record and answers with an empty body, as the service does.
-void change_tags(Call call, std::string table, std::function<Result<engine::Table>(engine::Table)> change) {
+void change_tags(OperationCall call, std::string table, std::function<Result<engine::Table>(engine::Table)> change) {
   call.about_table(table);
   auto& engine = call.engine();
   auto arn = std::string(call.request().string("ResourceArn").value_or(""));
@@ -136,7 +136,7 @@ void change_tags(Call call, std::string table, std::function<Result<engine::Tabl
                       });
 }
 
-Result<std::string> run_list(Call& call) {
+Result<std::string> run_list(OperationCall& call) {
   const auto name = TRY(tagged_table(call));
   const auto table = call.engine().catalog().find(name);
   if (table == nullptr) return resource_not_found(*call.request().string("ResourceArn"));
@@ -168,7 +168,7 @@ Result<Tags> read_tags(const Request& request) {
   return tags;
 }
 
-void tag_resource(Call call) {
+void tag_resource(OperationCall call) {
   auto table = tagged_table(call);
   if (!table) return call.fail(table.error());
   auto tags = read_tags_to_set(call.request());
@@ -177,7 +177,7 @@ void tag_resource(Call call) {
               [tags = std::move(*tags)](engine::Table current) { return with_tags(std::move(current), tags); });
 }
 
-void untag_resource(Call call) {
+void untag_resource(OperationCall call) {
   auto table = tagged_table(call);
   if (!table) return call.fail(table.error());
   auto keys = read_keys_to_remove(call.request());
@@ -190,6 +190,6 @@ void untag_resource(Call call) {
 }
 
 // The service gives all fifty in one answer, so NextToken never leads anywhere; it ignores one it is given.
-void list_tags_of_resource(Call call) { immediate<run_list>(std::move(call)); }
+void list_tags_of_resource(OperationCall call) { immediate<run_list>(std::move(call)); }
 
 }  // namespace stator::api

@@ -18,7 +18,7 @@ struct TransactGet {
   std::optional<expr::Projection> projection;
 };
 
-Result<TransactGet> read_get(Call& call, const Request& item) {
+Result<TransactGet> read_get(OperationCall& call, const Request& item) {
   const auto body = item.object("Get");
   if (!body) return validation_error("Invalid Request: TransactGetRequest should contain Get request");
   TransactGet get;
@@ -33,7 +33,7 @@ Result<TransactGet> read_get(Call& call, const Request& item) {
   return get;
 }
 
-void run(Call& call, Result<std::string>& answer, std::optional<Fault>& canceled) {
+void run(OperationCall& call, Result<std::string>& answer, std::optional<Fault>& canceled) {
   const auto attempt = [&]() -> Result<std::string> {
     std::vector<TransactGet> gets;
     for (const auto& item : call.request().objects("TransactItems")) gets.push_back(TRY(read_get(call, item)));
@@ -93,7 +93,7 @@ void run(Call& call, Result<std::string>& answer, std::optional<Fault>& canceled
 
 }  // namespace
 
-void transact_get_items(Call call) {
+void transact_get_items(OperationCall call) {
   Result<std::string> answer = std::string();
   std::optional<Fault> canceled;
   run(call, answer, canceled);

@@ -18,7 +18,7 @@ constexpr std::array<std::pair<std::string_view, WriteAction::Kind>, 4> kKinds =
     {"Update", WriteAction::Kind::Update},
 }};
 
-Result<TransactItem> read_item(Call& call, const Request& request) {
+Result<TransactItem> read_item(OperationCall& call, const Request& request) {
   TransactItem item;
   std::optional<Request> body;
   for (const auto& [name, kind] : kKinds) {
@@ -44,7 +44,7 @@ Result<TransactItem> read_item(Call& call, const Request& request) {
 
 }  // namespace
 
-void transact_write_items(Call call) {
+void transact_write_items(OperationCall call) {
   std::vector<TransactItem> items;
   for (const auto& request : call.request().objects("TransactItems")) {
     auto item = read_item(call, request);

@@ -19,7 +19,7 @@ struct BadItem {
 };
 
 // Finds the tables.  The service looks no further than the first bad item.
-Result<std::optional<BadItem>> check_items(Call& call, std::vector<TransactItem>& items) {
+Result<std::optional<BadItem>> check_items(OperationCall& call, std::vector<TransactItem>& items) {
   std::vector<std::size_t> sizes;
   sizes.reserve(items.size());
   for (const auto& item : items) sizes.push_back(value::item_size_bytes(item.action.item));
@@ -49,7 +49,7 @@ struct Answer {
   WriteAnswer options;
 };
 
-std::string success(const Call& call, const Answer& answer, const engine::WriteOutcome& outcome) {
+std::string success(const OperationCall& call, const Answer& answer, const engine::WriteOutcome& outcome) {
   std::string body;
   value::JsonWriter json(body);
   json.begin_object();
@@ -66,7 +66,7 @@ std::string success(const Call& call, const Answer& answer, const engine::WriteO
 
 }  // namespace
 
-void run_transaction(Call call, std::vector<TransactItem> items, WriteAnswer options,
+void run_transaction(OperationCall call, std::vector<TransactItem> items, WriteAnswer options,
                      std::optional<engine::RequestToken> token) {
   const auto bad = check_items(call, items);
   if (!bad) return call.fail(bad.error());

@@ -16,7 +16,7 @@ struct TransactItem {
 };
 
 // Finds the tables, holds the items against them, and hands all to the engine.  Answers the call.
-void run_transaction(Call call, std::vector<TransactItem> items, WriteAnswer options,
+void run_transaction(OperationCall call, std::vector<TransactItem> items, WriteAnswer options,
                      std::optional<engine::RequestToken> token);
 
 }  // namespace stator::api

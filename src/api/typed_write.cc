@@ -49,7 +49,7 @@ Result<expr::Binder> bind_placeholders(const Write& write, expr::Cache& cache) {
 }
 
 // The action without its table.
-Result<WriteAction> to_action(const Call& call, Write& write) {
+Result<WriteAction> to_action(const OperationCall& call, Write& write) {
   WriteAction action{
       .kind = kind_of(write.kind), .table = {}, .item = std::move(write.item), .condition = {}, .update = {}};
   TRY(value::check_well_formed(action.item));
@@ -77,7 +77,7 @@ Result<WriteAction> to_action(const Call& call, Write& write) {
   return action;
 }
 
-Result<WriteAction> prepare(Call& call, Write& write) {
+Result<WriteAction> prepare(OperationCall& call, Write& write) {
   if (write.kind == Write::Kind::Check) return validation_error("A check alone is no write");
   auto action = TRY(to_action(call, write));
   if (action.kind == WriteAction::Kind::Put && value::item_size_bytes(action.item) > value::kMaxItemSizeBytes) {
@@ -110,7 +110,7 @@ Result<void> check_transaction(const std::vector<Write>& writes) {
 
 }  // namespace
 
-void write_one(Call call, Write write) {
+void write_one(OperationCall call, Write write) {
   auto action = prepare(call, write);
   if (!action) return call.fail(action.error());
   run_write(std::move(call), std::move(*action),
@@ -120,7 +120,7 @@ void write_one(Call call, Write write) {
              .collection_metrics = false});
 }
 
-void write_all(Call call, std::vector<Write> writes) {
+void write_all(OperationCall call, std::vector<Write> writes) {
   if (const auto checked = check_transaction(writes); !checked) return call.fail(checked.error());
   std::vector<TransactItem> items;
   items.reserve(writes.size());

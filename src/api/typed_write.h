@@ -9,7 +9,7 @@
 // all that the service asks of a request.
 namespace stator::api {
 
-void write_one(Call call, Write write);
-void write_all(Call call, std::vector<Write> writes);
+void write_one(OperationCall call, Write write);
+void write_all(OperationCall call, std::vector<Write> writes);
 
 }  // namespace stator::api

@@ -9,7 +9,7 @@
 namespace stator::api {
 namespace {
 
-Result<engine::WriteAction> read_update(Call& call) {
+Result<engine::WriteAction> read_update(OperationCall& call) {
   const auto& request = call.request();
   TRY(check_expression_parameters(request, {.expressions = {"UpdateExpression", "ConditionExpression"},
                                             .legacy = {"AttributeUpdates", "Expected"}}));
@@ -30,7 +30,7 @@ Result<engine::WriteAction> read_update(Call& call) {
 
 }  // namespace
 
-void update_item(Call call) {
+void update_item(OperationCall call) {
   auto action = read_update(call);
   if (!action) return call.fail(action.error());
   const auto answer = WriteAnswer::from(call.request());

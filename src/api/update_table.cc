@@ -372,7 +372,7 @@ Result<Table> apply(Table table, const Changes& changes) {
 
 }  // namespace
 
-void update_table(Call call) {
+void update_table(OperationCall call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
   auto& engine = call.engine();

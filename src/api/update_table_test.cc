@@ -2,7 +2,7 @@
 
 #include <future>
 
-#include "stator/api/service.h"
+#include "stator/api/operations.h"
 #include "stator/engine/engine.h"
 #include "stator/storage/memory/memory_store.h"
 #include "stator/storage/testing/faulty_store.h"
@@ -16,7 +16,7 @@ class UpdateTableTest : public ::testing::Test {
   UpdateTableTest() {
     store_.report_durable(true);  // so that the committer has a thread of its own
     engine_ = engine::Engine::open(store_, clock_, random_).value();
-    service_ = std::make_unique<Service>(*engine_, ServiceOptions{});
+    service_ = std::make_unique<Operations>(*engine_, OperationsOptions{});
   }
 
   std::future<std::string> send(std::string_view operation, std::string_view body) {
@@ -52,7 +52,7 @@ class UpdateTableTest : public ::testing::Test {
   SystemClock clock_;
   Random random_{1};
   std::unique_ptr<engine::Engine> engine_;
-  std::unique_ptr<Service> service_;
+  std::unique_ptr<Operations> service_;
 };
 
 TEST_F(UpdateTableTest, IsPlannedAgainstTheTableAsTheUpdatesBeforeItLeftIt) {

@@ -27,7 +27,7 @@ std::string response(bool enabled, std::string_view attribute) {
 
 }  // namespace
 
-void update_time_to_live(Call call) {
+void update_time_to_live(OperationCall call) {
   const auto name = table_name(call.request().string("TableName").value_or(""));
   if (!name) return call.fail(name.error());
   const auto specification = call.request().object("TimeToLiveSpecification");

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "stator/app/jwt.h"
+#include "stator/app/auth/jwt.h"
 #include "stator/base/clock.h"
 #include "stator/cli/command.h"
 #include "stator/server/config.h"

@@ -15,9 +15,9 @@
 #include "stator/cli/command.h"
 #include "stator/cli/database_option.h"
 #include "stator/client/client.h"
-#include "stator/runtime/consistency_manager.h"
-#include "stator/runtime/migration.h"
-#include "stator/runtime/verify.h"
+#include "stator/runtime/consistency/consistency_manager.h"
+#include "stator/runtime/consistency/verify.h"
+#include "stator/runtime/migration/migration.h"
 #include "stator/systems/catalog/catalog.h"
 
 namespace stator::cli {
@@ -132,7 +132,7 @@ int verify_model(const CLI::App& action) {
     options.report = print_finding;
     const bool repair = action.get_option("--repair")->count() > 0;
     const auto result = repair ? runtime::repair_wholly(settler, options) : runtime::verify(settler, options);
-    if (!result) return fail(kFailed, result.problem().message);
+    if (!result) return fail(kFailed, result.error().message);
     const auto passes = result->passes > 1 ? fmt::format(" in {} passes", result->passes) : std::string();
     fmt::print("{} rows, {} findings, {} repaired{}\n", result->rows, result->findings, result->repaired, passes);
     if (!result->complete) return fail(kFailed, "there may be more to repair; others change what it repairs");
@@ -151,7 +151,7 @@ int show_parked(const CLI::App& action) {
     const SystemClock clock;
     runtime::ConsistencyManager manager(model, client, clock, random);
     const auto parked = manager.parked();
-    if (!parked) return fail(kFailed, parked.problem().message);
+    if (!parked) return fail(kFailed, parked.error().message);
     const auto replay = option(action, "--replay");
     int status = kDone;
     bool found = !replay || replay == "all";
@@ -164,7 +164,7 @@ int show_parked(const CLI::App& action) {
       if (replay != "all" && replay != record.id) continue;
       found = true;
       const auto replayed = manager.replay(record.id);
-      if (!replayed) status = fail(kFailed, fmt::format("{}: {}", record.id, replayed.problem().message));
+      if (!replayed) status = fail(kFailed, fmt::format("{}: {}", record.id, replayed.error().message));
       if (replayed) fmt::print("{}  carried\n", record.id);
     }
     if (!found) return fail(kFailed, fmt::format("no parked record is called {}", *replay));
@@ -211,7 +211,7 @@ int migrate_model(const CLI::App& action) {
       *from, *to, plan, *database->client, clock, random, [&](const runtime::MigrationProgress& progress) {
         fmt::print(stderr, "step {} of {}: {} rows\n", progress.step + 1, plan.steps.size(), progress.rows);
       });
-  if (!report) return fail(kFailed, report.problem().message + "; the same command goes on where it was");
+  if (!report) return fail(kFailed, report.error().message + "; the same command goes on where it was");
   for (const auto& finding : report->unresolved) print_finding(finding, false);
   fmt::print("{} things rewritten\n", report->rewritten);
   if (!report->complete) return fail(kFailed, "some rows need a person first; the same command goes on then");

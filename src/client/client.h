@@ -7,7 +7,7 @@
 #include "stator/api/write.h"
 
 namespace stator::api {
-class Service;
+class Operations;
 }
 
 namespace stator::client {
@@ -32,14 +32,14 @@ class Client {
 class InProcessClient final : public Client {
  public:
   // Both outlive the client; without a budget there is no limit to what its calls decode and answer.
-  explicit InProcessClient(api::Service& service, MemoryBudget* memory = nullptr)
+  explicit InProcessClient(api::Operations& service, MemoryBudget* memory = nullptr)
       : service_(service), memory_(memory) {}
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
   void write(api::Write write, api::ReplyCallback reply) override;
   void transact(std::vector<api::Write> writes, api::ReplyCallback reply) override;
 
  private:
-  api::Service& service_;
+  api::Operations& service_;
   MemoryBudget* const memory_;
 };
 

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "stator/api/service.h"
+#include "stator/api/operations.h"
 #include "stator/client/client.h"
 #include "stator/value/json.h"
 

@@ -207,7 +207,7 @@ Outcome outcome_of(http::ClientResponse response, const http::Origin& origin) {
 }
 
 // One call, from attempt to attempt.
-struct Call {
+struct RemoteCall {
   std::string target;  // DynamoDB_20120810.GetItem
   const http::Origin* origin;
   std::string body;
@@ -235,9 +235,9 @@ struct RemoteClient::Impl {
         transport(*how),
         owner(std::move(how)) {}
 
-  void attempt(std::unique_ptr<Call> call);
-  void finish(std::unique_ptr<Call> call, Outcome outcome);
-  bool pay(Call& call, Verdict verdict);
+  void attempt(std::unique_ptr<RemoteCall> call);
+  void finish(std::unique_ptr<RemoteCall> call, Outcome outcome);
+  bool pay(RemoteCall& call, Verdict verdict);
   std::chrono::milliseconds delay(int attempt, Verdict verdict);
 
   const RetryOptions retries;
@@ -251,7 +251,7 @@ struct RemoteClient::Impl {
   const std::unique_ptr<http::Transport> owner;  // last: its destructor brings the replies that are missing
 };
 
-void RemoteClient::Impl::attempt(std::unique_ptr<Call> call) {
+void RemoteClient::Impl::attempt(std::unique_ptr<RemoteCall> call) {
   http::ClientRequest request{
       .method = "POST",
       .target = "/",
@@ -278,7 +278,7 @@ void RemoteClient::Impl::attempt(std::unique_ptr<Call> call) {
   });
 }
 
-void RemoteClient::Impl::finish(std::unique_ptr<Call> call, Outcome outcome) {
+void RemoteClient::Impl::finish(std::unique_ptr<RemoteCall> call, Outcome outcome) {
   if (outcome.reply.ok()) quota = std::min(kQuota, quota + (call->paid > 0 ? call->paid : kReward));
   if (outcome.verdict == Verdict::MaybeDone && !call->reads) {
     call->doubt = std::get<api::Fault>(outcome.reply.outcome);
@@ -299,7 +299,7 @@ void RemoteClient::Impl::finish(std::unique_ptr<Call> call, Outcome outcome) {
 }
 
 // For another attempt; false when too many calls have failed of late.
-bool RemoteClient::Impl::pay(Call& call, Verdict verdict) {
+bool RemoteClient::Impl::pay(RemoteCall& call, Verdict verdict) {
   const int cost = verdict == Verdict::Throttled ? kThrottledCost : kTransientCost;
   if (quota < cost) return false;
   quota -= cost;
@@ -346,13 +346,13 @@ void RemoteClient::call(std::string_view operation, std::string_view json, api::
   const auto* const known = api::find_operation(operation);
   const bool of_streams = known != nullptr && known->service == kStreams;
   auto prepared = prepare(operation, json, impl_->random);
-  impl_->attempt(
-      std::make_unique<Call>(Call{.target = fmt::format("{}.{}", of_streams ? kStreams : kDatabase, operation),
-                                  .origin = of_streams ? &impl_->streams : &impl_->database,
-                                  .body = std::move(prepared.body),
-                                  .reads = is_read(operation),
-                                  .repeatable = prepared.repeatable,
-                                  .reply = std::move(reply)}));
+  impl_->attempt(std::make_unique<RemoteCall>(
+      RemoteCall{.target = fmt::format("{}.{}", of_streams ? kStreams : kDatabase, operation),
+                 .origin = of_streams ? &impl_->streams : &impl_->database,
+                 .body = std::move(prepared.body),
+                 .reads = is_read(operation),
+                 .repeatable = prepared.repeatable,
+                 .reply = std::move(reply)}));
 }
 
 }  // namespace stator::client

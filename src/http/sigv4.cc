@@ -91,9 +91,7 @@ struct Claim {
   std::optional<std::chrono::seconds> expires = {};  // presigned only
 };
 
-using Outcome = std::optional<SignatureFault>;
-
-Outcome read_header(const Request& request, std::string_view header, Claim& claim) {
+std::optional<SignatureFault> read_header(const Request& request, std::string_view header, Claim& claim) {
   auto rest = header;
   claim.algorithm = take_until(rest, " ");
   while (!rest.empty()) {
@@ -128,7 +126,7 @@ Outcome read_header(const Request& request, std::string_view header, Claim& clai
   return std::nullopt;
 }
 
-Outcome read_query(const Parameters& parameters, Claim& claim) {
+std::optional<SignatureFault> read_query(const Parameters& parameters, Claim& claim) {
   std::string missing;
   for (const auto& [name, value] :
        {std::pair("X-Amz-Algorithm", &claim.algorithm), std::pair("X-Amz-Credential", &claim.credential),
@@ -168,7 +166,7 @@ std::string claimed_key(const Request& request) {
   return printable(claim.credential.substr(0, claim.credential.find('/')));
 }
 
-Outcome check_time(Seconds time, Seconds now, std::chrono::seconds skew, const Claim& claim) {
+std::optional<SignatureFault> check_time(Seconds time, Seconds now, std::chrono::seconds skew, const Claim& claim) {
   const auto lifetime = claim.expires.value_or(skew);
   if (time < now - lifetime) {
     return fault(Kind::Invalid, fmt::format("Signature expired: {} is now earlier than {} ({} - {})", iso_basic(time),
@@ -188,7 +186,7 @@ struct Credential {
   std::string_view scope;  // all but the id
 };
 
-Outcome read_credential(std::string_view text, Credential& credential) {
+std::optional<SignatureFault> read_credential(std::string_view text, Credential& credential) {
   std::array<std::string_view, 5> parts;
   auto rest = text;
   for (auto& part : parts) part = take_until(rest, "/");
@@ -206,7 +204,7 @@ Outcome read_credential(std::string_view text, Credential& credential) {
   return std::nullopt;
 }
 
-Outcome check_scope(const Credential& credential, Seconds time, std::string_view service) {
+std::optional<SignatureFault> check_scope(const Credential& credential, Seconds time, std::string_view service) {
   std::string wrong;
   if (credential.region.empty()) wrong += "Credential should be scoped to a valid region, not ''. ";
   if (credential.service != service)
@@ -245,7 +243,8 @@ std::string title_case(std::string_view name) {
   return out;
 }
 
-Outcome check_signed_headers(const Request& request, const Claim& claim, const SignatureOptions& options) {
+std::optional<SignatureFault> check_signed_headers(const Request& request, const Claim& claim,
+                                                   const SignatureOptions& options) {
   if (static_cast<std::size_t>(std::ranges::count(claim.signed_headers, ';')) >= kSignedHeaders) {
     return fault(Kind::Incomplete, fmt::format("More than {} signed headers", kSignedHeaders));
   }

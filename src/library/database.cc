@@ -32,7 +32,7 @@ class PendingReply {
 
 }  // namespace
 
-struct Database::Parts {
+struct Database::State {
   std::unique_ptr<library::Instance> instance;
 };
 
@@ -42,7 +42,7 @@ Database::Database(const DatabaseOptions& options) {
                                            .relaxed_durability = options.relaxed_durability,
                                            .region = options.region});
   if (!instance) throw OpenError(instance.error().message);
-  parts_ = std::make_unique<Parts>(Parts{std::move(*instance)});
+  state_ = std::make_unique<State>(State{std::move(*instance)});
 }
 
 Database::~Database() = default;
@@ -52,7 +52,7 @@ Database::Answer Database::call(std::string_view operation, std::string_view jso
   padded.reserve(json.size() + value::kJsonPadding);
   padded = json;
   PendingReply pending;
-  parts_->instance->service().call(operation, padded, [&](api::Reply reply) { pending.set(std::move(reply)); });
+  state_->instance->service().call(operation, padded, [&](api::Reply reply) { pending.set(std::move(reply)); });
   auto reply = pending.wait();
   if (auto* body = std::get_if<std::string>(&reply.outcome)) {
     return {.ok = true, .body = std::move(*body), .error_name = {}};

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Instance>> Instance::open(const InstanceOptions& options)
   instance->engine_ = TRY(engine::Engine::open(*instance->store_, instance->clock_, instance->random_));
   instance->ttl_sweeper_ = std::make_unique<engine::TtlSweeper>(*instance->engine_, instance->clock_);
   instance->service_ =
-      std::make_unique<api::Service>(*instance->engine_, api::ServiceOptions{.region = options.region});
+      std::make_unique<api::Operations>(*instance->engine_, api::OperationsOptions{.region = options.region});
   return instance;
 }
 

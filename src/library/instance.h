@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "stator/api/service.h"
+#include "stator/api/operations.h"
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/base/result.h"
@@ -34,7 +34,7 @@ class Instance {
   // Errors: Usage, Storage, Corruption.
   static Result<std::unique_ptr<Instance>> open(const InstanceOptions& options);
 
-  api::Service& service() { return *service_; }
+  api::Operations& service() { return *service_; }
   engine::Engine& engine() { return *engine_; }
   storage::Store& store() { return *store_; }
 
@@ -46,7 +46,7 @@ class Instance {
   std::unique_ptr<storage::Store> store_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::TtlSweeper> ttl_sweeper_;
-  std::unique_ptr<api::Service> service_;
+  std::unique_ptr<api::Operations> service_;
 };
 
 }  // namespace stator::library

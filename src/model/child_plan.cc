@@ -67,13 +67,13 @@ class ChildKeys {
 
   bool lead_through_table() const { return follows_from_parent(model_.table.partition); }
 
-  bool lead_through(const Index& index) const {
+  bool lead_through(const IndexDesign& index) const {
     return holds_every_child(index) && std::all_of(index.partition.begin(), index.partition.end(),
                                                    [&](const auto& key) { return follows_from_parent(key); });
   }
 
  private:
-  bool follows_from_parent(const KeyAttribute& key) const {
+  bool follows_from_parent(const KeyDesign& key) const {
     const KeyRule* rule = child_.main().find_key(key.name);
     if (rule == nullptr) return is_kept_by_parent(key);
     if (rule->alternatives.size() != 1 || !applies_to_children(rule->alternatives[0])) return false;
@@ -88,7 +88,7 @@ class ChildKeys {
   }
 
   // Whether the parent has what is in the key, and has it as values of the key's type.
-  bool is_kept_by_parent(const KeyAttribute& key) const {
+  bool is_kept_by_parent(const KeyDesign& key) const {
     const Entity* parent = model_.find_entity(relation_.entity);
     return std::any_of(relation_.by.begin(), relation_.by.end(), [&](const auto& pair) {
       const Attribute* theirs = parent != nullptr ? parent->find_attribute(pair.first) : nullptr;
@@ -109,8 +109,8 @@ class ChildKeys {
   }
 
   // A sparse index may lack some.
-  bool holds_every_child(const Index& index) const {
-    const auto is_set = [&](const KeyAttribute& key) {
+  bool holds_every_child(const IndexDesign& index) const {
+    const auto is_set = [&](const KeyDesign& key) {
       const KeyRule* rule = child_.main().find_key(key.name);
       if (rule == nullptr) return is_always_there(key.name);
       return std::any_of(rule->alternatives.begin(), rule->alternatives.end(), [&](const KeyTemplate& alternative) {
@@ -142,7 +142,7 @@ class ChildSearch {
     const auto& table = model_.table;
     const ChildKeys keys(model_, child_, relation_);
     if (keys.lead_through_table()) {
-      TRY(consider(nullptr, {table.partition}, table.sort ? std::vector{*table.sort} : std::vector<KeyAttribute>()));
+      TRY(consider(nullptr, {table.partition}, table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>()));
     }
     for (const auto& index : table.indexes) {
       if (keys.lead_through(index)) TRY(consider(&index, index.partition, index.sort));
@@ -156,8 +156,8 @@ class ChildSearch {
 
  private:
   // Keeps the key if it beats what was found so far; the table comes first and wins ties.
-  Result<void> consider(const Index* index, const std::vector<KeyAttribute>& partition,
-                        const std::vector<KeyAttribute>& sort) {
+  Result<void> consider(const IndexDesign* index, const std::vector<KeyDesign>& partition,
+                        const std::vector<KeyDesign>& sort) {
     Front front;
     for (const auto& key : partition) {
       if (!TRY(add_partition(key, front))) return {};
@@ -175,7 +175,7 @@ class ChildSearch {
   }
 
   // False when the parent lacks what it is made of.
-  Result<bool> add_partition(const KeyAttribute& key, Front& front) {
+  Result<bool> add_partition(const KeyDesign& key, Front& front) {
     const KeyRule* rule = child_.main().find_key(key.name);
     if (rule == nullptr) {
       const AttributeValue* value = known_.find(key.name);
@@ -193,7 +193,7 @@ class ChildSearch {
   }
 
   // What all alternatives begin with.
-  Result<void> add_sort(const KeyAttribute& key, Front& front) {
+  Result<void> add_sort(const KeyDesign& key, Front& front) {
     const KeyRule* rule = child_.main().find_key(key.name);
     if (rule == nullptr || key.type != value::Type::S) return {};
     bool first = true;
@@ -223,8 +223,7 @@ class ChildSearch {
     }
   }
 
-  bool is_exact(const std::vector<KeyAttribute>& partition, const std::vector<KeyAttribute>& sort,
-                const Front& front) const {
+  bool is_exact(const std::vector<KeyDesign>& partition, const std::vector<KeyDesign>& sort, const Front& front) const {
     const bool all_determined = std::all_of(relation_.by.begin(), relation_.by.end(), [&](const auto& pair) {
       return front.determined.find(pair.second) != front.determined.end();
     });
@@ -244,7 +243,7 @@ class ChildSearch {
   }
 
   // Whether a row of that record can have a key that begins with `front`.
-  static bool can_begin(const Entity& entity, const Record& record, const KeyAttribute& key, std::string_view front) {
+  static bool can_begin(const Entity& entity, const Record& record, const KeyDesign& key, std::string_view front) {
     const KeyRule* rule = record.find_key(key.name);
     if (rule == nullptr) return entity.find_attribute(key.name) != nullptr;
     return std::any_of(rule->alternatives.begin(), rule->alternatives.end(),
@@ -261,10 +260,10 @@ class ChildSearch {
 
 }  // namespace
 
-bool can_find_children(const Model& model, const Entity& child, const Parent& relation, const Index* without) {
+bool can_find_children(const Model& model, const Entity& child, const Parent& relation, const IndexDesign* without) {
   const ChildKeys keys(model, child, relation);
   const auto& indexes = model.table.indexes;
-  return keys.lead_through_table() || std::any_of(indexes.begin(), indexes.end(), [&](const Index& index) {
+  return keys.lead_through_table() || std::any_of(indexes.begin(), indexes.end(), [&](const IndexDesign& index) {
            return &index != without && keys.lead_through(index);
          });
 }

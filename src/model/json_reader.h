@@ -40,8 +40,8 @@ struct JsonPlace {
 // are added for names that are given twice, and for numbers and texts that no item can hold: their value is Null.
 class JsonReader {
  public:
-  JsonReader(std::string_view text, std::vector<Problem>& problems) : text_(text), problems_(problems) {}
-  JsonReader(ByteSource& source, std::vector<Problem>& problems) : source_(&source), problems_(problems) {}
+  JsonReader(std::string_view text, std::vector<ValueProblem>& problems) : text_(text), problems_(problems) {}
+  JsonReader(ByteSource& source, std::vector<ValueProblem>& problems) : source_(&source), problems_(problems) {}
 
   // Begins an object or an array.  False when something else is there.
   bool open(char bracket) {
@@ -109,7 +109,7 @@ class JsonReader {
   std::size_t at_ = 0;
   std::size_t before_ = 0;  // bytes of earlier pieces
   ByteSource* source_ = nullptr;
-  std::vector<Problem>& problems_;
+  std::vector<ValueProblem>& problems_;
   bool first_ = true;  // nothing has been read since the last opening bracket
   std::size_t values_ = 0;
   std::string straddling_;  // a number that lies in two pieces
@@ -120,6 +120,6 @@ class JsonReader {
 // What such a value is as one of that type: a set, binary, a map without absent members.  nullopt when it does not fit,
 // which is then added to `problems`, and for a set without members, which is absent.  Only the kind is looked at.
 std::optional<value::AttributeValue> fit_json(const Type& type, const JsonPlace& place, value::AttributeValue value,
-                                              std::vector<Problem>& problems);
+                                              std::vector<ValueProblem>& problems);
 
 }  // namespace stator::model

@@ -44,7 +44,7 @@ void load_acceptance(const YamlNode& node, Loading& loading) {
 
 // An index whose key no entity of this model has is empty, unless another model that shares the table fills it.
 void warn_of_unfilled_keys(Loading& loading) {
-  const auto is_filled = [&](const KeyAttribute& key) {
+  const auto is_filled = [&](const KeyDesign& key) {
     const auto& entities = loading.model.entities;
     if (key.name == loading.model.table.type_attribute) return true;
     return std::any_of(entities.begin(), entities.end(), [&](const Entity& entity) {

@@ -373,7 +373,7 @@ class ActionResolver {
                       const Text& source) {
     if (node.op == Expression::Node::Op::Literal && node.value) {
       auto content = *node.value;
-      std::vector<Problem> problems;
+      std::vector<ValueProblem> problems;
       check_value(attribute.type, attribute.name, content, problems);
       for (const auto& problem : problems)
         report_.error(source.at(node.column - 1), "bad-value",

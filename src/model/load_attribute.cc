@@ -268,7 +268,7 @@ void load_default(const YamlNode* node, Attribute& attribute, Report& report) {
   if (node == nullptr) return;
   auto value = value_of(*node, attribute.type, report);
   if (!value) return;
-  std::vector<Problem> problems;
+  std::vector<ValueProblem> problems;
   check_value(attribute.type, attribute.name, *value, problems);
   for (const auto& problem : problems)
     report.error(node->position, "bad-default",

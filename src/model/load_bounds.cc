@@ -8,8 +8,6 @@ namespace {
 
 using Field = Template::Field;
 using Literal = Template::Literal;
-using Parts = std::vector<Template::Part>;
-
 constexpr std::string_view kLastCharacter = "\xF4\x8F\xBF\xBF";
 
 bool is_field(const Template::Part& part) { return std::holds_alternative<Field>(part); }
@@ -31,7 +29,7 @@ bool has_parts(const Entity& entity, const Field& field) {
 }
 
 // What stands behind `bound` in the last of the keys that begin with it; empty when it is a whole key, or another.
-std::string ending_in(const Entity& entity, const Parts& bound, const Parts& key) {
+std::string ending_in(const Entity& entity, const Template::Parts& bound, const Template::Parts& key) {
   const auto meet = [](const Template::Part& a, const Template::Part& b) {
     return a == b || (is_field(a) && is_field(b));
   };
@@ -55,8 +53,8 @@ std::string ending_in(const Entity& entity, const Parts& bound, const Parts& key
   return (separator == nullptr ? "" : separator->text) + std::string(kLastCharacter);
 }
 
-std::vector<Parts> keys_of(const Entity& entity, const Record& record, const std::string& name) {
-  std::vector<Parts> keys;
+std::vector<Template::Parts> keys_of(const Entity& entity, const Record& record, const std::string& name) {
+  std::vector<Template::Parts> keys;
   if (const KeyRule* rule = record.find_key(name)) {
     for (const auto& alternative : rule->alternatives) keys.push_back(alternative.text.parts());
   } else if (entity.find_attribute(name) != nullptr) {
@@ -65,13 +63,11 @@ std::vector<Parts> keys_of(const Entity& entity, const Record& record, const std
   return keys;
 }
 
-bool is_text(const Table& table, const std::optional<std::string>& index, const std::string& name) {
+bool is_text(const TableDesign& table, const std::optional<std::string>& index, const std::string& name) {
   const auto* found = index ? table.find_index(*index) : nullptr;
-  const auto sort = found != nullptr ? found->sort
-                    : table.sort     ? std::vector{*table.sort}
-                                     : std::vector<KeyAttribute>();
+  const auto sort = found != nullptr ? found->sort : table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>();
   return std::any_of(sort.begin(), sort.end(),
-                     [&](const KeyAttribute& key) { return key.name == name && key.type == value::Type::S; });
+                     [&](const KeyDesign& key) { return key.name == name && key.type == value::Type::S; });
 }
 
 }  // namespace

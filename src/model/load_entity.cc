@@ -12,9 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 7> kOperations{"create", "get", "put", "update", "delete", "restore", "purge"};
 
 // Shows `visit` each key attribute of the table and its indexes once.
-void for_each_key(const Table& table, const std::function<void(const KeyAttribute&)>& visit) {
+void for_each_key(const TableDesign& table, const std::function<void(const KeyDesign&)>& visit) {
   std::set<std::string_view> seen;
-  const auto show = [&](const KeyAttribute& key) {
+  const auto show = [&](const KeyDesign& key) {
     if (seen.insert(key.name).second) visit(key);
   };
   show(table.partition);
@@ -82,10 +82,10 @@ std::optional<KeyTemplate> load_key_template(const YamlNode& node, const std::st
 }
 
 void load_keys(const YamlNode& node, const std::string& entity, Record& record, Loading& loading) {
-  const Table& table = loading.model.table;
+  const TableDesign& table = loading.model.table;
   if (table.partition.name.empty()) return;  // which has been reported
   std::vector<std::string_view> known;
-  for_each_key(table, [&](const KeyAttribute& key) { known.push_back(key.name); });
+  for_each_key(table, [&](const KeyDesign& key) { known.push_back(key.name); });
   for (const auto& item : read_members(node, "`keys`", loading.report)) {
     if (std::find(known.begin(), known.end(), item.key.text) == known.end()) {
       loading.report.unknown(item.key.position, "unknown-key",
@@ -519,7 +519,7 @@ std::optional<value::Type> key_type_of(Kind kind) {
 }
 
 // A key holds texts, numbers or bytes, as the table says.
-void check_key_type(const Entity& entity, const KeyAttribute& key, Report& report) {
+void check_key_type(const Entity& entity, const KeyDesign& key, Report& report) {
   if (const Attribute* attribute = entity.find_attribute(key.name)) {
     if (key_type_of(attribute->type.kind) != key.type)
       report.error(attribute->position, "key-type",
@@ -542,9 +542,9 @@ void check_key_type(const Entity& entity, const KeyAttribute& key, Report& repor
 
 // DynamoDB takes no empty text or bytes as a key, so an attribute that is one as it is has at least one.  What is computed and empty
 // is in no index instead.
-void require_content_of_keys(const Table& table, Entity& entity) {
+void require_content_of_keys(const TableDesign& table, Entity& entity) {
   const auto one = value::Number::from_int(1);
-  for_each_key(table, [&](const KeyAttribute& key) {
+  for_each_key(table, [&](const KeyDesign& key) {
     for (auto& attribute : entity.attributes) {
       const bool can_be_empty = attribute.type.kind == Kind::String || attribute.type.kind == Kind::Binary;
       if (attribute.name != key.name || !can_be_empty || attribute.computed()) continue;
@@ -579,7 +579,7 @@ void check_pattern_is_kept(const Entity& entity, const Attribute& attribute, Rep
 
 // What can only be said when all attributes and keys of the entity are there.
 void check_entity(const std::string& name, Loading& loading) {
-  const Table& table = loading.model.table;
+  const TableDesign& table = loading.model.table;
   const Entity& entity = loading.entity(name);
   Report& report = loading.report;
   for (const auto& attribute : entity.attributes) {
@@ -598,7 +598,7 @@ void check_entity(const std::string& name, Loading& loading) {
             fmt::format("{} is an attribute of {}; a key is either made from a template or an attribute as it is",
                         rule.attribute, name));
     }
-    const auto need_key = [&](const KeyAttribute& key) {
+    const auto need_key = [&](const KeyDesign& key) {
       if (record.find_key(key.name) == nullptr && entity.find_attribute(key.name) == nullptr)
         report.error(record.position, "missing-key",
                      fmt::format("{} has no {}, which is in the key of the table",
@@ -608,7 +608,7 @@ void check_entity(const std::string& name, Loading& loading) {
     if (!table.partition.name.empty()) need_key(table.partition);
     if (table.sort) need_key(*table.sort);
   }
-  for_each_key(table, [&](const KeyAttribute& key) { check_key_type(entity, key, report); });
+  for_each_key(table, [&](const KeyDesign& key) { check_key_type(entity, key, report); });
 }
 
 // What is derived from a count or a sum, or from what is so derived, is not stored: it would have to move with them.

@@ -26,11 +26,11 @@ struct Use {
 // The key that a pattern queries.
 struct QueriedKey {
   std::string what;  // "the table", or the index
-  std::vector<KeyAttribute> partition;
-  std::vector<KeyAttribute> sort;
+  std::vector<KeyDesign> partition;
+  std::vector<KeyDesign> sort;
 };
 
-QueriedKey key_of(const Table& table, const Index* index) {
+QueriedKey key_of(const TableDesign& table, const IndexDesign* index) {
   if (index != nullptr) return {.what = index->name, .partition = index->partition, .sort = index->sort};
   QueriedKey key{.what = "the table", .partition = {table.partition}, .sort = {}};
   if (table.sort) key.sort.push_back(*table.sort);
@@ -45,7 +45,7 @@ class QueryLoader {
   void load(const YamlNode& node) {
     const auto members = read_members(node, "`query`", report_);
     if (!node.is_map()) return;
-    const Index* index = nullptr;
+    const IndexDesign* index = nullptr;
     for (const auto& item : members) {
       if (item.key.text != "index") continue;
       const auto name = read_text(item, "the index of a query", report_);
@@ -102,7 +102,7 @@ class QueryLoader {
     return std::move(parsed->value);
   }
 
-  void load_partition(const YamlNode& node, const KeyAttribute& attribute, const QueriedKey& key) {
+  void load_partition(const YamlNode& node, const KeyDesign& attribute, const QueriedKey& key) {
     const YamlNode* value = find(node, attribute.name);
     if (value == nullptr) {
       report_.error(node.position, "missing-key",
@@ -127,7 +127,7 @@ class QueryLoader {
 
   // Attributes of a sort key are given from the front, and only the last of them may be a range.
   void load_sort(const YamlNode& node, const QueriedKey& key) {
-    const KeyAttribute* gap = nullptr;
+    const KeyDesign* gap = nullptr;
     for (const auto& attribute : key.sort) {
       const YamlNode* value = find(node, attribute.name);
       if (value == nullptr) {
@@ -402,7 +402,7 @@ void load_join(const YamlNode& node, Pattern& pattern, Loading& loading) {
 // -------------------------------------------------------------------------------------------------------------- parameters
 
 // Whether a name is known from the entity that a pattern works within, once that has been found by the rest of its key.
-bool is_given_by(const Entity& within, const std::string& name, const Table& table) {
+bool is_given_by(const Entity& within, const std::string& name, const TableDesign& table) {
   const auto identity = within.identity(table);
   const Attribute* attribute = within.find_attribute(name);
   const bool finds_it = name != within.owner && std::find(identity.begin(), identity.end(), name) != identity.end();
@@ -601,7 +601,7 @@ void load_pattern(const YamlNode& node, Loading& loading) {
   };
   flag("single", pattern.single);
   const YamlNode* consistent = flag("consistent", pattern.consistent);
-  const Index* index = pattern.index ? loading.model.table.find_index(*pattern.index) : nullptr;
+  const IndexDesign* index = pattern.index ? loading.model.table.find_index(*pattern.index) : nullptr;
   if (pattern.consistent && index != nullptr && !index->local)
     report.error(consistent->key.position, "contradiction", "a global index cannot be read consistently");
   if (const YamlNode* page = words.find("page")) load_page(*page, pattern, report);

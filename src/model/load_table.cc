@@ -28,10 +28,10 @@ void check_dynamodb_name(const Text& name, std::string_view what, Report& report
 }
 
 // "PK", or "PK:N".
-std::optional<KeyAttribute> load_key_attribute(const YamlNode& node, Report& report) {
+std::optional<KeyDesign> load_key_attribute(const YamlNode& node, Report& report) {
   const auto text = read_text(node, "a key attribute", report);
   if (!text) return std::nullopt;
-  KeyAttribute key{.name = text->text, .type = value::Type::S, .position = text->position};
+  KeyDesign key{.name = text->text, .type = value::Type::S, .position = text->position};
   if (const auto colon = text->text.find(':'); colon != std::string::npos) {
     key.name = text->text.substr(0, colon);
     const std::string_view type = std::string_view(text->text).substr(colon + 1);
@@ -49,8 +49,8 @@ std::optional<KeyAttribute> load_key_attribute(const YamlNode& node, Report& rep
   return key;
 }
 
-std::vector<KeyAttribute> load_key_part(const YamlNode& node, std::string_view part, Report& report) {
-  std::vector<KeyAttribute> attributes;
+std::vector<KeyDesign> load_key_part(const YamlNode& node, std::string_view part, Report& report) {
+  std::vector<KeyDesign> attributes;
   for (const auto& item : read_list(node)) {
     if (auto attribute = load_key_attribute(item, report)) attributes.push_back(std::move(*attribute));
   }
@@ -60,7 +60,7 @@ std::vector<KeyAttribute> load_key_part(const YamlNode& node, std::string_view p
   return attributes;
 }
 
-void load_table_key(const YamlNode& node, Table& table, Report& report) {
+void load_table_key(const YamlNode& node, TableDesign& table, Report& report) {
   const auto parts = read_list(node);
   if (parts.empty() || parts.size() > 2) {
     report.error(node.position, "wrong-type", "the key of a table is [PARTITION] or [PARTITION, SORT]");
@@ -73,7 +73,7 @@ void load_table_key(const YamlNode& node, Table& table, Report& report) {
                  fmt::format("{} cannot be both partition and sort key", table.sort->name));
 }
 
-void load_projection(const YamlNode& node, Index& index, Loading& loading) {
+void load_projection(const YamlNode& node, IndexDesign& index, Loading& loading) {
   if (node.is_scalar()) {
     constexpr std::array kWords{Choice<Projection>("all", Projection::All),
                                 Choice<Projection>("keys", Projection::KeysOnly)};
@@ -90,7 +90,7 @@ void load_projection(const YamlNode& node, Index& index, Loading& loading) {
       const auto& entities = loading.model.entities;
       const bool known = std::any_of(entities.begin(), entities.end(),
                                      [&](const Entity& entity) { return entity.find_attribute(name.text) != nullptr; });
-      const Table& table = loading.model.table;
+      const TableDesign& table = loading.model.table;
       if (known || name.text == table.type_attribute || name.text == table.version_attribute) continue;
       std::vector<std::string_view> all;
       for (const auto& entity : entities) {
@@ -102,10 +102,10 @@ void load_projection(const YamlNode& node, Index& index, Loading& loading) {
   });
 }
 
-void load_index(const YamlNode& node, Table& table, Loading& loading) {
+void load_index(const YamlNode& node, TableDesign& table, Loading& loading) {
   Report& report = loading.report;
   check_dynamodb_name(node.key, "the name of an index", report);
-  Index index;
+  IndexDesign index;
   index.name = node.key.text;
   index.position = node.key.position;
   Words words(node, "an index", report);
@@ -147,9 +147,9 @@ void load_index(const YamlNode& node, Table& table, Loading& loading) {
 }
 
 // One attribute has one type, in whichever keys it is.
-void check_key_types(const Table& table, Report& report) {
-  std::map<std::string_view, const KeyAttribute*> known;
-  const auto check = [&](const KeyAttribute& key) {
+void check_key_types(const TableDesign& table, Report& report) {
+  std::map<std::string_view, const KeyDesign*> known;
+  const auto check = [&](const KeyDesign& key) {
     const auto [earlier, first] = known.emplace(key.name, &key);
     if (!first && earlier->second->type != key.type)
       report.error(key.position, "key-type",
@@ -165,7 +165,7 @@ void check_key_types(const Table& table, Report& report) {
   }
 }
 
-void check_index_counts(const Table& table, Report& report) {
+void check_index_counts(const TableDesign& table, Report& report) {
   std::size_t local = 0;
   std::size_t global = 0;
   for (const auto& index : table.indexes) {
@@ -176,7 +176,7 @@ void check_index_counts(const Table& table, Report& report) {
   }
 }
 
-void load_billing(const YamlNode& node, Table& table, Report& report) {
+void load_billing(const YamlNode& node, TableDesign& table, Report& report) {
   if (node.is_scalar()) {
     constexpr std::array kWords{Choice<bool>("on_demand", true)};
     (void)read_choice(node, "billing, unless it is { read: 5, write: 5 },", kWords, report);
@@ -196,7 +196,7 @@ void load_billing(const YamlNode& node, Table& table, Report& report) {
 
 void load_table(const YamlNode& node, Loading& loading) {
   Report& report = loading.report;
-  Table& table = loading.model.table;
+  TableDesign& table = loading.model.table;
   table.position = node.position;
   Words words(node, "a table", report);
   table.description = load_description(words, report);

@@ -14,9 +14,9 @@ const T* by_name(const std::vector<T>& list, std::string_view name) {
 
 }  // namespace
 
-const Index* Table::find_index(std::string_view index) const { return by_name(indexes, index); }
+const IndexDesign* TableDesign::find_index(std::string_view index) const { return by_name(indexes, index); }
 
-bool Table::projects(const Index& index, std::string_view attribute) const {
+bool TableDesign::projects(const IndexDesign& index, std::string_view attribute) const {
   if (index.projection == Projection::All || attribute == partition.name || (sort && attribute == sort->name))
     return true;
   if (by_name(index.partition, attribute) != nullptr || by_name(index.sort, attribute) != nullptr) return true;
@@ -70,12 +70,12 @@ std::vector<EntityRoute> Entity::routes() const {
   return routes;
 }
 
-std::vector<std::string> Entity::identity(const Table& table) const {
+std::vector<std::string> Entity::identity(const TableDesign& table) const {
   std::vector<std::string> names;
   const auto add = [&](const std::string& attribute) {
     if (std::find(names.begin(), names.end(), attribute) == names.end()) names.push_back(attribute);
   };
-  const auto add_key = [&](const KeyAttribute& key) {
+  const auto add_key = [&](const KeyDesign& key) {
     const KeyRule* rule = main().find_key(key.name);
     if (rule == nullptr) return add(key.name);
     for (const auto& alternative : rule->alternatives) {

@@ -21,7 +21,7 @@ namespace stator::model {
 
 // ---------------------------------------------------------------------------------------------------------------- the table
 
-struct KeyAttribute {
+struct KeyDesign {
   std::string name;
   value::Type type = value::Type::S;  // S, N or B
   Position position;
@@ -29,12 +29,12 @@ struct KeyAttribute {
 
 enum class Projection : std::uint8_t { All, KeysOnly, Include };
 
-struct Index {
+struct IndexDesign {
   std::string name;
   std::string description;
   bool local = false;
-  std::vector<KeyAttribute> partition;  // one, or up to four in a global index
-  std::vector<KeyAttribute> sort;       // none, one, or up to four in a global index
+  std::vector<KeyDesign> partition;  // one, or up to four in a global index
+  std::vector<KeyDesign> sort;       // none, one, or up to four in a global index
   Projection projection = Projection::All;
   std::vector<std::string> included;  // with Projection::Include
   Position position;
@@ -47,12 +47,12 @@ struct Throughput {
   std::int64_t write = 0;
 };
 
-struct Table {
+struct TableDesign {
   std::string name;
   std::string description;
-  KeyAttribute partition;
-  std::optional<KeyAttribute> sort;
-  std::vector<Index> indexes;
+  KeyDesign partition;
+  std::optional<KeyDesign> sort;
+  std::vector<IndexDesign> indexes;
   std::string type_attribute = "EntityType";  // says which entity and record a row is
   std::string version_attribute = "Version";
   std::optional<std::string> ttl_attribute;
@@ -60,9 +60,9 @@ struct Table {
   std::optional<Throughput> provisioned;  // none: on demand
   Position position;
 
-  const Index* find_index(std::string_view name) const;
+  const IndexDesign* find_index(std::string_view name) const;
   // Whether the entries of an index have that attribute of a row, if the row has it.
-  bool projects(const Index& index, std::string_view attribute) const;
+  bool projects(const IndexDesign& index, std::string_view attribute) const;
 };
 
 // --------------------------------------------------------------------------------------------------------------- attributes
@@ -285,7 +285,7 @@ struct Entity {
   // Those of its operations; none without a path.
   std::vector<EntityRoute> routes() const;
   // The attributes in the templates of the main record's primary key: what names one entity.
-  std::vector<std::string> identity(const Table& table) const;
+  std::vector<std::string> identity(const TableDesign& table) const;
 };
 
 // ----------------------------------------------------------------------------------------------------------------- patterns
@@ -424,7 +424,7 @@ struct Model {
   std::string name;
   std::string description;
   std::string file;
-  Table table;
+  TableDesign table;
   std::vector<Entity> entities;
   std::vector<Pattern> patterns;
   std::vector<Action> actions;

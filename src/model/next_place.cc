@@ -42,7 +42,7 @@ bool take_front(const Template& text, const Attribute& attribute, NextPlace& pla
 
 Result<NextPlace> next_place(const Model& model, const Entity& entity, const Attribute& attribute) {
   const Pattern& pattern = *model.find_pattern(attribute.next->pattern);
-  const Table& table = model.table;
+  const TableDesign& table = model.table;
   NextPlace place;
   const auto returned = std::find_if(pattern.returns.begin(), pattern.returns.end(),
                                      [&](const Returned& one) { return one.entity == entity.name; });
@@ -55,7 +55,7 @@ Result<NextPlace> next_place(const Model& model, const Entity& entity, const Att
   place.partition = own_partition ? place.index->partition : std::vector{table.partition};
   const auto sort = place.index != nullptr ? place.index->sort
                     : table.sort           ? std::vector{*table.sort}
-                                           : std::vector<KeyAttribute>();
+                                           : std::vector<KeyDesign>();
   const auto refused = [&](std::string_view why) {
     return validation_error(fmt::format("{} is not the order of {}: {}", pattern.name, attribute.name, why));
   };

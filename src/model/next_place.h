@@ -12,10 +12,10 @@ namespace stator::model {
 
 // Where an attribute with `next` is counted: the rows of one partition whose sort key has a certain front, then the number.
 struct NextPlace {
-  const Index* index = nullptr;  // null: the table
+  const IndexDesign* index = nullptr;  // null: the table
   const Record* record = nullptr;
-  std::vector<KeyAttribute> partition;
-  KeyAttribute sort;
+  std::vector<KeyDesign> partition;
+  KeyDesign sort;
   const Template* text = nullptr;  // of the sort key; null: it is the number as it is
   unsigned width = 0;              // digits of the number; 0: the sort key is a number
   std::vector<std::string> scope;  // attributes that say which rows: those of the partition key, and before the number

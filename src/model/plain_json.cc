@@ -13,7 +13,7 @@ namespace {
 
 using value::AttributeValue;
 using value::Item;
-using Problems = std::vector<Problem>;
+using Problems = std::vector<ValueProblem>;
 
 // ------------------------------------------------------------------------------------------------------------------ fitting
 
@@ -85,7 +85,7 @@ class Fitting {
 
 // Whether something is wrong with an attribute or inside it.
 bool has_problem(const Problems& problems, std::string_view name) {
-  return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+  return std::any_of(problems.begin(), problems.end(), [&](const ValueProblem& problem) {
     const std::string_view path = problem.attribute;
     return path.starts_with(name) &&
            (path.size() == name.size() || path[name.size()] == '.' || path[name.size()] == '[');

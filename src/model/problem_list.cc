@@ -11,7 +11,7 @@ constexpr std::size_t kMostNameBytes = 256;
 
 }  // namespace
 
-std::size_t more_of(const Problem& entry) {
+std::size_t more_of(const ValueProblem& entry) {
   std::size_t more = 0;
   if (!entry.attribute.empty()) return 0;
   const auto* end = entry.problem.data() + entry.problem.size();
@@ -19,8 +19,8 @@ std::size_t more_of(const Problem& entry) {
   return read.ec == std::errc() && read.ptr == end ? more : 0;
 }
 
-void add_problem(std::vector<Problem>& problems, std::string attribute, std::string problem) {
-  const auto counts = [](const Problem& one) { return more_of(one) > 0; };
+void add_problem(std::vector<ValueProblem>& problems, std::string attribute, std::string problem) {
+  const auto counts = [](const ValueProblem& one) { return more_of(one) > 0; };
   const bool room = problems.size() < kMostProblems ||
                     (problems.size() == kMostProblems && std::any_of(problems.begin(), problems.end(), counts));
   if (room) {
@@ -30,10 +30,10 @@ void add_problem(std::vector<Problem>& problems, std::string attribute, std::str
   }
 }
 
-void count_more_problems(std::vector<Problem>& problems, std::size_t more) {
+void count_more_problems(std::vector<ValueProblem>& problems, std::size_t more) {
   if (more == 0) return;
   const auto counted =
-      std::find_if(problems.begin(), problems.end(), [](const Problem& one) { return more_of(one) > 0; });
+      std::find_if(problems.begin(), problems.end(), [](const ValueProblem& one) { return more_of(one) > 0; });
   if (counted != problems.end()) {
     counted->problem = std::to_string(more_of(*counted) + more);
   } else {
@@ -41,13 +41,13 @@ void count_more_problems(std::vector<Problem>& problems, std::size_t more) {
   }
 }
 
-std::size_t problem_count(const std::vector<Problem>& problems) {
+std::size_t problem_count(const std::vector<ValueProblem>& problems) {
   std::size_t count = 0;
   for (const auto& one : problems) count += std::max<std::size_t>(more_of(one), 1);
   return count;
 }
 
-ShortList short_list(const std::vector<Problem>& problems) {
+ShortList short_list(const std::vector<ValueProblem>& problems) {
   ShortList list;
   for (const auto& one : problems) {
     if (more_of(one) == 0 && list.first.size() < kMostProblems) list.first.push_back(&one);

@@ -39,7 +39,7 @@ bool goes_along(const Model& model, const Entity& child, const Parent& relation)
   return is_taken_along(model, child, relation, 0);
 }
 
-bool comes_once(const Table& table, const Entity& entity) {
+bool comes_once(const TableDesign& table, const Entity& entity) {
   const auto identity = entity.identity(table);
   return std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
     const auto* attribute = entity.find_attribute(name);

@@ -6,7 +6,7 @@
 namespace stator::model {
 
 // Whether part of its name is generated, so that there is never another of that name.
-bool comes_once(const Table& table, const Entity& entity);
+bool comes_once(const TableDesign& table, const Entity& entity);
 
 // Whether there can be rows with this relation before their parent is there: it need not exist, or a former one of its name has left
 // them behind.

@@ -10,7 +10,7 @@ using value::AttributeValue;
 constexpr std::size_t kMaxPartitionBytes = 2048;
 constexpr std::size_t kMaxSortBytes = 1024;
 
-bool can_be_key(const KeyAttribute& key, const AttributeValue& value) {
+bool can_be_key(const KeyDesign& key, const AttributeValue& value) {
   if (value.type() != key.type) return false;
   if (const auto* text = value.as_string()) return !text->empty();
   if (const auto* binary = value.as_binary()) return !binary->bytes.empty();
@@ -34,7 +34,7 @@ Error too_long(std::string_view key, KeyPart part, std::string_view text, const 
 
 }  // namespace
 
-Result<std::optional<AttributeValue>> key_value(const Record& record, const KeyAttribute& key, KeyPart part,
+Result<std::optional<AttributeValue>> key_value(const Record& record, const KeyDesign& key, KeyPart part,
                                                 const value::Item& attributes, unsigned shard) {
   using Found = std::optional<AttributeValue>;
   const KeyRule* rule = record.find_key(key.name);
@@ -54,7 +54,7 @@ Result<std::optional<AttributeValue>> key_value(const Record& record, const KeyA
   return Found();
 }
 
-Result<AttributeValue> as_key(const KeyAttribute& key, std::string text) {
+Result<AttributeValue> as_key(const KeyDesign& key, std::string text) {
   if (key.type == value::Type::S) return AttributeValue(std::move(text));
   if (key.type == value::Type::B) return AttributeValue::binary(text);
   const auto number = value::Number::parse(text);

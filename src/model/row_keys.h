@@ -10,11 +10,11 @@ enum class KeyPart : std::uint8_t { Partition, Sort };
 
 // The value of one key attribute of a row; nullopt when none of its alternatives applies.
 // Errors: Validation: an attribute does not fit into the key, or the key is longer than DynamoDB allows.
-Result<std::optional<value::AttributeValue>> key_value(const Record& record, const KeyAttribute& key, KeyPart part,
+Result<std::optional<value::AttributeValue>> key_value(const Record& record, const KeyDesign& key, KeyPart part,
                                                        const value::Item& attributes, unsigned shard);
 
 // A rendered template as a value of the key's type.  Errors: Validation, when a number is needed and it is none.
-Result<value::AttributeValue> as_key(const KeyAttribute& key, std::string text);
+Result<value::AttributeValue> as_key(const KeyDesign& key, std::string text);
 
 // Errors: Validation, when `text` is longer than DynamoDB allows; `made_of` are the attributes it was made of.
 Result<void> check_key_size(std::string_view key, KeyPart part, std::string_view text,

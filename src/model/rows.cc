@@ -27,12 +27,12 @@ const AttributeValue* present(const Item& attributes, std::string_view path) {
   return value == nullptr || value->type() == value::Type::Null ? nullptr : value;
 }
 
-bool is_primary(const Table& table, std::string_view name) {
+bool is_primary(const TableDesign& table, std::string_view name) {
   return name == table.partition.name || (table.sort && name == table.sort->name);
 }
 
 // The primary key of a record; nullopt when a part of it is absent.
-Result<std::optional<Item>> record_key(const Table& table, const Record& record, const Item& attributes,
+Result<std::optional<Item>> record_key(const TableDesign& table, const Record& record, const Item& attributes,
                                        unsigned shard) {
   Item key;
   auto partition = TRY(key_value(record, table.partition, KeyPart::Partition, attributes, shard));
@@ -55,7 +55,7 @@ std::string key_text(const Item& key, std::string_view name) {
 }
 
 // The shard of an entity's rows, from the primary key of its main record.
-unsigned shard_of_key(const Table& table, const Item& main_key) {
+unsigned shard_of_key(const TableDesign& table, const Item& main_key) {
   return shard_of(key_text(main_key, table.partition.name),
                   table.sort ? key_text(main_key, table.sort->name) : std::string());
 }
@@ -95,9 +95,9 @@ Result<std::optional<AttributeValue>> expiry(const Expression& expires, const It
 }
 
 // Sets the keys of all indexes, and takes out what cannot be one.
-Result<void> set_index_keys(const Table& table, const Record& record, const Item& attributes, unsigned shard,
+Result<void> set_index_keys(const TableDesign& table, const Record& record, const Item& attributes, unsigned shard,
                             Item& item) {
-  const auto set = [&](const KeyAttribute& key, KeyPart part) -> Result<void> {
+  const auto set = [&](const KeyDesign& key, KeyPart part) -> Result<void> {
     const bool is_own = record.find_key(key.name) == nullptr;
     if (is_primary(table, key.name) || (is_own && item.find(key.name) == nullptr)) return {};
     auto value = TRY(key_value(record, key, part, attributes, shard));
@@ -185,7 +185,7 @@ Result<std::optional<std::string>> reserved_values(const std::vector<std::string
 
 }  // namespace
 
-Item primary_key_of(const Table& table, const Item& row) {
+Item primary_key_of(const TableDesign& table, const Item& row) {
   Item key;
   for (const auto* part : {&table.partition, table.sort ? &*table.sort : nullptr}) {
     const AttributeValue* value = part != nullptr ? row.find(part->name) : nullptr;
@@ -231,7 +231,7 @@ Result<std::optional<Item>> key_of(const Model& model, const Entity& entity, con
 
 bool could_be(const Model& model, const Entity& entity, const Record& record, const Item& row) {
   const auto attributes = attributes_of(model, entity, record, row);
-  const auto fits = [&](const KeyAttribute& key) {
+  const auto fits = [&](const KeyDesign& key) {
     const KeyRule* rule = record.find_key(key.name);
     const AttributeValue* value = row.find(key.name);
     if (rule == nullptr || value == nullptr || value->as_string() == nullptr) return value != nullptr;

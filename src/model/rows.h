@@ -11,7 +11,7 @@
 namespace stator::model {
 
 // The attribute names of a row's primary key with their values.
-value::Item primary_key_of(const Table& table, const value::Item& row);
+value::Item primary_key_of(const TableDesign& table, const value::Item& row);
 
 // One row of an entity.
 struct Row {
@@ -74,15 +74,16 @@ std::string reservation_prefix(const Model& model, const Entity& entity);
 struct ChildPlan {
   const Entity* child = nullptr;
   const Parent* relation = nullptr;
-  const Index* index = nullptr;  // null: the table, which is preferred because it can be read consistently
-  value::Item partition;         // the values of the partition key attributes
-  std::string sort_prefix;       // empty: the whole partition
+  const IndexDesign* index = nullptr;  // null: the table, which is preferred because it can be read consistently
+  value::Item partition;               // the values of the partition key attributes
+  std::string sort_prefix;             // empty: the whole partition
   bool exact = false;  // every row of the range is such a child; otherwise the relation's attributes are compared
 };
 // Whether there is such a key, whatever the parent.  It has all children in it, so it is not sparse; its partition key has one
 // alternative and no shards, and follows from the parent.
 // `without` is an index that is taken not to be there.
-bool can_find_children(const Model& model, const Entity& child, const Parent& relation, const Index* without = nullptr);
+bool can_find_children(const Model& model, const Entity& child, const Parent& relation,
+                       const IndexDesign* without = nullptr);
 // Errors: Validation, when can_find_children() says no; the checker says so beforehand.
 Result<ChildPlan> plan_children(const Model& model, const Entity& child, const Parent& relation,
                                 const value::Item& parent_attributes);

@@ -140,11 +140,11 @@ const Model& model() {
   return loaded;
 }
 const Entity& entity(std::string_view name) { return *model().find_entity(name); }
-const Table& table() { return model().table; }
+const TableDesign& table() { return model().table; }
 
 // Attributes from plain JSON, whatever they are.
 Item plain(std::string_view json) {
-  std::vector<Problem> problems;
+  std::vector<ValueProblem> problems;
   Attribute any;
   any.name = "all";
   any.type.kind = Kind::Any;

@@ -48,15 +48,16 @@ class Template {
     friend bool operator==(const Shard&, const Shard&) = default;
   };
   using Part = std::variant<Literal, Field, Shard>;
+  using Parts = std::vector<Part>;
 
   // Errors: Validation, with the column (from 1, inside the text) in the message.
   static Result<Template> parse(std::string_view text);
 
   const std::string& text() const { return text_; }
-  const std::vector<Part>& parts() const { return parts_; }  // no two literals side by side, none empty
-  std::vector<std::string> attributes() const;               // names, each once, in order of appearance
-  unsigned shards() const;                                   // 1 when it has no shard
-  bool constant() const;                                     // literals only
+  const Parts& parts() const { return parts_; }  // no two literals side by side, none empty
+  std::vector<std::string> attributes() const;   // names, each once, in order of appearance
+  unsigned shards() const;                       // 1 when it has no shard
+  bool constant() const;                         // literals only
 
   // Looks an attribute up; null when it is absent.
   using Lookup = std::function<const value::AttributeValue*(std::string_view attribute)>;
@@ -80,7 +81,7 @@ class Template {
 
  private:
   std::string text_;
-  std::vector<Part> parts_;
+  Parts parts_;
 };
 
 // The text that a value is in the place of `field`.  Errors: Validation, when it does not fit.

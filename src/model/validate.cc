@@ -23,7 +23,7 @@ namespace {
 using value::AttributeValue;
 using value::Item;
 using value::Number;
-using Problems = std::vector<Problem>;
+using Problems = std::vector<ValueProblem>;
 
 // Compiled patterns by their text; a model has few.  Thread-safe.
 class Patterns {

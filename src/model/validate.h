@@ -10,14 +10,15 @@
 namespace stator::model {
 
 // What is wrong with one attribute.
-struct Problem {
+struct ValueProblem {
   std::string attribute;  // "Title", "address.city", "tags[2]"
   std::string problem;    // "must have at most 100 characters"
 };
 
 // Checks `value` against `type` and brings it into its one spelling (timestamps to UTC milliseconds, uuids to lower case, e-mail
 // domains to lower case).  Adds to `problems` all that is wrong.
-void check_value(const Type& type, std::string_view name, value::AttributeValue& value, std::vector<Problem>& problems);
+void check_value(const Type& type, std::string_view name, value::AttributeValue& value,
+                 std::vector<ValueProblem>& problems);
 
 // Between plain JSON, as REST bodies have it, and values.  A number becomes N, an array L or a set, null is absence (the caller
 // decides what that means), an object M.  Adds to `problems` where the JSON type does not fit.
@@ -30,7 +31,7 @@ struct PlainObject {
   std::vector<std::string> nulls;  // names that were given as null, or as a set without members
 };
 Result<PlainObject> read_plain_json(std::string_view text, const std::vector<Attribute>& attributes,
-                                    std::vector<Problem>& problems);
+                                    std::vector<ValueProblem>& problems);
 // The other way: sets as arrays, binary as base64.
 void append_plain_json(std::string& out, const value::AttributeValue& value);
 

@@ -48,7 +48,7 @@ Attribute attribute(std::string_view name, Type type, bool required = false) {
   return attribute;
 }
 
-std::string listed(const std::vector<Problem>& problems) {
+std::string listed(const std::vector<ValueProblem>& problems) {
   std::string list;
   for (const auto& problem : problems) list += (list.empty() ? "" : "; ") + problem.attribute + " " + problem.problem;
   return list;
@@ -62,7 +62,7 @@ std::string plain(const AttributeValue& value) {
 
 // What becomes of a value: itself in its one spelling, or what is wrong.
 std::string checked(const Type& type, AttributeValue value) {
-  std::vector<Problem> problems;
+  std::vector<ValueProblem> problems;
   check_value(type, "x", value, problems);
   return problems.empty() ? plain(value) : listed(problems);
 }
@@ -203,7 +203,7 @@ std::vector<Attribute> book() {
 
 // "values nulls: ... problems: ...", or why it is not JSON.
 std::string read(std::string_view json) {
-  std::vector<Problem> problems;
+  std::vector<ValueProblem> problems;
   const auto object = read_plain_json(json, book(), problems);
   if (!object.ok()) return object.error().message;
   std::string result;
@@ -300,7 +300,7 @@ TEST(PlainJson, BuildsNoMoreValuesThanAnItemCanHold) {
 TEST(PlainJson, SkipsWhatNobodyKnowsAndTellsOfAHundred) {
   std::string json = R"({"price":1)";
   for (int i = 0; i < 200'000; ++i) json += ",\"x" + std::to_string(i) + "\":[[],{}]";
-  std::vector<Problem> problems;
+  std::vector<ValueProblem> problems;
   const auto object = read_plain_json(json + "}", book(), problems);
   ASSERT_TRUE(object);
   EXPECT_NE(object->values.find("price"), nullptr);
@@ -320,14 +320,14 @@ TEST(PlainJson, TellsOfAHundredValuesThatDoNotFit) {
   for (const std::string_view wrong : {"1", "{}", "1e999"}) {
     std::string json = R"({"authors":[)" + std::string(wrong);
     for (int i = 1; i < 50'000; ++i) json += "," + std::string(wrong);
-    std::vector<Problem> problems;
+    std::vector<ValueProblem> problems;
     ASSERT_TRUE(read_plain_json(json + "]}", book(), problems));
     EXPECT_LE(problems.size(), 101U) << wrong;
     EXPECT_GE(problem_count(problems), 50'000U) << wrong;
   }
   value::List long_texts(5000, text("xyz"));
   AttributeValue list(std::move(long_texts));
-  std::vector<Problem> problems;
+  std::vector<ValueProblem> problems;
   check_value(of(Kind::List, bounded(Kind::String, "", "2")), "tags", list, problems);
   EXPECT_EQ(short_list(problems).first.size(), 100U);
   EXPECT_EQ(short_list(problems).more, 4900U);
@@ -338,7 +338,7 @@ TEST(PlainJson, ComesInPiecesOfAnySize) {
       R"( {"a" : [1, -2.5e10 ,true,false , null,"x\u00e9\ud83d\ude00\"é"], "skipped":{"b":[1,{}]} , "c":{}} )";
   for (std::size_t size = 1; size <= json.size(); ++size) {
     Pieces pieces(json, size);
-    std::vector<Problem> problems;
+    std::vector<ValueProblem> problems;
     JsonReader reader(pieces, problems);
     ASSERT_TRUE(reader.open('{'));
     std::string name, read;
@@ -360,7 +360,7 @@ TEST(PlainJson, ComesInPiecesOfAnySize) {
   for (const std::string_view wrong : {R"({"a":tru})", R"({"a":"x)", R"({"a":01})", R"({"a":[1 2]})", R"({"a":1}x)"}) {
     for (std::size_t size = 1; size <= wrong.size(); ++size) {
       Pieces pieces(wrong, size);
-      std::vector<Problem> problems;
+      std::vector<ValueProblem> problems;
       JsonReader reader(pieces, problems);
       std::string name;
       ASSERT_TRUE(reader.open('{') && reader.next_member(name));
@@ -373,7 +373,7 @@ TEST(PlainJson, ComesInPiecesOfAnySize) {
 TEST(PlainJson, ReadsBackWhatItWrites) {
   const std::string json =
       R"({"address":{"city":"Bern"},"authors":["a"],"cover":"YWI=","extra":[1,null,{"a":true}],"sizes":[1,2],"tags":["a","b"]})";
-  std::vector<Problem> problems;
+  std::vector<ValueProblem> problems;
   const auto object = read_plain_json(json, book(), problems);
   EXPECT_EQ(plain(AttributeValue(object->values)), json);
 }

@@ -112,7 +112,7 @@ std::string without_dots(std::string_view path) {
   return out;
 }
 
-struct Parts {
+struct AddressParts {
   std::string scheme;
   std::string_view host;
   std::string_view port;
@@ -120,8 +120,8 @@ struct Parts {
   std::string_view query;  // with its question mark
 };
 
-Result<Parts> split(std::string_view text) {
-  Parts parts;
+Result<AddressParts> split(std::string_view text) {
+  AddressParts parts;
   const auto colon = text.find("://");
   if (colon == std::string_view::npos) return validation_error("a URL begins with http:// or https://");
   parts.scheme = lower(text.substr(0, colon));

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stator/model/rows.h"
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
 
 namespace stator::runtime {
 namespace {
@@ -39,7 +39,7 @@ std::optional<Item> normalised(const Entity& entity, const Model& model, const I
   std::vector<std::string> names;
   for (const auto& name : identity) add_with_sources(entity, name, names);
   Item named;
-  std::vector<model::Problem> problems;
+  std::vector<model::ValueProblem> problems;
   for (const auto& name : names) {
     const auto* content = naming.find(name);
     if (content == nullptr) continue;
@@ -69,25 +69,25 @@ Item with_default_owner(const Entity& entity, Item naming, const Caller& caller)
 }
 
 // The row of that name, unless what it belongs to is gone; or it is soft-deleted, or what it belongs to is, and nobody asked for such.
-Outcome<Draft*> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
-                         bool include_deleted) {
+Result<Draft*, Problem> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
+                                 bool include_deleted) {
   const auto named = normalised(entity, model, naming);
   if (!named) return nullptr;
   auto loaded = transaction.load(entity, *named);
-  if (!loaded && loaded.problem().kind == ProblemKind::Invalid) return nullptr;  // no key can be made from this
-  auto* draft = ATTEMPT(std::move(loaded));
+  if (!loaded && loaded.error().kind == ProblemKind::Invalid) return nullptr;  // no key can be made from this
+  auto* draft = TRY(std::move(loaded));
   if (draft == nullptr) return nullptr;
-  const auto presence = ATTEMPT(transaction.presence(*draft));
+  const auto presence = TRY(transaction.presence(*draft));
   const bool found = presence == Presence::There || (include_deleted && presence == Presence::Deleted);
   return found ? draft : nullptr;
 }
 
 // Whether the caller may read it.  What the condition of a public row says of copies goes by what they are copies of: a list that was
 // just made private shows none of its items, although they do not know it yet.
-Outcome<bool> may_read(Transaction& transaction, const Model& model, const Entity& entity, const Item& attributes,
-                       const Caller& caller) {
+Result<bool, Problem> may_read(Transaction& transaction, const Model& model, const Entity& entity,
+                               const Item& attributes, const Caller& caller) {
   const auto& access = entity.read;
-  if (!ATTEMPT(lets_in(access, entity, attributes, caller))) return false;
+  if (!TRY(lets_in(access, entity, attributes, caller))) return false;
   const bool by_condition = access.anyone_when && !lets_in(access, caller) && !owns(entity, attributes, caller);
   if (!by_condition) return true;
   auto now = attributes;
@@ -95,8 +95,8 @@ Outcome<bool> may_read(Transaction& transaction, const Model& model, const Entit
     const auto* attribute = entity.find_attribute(name);
     if (attribute == nullptr || !attribute->copy_of) continue;
     const auto& parent = *entity.find_parent(attribute->copy_of->relation);
-    const auto key = ATTEMPT(checked(model::parent_key(model, entity, parent, attributes)));
-    const auto* source = key ? ATTEMPT(transaction.load_key(*model.find_entity(parent.entity), *key)) : nullptr;
+    const auto key = TRY(checked(model::parent_key(model, entity, parent, attributes)));
+    const auto* source = key ? TRY(transaction.load_key(*model.find_entity(parent.entity), *key)) : nullptr;
     const auto* content = source == nullptr ? nullptr : source->after->find(attribute->copy_of->attribute);
     if (content != nullptr)
       now.set(name, *content);
@@ -119,27 +119,28 @@ bool is_meant(const Grant& grant, const Item& gives, const Item& asked, const It
 }
 
 // The row that a pointer of the caller's leads to; null when there is none.
-Outcome<Draft*> find_through(Transaction& transaction, const Model& model, const Entity& entity, const Grant& grant,
-                             const Item& naming, const Caller& caller, bool include_deleted) {
-  const auto gives = ATTEMPT(look_up(transaction, model, grant, naming, caller));
+Result<Draft*, Problem> find_through(Transaction& transaction, const Model& model, const Entity& entity,
+                                     const Grant& grant, const Item& naming, const Caller& caller,
+                                     bool include_deleted) {
+  const auto gives = TRY(look_up(transaction, model, grant, naming, caller));
   if (!gives) return nullptr;
   auto theirs = naming;
   for (const auto& [attribute, content] : *gives) theirs.set(attribute, content);
-  auto* draft = ATTEMPT(find_row(transaction, model, entity, theirs, include_deleted));
+  auto* draft = TRY(find_row(transaction, model, entity, theirs, include_deleted));
   return draft != nullptr && is_meant(grant, *gives, naming, *draft->after) ? draft : nullptr;
 }
 
 // What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in another way,
 // because it is public or through another grant, may have a pointer as well.
-Outcome<std::optional<Visible>> admitted(Transaction& transaction, const Model& model, const Visible& seen,
-                                         const Item& naming, const model::Access& access, const Caller& caller,
-                                         bool include_deleted) {
+Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Model& model, const Visible& seen,
+                                                 const Item& naming, const model::Access& access, const Caller& caller,
+                                                 bool include_deleted) {
   const auto& entity = *seen.draft->entity;
-  if (ATTEMPT(lets_in(access, entity, *seen.draft->after, caller))) return std::optional(seen);
+  if (TRY(lets_in(access, entity, *seen.draft->after, caller))) return std::optional(seen);
   if (seen.grant != nullptr && contains(access.grants, seen.grant->name)) return std::optional(seen);
   for (const auto& name : access.grants) {
     const auto& grant = *model.find_grant(name);
-    const auto* found = ATTEMPT(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
+    const auto* found = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
     if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = &grant});
   }
   return std::optional<Visible>();
@@ -156,7 +157,8 @@ bool lets_in(const model::Access& access, const Caller& caller) {
                      [&](const std::string& role) { return contains(access.roles, role); });
 }
 
-Outcome<bool> lets_in(const model::Access& access, const Entity& entity, const Item& attributes, const Caller& caller) {
+Result<bool, Problem> lets_in(const model::Access& access, const Entity& entity, const Item& attributes,
+                              const Caller& caller) {
   if (lets_in(access, caller) || (access.owner && owns(entity, attributes, caller))) return true;
   if (!access.anyone_when) return false;
   const model::Expression::Scope scope{
@@ -171,8 +173,8 @@ std::optional<Problem> shut_out(const model::Access& access, const Caller& calle
   return forbidden();
 }
 
-Outcome<std::optional<Item>> look_up(Transaction& transaction, const Model& model, const Grant& grant,
-                                     const Item& asked, const Caller& caller) {
+Result<std::optional<Item>, Problem> look_up(Transaction& transaction, const Model& model, const Grant& grant,
+                                             const Item& asked, const Caller& caller) {
   if (!caller.subject) return std::optional<Item>();
   const auto& pointer = *model.find_entity(grant.pointer);
   Item naming;
@@ -183,7 +185,7 @@ Outcome<std::optional<Item>> look_up(Transaction& transaction, const Model& mode
       naming.set(theirs, *content);
     }
   }
-  const auto* found = ATTEMPT(find_row(transaction, model, pointer, naming, false));
+  const auto* found = TRY(find_row(transaction, model, pointer, naming, false));
   if (found == nullptr) return std::optional<Item>();
   Item gives;
   for (const auto& [ours, theirs] : grant.gives) {
@@ -192,77 +194,78 @@ Outcome<std::optional<Item>> look_up(Transaction& transaction, const Model& mode
   return std::optional(std::move(gives));
 }
 
-Outcome<Visible> find_visible(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
-                              const Caller& caller, bool include_deleted) {
+Result<Visible, Problem> find_visible(Transaction& transaction, const Model& model, const Entity& entity,
+                                      const Item& naming, const Caller& caller, bool include_deleted) {
   const auto own = with_default_owner(entity, naming, caller);
-  auto* draft = ATTEMPT(find_row(transaction, model, entity, own, include_deleted));
+  auto* draft = TRY(find_row(transaction, model, entity, own, include_deleted));
   // What is deleted is there only for those who may delete it, and so restore it.
-  const auto shows = [&](const Draft& found, const Grant* grant) -> Outcome<bool> {
-    if (!include_deleted || ATTEMPT(transaction.is_present(found))) return true;
+  const auto shows = [&](const Draft& found, const Grant* grant) -> Result<bool, Problem> {
+    if (!include_deleted || TRY(transaction.is_present(found))) return true;
     if (grant != nullptr && contains(entity.remove.grants, grant->name)) return true;
     return lets_in(entity.remove, entity, *found.after, caller);
   };
-  if (draft != nullptr && ATTEMPT(may_read(transaction, model, entity, *draft->after, caller)) &&
-      ATTEMPT(shows(*draft, nullptr))) {
+  if (draft != nullptr && TRY(may_read(transaction, model, entity, *draft->after, caller)) &&
+      TRY(shows(*draft, nullptr))) {
     return Visible{.draft = draft, .grant = nullptr};
   }
   for (const auto& name : entity.read.grants) {
     const auto& grant = *model.find_grant(name);
-    auto* shared = ATTEMPT(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
-    if (shared != nullptr && ATTEMPT(shows(*shared, &grant))) return Visible{.draft = shared, .grant = &grant};
+    auto* shared = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
+    if (shared != nullptr && TRY(shows(*shared, &grant))) return Visible{.draft = shared, .grant = &grant};
   }
   const bool would_help = !entity.read.anyone && !caller.subject && !caller.system && !entity.read.anyone_when;
   if (would_help) return unauthenticated();
   return not_found(entity.name);
 }
 
-Outcome<Visible> find_for(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
-                          const model::Access& access, const Caller& caller, bool include_deleted) {
+Result<Visible, Problem> find_for(Transaction& transaction, const Model& model, const Entity& entity,
+                                  const Item& naming, const model::Access& access, const Caller& caller,
+                                  bool include_deleted) {
   auto found = find_visible(transaction, model, entity, naming, caller, include_deleted);
   if (!found) {
     // Something that one may change without being able to see it.
     const auto own = with_default_owner(entity, naming, caller);
-    auto* draft = ATTEMPT(find_row(transaction, model, entity, own, include_deleted));
-    if (draft != nullptr && ATTEMPT(lets_in(access, entity, *draft->after, caller))) {
+    auto* draft = TRY(find_row(transaction, model, entity, own, include_deleted));
+    if (draft != nullptr && TRY(lets_in(access, entity, *draft->after, caller))) {
       return Visible{.draft = draft, .grant = nullptr};
     }
     return found;
   }
-  const auto let_in = ATTEMPT(admitted(transaction, model, *found, naming, access, caller, include_deleted));
+  const auto let_in = TRY(admitted(transaction, model, *found, naming, access, caller, include_deleted));
   if (!let_in) return not_admitted(caller);
   return *let_in;
 }
 
-Outcome<Visible> find_within(Transaction& transaction, const Model& model, const model::Action& action,
-                             const Item& inputs, const Caller& caller, bool include_deleted) {
+Result<Visible, Problem> find_within(Transaction& transaction, const Model& model, const model::Action& action,
+                                     const Item& inputs, const Caller& caller, bool include_deleted) {
   const auto& entity = *model.find_entity(*action.within);
-  const auto seen = ATTEMPT(find_visible(transaction, model, entity, inputs, caller, include_deleted));
+  const auto seen = TRY(find_visible(transaction, model, entity, inputs, caller, include_deleted));
   if (!entity.path.empty() && action.path.starts_with(entity.path)) {
-    ATTEMPT(check_place(entity, inputs, *seen.draft->after));
+    TRY(check_place(entity, inputs, *seen.draft->after));
   }
-  const auto let_in = ATTEMPT(admitted(transaction, model, seen, inputs, action.access, caller, include_deleted));
+  const auto let_in = TRY(admitted(transaction, model, seen, inputs, action.access, caller, include_deleted));
   if (let_in) return *let_in;
   // Steps are let at rows one by one, and those that are the caller's own may be in what is somebody else's.
   if (!action.native && seen.grant == nullptr) return seen;
   return not_admitted(caller);
 }
 
-Outcome<Done> check_place(const Entity& entity, const Item& key, const Item& row) {
+Result<void, Problem> check_place(const Entity& entity, const Item& key, const Item& row) {
   for (const auto& [name, content] : key) {
     const auto* attribute = entity.find_attribute(name);
     const bool in_path = entity.path.find("{" + name + "}") != std::string::npos;
     if (attribute == nullptr || !in_path || name == entity.owner) continue;
     auto asked = content;
-    std::vector<model::Problem> problems;
+    std::vector<model::ValueProblem> problems;
     model::check_value(attribute->type, name, asked, problems);
     const auto* found = row.find(name);
     if (!problems.empty() || found == nullptr || *found != asked) return not_found(entity.name);
   }
-  return Done{};
+  return {};
 }
 
-Outcome<Done> check_parents(Transaction& transaction, const Context& context, const Draft& draft,
-                            const Caller& caller) {
+Result<void, Problem> check_parents(Transaction& transaction, const Context& context, const Draft& draft,
+                                    const Caller& caller) {
   const auto& entity = *draft.entity;
   for (const auto& rules : context.rules.of(entity).relations) {
     const auto& parent = *rules.parent;
@@ -273,52 +276,52 @@ Outcome<Done> check_parents(Transaction& transaction, const Context& context, co
     }
     const bool owned_by_name = parent.read.owner && owns(parent, naming, caller);
     if (owned_by_name) continue;  // what is under the caller's own key is the caller's, if it is there
-    const auto key = ATTEMPT(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.after)));
+    const auto key = TRY(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.after)));
     if (!key) continue;
     if (draft.before &&
-        key == ATTEMPT(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.before)))) {
+        key == TRY(checked(model::parent_key(*context.model, entity, *rules.relation, *draft.before)))) {
       continue;
     }
     const auto found = find_visible(transaction, *context.model, parent, naming, caller, false);
     if (found.ok()) continue;
-    if (found.problem().kind != ProblemKind::NotFound) return found.problem();
+    if (found.error().kind != ProblemKind::NotFound) return found.error();
     if (rules.relation->must_exist) return missing_parent(rules);
     // A parent that need not be there gives nothing away as long as it really is not there.
-    if (ATTEMPT(transaction.load(parent, naming)) != nullptr) return missing_parent(rules);
+    if (TRY(transaction.load(parent, naming)) != nullptr) return missing_parent(rules);
   }
-  return Done{};
+  return {};
 }
 
-Outcome<Done> check_copied_owner(const Draft& draft, const Caller& caller) {
+Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& caller) {
   const auto& entity = *draft.entity;
   const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
-  if (owner == nullptr || !owner->copy_of || lets_in(entity.create, caller)) return Done{};
-  if (owns(entity, *draft.after, caller)) return Done{};
+  if (owner == nullptr || !owner->copy_of || lets_in(entity.create, caller)) return {};
+  if (owns(entity, *draft.after, caller)) return {};
   return forbidden();
 }
 
-Outcome<Item> with_owner(Transaction& transaction, const Model& model, const Entity& entity, const Item& attributes,
-                         const Caller& caller) {
+Result<Item, Problem> with_owner(Transaction& transaction, const Model& model, const Entity& entity,
+                                 const Item& attributes, const Caller& caller) {
   if (caller.system) return attributes;
   if (auto problem = shut_out(entity.create, caller)) return std::move(*problem);
   auto owned = attributes;
-  const auto take = [&](const std::string& name, const AttributeValue& content) -> Outcome<Done> {
+  const auto take = [&](const std::string& name, const AttributeValue& content) -> Result<void, Problem> {
     const auto* given = owned.find(name);
     if (given != nullptr && *given != content) return invalid({{name, "cannot be set"}});
     owned.set(name, content);
-    return Done{};
+    return {};
   };
   for (const auto& name : entity.create.grants) {
-    const auto gives = ATTEMPT(look_up(transaction, model, *model.find_grant(name), attributes, caller));
+    const auto gives = TRY(look_up(transaction, model, *model.find_grant(name), attributes, caller));
     if (!gives) continue;
-    for (const auto& [attribute, content] : *gives) ATTEMPT(take(attribute, content));
+    for (const auto& [attribute, content] : *gives) TRY(take(attribute, content));
     return owned;
   }
   if (!lets_in(entity.create, caller) && !entity.create.owner) return forbidden();
   const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
   const bool copied = owner != nullptr && owner->copy_of;  // the parent says whose it is
   if (owner != nullptr && !copied && caller.subject) {
-    ATTEMPT(take(*entity.owner, AttributeValue::string(*caller.subject)));
+    TRY(take(*entity.owner, AttributeValue::string(*caller.subject)));
   }
   return owned;
 }

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "stator/model/model.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/problem.h"
 #include "stator/runtime/repository.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/write/transaction.h"
 
 // Who may do what.  What a caller may not see is not there: existence is not told.
 namespace stator::runtime {
@@ -20,44 +20,47 @@ struct Visible {
 // Whether `access` lets the caller in whatever the row: public, signed in, a role, or the system itself.
 bool lets_in(const model::Access& access, const Caller& caller);
 // Whether it does for an entity with these attributes: as above, or the caller owns it, or it is public by its own attributes.
-Outcome<bool> lets_in(const model::Access& access, const model::Entity& entity, const value::Item& attributes,
-                      const Caller& caller);
+Result<bool, Problem> lets_in(const model::Access& access, const model::Entity& entity, const value::Item& attributes,
+                              const Caller& caller);
 // What to answer somebody whom `access` does not let in at all: nullopt when it depends on the row.
 std::optional<Problem> shut_out(const model::Access& access, const Caller& caller);
 
 // What the pointer of a grant gives when these attributes are asked for; nullopt when the caller has no such pointer.
-Outcome<std::optional<value::Item>> look_up(Transaction& transaction, const model::Model& model,
-                                            const model::Grant& grant, const value::Item& asked, const Caller& caller);
+Result<std::optional<value::Item>, Problem> look_up(Transaction& transaction, const model::Model& model,
+                                                    const model::Grant& grant, const value::Item& asked,
+                                                    const Caller& caller);
 
 // The entity that the attributes name, the caller being its owner unless they say otherwise; through a grant when there is no
 // such row of the caller's.  Problems: NotFound, Unauthenticated.
-Outcome<Visible> find_visible(Transaction& transaction, const model::Model& model, const model::Entity& entity,
-                              const value::Item& naming, const Caller& caller, bool include_deleted);
+Result<Visible, Problem> find_visible(Transaction& transaction, const model::Model& model, const model::Entity& entity,
+                                      const value::Item& naming, const Caller& caller, bool include_deleted);
 
 // The same for somebody who wants to do what `access` guards.  Problems: Forbidden, too.
-Outcome<Visible> find_for(Transaction& transaction, const model::Model& model, const model::Entity& entity,
-                          const value::Item& naming, const model::Access& access, const Caller& caller,
-                          bool include_deleted);
+Result<Visible, Problem> find_for(Transaction& transaction, const model::Model& model, const model::Entity& entity,
+                                  const value::Item& naming, const model::Access& access, const Caller& caller,
+                                  bool include_deleted);
 
 // What an action is within, for a caller whom its access lets in; `inputs` name it.  A native action's access is about that entity;
 // that of others is also about the rows of their steps, so whoever sees what it is within directly gets as far as those.
 // Problems: NotFound, Unauthenticated, Forbidden.
-Outcome<Visible> find_within(Transaction& transaction, const model::Model& model, const model::Action& action,
-                             const value::Item& inputs, const Caller& caller, bool include_deleted);
+Result<Visible, Problem> find_within(Transaction& transaction, const model::Model& model, const model::Action& action,
+                                     const value::Item& inputs, const Caller& caller, bool include_deleted);
 
 // That the row is where its path is, also where that says more than its name: /shelves/{shelfId}/stickers/{code} is on that
 // shelf.  Whose it is, is another question.
-Outcome<Done> check_place(const model::Entity& entity, const value::Item& key, const value::Item& row);
+Result<void, Problem> check_place(const model::Entity& entity, const value::Item& key, const value::Item& row);
 
 // That the caller may see every parent that `draft` has now and did not have before.  Who could point at somebody else's rows
 // would learn that they are there, get copies of what is in them, and count in them.  Problems: as if the parent was not there.
-Outcome<Done> check_parents(Transaction& transaction, const Context& context, const Draft& draft, const Caller& caller);
+Result<void, Problem> check_parents(Transaction& transaction, const Context& context, const Draft& draft,
+                                    const Caller& caller);
 
 // `attributes` of a new entity with the owner that it is going to have.  Problems: Unauthenticated, Forbidden, Invalid.
-Outcome<value::Item> with_owner(Transaction& transaction, const model::Model& model, const model::Entity& entity,
-                                const value::Item& attributes, const Caller& caller);
+Result<value::Item, Problem> with_owner(Transaction& transaction, const model::Model& model,
+                                        const model::Entity& entity, const value::Item& attributes,
+                                        const Caller& caller);
 
 // That whoever creates something as its owner is the owner that it got from its parent.
-Outcome<Done> check_copied_owner(const Draft& draft, const Caller& caller);
+Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& caller);
 
 }  // namespace stator::runtime

@@ -1,7 +1,7 @@
 #include "stator/runtime/object.h"
 
 #include "stator/model/rows.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/write/transaction.h"
 
 namespace stator::runtime {
 

@@ -4,8 +4,8 @@
 
 #include "stator/model/validate.h"
 #include "stator/runtime/object.h"
-#include "stator/runtime/parts.h"
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/repository_state.h"
 
 namespace stator::runtime {
 namespace {
@@ -13,8 +13,9 @@ namespace {
 using model::Entity;
 using value::Item;
 
-Outcome<Done> check_version(const model::Table& table, const Draft& draft, const Precondition& precondition) {
-  if (precondition.holds(version_of(table, *draft.after))) return Done{};
+Result<void, Problem> check_version(const model::TableDesign& table, const Draft& draft,
+                                    const Precondition& precondition) {
+  if (precondition.holds(version_of(table, *draft.after))) return {};
   return version_mismatch();
 }
 
@@ -23,7 +24,7 @@ model::PlainObject without_repetitions(const Entity& entity, const Item& now, mo
   for (const auto& attribute : entity.attributes) {
     auto* content = given.values.find(attribute.name);
     if (content == nullptr || (!attribute.immutable && attribute.name != entity.owner)) continue;
-    std::vector<model::Problem> problems;
+    std::vector<model::ValueProblem> problems;
     model::check_value(attribute.type, attribute.name, *content, problems);
     const auto* kept = now.find(attribute.name);
     if (problems.empty() && kept != nullptr && *kept == *content) given.values.erase(attribute.name);
@@ -32,8 +33,8 @@ model::PlainObject without_repetitions(const Entity& entity, const Item& now, mo
 }
 
 // Somebody who may read a parent through a grant, and not write, is told so rather than that the parent is not there.
-Outcome<bool> sees_a_parent(Transaction& transaction, const Context& context, const Entity& entity,
-                            const Item& attributes, const Caller& caller) {
+Result<bool, Problem> sees_a_parent(Transaction& transaction, const Context& context, const Entity& entity,
+                                    const Item& attributes, const Caller& caller) {
   for (const auto& rules : context.rules.of(entity).relations) {
     if (rules.parent->read.grants.empty()) continue;
     Item naming;
@@ -48,35 +49,36 @@ Outcome<bool> sees_a_parent(Transaction& transaction, const Context& context, co
 }
 
 // What `key` names, for somebody who wants to do what `access` guards.
-Outcome<Visible> find_at(Transaction& transaction, const Context& context, const Entity& entity, const Item& key,
-                         const model::Access& access, const Caller& caller, bool include_deleted) {
-  auto found = ATTEMPT(find_for(transaction, *context.model, entity, key, access, caller, include_deleted));
-  ATTEMPT(check_place(entity, key, *found.draft->after));
+Result<Visible, Problem> find_at(Transaction& transaction, const Context& context, const Entity& entity,
+                                 const Item& key, const model::Access& access, const Caller& caller,
+                                 bool include_deleted) {
+  auto found = TRY(find_for(transaction, *context.model, entity, key, access, caller, include_deleted));
+  TRY(check_place(entity, key, *found.draft->after));
   return found;
 }
 
-Outcome<Draft*> create_for(Transaction& transaction, const Context& context, const Entity& entity,
-                           const Item& attributes, const Caller& caller) {
+Result<Draft*, Problem> create_for(Transaction& transaction, const Context& context, const Entity& entity,
+                                   const Item& attributes, const Caller& caller) {
   auto owned = with_owner(transaction, *context.model, entity, attributes, caller);
-  if (!owned && owned.problem().kind == ProblemKind::Invalid) {  // told with all else that is wrong
-    auto problem = owned.problem();
+  if (!owned && owned.error().kind == ProblemKind::Invalid) {  // told with all else that is wrong
+    auto problem = owned.error();
     auto values = attributes;
     for (auto& more : check_new(entity, values, Source::Request)) problem.details.push_back(std::move(more));
     check_complete(entity, values, problem.details);
     return problem;
   }
-  auto given = ATTEMPT(std::move(owned));
+  auto given = TRY(std::move(owned));
   // A number that goes on from the last one tells of what is there, so whose it is comes first.
   const bool numbered = std::any_of(entity.attributes.begin(), entity.attributes.end(),
                                     [](const model::Attribute& attribute) { return attribute.next.has_value(); });
   if (auto values = given; numbered && check_new(entity, values, Source::Request).empty()) {
     const Draft probe{
         .entity = &entity, .key = {}, .before = std::nullopt, .after = std::move(values), .by_user = true};
-    ATTEMPT(check_parents(transaction, context, probe, caller));
+    TRY(check_parents(transaction, context, probe, caller));
   }
-  Draft* draft = ATTEMPT(transaction.create(entity, std::move(given), Source::Request));
-  ATTEMPT(check_parents(transaction, context, *draft, caller));
-  ATTEMPT(check_copied_owner(*draft, caller));
+  Draft* draft = TRY(transaction.create(entity, std::move(given), Source::Request));
+  TRY(check_parents(transaction, context, *draft, caller));
+  TRY(check_copied_owner(*draft, caller));
   return draft;
 }
 
@@ -86,7 +88,7 @@ Problem refused_create(Context& context, const Entity& entity, const Item& attri
   if (problem.kind != ProblemKind::NotFound) return problem;
   Transaction transaction(context);
   const auto sees = sees_a_parent(transaction, context, entity, attributes, caller);
-  if (!sees) return sees.problem();
+  if (!sees) return sees.error();
   return *sees ? forbidden() : problem;
 }
 
@@ -94,7 +96,7 @@ Problem refused_create(Context& context, const Entity& entity, const Item& attri
 
 Repository::Repository(std::shared_ptr<const model::Model> model, client::Client& client, const Clock& clock,
                        Random& random)
-    : parts_(std::make_unique<Parts>(Parts{.context = {.model = model,
+    : state_(std::make_unique<State>(State{.context = {.model = model,
                                                        .dynamo = Dynamo(client, random),
                                                        .generator = Generator(clock, random),
                                                        .rules = Rules(*model),
@@ -102,8 +104,8 @@ Repository::Repository(std::shared_ptr<const model::Model> model, client::Client
 
 Repository::~Repository() = default;
 
-const model::Model& Repository::model() const { return parts_->model(); }
-client::Client& Repository::client() const { return parts_->context.dynamo.client(); }
+const model::Model& Repository::model() const { return state_->model(); }
+client::Client& Repository::client() const { return state_->context.dynamo.client(); }
 
 bool Precondition::holds(std::optional<std::uint64_t> version) const {
   if (!version) return !present && !versions;
@@ -112,120 +114,120 @@ bool Precondition::holds(std::optional<std::uint64_t> version) const {
   return !versions || std::any_of(versions->begin(), versions->end(), is_version);
 }
 
-Outcome<Object> Repository::create(const Entity& entity, const Item& attributes, const Caller& caller) {
-  const auto build = [&](Transaction& transaction) -> Outcome<Object> {
-    auto* draft = ATTEMPT(create_for(transaction, parts_->context, entity, attributes, caller));
-    ATTEMPT(parts_->follow(transaction, *draft));
+Result<Object, Problem> Repository::create(const Entity& entity, const Item& attributes, const Caller& caller) {
+  const auto build = [&](Transaction& transaction) -> Result<Object, Problem> {
+    auto* draft = TRY(create_for(transaction, state_->context, entity, attributes, caller));
+    TRY(state_->follow(transaction, *draft));
     return to_object(model(), entity, *draft->after);
   };
-  auto created = parts_->with_room(entity, attributes, [&] { return runtime::transact(parts_->context, build); });
+  auto created = state_->with_room(entity, attributes, [&] { return runtime::transact(state_->context, build); });
   if (created.ok()) return created;
-  return refused_create(parts_->context, entity, attributes, caller, created.problem());
+  return refused_create(state_->context, entity, attributes, caller, created.error());
 }
 
-Outcome<PutResult> Repository::put(const Entity& entity, const Item& key, const model::PlainObject& given,
-                                   const Caller& caller, const Precondition& precondition) {
+Result<PutResult, Problem> Repository::put(const Entity& entity, const Item& key, const model::PlainObject& given,
+                                           const Caller& caller, const Precondition& precondition) {
   auto attributes = key;
   for (const auto& [name, content] : given.values) attributes.set(name, content);
   bool creating = false;
-  const auto build = [&](Transaction& transaction) -> Outcome<PutResult> {
-    auto found = find_at(transaction, parts_->context, entity, key, entity.update, caller, true);
+  const auto build = [&](Transaction& transaction) -> Result<PutResult, Problem> {
+    auto found = find_at(transaction, state_->context, entity, key, entity.update, caller, true);
     creating = !found;
     if (!creating) {
       auto& draft = *found->draft;
-      if (!ATTEMPT(transaction.is_present(draft))) return not_found(entity.name);
-      ATTEMPT(check_version(model().table, draft, precondition));
-      ATTEMPT(transaction.change(draft, without_repetitions(entity, *draft.after, given), Source::Request));
-      ATTEMPT(check_parents(transaction, parts_->context, draft, caller));
-      ATTEMPT(parts_->follow(transaction, draft));
+      if (!TRY(transaction.is_present(draft))) return not_found(entity.name);
+      TRY(check_version(model().table, draft, precondition));
+      TRY(transaction.change(draft, without_repetitions(entity, *draft.after, given), Source::Request));
+      TRY(check_parents(transaction, state_->context, draft, caller));
+      TRY(state_->follow(transaction, draft));
       return PutResult{.object = to_object(model(), entity, *draft.after), .created = false};
     }
-    const auto why = found.problem().kind;
-    if (why != ProblemKind::NotFound && why != ProblemKind::Unauthenticated) return found.problem();
-    const auto created = create_for(transaction, parts_->context, entity, attributes, caller);
+    const auto why = found.error().kind;
+    if (why != ProblemKind::NotFound && why != ProblemKind::Unauthenticated) return found.error();
+    const auto created = create_for(transaction, state_->context, entity, attributes, caller);
     // It has been read, and is not for this caller.
-    if (!created && created.problem().code == "Exists") return not_found(entity.name);
-    auto* draft = ATTEMPT(created);
-    ATTEMPT(transaction.retry_when_taken(*draft));
+    if (!created && created.error().code == "Exists") return not_found(entity.name);
+    auto* draft = TRY(created);
+    TRY(transaction.retry_when_taken(*draft));
     if (!precondition.holds(std::nullopt)) return version_mismatch("there is no such " + entity.name);
-    ATTEMPT(parts_->follow(transaction, *draft));
+    TRY(state_->follow(transaction, *draft));
     return PutResult{.object = to_object(model(), entity, *draft->after), .created = true};
   };
-  auto result = parts_->with_room(entity, attributes, [&] { return runtime::transact(parts_->context, build); });
+  auto result = state_->with_room(entity, attributes, [&] { return runtime::transact(state_->context, build); });
   if (result.ok() || !creating) return result;
-  return refused_create(parts_->context, entity, attributes, caller, result.problem());
+  return refused_create(state_->context, entity, attributes, caller, result.error());
 }
 
-Outcome<Object> Repository::get(const Entity& entity, const Item& key, const Caller& caller,
-                                const ReadOptions& options) {
-  Transaction transaction(parts_->context, options.consistent);
-  const auto found = ATTEMPT(find_visible(transaction, model(), entity, key, caller, options.include_deleted));
-  ATTEMPT(check_place(entity, key, *found.draft->after));
+Result<Object, Problem> Repository::get(const Entity& entity, const Item& key, const Caller& caller,
+                                        const ReadOptions& options) {
+  Transaction transaction(state_->context, options.consistent);
+  const auto found = TRY(find_visible(transaction, model(), entity, key, caller, options.include_deleted));
+  TRY(check_place(entity, key, *found.draft->after));
   return to_object(model(), entity, std::move(*found.draft->after));
 }
 
-Outcome<Object> Repository::get_within(const model::Action& action, const Item& inputs, const Caller& caller,
-                                       const ReadOptions& options) {
-  Transaction transaction(parts_->context, options.consistent);
-  const auto found = ATTEMPT(find_within(transaction, model(), action, inputs, caller, options.include_deleted));
+Result<Object, Problem> Repository::get_within(const model::Action& action, const Item& inputs, const Caller& caller,
+                                               const ReadOptions& options) {
+  Transaction transaction(state_->context, options.consistent);
+  const auto found = TRY(find_within(transaction, model(), action, inputs, caller, options.include_deleted));
   return to_object(model(), *found.draft->entity, std::move(*found.draft->after));
 }
 
-Outcome<Object> Repository::update(const Entity& entity, const Item& key, const model::PlainObject& changes,
-                                   const Caller& caller, const WriteOptions& options) {
-  const auto build = [&](Transaction& transaction) -> Outcome<Object> {
+Result<Object, Problem> Repository::update(const Entity& entity, const Item& key, const model::PlainObject& changes,
+                                           const Caller& caller, const WriteOptions& options) {
+  const auto build = [&](Transaction& transaction) -> Result<Object, Problem> {
     const auto found =
-        ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.update, caller, options.include_deleted));
-    ATTEMPT(check_version(model().table, *found.draft, options.precondition));
-    ATTEMPT(transaction.change(*found.draft, changes, Source::Request));
-    ATTEMPT(check_parents(transaction, parts_->context, *found.draft, caller));
-    ATTEMPT(parts_->follow(transaction, *found.draft));
+        TRY(find_at(transaction, state_->context, entity, key, entity.update, caller, options.include_deleted));
+    TRY(check_version(model().table, *found.draft, options.precondition));
+    TRY(transaction.change(*found.draft, changes, Source::Request));
+    TRY(check_parents(transaction, state_->context, *found.draft, caller));
+    TRY(state_->follow(transaction, *found.draft));
     return to_object(model(), entity, *found.draft->after);
   };
-  return parts_->with_room(entity, key, [&] { return runtime::transact(parts_->context, build); });
+  return state_->with_room(entity, key, [&] { return runtime::transact(state_->context, build); });
 }
 
-Outcome<Done> Repository::remove(const Entity& entity, const Item& key, const Caller& caller,
-                                 const WriteOptions& options) {
-  return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Done> {
-    const auto found = ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.remove, caller, false));
+Result<void, Problem> Repository::remove(const Entity& entity, const Item& key, const Caller& caller,
+                                         const WriteOptions& options) {
+  return runtime::transact(state_->context, [&](Transaction& transaction) -> Result<void, Problem> {
+    const auto found = TRY(find_at(transaction, state_->context, entity, key, entity.remove, caller, false));
     if (entity.append_only) return conflict("AppendOnly", entity.name + " is never removed");
-    ATTEMPT(check_version(model().table, *found.draft, options.precondition));
+    TRY(check_version(model().table, *found.draft, options.precondition));
     return entity.soft_delete ? transaction.soft_delete(*found.draft) : transaction.remove(*found.draft);
   });
 }
 
-Outcome<Object> Repository::restore(const Entity& entity, const Item& key, const Caller& caller,
-                                    const WriteOptions& options) {
+Result<Object, Problem> Repository::restore(const Entity& entity, const Item& key, const Caller& caller,
+                                            const WriteOptions& options) {
   if (!entity.soft_delete) return not_found(entity.name);
-  return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Object> {
-    const auto found = ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.remove, caller, true));
+  return runtime::transact(state_->context, [&](Transaction& transaction) -> Result<Object, Problem> {
+    const auto found = TRY(find_at(transaction, state_->context, entity, key, entity.remove, caller, true));
     if (is_live(entity, *found.draft->after)) return conflict("NotDeleted", "this " + entity.name + " is not deleted");
-    ATTEMPT(check_version(model().table, *found.draft, options.precondition));
-    ATTEMPT(transaction.restore(*found.draft));
+    TRY(check_version(model().table, *found.draft, options.precondition));
+    TRY(transaction.restore(*found.draft));
     return to_object(model(), entity, *found.draft->after);
   });
 }
 
-Outcome<Done> Repository::purge(const Entity& entity, const Item& key, const Caller& caller,
-                                const WriteOptions& options) {
+Result<void, Problem> Repository::purge(const Entity& entity, const Item& key, const Caller& caller,
+                                        const WriteOptions& options) {
   if (!entity.soft_delete) return remove(entity, key, caller, options);
-  return runtime::transact(parts_->context, [&](Transaction& transaction) -> Outcome<Done> {
-    const auto found = ATTEMPT(find_at(transaction, parts_->context, entity, key, entity.remove, caller, true));
+  return runtime::transact(state_->context, [&](Transaction& transaction) -> Result<void, Problem> {
+    const auto found = TRY(find_at(transaction, state_->context, entity, key, entity.remove, caller, true));
     if (is_live(entity, *found.draft->after)) return conflict("NotDeleted", "this " + entity.name + " is not deleted");
-    ATTEMPT(check_version(model().table, *found.draft, options.precondition));
+    TRY(check_version(model().table, *found.draft, options.precondition));
     return transaction.remove(*found.draft);
   });
 }
 
-void Repository::follow(const Entity& entity, Follow follow) { parts_->follows[&entity] = std::move(follow); }
+void Repository::follow(const Entity& entity, Follow follow) { state_->follows[&entity] = std::move(follow); }
 
 void Repository::make_room(const Entity& entity, MakeRoom make_room) {
-  parts_->room_makers[&entity] = std::move(make_room);
+  state_->room_makers[&entity] = std::move(make_room);
 }
 
-Outcome<Done> Repository::transact(const std::function<Outcome<Done>(Transaction&)>& build) {
-  return runtime::transact(parts_->context, build);
+Result<void, Problem> Repository::transact(const std::function<Result<void, Problem>(Transaction&)>& build) {
+  return runtime::transact(state_->context, build);
 }
 
 }  // namespace stator::runtime

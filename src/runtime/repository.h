@@ -12,7 +12,7 @@
 #include "stator/base/random.h"
 #include "stator/client/client.h"
 #include "stator/model/model.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/problem.h"
 #include "stator/value/attribute_value.h"
 
 namespace stator::runtime {
@@ -100,55 +100,55 @@ class Repository {
 
   // Creates the table when it is missing; otherwise checks that it is the one the model describes (keys, indexes, stream, TTL)
   // and says what differs.
-  Outcome<Done> open();
+  Result<void, Problem> open();
 
   // `attributes` are what a user gave; whatever may not be set is refused by name, all problems at once.
-  Outcome<Object> create(const model::Entity& entity, const value::Item& attributes, const Caller& caller);
+  Result<Object, Problem> create(const model::Entity& entity, const value::Item& attributes, const Caller& caller);
   // `key` holds the attributes that name the entity; the owner is filled in from the caller.
-  Outcome<Object> get(const model::Entity& entity, const value::Item& key, const Caller& caller,
-                      const ReadOptions& options = {});
+  Result<Object, Problem> get(const model::Entity& entity, const value::Item& key, const Caller& caller,
+                              const ReadOptions& options = {});
   // What an action is within, for a caller whom its access lets in; `inputs` name it.
-  Outcome<Object> get_within(const model::Action& action, const value::Item& inputs, const Caller& caller,
-                             const ReadOptions& options = {});
+  Result<Object, Problem> get_within(const model::Action& action, const value::Item& inputs, const Caller& caller,
+                                     const ReadOptions& options = {});
   // `changes.values` are set, `changes.nulls` cleared.
-  Outcome<Object> update(const model::Entity& entity, const value::Item& key, const model::PlainObject& changes,
-                         const Caller& caller, const WriteOptions& options = {});
+  Result<Object, Problem> update(const model::Entity& entity, const value::Item& key, const model::PlainObject& changes,
+                                 const Caller& caller, const WriteOptions& options = {});
   // Creates the entity that `key` names, or changes it as update() does when it is there.  What is soft-deleted, or somebody
   // else's, is NotFound.  Attributes that cannot be changed may be given when they are what they are.
-  Outcome<PutResult> put(const model::Entity& entity, const value::Item& key, const model::PlainObject& given,
-                         const Caller& caller, const Precondition& precondition = {});
-  Outcome<Done> remove(const model::Entity& entity, const value::Item& key, const Caller& caller,
-                       const WriteOptions& options = {});
+  Result<PutResult, Problem> put(const model::Entity& entity, const value::Item& key, const model::PlainObject& given,
+                                 const Caller& caller, const Precondition& precondition = {});
+  Result<void, Problem> remove(const model::Entity& entity, const value::Item& key, const Caller& caller,
+                               const WriteOptions& options = {});
   // Of a soft-deleted entity.
-  Outcome<Object> restore(const model::Entity& entity, const value::Item& key, const Caller& caller,
-                          const WriteOptions& options = {});
-  Outcome<Done> purge(const model::Entity& entity, const value::Item& key, const Caller& caller,
-                      const WriteOptions& options = {});
+  Result<Object, Problem> restore(const model::Entity& entity, const value::Item& key, const Caller& caller,
+                                  const WriteOptions& options = {});
+  Result<void, Problem> purge(const model::Entity& entity, const value::Item& key, const Caller& caller,
+                              const WriteOptions& options = {});
 
-  Outcome<Page> run(const model::Pattern& pattern, const value::Item& parameters, const Caller& caller,
-                    const PageRequest& page = {});
+  Result<Page, Problem> run(const model::Pattern& pattern, const value::Item& parameters, const Caller& caller,
+                            const PageRequest& page = {});
   // The entity of Action::result, if it names one.  The precondition is of what the action is about (action_subject.h).
-  Outcome<std::optional<Object>> perform(const model::Action& action, const value::Item& inputs, const Caller& caller,
-                                         const Precondition& precondition = {});
+  Result<std::optional<Object>, Problem> perform(const model::Action& action, const value::Item& inputs,
+                                                 const Caller& caller, const Precondition& precondition = {});
 
   // What a change of that entity by a request (create, put, update) entails, in the same transaction: it may look at the draft, refuse it,
   // change it further, and change other things.  Like `build` below, it is called again when a race is lost.  To be told before
   // anybody asks for anything.
-  using Follow = std::function<Outcome<Done>(Transaction& transaction, Draft& draft)>;
+  using Follow = std::function<Result<void, Problem>(Transaction& transaction, Draft& draft)>;
   void follow(const model::Entity& entity, Follow follow);
 
   // What makes room when a new number is asked for and there is none behind the last one (`Full`), in transactions of its own; the
   // create, put or update is then tried once more.  `naming` is what that was given.  To be told before anybody asks for anything.
-  using MakeRoom = std::function<Outcome<Done>(const value::Item& naming)>;
+  using MakeRoom = std::function<Result<void, Problem>(const value::Item& naming)>;
   void make_room(const model::Entity& entity, MakeRoom make_room);
 
   // For what a model cannot say: a transaction put together by C++ (transaction.h), under all rules but those of access.  `build` is
   // called again when a race is lost, so it should do nothing but read and change drafts.
-  Outcome<Done> transact(const std::function<Outcome<Done>(Transaction&)>& build);
+  Result<void, Problem> transact(const std::function<Result<void, Problem>(Transaction&)>& build);
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace stator::runtime

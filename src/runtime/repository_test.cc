@@ -7,9 +7,9 @@
 #include <atomic>
 #include <thread>
 
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
 #include "stator/runtime/test_support.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/write/transaction.h"
 
 namespace stator::runtime {
 namespace {
@@ -70,10 +70,10 @@ entities:
   };
   world.made("PERSON", with("old@x.org"), nobody());
   bool came_again = false;
-  EXPECT_EQ(told(world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
-              auto* person = ATTEMPT(transaction.load(world.entity("PERSON"), key));
+  EXPECT_EQ(told(world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+              auto* person = TRY(transaction.load(world.entity("PERSON"), key));
               if (!std::exchange(came_again, true)) {
-                ATTEMPT(world.remove("PERSON", key, nobody()));
+                TRY(world.remove("PERSON", key, nobody()));
                 world.made("PERSON", with("new@x.org"), nobody());  // version 1, as the one before
               }
               return transaction.remove(*person);
@@ -344,9 +344,9 @@ TEST_F(RepositoryTest, AChildWhoseParentIsGoneCanGoToo) {
   const auto home = library("Home");
   const auto dune = book(home, {{"Title", text("Dune")}});
   EXPECT_EQ(told(world.remove("LIBRARY", home, alice)), "ok");
-  EXPECT_EQ(told(world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
+  EXPECT_EQ(told(world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
               return transaction.remove(
-                  *ATTEMPT(transaction.load(world.entity("BOOK"), within(dune, {{"OwnerId", text("alice")}}))));
+                  *TRY(transaction.load(world.entity("BOOK"), within(dune, {{"OwnerId", text("alice")}}))));
             })),
             "ok");
   EXPECT_TRUE(world.rows().empty()) << "a counter must not bring a row back";
@@ -386,10 +386,10 @@ TEST_F(RepositoryTest, AProgramCanPutATransactionTogether) {
   const auto home = library("Home");
   const auto dune = book(home, {{"Title", text("Dune")}, {"Pages", number(600)}});
   const auto emma = book(home, {{"Title", text("Emma")}, {"Pages", number(400)}});
-  const auto merged = world.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
-    auto* first = ATTEMPT(transaction.load(world.entity("BOOK"), within(dune, {{"OwnerId", text("alice")}})));
-    auto* second = ATTEMPT(transaction.load(world.entity("BOOK"), within(emma, {{"OwnerId", text("alice")}})));
-    ATTEMPT(transaction.change(*first, changes({{"Pages", number(1000)}}), Source::Request));
+  const auto merged = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+    auto* first = TRY(transaction.load(world.entity("BOOK"), within(dune, {{"OwnerId", text("alice")}})));
+    auto* second = TRY(transaction.load(world.entity("BOOK"), within(emma, {{"OwnerId", text("alice")}})));
+    TRY(transaction.change(*first, changes({{"Pages", number(1000)}}), Source::Request));
     return transaction.remove(*second);
   });
   EXPECT_EQ(told(merged), "ok");
@@ -398,9 +398,9 @@ TEST_F(RepositoryTest, AProgramCanPutATransactionTogether) {
 }
 
 TEST_F(RepositoryTest, AProgramFollowsWhatRequestsChange) {
-  world.repository().follow(world.entity("BOOK"), [](Transaction& transaction, Draft& book) -> Outcome<Done> {
+  world.repository().follow(world.entity("BOOK"), [](Transaction& transaction, Draft& book) -> Result<void, Problem> {
     if (*book.after->find("Title") == text("Ulysses")) return conflict("TooLong", "nobody reads that");
-    if (book.before) return Done{};
+    if (book.before) return {};
     return transaction.change(book, changes({{"Pages", number(1)}}), Source::Request);
   });
   const auto home = library("Home");

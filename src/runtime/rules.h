@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stator/model/model.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/problem.h"
 
 // What a model's declarations mean for its writes, worked out once.
 namespace stator::runtime {

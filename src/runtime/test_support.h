@@ -12,7 +12,7 @@
 #include "stator/library/instance.h"
 #include "stator/model/testing/load_or_fail.h"
 #include "stator/model/validate.h"
-#include "stator/runtime/dynamo.h"
+#include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/repository.h"
 #include "stator/value/json.h"
 
@@ -64,8 +64,8 @@ inline std::string told(const Problem& problem) {
   return out;
 }
 template <typename T>
-std::string told(const Outcome<T>& outcome) {
-  return outcome.ok() ? "ok" : told(outcome.problem());
+std::string told(const Result<T, Problem>& outcome) {
+  return outcome.ok() ? "ok" : told(outcome.error());
 }
 
 // What a test needs: a model on a database in memory.
@@ -93,7 +93,7 @@ class World {
     if (found == nullptr) throw std::runtime_error("no such entity");
     return *found;
   }
-  Outcome<Object> create(std::string_view name, const Item& attributes, const Caller& caller) {
+  Result<Object, Problem> create(std::string_view name, const Item& attributes, const Caller& caller) {
     return repository_.create(entity(name), attributes, caller);
   }
   // Created, or the test fails.
@@ -102,22 +102,24 @@ class World {
     if (!created) throw std::runtime_error("could not create " + std::string(name) + ": " + told(created));
     return std::move(*created);
   }
-  Outcome<Object> get(std::string_view name, const Item& key, const Caller& caller, bool include_deleted = false) {
+  Result<Object, Problem> get(std::string_view name, const Item& key, const Caller& caller,
+                              bool include_deleted = false) {
     return repository_.get(entity(name), key, caller, {.include_deleted = include_deleted, .consistent = true});
   }
-  Outcome<Object> update(std::string_view name, const Item& key, const model::PlainObject& given, const Caller& caller,
-                         const WriteOptions& options = {}) {
+  Result<Object, Problem> update(std::string_view name, const Item& key, const model::PlainObject& given,
+                                 const Caller& caller, const WriteOptions& options = {}) {
     return repository_.update(entity(name), key, given, caller, options);
   }
-  Outcome<Done> remove(std::string_view name, const Item& key, const Caller& caller, const WriteOptions& options = {}) {
+  Result<void, Problem> remove(std::string_view name, const Item& key, const Caller& caller,
+                               const WriteOptions& options = {}) {
     return repository_.remove(entity(name), key, caller, options);
   }
-  Outcome<Page> run(std::string_view pattern, const Item& parameters, const Caller& caller,
-                    const PageRequest& page = {}) {
+  Result<Page, Problem> run(std::string_view pattern, const Item& parameters, const Caller& caller,
+                            const PageRequest& page = {}) {
     return repository_.run(*model_->find_pattern(pattern), parameters, caller, page);
   }
-  Outcome<std::optional<Object>> perform(std::string_view action, const Item& inputs, const Caller& caller,
-                                         const Precondition& precondition = {}) {
+  Result<std::optional<Object>, Problem> perform(std::string_view action, const Item& inputs, const Caller& caller,
+                                                 const Precondition& precondition = {}) {
     return repository_.perform(*model_->find_action(action), inputs, caller, precondition);
   }
   // Everything in the table.

@@ -234,7 +234,7 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
     return responder.send(no_operation(cors_headers(request.header("Origin"))));
   }
   // Only names that exist become labels, or a client could fill the memory with them.
-  if (api::Service::knows(call.operation)) call.label = call.operation;
+  if (api::Operations::knows(call.operation)) call.label = call.operation;
   if (request.body.size() > kQuickBodyBytes) return run_slowly(call, std::move(responder));
   run(call, std::move(responder), Lane::Quick);
 }

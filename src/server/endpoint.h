@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/app/service.h"
-#include "stator/app/worker_pool.h"
+#include "stator/app/rest/rest_service.h"
+#include "stator/app/rest/worker_pool.h"
 #include "stator/base/memory_budget.h"
 #include "stator/http/content_coding.h"
 #include "stator/http/host_check.h"
@@ -25,7 +25,7 @@ struct EndpointOptions {
   const http::SignatureVerifier* signatures = nullptr;  // outlives the endpoint; null: anyone may speak
   // Keeps web pages out while requests need not be signed; outlives the endpoint; null: any Host and Origin will do.
   const http::HostCheck* hosts = nullptr;
-  const app::Service* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
+  const app::RestService* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
   // For what requests make the server hold; null: no limit.  Outlives the endpoint.
   MemoryBudget* memory = nullptr;
   std::uint64_t memory_limit = 0;  // of the whole process, for /metrics

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "stator/app/answer.h"
+#include "stator/app/rest/answer.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "stator/app/crypto.h"
+#include "stator/app/auth/crypto.h"
 #include "stator/server/private_file.h"
 
 namespace stator::server {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "stator/app/jwks_source.h"
+#include "stator/app/auth/jwks_source.h"
 #include "stator/base/log.h"
 #include "stator/model/check/check_shared.h"
 #include "stator/server/secret_file.h"
@@ -108,18 +108,19 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
     TRY(systems->manage(config, *served.back(), client, clock));
   }
   const bool answers_at_once = config.in_memory && config.endpoint.empty() && config.jwks.empty();
-  systems->service_ = std::make_unique<app::Service>(
+  systems->service_ = std::make_unique<app::RestService>(
       std::move(served), *systems->tokens_,
-      app::ServiceOptions{.cors_origins = config.cors_origins,
-                          .max_body_bytes = config.max_body_bytes,
-                          .max_rest_body_bytes = config.max_rest_body_bytes,
-                          .workers = config.app_workers,
-                          .at_once = answers_at_once,
-                          .access_log = config.access_log,
-                          .public_info = listener.local || config.public_info,
-                          .memory = listener.memory,
-                          .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); },
-                          .health = std::move(listener.health)});
+      app::RestServiceOptions{
+          .cors_origins = config.cors_origins,
+          .max_body_bytes = config.max_body_bytes,
+          .max_rest_body_bytes = config.max_rest_body_bytes,
+          .workers = config.app_workers,
+          .at_once = answers_at_once,
+          .access_log = config.access_log,
+          .public_info = listener.local || config.public_info,
+          .memory = listener.memory,
+          .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); },
+          .health = std::move(listener.health)});
   return systems;
 }
 
@@ -131,7 +132,7 @@ Result<void> Systems::manage(const Config& config, const app::System& system, cl
   if (config.endpoint.empty()) options.owner = "embedded";
   auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_, options);
   if (const auto started = manager->start(); !started) {
-    return usage_error(fmt::format("{}: {}", system.model().name, started.problem().message));
+    return usage_error(fmt::format("{}: {}", system.model().name, started.error().message));
   }
   managers_.emplace_back(system.model().name, std::move(manager));
   return {};

@@ -6,15 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "stator/app/jwt.h"
-#include "stator/app/page_token.h"
-#include "stator/app/service.h"
-#include "stator/app/system.h"
+#include "stator/app/auth/jwt.h"
+#include "stator/app/rest/page_token.h"
+#include "stator/app/rest/rest_service.h"
+#include "stator/app/rest/system.h"
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/base/result.h"
 #include "stator/client/client.h"
-#include "stator/runtime/consistency_manager.h"
+#include "stator/runtime/consistency/consistency_manager.h"
 #include "stator/server/config.h"
 
 namespace stator::server {
@@ -42,7 +42,7 @@ class Systems {
   static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
                                                Listener listener);
 
-  app::Service& service() { return *service_; }
+  app::RestService& service() { return *service_; }
   const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }
 
  private:
@@ -57,7 +57,7 @@ class Systems {
   const std::unique_ptr<app::TokenVerifier> tokens_;
   std::vector<std::unique_ptr<app::System>> systems_;
   std::vector<std::pair<std::string, std::unique_ptr<runtime::ConsistencyManager>>> managers_;  // by the system's name
-  std::unique_ptr<app::Service> service_;  // last: its workers use everything above
+  std::unique_ptr<app::RestService> service_;  // last: its workers use everything above
 };
 
 }  // namespace stator::server

@@ -1,16 +1,15 @@
 #include "stator/systems/book-tracker/extension.h"
 
 #include "stator/model/calendar.h"
-#include "stator/runtime/problems.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/book-tracker/statistics_action.h"
 
 namespace stator::systems::book_tracker {
 namespace {
 
-using runtime::Done;
 using runtime::Draft;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::Source;
 using runtime::Transaction;
 using value::AttributeValue;
@@ -22,7 +21,7 @@ bool is_read(const std::optional<Item>& book) {
 }
 
 // A book that becomes READ was finished now; one that is read again is not finished any more.
-Outcome<Done> note_the_end(Transaction& transaction, Draft& book, const Clock& clock) {
+Result<void, Problem> note_the_end(Transaction& transaction, Draft& book, const Clock& clock) {
   model::PlainObject changes;
   if (is_read(book.after) && !is_read(book.before)) {
     const auto now = std::chrono::floor<std::chrono::milliseconds>(clock.now());
@@ -30,25 +29,25 @@ Outcome<Done> note_the_end(Transaction& transaction, Draft& book, const Clock& c
   } else if (!is_read(book.after) && book.after->find("finishedAt") != nullptr) {
     changes.nulls.emplace_back("finishedAt");
   } else {
-    return Done{};
+    return {};
   }
   return transaction.change(book, changes, Source::Model);
 }
 
 // A page that is reached by editing the book is a reading event, too.  Where a new book begins is no event: nobody says when that much
 // of it was read.
-Outcome<Done> log_the_page(Transaction& transaction, const Draft& book, const model::Entity& event) {
+Result<void, Problem> log_the_page(Transaction& transaction, const Draft& book, const model::Entity& event) {
   const auto* page = book.after->find("currentPage");
-  if (!book.before || page == nullptr) return Done{};
+  if (!book.before || page == nullptr) return {};
   const auto* before = book.before->find("currentPage");
-  if (before != nullptr && *before == *page) return Done{};
+  if (before != nullptr && *before == *page) return {};
   Item attributes;
   attributes.set("userId", *book.after->find("userId"));
   attributes.set("bookId", *book.after->find("id"));
   attributes.set("page", *page);
   attributes.set("fromPage", before != nullptr ? *before : AttributeValue::number(0));
-  ATTEMPT(transaction.create(event, std::move(attributes), Source::Model));
-  return Done{};
+  TRY(transaction.create(event, std::move(attributes), Source::Model));
+  return {};
 }
 
 }  // namespace
@@ -56,9 +55,9 @@ Outcome<Done> log_the_page(Transaction& transaction, const Draft& book, const mo
 app::Natives extension(const app::ExtensionParts& parts) {
   const auto& model = parts.repository.model();
   parts.repository.follow(*model.find_entity("BOOK"),
-                          [&clock = parts.clock, &event = *model.find_entity("EVENT")](Transaction& transaction,
-                                                                                       Draft& book) -> Outcome<Done> {
-                            ATTEMPT(log_the_page(transaction, book, event));
+                          [&clock = parts.clock, &event = *model.find_entity("EVENT")](
+                              Transaction& transaction, Draft& book) -> Result<void, Problem> {
+                            TRY(log_the_page(transaction, book, event));
                             return note_the_end(transaction, book, clock);
                           });
   return {

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 
-#include "stator/app/answer.h"
+#include "stator/app/rest/answer.h"
 #include "stator/model/calendar.h"
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
 #include "stator/value/json.h"
 
 namespace stator::systems::book_tracker {
 namespace {
 
-using runtime::Done;
 using runtime::Object;
-using runtime::Outcome;
+using runtime::Problem;
 using value::AttributeValue;
 using value::Item;
 
@@ -70,7 +69,7 @@ StatisticsAction::StatisticsAction(const app::ExtensionParts& parts)
       finished_(parts.repository.model().find_pattern("finished")),
       profile_(parts.repository.model().find_entity("METADATA")) {}
 
-Outcome<StatisticsAction::Range> StatisticsAction::range_of(const Item& inputs, Day today) const {
+Result<StatisticsAction::Range, Problem> StatisticsAction::range_of(const Item& inputs, Day today) const {
   Range range;
   range.to = day_at(inputs, "to").value_or(today);
   range.from = day_at(inputs, "from").value_or(std::max(kFirstDay, range.to - kDefaultRange + std::chrono::days(1)));
@@ -80,13 +79,14 @@ Outcome<StatisticsAction::Range> StatisticsAction::range_of(const Item& inputs, 
   return range;
 }
 
-Outcome<Done> StatisticsAction::visit_all(const model::Pattern& pattern, const Item& parameters,
-                                          const runtime::Caller& caller, std::size_t most, const Visit& visit) const {
+Result<void, Problem> StatisticsAction::visit_all(const model::Pattern& pattern, const Item& parameters,
+                                                  const runtime::Caller& caller, std::size_t most,
+                                                  const Visit& visit) const {
   runtime::PageRequest request;
   request.limit = pattern.max_limit;
   std::size_t seen = 0;
   do {
-    auto page = ATTEMPT(repository_->run(pattern, parameters, caller, request));
+    auto page = TRY(repository_->run(pattern, parameters, caller, request));
     seen += page.objects.size();
     if (seen > most) {
       return runtime::Problem{runtime::ProblemKind::TooLarge,
@@ -95,63 +95,63 @@ Outcome<Done> StatisticsAction::visit_all(const model::Pattern& pattern, const I
                               {}};
     }
     for (const auto& object : page.objects) {
-      if (!visit(object)) return Done{};
+      if (!visit(object)) return {};
     }
     request.start = std::move(page.next);
   } while (request.start);
-  return Done{};
+  return {};
 }
 
-Outcome<Done> StatisticsAction::visit_events(const Range& range, const runtime::Caller& caller,
-                                             const Visit& visit) const {
+Result<void, Problem> StatisticsAction::visit_events(const Range& range, const runtime::Caller& caller,
+                                                     const Visit& visit) const {
   Item parameters;
   parameters.set("from", begin_of(range.from));
   parameters.set("before", begin_of(std::min(kLastDay, range.to + std::chrono::days(1))));
   return visit_all(*reading_, parameters, caller, kMostEvents, visit);
 }
 
-Outcome<PagesPerDay> StatisticsAction::pages_per_day(const Range& range, const runtime::Caller& caller) const {
+Result<PagesPerDay, Problem> StatisticsAction::pages_per_day(const Range& range, const runtime::Caller& caller) const {
   PagesPerDay days;
-  ATTEMPT(visit_events(range, caller, [&](const Object& event) {
+  TRY(visit_events(range, caller, [&](const Object& event) {
     if (const auto reading = reading_of(event)) days[reading->first] += reading->second;
     return true;
   }));
   return days;
 }
 
-Outcome<long> StatisticsAction::current_streak(Day today, const runtime::Caller& caller) const {
+Result<long, Problem> StatisticsAction::current_streak(Day today, const runtime::Caller& caller) const {
   CurrentStreak streak(today);
-  ATTEMPT(visit_events({.from = Day(), .to = today}, caller, [&](const Object& event) {
+  TRY(visit_events({.from = Day(), .to = today}, caller, [&](const Object& event) {
     const auto reading = reading_of(event);
     return !reading || streak.add(reading->first);
   }));
   return streak.days();
 }
 
-Outcome<std::map<std::string, long>> StatisticsAction::finished_per_year(const runtime::Caller& caller) const {
+Result<std::map<std::string, long>, Problem> StatisticsAction::finished_per_year(const runtime::Caller& caller) const {
   std::map<std::string, long> years;
-  ATTEMPT(visit_all(*finished_, {}, caller, kMostBooks, [&](const Object& book) {
+  TRY(visit_all(*finished_, {}, caller, kMostBooks, [&](const Object& book) {
     ++years[text_at(book.attributes, "finishedAt").substr(0, 4)];
     return true;
   }));
   return years;
 }
 
-Outcome<std::optional<long>> StatisticsAction::goal(const runtime::Caller& caller) const {
+Result<std::optional<long>, Problem> StatisticsAction::goal(const runtime::Caller& caller) const {
   const auto profile = repository_->get(*profile_, {}, caller);
-  if (!profile && profile.problem().kind == runtime::ProblemKind::NotFound) return std::optional<long>();
-  if (!profile) return profile.problem();
+  if (!profile && profile.error().kind == runtime::ProblemKind::NotFound) return std::optional<long>();
+  if (!profile) return profile.error();
   if (profile->attributes.find("yearlyGoal") == nullptr) return std::optional<long>();
   return std::optional(number_at(profile->attributes, "yearlyGoal"));
 }
 
-Outcome<http::Response> StatisticsAction::answer(const app::NativeCall& call) const {
+Result<http::Response, Problem> StatisticsAction::answer(const app::NativeCall& call) const {
   const auto today = std::chrono::floor<std::chrono::days>(clock_->now());
-  const auto range = ATTEMPT(range_of(call.inputs, today));
-  const auto days = ATTEMPT(pages_per_day(range, call.caller()));
-  const auto streak = ATTEMPT(current_streak(today, call.caller()));
-  const auto years = ATTEMPT(finished_per_year(call.caller()));
-  const auto goal_of_year = ATTEMPT(goal(call.caller()));
+  const auto range = TRY(range_of(call.inputs, today));
+  const auto days = TRY(pages_per_day(range, call.caller()));
+  const auto streak = TRY(current_streak(today, call.caller()));
+  const auto years = TRY(finished_per_year(call.caller()));
+  const auto goal_of_year = TRY(goal(call.caller()));
 
   http::Response response{.status = 200, .content_type = app::kJsonType, .headers = {}, .body = {}, .close = false};
   value::JsonWriter json(response.body);

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "stator/app/system.h"
+#include "stator/app/rest/system.h"
 #include "stator/systems/book-tracker/reading_statistics.h"
 
 namespace stator::systems::book_tracker {
@@ -14,7 +14,7 @@ class StatisticsAction {
  public:
   explicit StatisticsAction(const app::ExtensionParts& parts);
 
-  runtime::Outcome<http::Response> answer(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> answer(const app::NativeCall& call) const;
 
  private:
   struct Range {
@@ -22,16 +22,16 @@ class StatisticsAction {
   };
   using Visit = std::function<bool(const runtime::Object& object)>;  // false: enough
 
-  runtime::Outcome<Range> range_of(const value::Item& inputs, Day today) const;
-  runtime::Outcome<runtime::Done> visit_events(const Range& range, const runtime::Caller& caller,
-                                               const Visit& visit) const;
-  runtime::Outcome<runtime::Done> visit_all(const model::Pattern& pattern, const value::Item& parameters,
-                                            const runtime::Caller& caller, std::size_t most, const Visit& visit) const;
-  runtime::Outcome<PagesPerDay> pages_per_day(const Range& range, const runtime::Caller& caller) const;
-  runtime::Outcome<long> current_streak(Day today, const runtime::Caller& caller) const;
-  runtime::Outcome<std::map<std::string, long>> finished_per_year(const runtime::Caller& caller) const;
+  Result<Range, runtime::Problem> range_of(const value::Item& inputs, Day today) const;
+  Result<void, runtime::Problem> visit_events(const Range& range, const runtime::Caller& caller,
+                                              const Visit& visit) const;
+  Result<void, runtime::Problem> visit_all(const model::Pattern& pattern, const value::Item& parameters,
+                                           const runtime::Caller& caller, std::size_t most, const Visit& visit) const;
+  Result<PagesPerDay, runtime::Problem> pages_per_day(const Range& range, const runtime::Caller& caller) const;
+  Result<long, runtime::Problem> current_streak(Day today, const runtime::Caller& caller) const;
+  Result<std::map<std::string, long>, runtime::Problem> finished_per_year(const runtime::Caller& caller) const;
   // None: the caller has set no goal.
-  runtime::Outcome<std::optional<long>> goal(const runtime::Caller& caller) const;
+  Result<std::optional<long>, runtime::Problem> goal(const runtime::Caller& caller) const;
 
   runtime::Repository* repository_;
   const Clock* clock_;

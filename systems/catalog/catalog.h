@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/app/system.h"
+#include "stator/app/rest/system.h"
 #include "stator/model/load.h"
 
 namespace stator::systems {

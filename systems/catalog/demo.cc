@@ -11,14 +11,14 @@
 #include <thread>
 #include <variant>
 
-#include "stator/app/answer.h"
-#include "stator/app/jwt.h"
-#include "stator/app/page_token.h"
-#include "stator/app/system.h"
+#include "stator/app/auth/jwt.h"
+#include "stator/app/rest/answer.h"
+#include "stator/app/rest/page_token.h"
+#include "stator/app/rest/system.h"
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/client/call.h"
-#include "stator/runtime/dynamo.h"
+#include "stator/runtime/dynamo/dynamo.h"
 #include "stator/systems/catalog/catalog.h"
 #include "stator/systems/catalog/texts.h"
 #include "stator/value/json.h"
@@ -121,7 +121,7 @@ class Replay {
                                 .query = query,
                                 .body = body,
                                 .identity = identity == users_.end() ? nullptr : &identity->second});
-    return outcome ? std::move(*outcome) : app::problem_answer(outcome.problem());
+    return outcome ? std::move(*outcome) : app::problem_answer(outcome.error());
   }
 
   // A text with what was kept in place of {name.Attribute}.
@@ -204,7 +204,7 @@ Result<std::optional<std::string>> table_arn(const model::Model& model, client::
   auto random = Random::from_system();
   runtime::Dynamo dynamo(client, random);
   const auto state = dynamo.describe_table(model.table.name);
-  if (!state) return Error{ErrorCode::Storage, state.problem().message};
+  if (!state) return Error{ErrorCode::Storage, state.error().message};
   return *state ? std::optional((*state)->arn) : std::nullopt;
 }
 

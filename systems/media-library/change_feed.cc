@@ -10,8 +10,6 @@ namespace stator::systems::media_library {
 namespace {
 
 using runtime::ChangeFollower;
-using runtime::Done;
-using runtime::Outcome;
 using runtime::Problem;
 using runtime::ProblemKind;
 using runtime::StreamReader;
@@ -41,7 +39,7 @@ ChangeFeed::~ChangeFeed() {
   changed_.notify_all();
 }
 
-Outcome<Done> ChangeFeed::catch_up() {
+Result<void, Problem> ChangeFeed::catch_up() {
   MutexLock lock(mutex_);
   const auto ticket = ++asked_;
   last_asked_ = steady_clock::now();
@@ -52,7 +50,7 @@ Outcome<Done> ChangeFeed::catch_up() {
   if (done_ < ticket && !busy_) read_now();
   if (done_ < ticket && !begun_) return unavailable("the table's stream does not answer");
   if (done_ >= ticket && problem_) return *problem_;
-  return Done{};
+  return {};
 }
 
 void ChangeFeed::run() {
@@ -106,31 +104,31 @@ void ChangeFeed::stop_reading() {
 std::optional<Problem> ChangeFeed::try_to_read() {
   try {
     auto done = read(steady_clock::now() + options_.patience / 2);
-    if (!done) return std::move(done).problem();
+    if (!done) return std::move(done).error();
     return std::nullopt;
   } catch (const std::exception& exception) {
     return unavailable(exception.what());
   }
 }
 
-Outcome<Done> ChangeFeed::read(Time until) {
+Result<void, Problem> ChangeFeed::read(Time until) {
   if (!follower_) return begin();
-  const auto tell = [this](const std::vector<runtime::Change>& changes) -> Outcome<Done> {
+  const auto tell = [this](const std::vector<runtime::Change>& changes) -> Result<void, Problem> {
     for (const auto& change : changes) listener_.changed(change);
-    return Done{};
+    return {};
   };
   return follower_->drain(tell, until);
 }
 
 // Only from here on is everything told, so whatever was read before is not to be trusted.
-Outcome<Done> ChangeFeed::begin() {
-  const auto state = ATTEMPT(dynamo_.describe_table(table_));
+Result<void, Problem> ChangeFeed::begin() {
+  const auto state = TRY(dynamo_.describe_table(table_));
   if (!state || !state->stream_arn) return unavailable("the table has no stream");
   ChangeFollower follower(client_, *state->stream_arn, kListEvery);
-  ATTEMPT(follower.begin(clock_.now()));
+  TRY(follower.begin(clock_.now()));
   follower_.emplace(std::move(follower));
   listener_.missed();
-  return Done{};
+  return {};
 }
 
 }  // namespace stator::systems::media_library

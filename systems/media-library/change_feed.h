@@ -11,10 +11,10 @@
 #include "stator/base/mutex.h"
 #include "stator/base/random.h"
 #include "stator/client/client.h"
-#include "stator/runtime/change_follower.h"
-#include "stator/runtime/dynamo.h"
-#include "stator/runtime/outcome.h"
-#include "stator/runtime/stream_reader.h"
+#include "stator/runtime/consistency/change_follower.h"
+#include "stator/runtime/dynamo/dynamo.h"
+#include "stator/runtime/dynamo/stream_reader.h"
+#include "stator/runtime/problem.h"
 
 namespace stator::systems::media_library {
 
@@ -43,7 +43,7 @@ class ChangeFeed {
 
   // Returns when everything that the stream had when this was called has been told, or, as long as others write faster than that,
   // when `patience` is over.  What changes after it has returned will be told.  Problems: Unavailable and what the stream answers.
-  runtime::Outcome<runtime::Done> catch_up();
+  Result<void, runtime::Problem> catch_up();
 
  private:
   using Time = std::chrono::steady_clock::time_point;
@@ -54,8 +54,8 @@ class ChangeFeed {
   void stop_reading() REQUIRES(mutex_);
   std::optional<runtime::Problem> try_to_read();
   // What there is, for as long as `until`.
-  runtime::Outcome<runtime::Done> read(Time until);
-  runtime::Outcome<runtime::Done> begin();
+  Result<void, runtime::Problem> read(Time until);
+  Result<void, runtime::Problem> begin();
 
   // Constant after construction.
   client::Client& client_;

@@ -5,15 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "stator/runtime/given.h"
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/given.h"
 #include "stator/systems/media-library/native_support.h"
 
 namespace stator::systems::media_library {
 namespace {
 
-using runtime::Done;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::ProblemKind;
 using value::AttributeValue;
 using value::Item;
@@ -31,9 +30,9 @@ Item entry_of(const app::Identity& identity) {
 
 }  // namespace
 
-Outcome<Done> Directory::look_at(const app::RouteMatch& match, const app::Call& call) {
+Result<void, Problem> Directory::look_at(const app::RouteMatch& match, const app::RestCall& call) {
   const auto* identity = call.identity;
-  if (identity == nullptr || identity->email.empty()) return Done{};
+  if (identity == nullptr || identity->email.empty()) return {};
   const auto* target = std::get_if<app::EntityTarget>(&match.route->target);
   const bool own_entry = target != nullptr && target->entity == &user_entity(repository_);
   if (own_entry && target->operation == app::EntityOperation::Put) return check_address(call);
@@ -42,21 +41,21 @@ Outcome<Done> Directory::look_at(const app::RouteMatch& match, const app::Call& 
   } else if (!identity->name.empty()) {
     enter(*identity);
   }
-  return Done{};
+  return {};
 }
 
-Outcome<Done> Directory::check_address(const app::Call& call) const {
+Result<void, Problem> Directory::check_address(const app::RestCall& call) const {
   const auto& user = user_entity(repository_);
-  std::vector<model::Problem> problems;
+  std::vector<model::ValueProblem> problems;
   auto given = model::read_plain_json(call.body.empty() ? "{}" : call.body, user.attributes, problems);
-  if (!given || given->values.find("Email") == nullptr) return Done{};  // what is wrong with it is the route's to tell
+  if (!given || given->values.find("Email") == nullptr) return {};  // what is wrong with it is the route's to tell
   for (auto& one : runtime::check_new(user, given->values, runtime::Source::Request)) {
     problems.push_back(std::move(one));
   }
-  if (std::ranges::find(problems, "Email", &model::Problem::attribute) != problems.end()) return Done{};
+  if (std::ranges::find(problems, "Email", &model::ValueProblem::attribute) != problems.end()) return {};
   auto own = entry_of(*call.identity);
   runtime::check_new(user, own, runtime::Source::Request);
-  if (text_of(own, "Email") == text_of(given->values, "Email")) return Done{};
+  if (text_of(own, "Email") == text_of(given->values, "Email")) return {};
   problems.push_back({.attribute = "Email", .problem = "is not the address in your token"});
   return runtime::invalid(std::move(problems));
 }
@@ -72,7 +71,7 @@ bool Directory::is_settled(const app::Identity& identity) {
   const auto created = repository_.create(user, entry_of(identity), identity.caller);
   if (created) return true;
   // The address is somebody else's, or cannot be one here.  What the former user of this name left may still be going, though.
-  return created.problem().kind == ProblemKind::Invalid || created.problem().code == "Duplicate";
+  return created.error().kind == ProblemKind::Invalid || created.error().code == "Duplicate";
 }
 
 bool Directory::remembers(const std::string& subject) {

@@ -3,10 +3,10 @@
 #include <string>
 #include <unordered_map>
 
-#include "stator/app/system.h"
+#include "stator/app/rest/system.h"
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/problem.h"
 
 namespace stator::systems::media_library {
 
@@ -20,10 +20,10 @@ class Directory {
   Directory(runtime::Repository& repository, const Clock& clock) : repository_(repository), clock_(clock) {}
 
   // Problems: Invalid, when the call would give its caller another address than the token has.
-  runtime::Outcome<runtime::Done> look_at(const app::RouteMatch& match, const app::Call& call);
+  Result<void, runtime::Problem> look_at(const app::RouteMatch& match, const app::RestCall& call);
 
  private:
-  runtime::Outcome<runtime::Done> check_address(const app::Call& call) const;
+  Result<void, runtime::Problem> check_address(const app::RestCall& call) const;
   void enter(const app::Identity& identity);
   // Whether there is nothing left to do: there is an entry, or there will not be one.
   bool is_settled(const app::Identity& identity);

@@ -17,7 +17,7 @@ app::Natives extension(const app::ExtensionParts& parts) {
   const Transfer transfer(parts);
   const auto search = std::make_shared<Search>(parts);
   const auto directory = std::make_shared<Directory>(parts.repository, parts.clock);
-  parts.beforehand = [directory](const app::RouteMatch& match, const app::Call& call) {
+  parts.beforehand = [directory](const app::RouteMatch& match, const app::RestCall& call) {
     return directory->look_at(match, call);
   };
   parts.redact = Sharing::redact;

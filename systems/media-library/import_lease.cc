@@ -4,14 +4,13 @@
 
 #include "stator/base/log.h"
 #include "stator/model/validate.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"
 
 namespace stator::systems::media_library {
 
-using runtime::Done;
 using runtime::Draft;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::ProblemKind;
 using runtime::Transaction;
 using value::AttributeValue;
@@ -22,8 +21,9 @@ namespace {
 constexpr std::string_view kId = "ImportId";
 constexpr std::string_view kUntil = "ImportUntil";
 
-Outcome<Draft*> load_library(Transaction& transaction, const app::ExtensionParts& parts, const value::Item& library) {
-  auto* draft = ATTEMPT(transaction.load(*parts.repository.model().find_entity("LIBRARY"), library));
+Result<Draft*, Problem> load_library(Transaction& transaction, const app::ExtensionParts& parts,
+                                     const value::Item& library) {
+  auto* draft = TRY(transaction.load(*parts.repository.model().find_entity("LIBRARY"), library));
   if (draft == nullptr) return problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
   transaction.depend_on(*draft, {std::string(kId), std::string(kUntil)});
   return draft;
@@ -31,20 +31,20 @@ Outcome<Draft*> load_library(Transaction& transaction, const app::ExtensionParts
 
 }  // namespace
 
-Outcome<ImportLease> ImportLease::take(const app::ExtensionParts& parts, const value::Item& library) {
+Result<ImportLease, Problem> ImportLease::take(const app::ExtensionParts& parts, const value::Item& library) {
   ImportLease lease(parts, library, parts.random.uuid());
-  ATTEMPT(lease.prolong());
+  TRY(lease.prolong());
   return lease;
 }
 
-Outcome<Done> ImportLease::keep() {
-  if (now() + kLength / 2 < until_) return Done{};
+Result<void, Problem> ImportLease::keep() {
+  if (now() + kLength / 2 < until_) return {};
   return prolong();
 }
 
-Outcome<Done> ImportLease::prolong() {
-  return parts_.repository.transact([&](Transaction& transaction) -> Outcome<Done> {
-    auto* library = ATTEMPT(load_library(transaction, parts_, library_));
+Result<void, Problem> ImportLease::prolong() {
+  return parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
+    auto* library = TRY(load_library(transaction, parts_, library_));
     const auto until = text_of(*library->after, kUntil);
     if (text_of(*library->after, kId) != id_ && until > model::format_timestamp(now())) {
       return problem(ProblemKind::Conflict, "ImportRunning",
@@ -59,14 +59,14 @@ Outcome<Done> ImportLease::prolong() {
 }
 
 void ImportLease::release() {
-  const auto released = parts_.repository.transact([&](Transaction& transaction) -> Outcome<Done> {
-    auto* library = ATTEMPT(load_library(transaction, parts_, library_));
-    if (text_of(*library->after, kId) != id_) return Done{};
+  const auto released = parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
+    auto* library = TRY(load_library(transaction, parts_, library_));
+    if (text_of(*library->after, kId) != id_) return {};
     return transaction.change(*library, {.values = {}, .nulls = {std::string(kId), std::string(kUntil)}},
                               runtime::Source::Model);
   });
-  const bool done = released || released.problem().kind == ProblemKind::NotFound;
-  if (!done) log::warning("import_lease_not_released", {{"error", released.problem().message}});
+  const bool done = released || released.error().kind == ProblemKind::NotFound;
+  if (!done) log::warning("import_lease_not_released", {{"error", released.error().message}});
 }
 
 }  // namespace stator::systems::media_library

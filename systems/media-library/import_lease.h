@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "stator/app/system.h"
+#include "stator/app/rest/system.h"
 #include "stator/base/clock.h"
 #include "stator/model/calendar.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/problem.h"
 #include "stator/value/attribute_value.h"
 
 namespace stator::systems::media_library {
@@ -20,10 +20,10 @@ class ImportLease {
   static constexpr std::chrono::seconds kLength{15};
 
   // `library` names it.  Problems: Conflict `ImportRunning`; NotFound, when there is no library any more.
-  static runtime::Outcome<ImportLease> take(const app::ExtensionParts& parts, const value::Item& library);
+  static Result<ImportLease, runtime::Problem> take(const app::ExtensionParts& parts, const value::Item& library);
 
   // To be called again and again by whoever works under it.  Problems: those of take(), when it ended and somebody else has it.
-  runtime::Outcome<runtime::Done> keep();
+  Result<void, runtime::Problem> keep();
   // Gives it back, if it is still there to be given.
   void release();
 
@@ -31,7 +31,7 @@ class ImportLease {
   ImportLease(const app::ExtensionParts& parts, value::Item library, std::string id)
       : parts_(parts), library_(std::move(library)), id_(std::move(id)) {}
 
-  runtime::Outcome<runtime::Done> prolong();
+  Result<void, runtime::Problem> prolong();
   model::Moment now() const { return std::chrono::floor<std::chrono::milliseconds>(parts_.clock.now()); }
 
   const app::ExtensionParts& parts_;

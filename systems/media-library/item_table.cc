@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stator/app/input.h"
+#include "stator/app/rest/input.h"
 #include "stator/model/problem_list.h"
 #include "stator/systems/media-library/csv.h"
 #include "stator/systems/media-library/native_support.h"
@@ -66,7 +66,7 @@ std::vector<std::string> ItemTable::fields_of(const runtime::Object& item) {
 }
 
 ItemTable::ItemTable(const model::Model& model, const std::vector<std::string>& header,
-                     std::vector<model::Problem>& problems)
+                     std::vector<model::ValueProblem>& problems)
     : model_(model) {
   for (const auto& name : header) {
     const auto column = model::shown_name(trimmed(name));
@@ -83,7 +83,8 @@ ItemTable::ItemTable(const model::Model& model, const std::vector<std::string>& 
   }
 }
 
-ItemTable::Line ItemTable::read(const std::vector<std::string>& fields, std::vector<model::Problem>& problems) const {
+ItemTable::Line ItemTable::read(const std::vector<std::string>& fields,
+                                std::vector<model::ValueProblem>& problems) const {
   const auto type_column = static_cast<std::size_t>(std::ranges::find(header_, kType) - header_.begin());
   const auto type = field_at(fields, type_column);
   Line line{.entity = model_.find_entity(type == "VIDEO" ? "VIDEO" : "BOOK"), .attributes = {}, .collection = {}};

@@ -28,9 +28,10 @@ class ItemTable {
   };
 
   // Takes the first line of a file.  Adds to `problems` columns that are unknown, or there twice, and a missing Title.
-  ItemTable(const model::Model& model, const std::vector<std::string>& header, std::vector<model::Problem>& problems);
+  ItemTable(const model::Model& model, const std::vector<std::string>& header,
+            std::vector<model::ValueProblem>& problems);
   // Adds to `problems` what cannot be understood; whether values are right is the repository's to say.
-  Line read(const std::vector<std::string>& fields, std::vector<model::Problem>& problems) const;
+  Line read(const std::vector<std::string>& fields, std::vector<model::ValueProblem>& problems) const;
 
  private:
   const model::Model& model_;  // outlives it

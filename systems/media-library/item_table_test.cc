@@ -34,7 +34,7 @@ entities:
 }
 
 // Attributes that have a problem, in their order.
-Fields blamed(const std::vector<model::Problem>& problems) {
+Fields blamed(const std::vector<model::ValueProblem>& problems) {
   Fields names;
   for (const auto& problem : problems) names.push_back(problem.attribute);
   return names;
@@ -42,7 +42,7 @@ Fields blamed(const std::vector<model::Problem>& problems) {
 
 TEST(ItemTable, ReadsLinesAsItemsOfTheirKind) {
   const auto model = small_model();
-  std::vector<model::Problem> problems;
+  std::vector<model::ValueProblem> problems;
   const ItemTable table(model, {"Type", "Title", " Authors ", "ReleaseYear", "Collection"}, problems);
   const auto book = table.read({"", "Dune", "Frank Herbert; Somebody", "", "Sand"}, problems);
   EXPECT_EQ(book.entity->name, "BOOK");
@@ -57,14 +57,14 @@ TEST(ItemTable, ReadsLinesAsItemsOfTheirKind) {
 
 TEST(ItemTable, TellsWhichColumnsAreWrong) {
   const auto model = small_model();
-  std::vector<model::Problem> problems;
+  std::vector<model::ValueProblem> problems;
   ItemTable(model, {"Isbn", "Isbn", "Colour"}, problems);
   EXPECT_EQ(blamed(problems), (Fields{"Isbn", "Colour", "Title"}));
 }
 
 TEST(ItemTable, TellsWhatCannotBeUnderstoodInALine) {
   const auto model = small_model();
-  std::vector<model::Problem> problems;
+  std::vector<model::ValueProblem> problems;
   const ItemTable table(model, {"Type", "Title", "Authors", "ReleaseYear"}, problems);
   table.read({"CD", "x"}, problems);
   table.read({"VIDEO", "x", "Somebody", "MCM"}, problems);

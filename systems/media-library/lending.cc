@@ -3,14 +3,13 @@
 #include <chrono>
 
 #include "stator/model/calendar.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"
 
 namespace stator::systems::media_library {
 namespace {
 
-using runtime::Done;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::ProblemKind;
 using runtime::Transaction;
 using value::AttributeValue;
@@ -26,49 +25,49 @@ Item item_naming(const app::NativeCall& call) {
 }
 
 // That the item is there, is not lent, and stays so until the transaction is committed.
-Outcome<Done> require_at_home(Transaction& transaction, const model::Model& model, const Item& naming) {
+Result<void, Problem> require_at_home(Transaction& transaction, const model::Model& model, const Item& naming) {
   for (const auto* name : {"BOOK", "VIDEO"}) {
-    const auto* item = ATTEMPT(transaction.load(*model.find_entity(name), naming));
+    const auto* item = TRY(transaction.load(*model.find_entity(name), naming));
     if (item == nullptr) continue;
     if (item->after->find("LentTo") != nullptr) {
       return problem(ProblemKind::Conflict, "StillLent", "its history is kept while it is lent");
     }
     transaction.depend_on(*item, {"LentTo"});
-    return Done{};
+    return {};
   }
   return problem(ProblemKind::NotFound, "NotFound", "there is no such item");
 }
 
 }  // namespace
 
-Outcome<http::Response> Lending::history(const app::NativeCall& call) const {
+Result<http::Response, Problem> Lending::history(const app::NativeCall& call) const {
   const auto naming = item_naming(call);
-  ATTEMPT(find_item(parts_.repository, naming));
+  TRY(find_item(parts_.repository, naming));
   return list_answer(parts_, call, "events_of_item", naming);
 }
 
-Outcome<http::Response> Lending::forget(const app::NativeCall& call) const {
+Result<http::Response, Problem> Lending::forget(const app::NativeCall& call) const {
   auto& repository = parts_.repository;
   const auto& model = repository.model();
   const auto naming = item_naming(call);
   const auto& event = *model.find_entity("EVENT");
   for (bool more = true; more;) {
-    const auto page = ATTEMPT(repository.run(*model.find_pattern("stored_events"), naming, the_service(),
-                                             {.limit = kEventsAtOnce, .start = std::nullopt}));
-    ATTEMPT(repository.transact([&](Transaction& transaction) -> Outcome<Done> {
-      ATTEMPT(require_at_home(transaction, model, naming));
+    const auto page = TRY(repository.run(*model.find_pattern("stored_events"), naming, the_service(),
+                                         {.limit = kEventsAtOnce, .start = std::nullopt}));
+    TRY(repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
+      TRY(require_at_home(transaction, model, naming));
       for (const auto& object : page.objects) {
-        auto* draft = ATTEMPT(transaction.load(event, object.attributes));
-        if (draft != nullptr) ATTEMPT(transaction.remove(*draft));
+        auto* draft = TRY(transaction.load(event, object.attributes));
+        if (draft != nullptr) TRY(transaction.remove(*draft));
       }
-      return Done{};
+      return {};
     }));
     more = page.next.has_value();
   }
   return http::Response{.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false};
 }
 
-Outcome<http::Response> Lending::overdue(const app::NativeCall& call) const {
+Result<http::Response, Problem> Lending::overdue(const app::NativeCall& call) const {
   const auto today = std::chrono::floor<std::chrono::days>(parts_.clock.now());
   Item parameters;
   parameters.set("OwnerId", AttributeValue::string(*call.caller().subject));

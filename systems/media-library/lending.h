@@ -1,7 +1,7 @@
 #pragma once
 
-#include "stator/app/system.h"
-#include "stator/runtime/outcome.h"
+#include "stator/app/rest/system.h"
+#include "stator/runtime/problem.h"
 
 namespace stator::systems::media_library {
 
@@ -11,10 +11,10 @@ class Lending {
  public:
   explicit Lending(const app::ExtensionParts& parts) : parts_(parts) {}
 
-  runtime::Outcome<http::Response> history(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> history(const app::NativeCall& call) const;
   // Removes all events of an item, some at a time, each time only if it is not lent.  Problems: NotFound, Conflict.
-  runtime::Outcome<http::Response> forget(const app::NativeCall& call) const;
-  runtime::Outcome<http::Response> overdue(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> forget(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> overdue(const app::NativeCall& call) const;
 
  private:
   const app::ExtensionParts parts_;

@@ -1,10 +1,10 @@
 #include "stator/systems/media-library/native_support.h"
 
-#include "stator/app/answer.h"
+#include "stator/app/rest/answer.h"
 
 namespace stator::systems::media_library {
 
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::ProblemKind;
 
 std::string text_of(const value::Item& item, std::string_view name) {
@@ -25,7 +25,7 @@ http::Response json_answer(std::string body) {
   return {.status = 200, .content_type = app::kJsonType, .headers = {}, .body = std::move(body), .close = false};
 }
 
-http::Response object_answer(const model::Table& table, const runtime::Object& object) {
+http::Response object_answer(const model::TableDesign& table, const runtime::Object& object) {
   std::string body;
   app::append_object(body, table, object);
   auto answer = json_answer(std::move(body));
@@ -33,7 +33,7 @@ http::Response object_answer(const model::Table& table, const runtime::Object& o
   return answer;
 }
 
-Outcome<std::optional<runtime::PageEnd>> ListName::start(const value::Item& inputs) const {
+Result<std::optional<runtime::PageEnd>, Problem> ListName::start(const value::Item& inputs) const {
   const auto token = text_of(inputs, "nextToken");
   if (token.empty()) return std::optional<runtime::PageEnd>();
   auto end = parts.page_tokens.open(token, {.system = parts.repository.model().name,
@@ -60,25 +60,24 @@ unsigned limit_of(const value::Item& inputs) {
   return static_cast<unsigned>(number.value_or(1));
 }
 
-Outcome<http::Response> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
-                                    std::string_view pattern, const value::Item& parameters) {
+Result<http::Response, Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
+                                            std::string_view pattern, const value::Item& parameters) {
   // Not the day of what is overdue: a list that was begun before midnight can be read to its end.
   const ListName list{.parts = parts,
                       .action = pattern,
                       .parameters = chosen(parameters, {"OwnerId", "LibraryId", "ItemId"}),
                       .caller = call.caller()};
   const auto& model = parts.repository.model();
-  const auto page =
-      ATTEMPT(parts.repository.run(*model.find_pattern(pattern), parameters, the_service(),
-                                   {.limit = limit_of(call.inputs), .start = ATTEMPT(list.start(call.inputs))}));
+  const auto page = TRY(parts.repository.run(*model.find_pattern(pattern), parameters, the_service(),
+                                             {.limit = limit_of(call.inputs), .start = TRY(list.start(call.inputs))}));
   return json_answer(app::list_body(model.table, page, page.next ? list.token(*page.next) : std::string()));
 }
 
-Outcome<runtime::Object> find_item(runtime::Repository& repository, const value::Item& naming) {
+Result<runtime::Object, Problem> find_item(runtime::Repository& repository, const value::Item& naming) {
   auto book = repository.get(*repository.model().find_entity("BOOK"), naming, the_service());
-  if (book || book.problem().kind != ProblemKind::NotFound) return book;
+  if (book || book.error().kind != ProblemKind::NotFound) return book;
   auto video = repository.get(*repository.model().find_entity("VIDEO"), naming, the_service());
-  if (video || video.problem().kind != ProblemKind::NotFound) return video;
+  if (video || video.error().kind != ProblemKind::NotFound) return video;
   return problem(ProblemKind::NotFound, "NotFound", "there is no such item");
 }
 

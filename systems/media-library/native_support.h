@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "stator/app/system.h"
+#include "stator/app/rest/system.h"
 #include "stator/http/message.h"
 #include "stator/model/model.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/problem.h"
 #include "stator/runtime/repository.h"
 #include "stator/value/attribute_value.h"
 
@@ -30,7 +30,7 @@ inline runtime::Problem problem(runtime::ProblemKind kind, std::string code, std
 }
 
 http::Response json_answer(std::string body);
-http::Response object_answer(const model::Table& table, const runtime::Object& object);
+http::Response object_answer(const model::TableDesign& table, const runtime::Object& object);
 
 // Which list a page token belongs to; the inputs `limit` and `nextToken` are no part of that.
 struct ListName {
@@ -40,7 +40,7 @@ struct ListName {
   const runtime::Caller& caller;
 
   // The page that `inputs` ask for.  Problems: Invalid, when the token is not of this list.
-  runtime::Outcome<std::optional<runtime::PageEnd>> start(const value::Item& inputs) const;
+  Result<std::optional<runtime::PageEnd>, runtime::Problem> start(const value::Item& inputs) const;
   std::string token(const runtime::PageEnd& end) const;
 };
 
@@ -48,10 +48,10 @@ struct ListName {
 unsigned limit_of(const value::Item& inputs);
 
 // One page of a pattern that is not for callers themselves, as the answer of an action with the inputs `limit` and `nextToken`.
-runtime::Outcome<http::Response> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
-                                             std::string_view pattern, const value::Item& parameters);
+Result<http::Response, runtime::Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
+                                                     std::string_view pattern, const value::Item& parameters);
 
 // The book or video with that id.  Problems: NotFound.
-runtime::Outcome<runtime::Object> find_item(runtime::Repository& repository, const value::Item& naming);
+Result<runtime::Object, runtime::Problem> find_item(runtime::Repository& repository, const value::Item& naming);
 
 }  // namespace stator::systems::media_library

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <optional>
 
-#include "stator/app/answer.h"
+#include "stator/app/rest/answer.h"
 #include "stator/model/rows.h"
 #include "stator/runtime/object.h"
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
 #include "stator/systems/media-library/native_support.h"
 #include "stator/value/json.h"
 
 namespace stator::systems::media_library {
 namespace {
 
-using runtime::Outcome;
+using runtime::Problem;
 using value::AttributeValue;
 using value::Item;
 
@@ -49,7 +49,7 @@ Search::Search(const app::ExtensionParts& parts)
              .missed = [this] { indexes_.missed(); }},
             {}) {}
 
-Outcome<http::Response> Search::search(const app::NativeCall& call) {
+Result<http::Response, Problem> Search::search(const app::NativeCall& call) {
   const auto& user = *call.caller().subject;
   const auto text = text_of(call.inputs, "q");
   if (words_of(text, WordParts::Whole).size() > kMostTerms) {
@@ -58,10 +58,10 @@ Outcome<http::Response> Search::search(const app::NativeCall& call) {
   const ListName list{
       .parts = parts_, .action = "search", .parameters = chosen(call.inputs, {"q"}), .caller = call.caller()};
   const auto limit = limit_of(call.inputs);
-  SearchIndex::Query query{.text = text, .limit = limit + 1, .after = to_place(ATTEMPT(list.start(call.inputs)))};
-  ATTEMPT(feed_.catch_up());
-  auto shares = ATTEMPT(shares_of(user));
-  auto found = ATTEMPT(find(user, shares, query));
+  SearchIndex::Query query{.text = text, .limit = limit + 1, .after = to_place(TRY(list.start(call.inputs)))};
+  TRY(feed_.catch_up());
+  auto shares = TRY(shares_of(user));
+  auto found = TRY(find(user, shares, query));
   const bool more = found.size() > limit;
   if (more) found.resize(limit);
 
@@ -69,7 +69,7 @@ Outcome<http::Response> Search::search(const app::NativeCall& call) {
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("items").begin_array();
-  for (const auto& object : ATTEMPT(fetch(found))) {
+  for (const auto& object : TRY(fetch(found))) {
     std::string item;
     app::append_object(item, table, object);
     json.raw(item);
@@ -81,14 +81,14 @@ Outcome<http::Response> Search::search(const app::NativeCall& call) {
   return json_answer(std::move(body));
 }
 
-Outcome<Search::Shares> Search::shares_of(const std::string& user) const {
+Result<Search::Shares, Problem> Search::shares_of(const std::string& user) const {
   Shares shares;
   Item parameters;
   parameters.set("SharedToId", AttributeValue::string(user));
   const auto& pattern = *parts_.repository.model().find_pattern("shares_of");
   runtime::PageRequest request{.limit = kPointersAtOnce, .start = std::nullopt};
   do {
-    auto page = ATTEMPT(parts_.repository.run(pattern, parameters, the_service(), request));
+    auto page = TRY(parts_.repository.run(pattern, parameters, the_service(), request));
     for (const auto& pointer : page.objects) {
       const auto owner = text_of(pointer.attributes, "SharedFromId");
       if (shares.by_owner.size() == kMostOwners && !shares.by_owner.contains(owner)) {
@@ -102,26 +102,26 @@ Outcome<Search::Shares> Search::shares_of(const std::string& user) const {
   return shares;
 }
 
-Outcome<std::vector<Search::Found>> Search::find(const std::string& user, Shares& shares,
-                                                 const SearchIndex::Query& query) {
+Result<std::vector<Search::Found>, Problem> Search::find(const std::string& user, Shares& shares,
+                                                         const SearchIndex::Query& query) {
   std::vector<Found> found;
-  for (auto& hit : ATTEMPT(indexes_.search(user, query))) found.push_back({.hit = std::move(hit), .owner = user});
+  for (auto& hit : TRY(indexes_.search(user, query))) found.push_back({.hit = std::move(hit), .owner = user});
   for (const auto& [owner, libraries] : shares.by_owner) {
     auto shared = query;
     shared.libraries = &libraries;
     auto hits = indexes_.search(owner, shared);
-    if (!hits && hits.problem().kind == runtime::ProblemKind::TooLarge) {
+    if (!hits && hits.error().kind == runtime::ProblemKind::TooLarge) {
       shares.all = false;
       continue;
     }
-    for (auto& hit : ATTEMPT(std::move(hits))) found.push_back({.hit = std::move(hit), .owner = owner});
+    for (auto& hit : TRY(std::move(hits))) found.push_back({.hit = std::move(hit), .owner = owner});
   }
   std::ranges::sort(found, [](const Found& a, const Found& b) { return a.hit.place.comes_before(b.hit.place); });
   if (found.size() > query.limit) found.resize(query.limit);
   return found;
 }
 
-Outcome<std::vector<runtime::Object>> Search::fetch(const std::vector<Found>& found) {
+Result<std::vector<runtime::Object>, Problem> Search::fetch(const std::vector<Found>& found) {
   const auto& model = parts_.repository.model();
   std::vector<Item> keys;
   for (const auto& one : found) {
@@ -135,7 +135,7 @@ Outcome<std::vector<runtime::Object>> Search::fetch(const std::vector<Found>& fo
   }
   std::map<std::string, runtime::Object> by_item;
   if (!keys.empty()) {
-    for (const auto& row : ATTEMPT(dynamo_.batch_get(model.table.name, keys))) {
+    for (const auto& row : TRY(dynamo_.batch_get(model.table.name, keys))) {
       const auto [entity, record] = model.find_row_type(text_of(row, model.table.type_attribute));
       if (entity == nullptr) continue;
       auto object = runtime::to_object(model, *entity, model::attributes_of(model, *entity, *record, row));

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "stator/app/system.h"
+#include "stator/app/rest/system.h"
 #include "stator/base/random.h"
-#include "stator/runtime/dynamo.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/dynamo/dynamo.h"
+#include "stator/runtime/problem.h"
 #include "stator/systems/media-library/change_feed.h"
 #include "stator/systems/media-library/search_indexes.h"
 
@@ -20,7 +20,7 @@ class Search {
  public:
   explicit Search(const app::ExtensionParts& parts);
 
-  runtime::Outcome<http::Response> search(const app::NativeCall& call);
+  Result<http::Response, runtime::Problem> search(const app::NativeCall& call);
 
   // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more, or when one of
   // them has too much to be searched, which must not keep others from searching.
@@ -38,10 +38,11 @@ class Search {
     bool all = true;
   };
 
-  runtime::Outcome<Shares> shares_of(const std::string& user) const;
-  runtime::Outcome<std::vector<Found>> find(const std::string& user, Shares& shares, const SearchIndex::Query& query);
+  Result<Shares, runtime::Problem> shares_of(const std::string& user) const;
+  Result<std::vector<Found>, runtime::Problem> find(const std::string& user, Shares& shares,
+                                                    const SearchIndex::Query& query);
   // The items as they are now, those that are still there, in the same order.
-  runtime::Outcome<std::vector<runtime::Object>> fetch(const std::vector<Found>& found);
+  Result<std::vector<runtime::Object>, runtime::Problem> fetch(const std::vector<Found>& found);
 
   const app::ExtensionParts parts_;
   Random random_ = Random::from_system();

@@ -9,7 +9,6 @@
 namespace stator::systems::media_library {
 namespace {
 
-using runtime::Outcome;
 using runtime::Problem;
 using runtime::ProblemKind;
 using value::Item;
@@ -17,7 +16,7 @@ using value::Item;
 // Of all memory, for what was told lately.
 constexpr std::size_t kShareOfRecent = 8;
 
-bool is_item(const model::Table& table, const Item& row) {
+bool is_item(const model::TableDesign& table, const Item& row) {
   const auto type = text_of(row, table.type_attribute);
   return type == "BOOK" || type == "VIDEO";
 }
@@ -55,8 +54,8 @@ Problem too_busy() {
 
 }  // namespace
 
-Outcome<std::vector<SearchIndex::Hit>> SearchIndexes::search(const std::string& owner,
-                                                             const SearchIndex::Query& query) {
+Result<std::vector<SearchIndex::Hit>, Problem> SearchIndexes::search(const std::string& owner,
+                                                                     const SearchIndex::Query& query) {
   const auto [shelf, mine] = shelf_of(owner);
   if (mine) fill(owner, *shelf);
   MutexLock lock(shelf->mutex);
@@ -102,7 +101,7 @@ void SearchIndexes::fill(const std::string& owner, Shelf& shelf) {
     if (result) {
       index = std::move(*result);
     } else {
-      problem = std::move(result).problem();
+      problem = std::move(result).error();
     }
   } catch (const std::exception& exception) {  // whoever waits for this index has to hear of it
     problem = Problem{.kind = ProblemKind::Internal, .code = "Internal", .message = exception.what(), .details = {}};
@@ -127,14 +126,14 @@ void SearchIndexes::fill(const std::string& owner, Shelf& shelf) {
   if (failed || !make_room(&shelf)) drop(owner, shelf);
 }
 
-Outcome<SearchIndex> SearchIndexes::read(const std::string& owner, Shelf& shelf) {
+Result<SearchIndex, Problem> SearchIndexes::read(const std::string& owner, Shelf& shelf) {
   SearchIndex index;
   Item parameters;
   parameters.set("OwnerId", value::AttributeValue::string(owner));
   runtime::PageRequest request{.limit = options_.items_at_once, .start = std::nullopt};
   do {
     auto page =
-        ATTEMPT(repository_.run(*repository_.model().find_pattern("all_titles"), parameters, the_service(), request));
+        TRY(repository_.run(*repository_.model().find_pattern("all_titles"), parameters, the_service(), request));
     for (const auto& object : page.objects) index.put(document_of(object.attributes));
     if (index.memory_bytes() > options_.most_bytes) {
       return problem(ProblemKind::TooLarge, "TooLarge", "there are too many items to be searched");

@@ -15,9 +15,9 @@
 
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/dynamo/stream_reader.h"
+#include "stator/runtime/problem.h"
 #include "stator/runtime/repository.h"
-#include "stator/runtime/stream_reader.h"
 #include "stator/systems/media-library/search_index.h"
 
 namespace stator::systems::media_library {
@@ -43,7 +43,8 @@ class SearchIndexes {
 
   // What `query` finds among the items of one owner.  Problems: TooLarge (one index would be more than all may be), Busy (no room
   // beside others that are being read), and those of reading.
-  runtime::Outcome<std::vector<SearchIndex::Hit>> search(const std::string& owner, const SearchIndex::Query& query);
+  Result<std::vector<SearchIndex::Hit>, runtime::Problem> search(const std::string& owner,
+                                                                 const SearchIndex::Query& query);
 
   void changed(const runtime::Change& change);
   void missed();
@@ -103,7 +104,7 @@ class SearchIndexes {
   std::pair<ShelfPtr, bool> shelf_of(const std::string& owner);
   ShelfPtr make_shelf(const std::string& owner) REQUIRES(mutex_);
   void fill(const std::string& owner, Shelf& shelf);
-  runtime::Outcome<SearchIndex> read(const std::string& owner, Shelf& shelf);
+  Result<SearchIndex, runtime::Problem> read(const std::string& owner, Shelf& shelf);
   void drop(const std::string& owner, const Shelf& shelf);
   // Lets others go until all together fit.  False: they still do not.
   bool make_room(const Shelf* keep);

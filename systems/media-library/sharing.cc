@@ -7,15 +7,14 @@
 
 #include "stator/model/template.h"
 #include "stator/runtime/object.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"
 
 namespace stator::systems::media_library {
 namespace {
 
-using runtime::Done;
 using runtime::Draft;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::ProblemKind;
 using runtime::Source;
 using runtime::Transaction;
@@ -86,49 +85,49 @@ Item pointer_naming(const std::string& recipient, const Item& library) {
 }
 
 // The pointer of a recipient to this library; null when there is none.
-Outcome<Draft*> find_pointer(Transaction& transaction, const model::Model& model, const std::string& recipient,
-                             const Item& library) {
+Result<Draft*, Problem> find_pointer(Transaction& transaction, const model::Model& model, const std::string& recipient,
+                                     const Item& library) {
   if (recipient.empty()) return nullptr;
-  auto* pointer = ATTEMPT(transaction.load(*model.find_entity("SHARED_LIBRARY"), pointer_naming(recipient, library)));
+  auto* pointer = TRY(transaction.load(*model.find_entity("SHARED_LIBRARY"), pointer_naming(recipient, library)));
   const bool ours = pointer != nullptr && text_of(*pointer->after, "SharedFromId") == text_of(library, "OwnerId");
   return ours ? pointer : nullptr;
 }
 
 // Forgets those who are gone, and so cannot read the library any more: only when there is no room, because the owner may still take
 // back what was given to an address.
-Outcome<Done> drop_departed(Transaction& transaction, const model::Model& model, Recipients& recipients,
-                            const Item& library) {
+Result<void, Problem> drop_departed(Transaction& transaction, const model::Model& model, Recipients& recipients,
+                                    const Item& library) {
   for (auto at = recipients.size(); at-- > 0;) {
     const Item naming = {{"UserId", AttributeValue::string(recipients.id(at))}};
-    const bool is_there = ATTEMPT(find_pointer(transaction, model, recipients.id(at), library)) != nullptr &&
-                          ATTEMPT(transaction.load(*model.find_entity("USER"), naming)) != nullptr;
+    const bool is_there = TRY(find_pointer(transaction, model, recipients.id(at), library)) != nullptr &&
+                          TRY(transaction.load(*model.find_entity("USER"), naming)) != nullptr;
     if (!is_there) recipients.remove(at);
   }
-  return Done{};
+  return {};
 }
 
-Outcome<Draft*> load_library(Transaction& transaction, const model::Model& model, const Item& library) {
-  auto* draft = ATTEMPT(transaction.load(*model.find_entity("LIBRARY"), chosen(library, {"OwnerId", "LibraryId"})));
+Result<Draft*, Problem> load_library(Transaction& transaction, const model::Model& model, const Item& library) {
+  auto* draft = TRY(transaction.load(*model.find_entity("LIBRARY"), chosen(library, {"OwnerId", "LibraryId"})));
   if (draft == nullptr) return problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
   return draft;
 }
 
 }  // namespace
 
-Outcome<std::optional<std::string>> Sharing::find_user(const std::string& email) const {
+Result<std::optional<std::string>, Problem> Sharing::find_user(const std::string& email) const {
   Item naming;
   naming.set("Email", AttributeValue::string(email));
   const auto found =
       parts_.repository.run(*parts_.repository.model().find_pattern("user_by_email"), naming, the_service());
   if (found) return std::optional(text_of(found->objects.front().attributes, "UserId"));
-  if (found.problem().kind == ProblemKind::NotFound) return std::optional<std::string>();
-  return found.problem();
+  if (found.error().kind == ProblemKind::NotFound) return std::optional<std::string>();
+  return found.error();
 }
 
-Outcome<http::Response> Sharing::share(const app::NativeCall& call) const {
+Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) const {
   const auto& model = parts_.repository.model();
   const auto email = text_of(call.inputs, "email");
-  const auto recipient = ATTEMPT(find_user(email));
+  const auto recipient = TRY(find_user(email));
   if (!recipient) return unknown_user();
   const auto& seen = call.within->attributes;
   if (*recipient == text_of(seen, "OwnerId")) {
@@ -138,61 +137,61 @@ Outcome<http::Response> Sharing::share(const app::NativeCall& call) const {
                             .details = {{.attribute = "email", .problem = "is the library's owner's own"}}};
   }
   runtime::Object shared;
-  ATTEMPT(parts_.repository.transact([&](Transaction& transaction) -> Outcome<Done> {
+  TRY(parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
     Item user_naming;
     user_naming.set("UserId", AttributeValue::string(*recipient));
-    const auto* user = ATTEMPT(transaction.load(*model.find_entity("USER"), user_naming));
+    const auto* user = TRY(transaction.load(*model.find_entity("USER"), user_naming));
     // The directory's index may be behind; the user's own row is not.
     if (user == nullptr || text_of(*user->after, "Email") != email) return unknown_user();
     transaction.depend_on(*user, {"Email"});
-    auto* library = ATTEMPT(load_library(transaction, model, seen));
-    if (ATTEMPT(find_pointer(transaction, model, *recipient, seen)) != nullptr) {
+    auto* library = TRY(load_library(transaction, model, seen));
+    if (TRY(find_pointer(transaction, model, *recipient, seen)) != nullptr) {
       return problem(ProblemKind::Conflict, "AlreadyShared", "the library is shared with this user already");
     }
     Recipients recipients(*library->after);
     // Somebody who was gone and is there again, or an address that is somebody else's now.
     if (const auto at = recipients.find_id(*recipient)) recipients.remove(*at);
     if (const auto at = recipients.find_email(email)) {
-      auto* orphan = ATTEMPT(find_pointer(transaction, model, recipients.id(*at), seen));
-      if (orphan != nullptr) ATTEMPT(transaction.remove(*orphan));
+      auto* orphan = TRY(find_pointer(transaction, model, recipients.id(*at), seen));
+      if (orphan != nullptr) TRY(transaction.remove(*orphan));
       recipients.remove(*at);
     }
-    if (recipients.size() == kMostRecipients) ATTEMPT(drop_departed(transaction, model, recipients, seen));
+    if (recipients.size() == kMostRecipients) TRY(drop_departed(transaction, model, recipients, seen));
     if (recipients.size() == kMostRecipients) {
       return problem(ProblemKind::Conflict, "Full",
                      fmt::format("a library can be shared with at most {} people", kMostRecipients));
     }
     recipients.add(text_of(*user->after, "Email"), *recipient);
-    ATTEMPT(transaction.change(*library, recipients.as_change(), Source::Model));
+    TRY(transaction.change(*library, recipients.as_change(), Source::Model));
     auto pointer = pointer_naming(*recipient, seen);
     pointer.set("SharedFromId", AttributeValue::string(text_of(seen, "OwnerId")));
     pointer.set("SharedToEmail", AttributeValue::string(text_of(*user->after, "Email")));
-    ATTEMPT(transaction.create(*model.find_entity("SHARED_LIBRARY"), std::move(pointer), Source::Model));
+    TRY(transaction.create(*model.find_entity("SHARED_LIBRARY"), std::move(pointer), Source::Model));
     shared = runtime::to_object(model, *library->entity, *library->after);
-    return Done{};
+    return {};
   }));
   return object_answer(model.table, shared);
 }
 
-Outcome<http::Response> Sharing::unshare(const app::NativeCall& call) const {
+Result<http::Response, Problem> Sharing::unshare(const app::NativeCall& call) const {
   const auto& model = parts_.repository.model();
   const auto email = text_of(call.inputs, "email");
   const auto& seen = call.within->attributes;
   runtime::Object left;
-  ATTEMPT(parts_.repository.transact([&](Transaction& transaction) -> Outcome<Done> {
-    auto* library = ATTEMPT(load_library(transaction, model, seen));
+  TRY(parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
+    auto* library = TRY(load_library(transaction, model, seen));
     Recipients recipients(*library->after);
     auto at = recipients.find_email(email);
     if (!at) {  // the recipient may have another address by now
-      if (const auto user = ATTEMPT(find_user(email))) at = recipients.find_id(*user);
+      if (const auto user = TRY(find_user(email))) at = recipients.find_id(*user);
     }
     if (!at) return problem(ProblemKind::NotFound, "NotShared", "the library is not shared with this address");
-    auto* pointer = ATTEMPT(find_pointer(transaction, model, recipients.id(*at), seen));
-    if (pointer != nullptr) ATTEMPT(transaction.remove(*pointer));
+    auto* pointer = TRY(find_pointer(transaction, model, recipients.id(*at), seen));
+    if (pointer != nullptr) TRY(transaction.remove(*pointer));
     recipients.remove(*at);
-    ATTEMPT(transaction.change(*library, recipients.as_change(), Source::Model));
+    TRY(transaction.change(*library, recipients.as_change(), Source::Model));
     left = runtime::to_object(model, *library->entity, *library->after);
-    return Done{};
+    return {};
   }));
   return object_answer(model.table, left);
 }
@@ -202,7 +201,7 @@ void Sharing::redact(runtime::Object& object, const runtime::Caller& caller) {
   object.attributes.erase("SharedTo");
 }
 
-Outcome<http::Response> Sharing::recipients(const app::NativeCall& call) const {
+Result<http::Response, Problem> Sharing::recipients(const app::NativeCall& call) const {
   auto library = chosen(call.within->attributes, {"LibraryId"});
   library.set("SharedFromId", AttributeValue::string(text_of(call.within->attributes, "OwnerId")));
   return list_answer(parts_, call, "recipients_of", library);

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "stator/app/system.h"
-#include "stator/runtime/outcome.h"
+#include "stator/app/rest/system.h"
+#include "stator/runtime/problem.h"
 #include "stator/value/attribute_value.h"
 
 namespace stator::systems::media_library {
@@ -19,10 +19,10 @@ class Sharing {
   explicit Sharing(const app::ExtensionParts& parts) : parts_(parts) {}
 
   // Problems: NotFound (nobody signed in with that address), Invalid (the caller's own), Conflict (shared already; full).
-  runtime::Outcome<http::Response> share(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> share(const app::NativeCall& call) const;
   // Problems: NotFound (not shared with that address).
-  runtime::Outcome<http::Response> unshare(const app::NativeCall& call) const;
-  runtime::Outcome<http::Response> recipients(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> unshare(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> recipients(const app::NativeCall& call) const;
   // With whom a library is shared is for its owner to see, not for the others with whom it is shared.
   static void redact(runtime::Object& object, const runtime::Caller& caller);
 
@@ -30,7 +30,7 @@ class Sharing {
 
  private:
   // The id of whoever has signed in with that address; nullopt: nobody.
-  runtime::Outcome<std::optional<std::string>> find_user(const std::string& email) const;
+  Result<std::optional<std::string>, runtime::Problem> find_user(const std::string& email) const;
 
   const app::ExtensionParts parts_;
 };

@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "stator/app/file_body.h"
+#include "stator/app/rest/file_body.h"
 #include "stator/model/isbn.h"
 #include "stator/model/problem_list.h"
 #include "stator/model/template.h"
-#include "stator/runtime/given.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/write/given.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/csv.h"
 #include "stator/systems/media-library/import_lease.h"
 #include "stator/systems/media-library/item_table.h"
@@ -24,9 +24,7 @@
 namespace stator::systems::media_library {
 namespace {
 
-using runtime::Done;
 using runtime::Object;
-using runtime::Outcome;
 using runtime::Problem;
 using runtime::ProblemKind;
 using value::AttributeValue;
@@ -35,7 +33,7 @@ using value::JsonWriter;
 
 constexpr unsigned kRowsAtOnce = 500;
 
-Problem invalid(std::string message, std::vector<model::Problem> details = {}) {
+Problem invalid(std::string message, std::vector<model::ValueProblem> details = {}) {
   return {
       .kind = ProblemKind::Invalid, .code = "Invalid", .message = std::move(message), .details = std::move(details)};
 }
@@ -47,15 +45,15 @@ bool is_the_lines_fault(const Problem& problem) {
 }
 
 // Everything that a pattern finds, page by page.
-Outcome<Done> for_each(runtime::Repository& repository, std::string_view pattern, const Item& parameters,
-                       const std::function<void(const Object&)>& visit) {
+Result<void, Problem> for_each(runtime::Repository& repository, std::string_view pattern, const Item& parameters,
+                               const std::function<void(const Object&)>& visit) {
   runtime::PageRequest request{.limit = kRowsAtOnce, .start = std::nullopt};
   do {
-    auto page = ATTEMPT(repository.run(*repository.model().find_pattern(pattern), parameters, the_service(), request));
+    auto page = TRY(repository.run(*repository.model().find_pattern(pattern), parameters, the_service(), request));
     for (const auto& object : page.objects) visit(object);
     request.start = std::move(page.next);
   } while (request.start);
-  return Done{};
+  return {};
 }
 
 // What a library needs to know of itself to take another line.  Confined to one import.
@@ -65,25 +63,25 @@ class Import {
       : repository_(repository), library_(library), caller_(caller) {}
 
   // Adds to `problems` what is wrong with a line, apart from what is told of already.
-  void check(ItemTable::Line& line, std::vector<model::Problem>& problems) const {
+  void check(ItemTable::Line& line, std::vector<model::ValueProblem>& problems) const {
     auto more = runtime::check_new(*line.entity, line.attributes, runtime::Source::Request);
     runtime::check_complete(*line.entity, with_place(line.attributes), more);
     if (!line.collection.empty()) check_collection(line.collection, more);
     for (auto& one : more) {
-      const bool told = std::ranges::find(problems, one.attribute, &model::Problem::attribute) != problems.end();
+      const bool told = std::ranges::find(problems, one.attribute, &model::ValueProblem::attribute) != problems.end();
       if (!told) problems.push_back(std::move(one));
     }
   }
 
   // The id of the item that has this line's ISBN already, or nothing when the line was added.
-  Outcome<std::optional<std::string>> add(ItemTable::Line line) {
+  Result<std::optional<std::string>, Problem> add(ItemTable::Line line) {
     const auto isbn = model::normal_isbn(text_of(line.attributes, "Isbn"));
     if (isbn) {
-      if (!by_isbn_) ATTEMPT(read_isbns());
+      if (!by_isbn_) TRY(read_isbns());
       const auto known = by_isbn_->find(model::isbn13(*isbn));
       if (known != by_isbn_->end()) return std::optional(known->second);
     }
-    const auto id = ATTEMPT(create(line));
+    const auto id = TRY(create(line));
     if (isbn) by_isbn_->emplace(model::isbn13(*isbn), id);
     return std::optional<std::string>();
   }
@@ -99,7 +97,7 @@ class Import {
     return attributes;
   }
 
-  Outcome<Done> read_isbns() {
+  Result<void, Problem> read_isbns() {
     by_isbn_.emplace();
     return for_each(repository_, "all_items", library_, [this](const Object& item) {
       if (const auto isbn = text_of(item.attributes, "Isbn"); !isbn.empty()) {
@@ -107,7 +105,7 @@ class Import {
       }
     });
   }
-  Outcome<Done> read_collections() {
+  Result<void, Problem> read_collections() {
     collections_.emplace();
     return for_each(repository_, "all_collections", library_, [this](const Object& collection) {
       collections_->emplace(folded(text_of(collection.attributes, "Name")),
@@ -115,7 +113,7 @@ class Import {
     });
   }
 
-  void check_collection(const std::string& name, std::vector<model::Problem>& problems) const {
+  void check_collection(const std::string& name, std::vector<model::ValueProblem>& problems) const {
     Item attributes = {{"Name", AttributeValue::string(name)}};
     for (auto& problem : runtime::check_new(collection_entity(), attributes, runtime::Source::Request)) {
       problems.push_back({.attribute = "Collection", .problem = std::move(problem.problem)});
@@ -123,41 +121,41 @@ class Import {
   }
 
   // The id of the new item.  A collection that somebody else removed or made meanwhile is not as it was read: once more, then.
-  Outcome<std::string> create(const ItemTable::Line& line) {
+  Result<std::string, Problem> create(const ItemTable::Line& line) {
     auto item = create_as_read(line);
-    const bool outdated = !item && (item.problem().code == "NoSuchParent" || item.problem().code == "Duplicate");
+    const bool outdated = !item && (item.error().code == "NoSuchParent" || item.error().code == "Duplicate");
     if (!outdated) return item;
     collections_.reset();
     return create_as_read(line);
   }
 
-  Outcome<std::string> create_as_read(const ItemTable::Line& line) {
+  Result<std::string, Problem> create_as_read(const ItemTable::Line& line) {
     auto attributes = with_place(line.attributes);
     if (line.collection.empty()) return created(*line.entity, attributes);
-    if (!collections_) ATTEMPT(read_collections());
+    if (!collections_) TRY(read_collections());
     const auto known = collections_->find(folded(line.collection));
     if (known == collections_->end()) return create_in_new_collection(line, attributes);
     attributes.set("CollectionId", AttributeValue::string(known->second));
     return created(*line.entity, attributes);
   }
 
-  Outcome<std::string> created(const model::Entity& entity, const Item& attributes) {
-    const auto item = ATTEMPT(repository_.create(entity, attributes, caller_));
+  Result<std::string, Problem> created(const model::Entity& entity, const Item& attributes) {
+    const auto item = TRY(repository_.create(entity, attributes, caller_));
     return text_of(item.attributes, "ItemId");
   }
 
   // Both in one transaction, so that a line that is refused after all leaves no collection behind.
-  Outcome<std::string> create_in_new_collection(const ItemTable::Line& line, const Item& attributes) {
+  Result<std::string, Problem> create_in_new_collection(const ItemTable::Line& line, const Item& attributes) {
     std::string collection, item;
-    ATTEMPT(repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
+    TRY(repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
       auto named = library_;
       named.set("Name", AttributeValue::string(line.collection));
-      const auto* made = ATTEMPT(transaction.create(collection_entity(), named, runtime::Source::Request));
+      const auto* made = TRY(transaction.create(collection_entity(), named, runtime::Source::Request));
       collection = text_of(*made->after, "CollectionId");
       auto placed = attributes;
       placed.set("CollectionId", AttributeValue::string(collection));
-      item = text_of(*ATTEMPT(transaction.create(*line.entity, placed, runtime::Source::Request))->after, "ItemId");
-      return Done{};
+      item = text_of(*TRY(transaction.create(*line.entity, placed, runtime::Source::Request))->after, "ItemId");
+      return {};
     }));
     collections_->emplace(folded(line.collection), collection);
     return item;
@@ -175,8 +173,8 @@ class Import {
 
 // Reads the file once without doing anything, so that one that cannot be read, or is too long, adds nothing.  How many
 // lines it has beside the first, which `look_at_first` judges.
-Outcome<std::size_t> look_through(const app::Call& call,
-                                  const std::function<Outcome<Done>(const CsvRow&)>& look_at_first) {
+Result<std::size_t, Problem> look_through(const app::RestCall& call,
+                                          const std::function<Result<void, Problem>(const CsvRow&)>& look_at_first) {
   app::FileBody file(call);
   CsvReader reader(file);
   for (std::size_t rows = 0;; ++rows) {
@@ -188,7 +186,7 @@ Outcome<std::size_t> look_through(const app::Call& call,
     }
     if (!*row && rows == 0) return invalid("the first line must name the columns");
     if (!*row) return rows - 1;
-    if (rows == 0) ATTEMPT(look_at_first(**row));
+    if (rows == 0) TRY(look_at_first(**row));
   }
 }
 
@@ -242,18 +240,18 @@ class Report {
 
 }  // namespace
 
-Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
-  std::vector<model::Problem> problems;
+Result<http::Response, Problem> Transfer::import(const app::NativeCall& call) const {
+  std::vector<model::ValueProblem> problems;
   std::optional<ItemTable> table;
-  const auto lines = ATTEMPT(look_through(call.call, [&](const CsvRow& first) -> Outcome<Done> {
+  const auto lines = TRY(look_through(call.call, [&](const CsvRow& first) -> Result<void, Problem> {
     if (!first.problem.empty()) return invalid("the first line " + first.problem);
     table.emplace(parts_.repository.model(), first.fields, problems);
     if (!problems.empty()) return invalid("the first line does not name the columns", std::move(problems));
-    return Done{};
+    return {};
   }));
 
   const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
-  auto lease = ATTEMPT(ImportLease::take(parts_, library));
+  auto lease = TRY(ImportLease::take(parts_, library));
   Import import(parts_.repository, library, call.caller());
   Report report;
   bool complete = true;
@@ -265,7 +263,7 @@ Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
     if (!row || !*row) break;
     const auto& [at, fields, wrong] = **row;
     if (const auto kept = lease.keep(); !kept) {
-      report.error(at, kept.problem());
+      report.error(at, kept.error());
       complete = false;
       break;
     }
@@ -282,8 +280,8 @@ Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
     const auto isbn = text_of(line.attributes, "Isbn");
     const auto added = import.add(std::move(line));
     if (!added) {
-      report.error(at, added.problem());
-      complete = is_the_lines_fault(added.problem());
+      report.error(at, added.error());
+      complete = is_the_lines_fault(added.error());
     } else if (*added) {
       report.duplicate(at, isbn, **added);
     } else {
@@ -295,17 +293,17 @@ Outcome<http::Response> Transfer::import(const app::NativeCall& call) const {
   return json_answer(report.body(lines, complete));
 }
 
-Outcome<http::Response> Transfer::export_page(const app::NativeCall& call) const {
+Result<http::Response, Problem> Transfer::export_page(const app::NativeCall& call) const {
   auto& repository = parts_.repository;
   const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
   const ListName list{.parts = parts_, .action = "export", .parameters = library, .caller = call.caller()};
-  runtime::PageRequest request{.limit = std::nullopt, .start = ATTEMPT(list.start(call.inputs))};
+  runtime::PageRequest request{.limit = std::nullopt, .start = TRY(list.start(call.inputs))};
   std::string text;
   append_csv(text, ItemTable::columns());
   auto left = limit_of(call.inputs);
   do {
     request.limit = std::min(kRowsAtOnce, left);
-    auto page = ATTEMPT(repository.run(*repository.model().find_pattern("all_items"), library, the_service(), request));
+    auto page = TRY(repository.run(*repository.model().find_pattern("all_items"), library, the_service(), request));
     for (const auto& object : page.objects) {
       if (object.entity->name != "COLLECTION") append_csv(text, ItemTable::fields_of(object));
     }

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "stator/app/system.h"
-#include "stator/runtime/outcome.h"
+#include "stator/app/rest/system.h"
+#include "stator/runtime/problem.h"
 
 namespace stator::systems::media_library {
 
@@ -23,10 +23,10 @@ class Transfer {
   // are found by name, and made when they are missing.  `complete` is false when the database failed, or the library
   // went; what was reported before stays.  Problems: Invalid (the first line, or too many lines), Conflict (another
   // import is under way), in which case nothing was added.
-  runtime::Outcome<http::Response> import(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> import(const app::NativeCall& call) const;
 
   // Lines in the order of the library's list.  The header Next-Token has what the next request has to give as `nextToken`.
-  runtime::Outcome<http::Response> export_page(const app::NativeCall& call) const;
+  Result<http::Response, runtime::Problem> export_page(const app::NativeCall& call) const;
 
   static constexpr std::size_t kMostLines = 5000;
   static constexpr std::size_t kPageBytes = 8 << 20;  // an export's page ends behind the query that passes this

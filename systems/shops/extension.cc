@@ -5,12 +5,12 @@
 #include <memory>
 #include <utility>
 
-#include "stator/app/answer.h"
-#include "stator/app/file_body.h"
+#include "stator/app/rest/answer.h"
+#include "stator/app/rest/file_body.h"
 #include "stator/base/memory_budget.h"
 #include "stator/model/problem_list.h"
-#include "stator/runtime/problems.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/shops/url_batch.h"
 #include "stator/systems/shops/url_store.h"
 #include "stator/systems/shops/work_queue.h"
@@ -20,8 +20,7 @@ namespace stator::systems::shops {
 namespace {
 
 using app::NativeCall;
-using runtime::Done;
-using runtime::Outcome;
+using runtime::Problem;
 using value::AttributeValue;
 using value::JsonWriter;
 
@@ -94,19 +93,19 @@ class Shops {
     }
   }
 
-  Outcome<http::Response> upsert_urls(const NativeCall& call) {
+  Result<http::Response, Problem> upsert_urls(const NativeCall& call) {
     const auto& domain = text_of(call.within->attributes, "domain");
     MemoryClaim claim(call.call.memory, MemoryPart::Values);
     RepeatedUrls repeated;
-    ATTEMPT(note_urls(call.call, domain, repeated, claim));
+    TRY(note_urls(call.call, domain, repeated, claim));
     UpsertAnswer answer;
     const auto written = write_urls(call.call, domain, repeated, claim, answer);
-    if (!written) return after(answer.taken(), written.problem());
+    if (!written) return after(answer.taken(), written.error());
     return json_answer(std::move(answer).body());
   }
 
-  Outcome<http::Response> get_url(const NativeCall& call) {
-    const auto url = ATTEMPT(repository_.get(url_, ATTEMPT(naming(call)), call.caller()));
+  Result<http::Response, Problem> get_url(const NativeCall& call) {
+    const auto url = TRY(repository_.get(url_, TRY(naming(call)), call.caller()));
     std::string body;
     app::append_object(body, model_.table, url);
     auto answer = json_answer(std::move(body));
@@ -114,17 +113,17 @@ class Shops {
     return answer;
   }
 
-  Outcome<http::Response> delete_url(const NativeCall& call) {
-    ATTEMPT(repository_.remove(url_, ATTEMPT(naming(call)), call.caller()));
+  Result<http::Response, Problem> delete_url(const NativeCall& call) {
+    TRY(repository_.remove(url_, TRY(naming(call)), call.caller()));
     return no_content();
   }
 
-  Outcome<http::Response> set_hash(const NativeCall& call) {
-    const auto name = ATTEMPT(naming(call));
+  Result<http::Response, Problem> set_hash(const NativeCall& call) {
+    const auto name = TRY(naming(call));
     const auto& hash = *call.inputs.find("hash");
     std::optional<AttributeValue> before;
-    ATTEMPT(repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
-      auto* draft = ATTEMPT(transaction.load(url_, name));
+    TRY(repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
+      auto* draft = TRY(transaction.load(url_, name));
       if (draft == nullptr) return runtime::not_found(url_.name);
       const auto* known = draft->after->find("hash");
       before = known == nullptr ? std::nullopt : std::optional(*known);
@@ -141,12 +140,12 @@ class Shops {
     return json_answer(std::move(body));
   }
 
-  Outcome<http::Response> claim(const NativeCall& call) {
+  Result<http::Response, Problem> claim(const NativeCall& call) {
     const ClaimRequest request{.op = text_of(call.inputs, "op"),
                                .country = text_of(call.inputs, "country"),
                                .seconds = *call.inputs.find("seconds")->as_number()->to_int64()};
     const auto claimed = queue_.claim(request, call.caller());
-    if (!claimed) return as_claimed(claimed.problem());
+    if (!claimed) return as_claimed(claimed.error());
     const auto& lease = *claimed;
     if (!lease) return no_content();
     std::string shop;
@@ -168,7 +167,7 @@ class Shops {
     return problem;
   }
 
-  static Outcome<value::Item> naming(const NativeCall& call) {
+  static Result<value::Item, Problem> naming(const NativeCall& call) {
     const auto& domain = text_of(call.within->attributes, "domain");
     const auto url = url_of_shop(text_of(call.inputs, "url"), domain);
     if (!url) return runtime::invalid({{"url", url.error().message}});
@@ -176,8 +175,8 @@ class Shops {
   }
 
   // Reads the batch for the first time: it can be read to its end, and these URLs are in it.
-  Outcome<Done> note_urls(const app::Call& call, std::string_view domain, RepeatedUrls& repeated,
-                          MemoryClaim& claim) const {
+  Result<void, Problem> note_urls(const app::RestCall& call, std::string_view domain, RepeatedUrls& repeated,
+                                  MemoryClaim& claim) const {
     app::FileBody file(call);
     UrlBatchReader reader(file, domain, told_);
     while (true) {
@@ -186,18 +185,18 @@ class Shops {
       if (!*entry) break;
       if (!(*entry)->problem.empty()) continue;
       repeated.note((*entry)->news.url);
-      ATTEMPT(hold(claim, repeated.bytes()));
+      TRY(hold(claim, repeated.bytes()));
     }
     repeated.end_notes();
-    return Done{};
+    return {};
   }
 
   // Reads it again, and writes it chunk by chunk.
-  Outcome<Done> write_urls(const app::Call& call, const std::string& domain, RepeatedUrls& repeated, MemoryClaim& claim,
-                           UpsertAnswer& answer) {
+  Result<void, Problem> write_urls(const app::RestCall& call, const std::string& domain, RepeatedUrls& repeated,
+                                   MemoryClaim& claim, UpsertAnswer& answer) {
     std::vector<UrlNews> chunk;
-    const auto write_chunk = [&]() -> Outcome<Done> {
-      if (!chunk.empty()) answer.add(ATTEMPT(store_.upsert(domain, std::exchange(chunk, {}))));
+    const auto write_chunk = [&]() -> Result<void, Problem> {
+      if (!chunk.empty()) answer.add(TRY(store_.upsert(domain, std::exchange(chunk, {}))));
       return hold(claim, repeated.bytes() + 2 * answer.bytes());
     };
     app::FileBody file(call);
@@ -210,15 +209,15 @@ class Shops {
         answer.refuse(**entry);
       } else if (!repeated.hold((*entry)->news)) {
         chunk.push_back(std::move((*entry)->news));
-        if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
+        if (chunk.size() == UrlStore::kChunk) TRY(write_chunk());
       } else {
-        ATTEMPT(hold(claim, repeated.bytes() + 2 * answer.bytes()));
+        TRY(hold(claim, repeated.bytes() + 2 * answer.bytes()));
       }
     }
-    ATTEMPT(write_chunk());
+    TRY(write_chunk());
     for (auto& news : repeated.take()) {
       chunk.push_back(std::move(news));
-      if (chunk.size() == UrlStore::kChunk) ATTEMPT(write_chunk());
+      if (chunk.size() == UrlStore::kChunk) TRY(write_chunk());
     }
     return write_chunk();
   }
@@ -231,8 +230,8 @@ class Shops {
     return problem;
   }
 
-  static Outcome<Done> hold(MemoryClaim& claim, std::size_t bytes) {
-    if (bytes <= MemoryBudget::kSmallBytes || bytes <= claim.bytes() || claim.resize(bytes)) return Done{};
+  static Result<void, Problem> hold(MemoryClaim& claim, std::size_t bytes) {
+    if (bytes <= MemoryBudget::kSmallBytes || bytes <= claim.bytes() || claim.resize(bytes)) return {};
     return app::unreadable({ErrorCode::Busy, "there is no memory left for this batch: send it again in a moment"});
   }
 

@@ -48,7 +48,7 @@ class UrlBatchReader {
   Result<std::string> read_member(const std::string& name, model::PlainObject& changes);
   UrlEntry entry(std::string_view url, model::PlainObject changes) const;
 
-  std::vector<model::Problem> problems_;  // of the member that is being read
+  std::vector<model::ValueProblem> problems_;  // of the member that is being read
   model::JsonReader reader_;
   const std::string_view domain_;
   const std::vector<model::Attribute>& known_;

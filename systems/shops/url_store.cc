@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "stator/app/crypto.h"
+#include "stator/app/auth/crypto.h"
 #include "stator/model/rows.h"
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
 
 namespace stator::systems::shops {
 namespace {
 
-using runtime::Done;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::Refusal;
 using runtime::Write;
 using value::AttributeValue;
@@ -58,23 +57,24 @@ Item UrlStore::naming(std::string_view domain, const std::string& url) {
   return item;
 }
 
-Outcome<UpsertReport> UrlStore::upsert(const std::string& domain, std::vector<UrlNews> news) {
+Result<UpsertReport, Problem> UrlStore::upsert(const std::string& domain, std::vector<UrlNews> news) {
   UpsertReport report;
   const std::span all(news);
   for (std::size_t start = 0; start < news.size(); start += kChunk) {
-    ATTEMPT(upsert_chunk(domain, all.subspan(start, std::min(kChunk, news.size() - start)), report));
+    TRY(upsert_chunk(domain, all.subspan(start, std::min(kChunk, news.size() - start)), report));
   }
   return report;
 }
 
-Outcome<Done> UrlStore::upsert_chunk(const std::string& domain, std::span<UrlNews> chunk, UpsertReport& report) {
+Result<void, Problem> UrlStore::upsert_chunk(const std::string& domain, std::span<UrlNews> chunk,
+                                             UpsertReport& report) {
   for (unsigned attempt = 1; attempt <= kAttempts; ++attempt) {
-    auto planned = ATTEMPT(plan(domain, chunk));
+    auto planned = TRY(plan(domain, chunk));
     if (!planned.created.empty()) planned.writes.push_back(count_write(domain, planned.created.size()));
     if (!planned.writes.empty()) {
       const auto answer = dynamo_.transact(std::move(planned.writes));
-      const bool throttled = !answer && answer.problem().kind == runtime::ProblemKind::Busy;
-      if (!answer && !throttled) return answer.problem();
+      const bool throttled = !answer && answer.error().kind == runtime::ProblemKind::Busy;
+      if (!answer && !throttled) return answer.error();
       if (throttled || !answer->written()) {
         if (!throttled && !planned.created.empty() && answer->refusals.back().cause == Refusal::Cause::Condition)
           return runtime::not_found(shop_.name);
@@ -88,21 +88,21 @@ Outcome<Done> UrlStore::upsert_chunk(const std::string& domain, std::span<UrlNew
     tell(planned.created, report.created);
     tell(planned.changed, report.changed);
     tell(planned.unchanged, report.unchanged);
-    return Done{};
+    return {};
   }
   return runtime::conflict("Contention", "others are writing the same URLs; try again");
 }
 
-Outcome<UrlStore::Plan> UrlStore::plan(const std::string& domain, std::span<const UrlNews> chunk) {
+Result<UrlStore::Plan, Problem> UrlStore::plan(const std::string& domain, std::span<const UrlNews> chunk) {
   std::vector<Item> attributes;
   std::vector<Item> keys;
   for (const auto& news : chunk) {
     attributes.push_back(naming(domain, news.url));
-    auto key = ATTEMPT(runtime::checked(model::key_of(model_, url_, attributes.back())));
+    auto key = TRY(runtime::checked(model::key_of(model_, url_, attributes.back())));
     if (!key) return runtime::invalid("a URL cannot be empty");
     keys.push_back(std::move(*key));
   }
-  const auto rows = ATTEMPT(dynamo_.batch_get(model_.table.name, keys));
+  const auto rows = TRY(dynamo_.batch_get(model_.table.name, keys));
   std::unordered_map<std::string_view, const Item*> known;
   for (const auto& row : rows) {
     if (const auto* url = row.find("url"); url != nullptr && url->as_string() != nullptr)
@@ -120,21 +120,21 @@ Outcome<UrlStore::Plan> UrlStore::plan(const std::string& domain, std::span<cons
     if (before != nullptr) attributes[i] = model::attributes_of(model_, url_, url_.main(), *before);
     for (const auto& [name, content] : changes.values) attributes[i].set(name, content);
     for (const auto& name : changes.nulls) attributes[i].erase(name);
-    plan.writes.push_back(ATTEMPT(to_write(attributes[i], before)));
+    plan.writes.push_back(TRY(to_write(attributes[i], before)));
     (before == nullptr ? plan.created : plan.changed).push_back(i);
   }
   return plan;
 }
 
 // The whole row, if it is still the one that was read, or still absent.
-Outcome<Write> UrlStore::to_write(const Item& attributes, const Item* before) const {
+Result<Write, Problem> UrlStore::to_write(const Item& attributes, const Item* before) const {
   const auto& version = model_.table.version_attribute;
   auto whole = attributes;
   const auto* seen = before == nullptr ? nullptr : before->find(version);
   const auto* number = seen == nullptr ? nullptr : seen->as_number();
   whole.set(version, AttributeValue::number(number == nullptr ? 1 : number->to_int64().value_or(0) + 1));
-  ATTEMPT(runtime::checked(model::derive(url_, whole)));
-  auto rows = ATTEMPT(runtime::checked(model::rows_of(model_, url_, whole)));
+  TRY(runtime::checked(model::derive(url_, whole)));
+  auto rows = TRY(runtime::checked(model::rows_of(model_, url_, whole)));
   Write write;
   write.table = model_.table.name;
   write.item = std::move(rows.front().item);

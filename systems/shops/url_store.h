@@ -10,8 +10,8 @@
 #include "stator/base/random.h"
 #include "stator/client/client.h"
 #include "stator/model/model.h"
-#include "stator/runtime/dynamo.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/dynamo/dynamo.h"
+#include "stator/runtime/problem.h"
 #include "stator/systems/shops/url_batch.h"
 
 namespace stator::systems::shops {
@@ -37,15 +37,15 @@ class UrlStore {
 
   // Chunk by chunk: when a problem ends it, what was done before stays, and doing it again is harmless.
   // Problems: NotFound (the shop is gone), Contention, and what the database says.
-  runtime::Outcome<UpsertReport> upsert(const std::string& domain, std::vector<UrlNews> news);
+  Result<UpsertReport, runtime::Problem> upsert(const std::string& domain, std::vector<UrlNews> news);
 
  private:
   struct Plan;
 
-  runtime::Outcome<runtime::Done> upsert_chunk(const std::string& domain, std::span<UrlNews> chunk,
-                                               UpsertReport& report);
-  runtime::Outcome<Plan> plan(const std::string& domain, std::span<const UrlNews> chunk);
-  runtime::Outcome<runtime::Write> to_write(const value::Item& attributes, const value::Item* before) const;
+  Result<void, runtime::Problem> upsert_chunk(const std::string& domain, std::span<UrlNews> chunk,
+                                              UpsertReport& report);
+  Result<Plan, runtime::Problem> plan(const std::string& domain, std::span<const UrlNews> chunk);
+  Result<runtime::Write, runtime::Problem> to_write(const value::Item& attributes, const value::Item* before) const;
   runtime::Write count_write(const std::string& domain, std::size_t created) const;
 
   const model::Model& model_;

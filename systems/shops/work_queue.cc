@@ -8,15 +8,14 @@
 
 #include "stator/model/calendar.h"
 #include "stator/runtime/object.h"
-#include "stator/runtime/problems.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/transaction.h"
 
 namespace stator::systems::shops {
 namespace {
 
-using runtime::Done;
 using runtime::Object;
-using runtime::Outcome;
+using runtime::Problem;
 using value::AttributeValue;
 
 constexpr unsigned kCandidates = 32;  // of each head that a claim looks at
@@ -33,14 +32,14 @@ std::string text_at(const value::Item& item, const std::string& name) {
 WorkQueue::WorkQueue(runtime::Repository& repository, const Clock& clock)
     : repository_(repository), clock_(clock), random_(Random::from_system()) {}
 
-Outcome<std::optional<Lease>> WorkQueue::claim(const ClaimRequest& request, const runtime::Caller& caller) {
+Result<std::optional<Lease>, Problem> WorkQueue::claim(const ClaimRequest& request, const runtime::Caller& caller) {
   for (unsigned round = 0; round < kRounds; ++round) {
-    auto due = ATTEMPT(candidates(request, caller));
+    auto due = TRY(candidates(request, caller));
     if (due.empty()) break;
     // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the queue.
     for (std::size_t i = 1; i < due.size(); ++i) std::swap(due[i], due[i + random_.below(due.size() - i)]);
     for (const auto& shop : due) {
-      auto leased = ATTEMPT(lease(shop, request));
+      auto leased = TRY(lease(shop, request));
       if (leased) return leased;
     }
   }
@@ -48,12 +47,12 @@ Outcome<std::optional<Lease>> WorkQueue::claim(const ClaimRequest& request, cons
 }
 
 // The first of those that are free, and of those whose lease has ended, the most overdue first.
-Outcome<std::vector<Object>> WorkQueue::candidates(const ClaimRequest& request, const runtime::Caller& caller) {
+Result<std::vector<Object>, Problem> WorkQueue::candidates(const ClaimRequest& request, const runtime::Caller& caller) {
   const value::Item parameters{{"shop_country", AttributeValue::string(request.country)}};
   std::vector<Object> found;
   for (const auto* kind : {"free_to_", "abandoned_to_"}) {
     const auto& pattern = *repository_.model().find_pattern(kind + request.op);
-    auto page = ATTEMPT(repository_.run(pattern, parameters, caller, {.limit = kCandidates, .start = std::nullopt}));
+    auto page = TRY(repository_.run(pattern, parameters, caller, {.limit = kCandidates, .start = std::nullopt}));
     std::move(page.objects.begin(), page.objects.end(), std::back_inserter(found));
   }
   std::ranges::stable_sort(found, {}, [&](const Object& shop) { return text_at(shop.attributes, request.op + "_at"); });
@@ -61,14 +60,14 @@ Outcome<std::vector<Object>> WorkQueue::candidates(const ClaimRequest& request, 
 }
 
 // Nothing when somebody else has taken it.
-Outcome<std::optional<Lease>> WorkQueue::lease(const Object& shop, const ClaimRequest& request) {
+Result<std::optional<Lease>, Problem> WorkQueue::lease(const Object& shop, const ClaimRequest& request) {
   const auto& entity = *shop.entity;
   const auto now = std::chrono::floor<std::chrono::milliseconds>(clock_.now());
   Lease lease{.shop = {},
               .token = random_.uuid(),
               .until = model::format_timestamp(now + std::chrono::seconds(request.seconds))};
-  const auto taken = repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
-    auto* draft = ATTEMPT(transaction.load(entity, shop.attributes));
+  const auto taken = repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
+    auto* draft = TRY(transaction.load(entity, shop.attributes));
     const auto is_past = [&](const std::string& name) {
       return text_at(*draft->after, request.op + name) < model::format_timestamp(now);  // so is what is absent
     };
@@ -80,12 +79,12 @@ Outcome<std::optional<Lease>> WorkQueue::lease(const Object& shop, const ClaimRe
     model::PlainObject changes;
     changes.values.set(request.op + "_lease", AttributeValue::string(lease.token));
     changes.values.set(request.op + "_lease_until", AttributeValue::string(lease.until));
-    ATTEMPT(transaction.change(*draft, changes, runtime::Source::Model));
+    TRY(transaction.change(*draft, changes, runtime::Source::Model));
     lease.shop = runtime::to_object(repository_.model(), entity, *draft->after);
-    return Done{};
+    return {};
   });
   if (taken) return std::optional(std::move(lease));
-  const auto& problem = taken.problem();
+  const auto& problem = taken.error();
   if (problem.code == kTaken || problem.code == "Contention") return std::optional<Lease>();
   return problem;
 }

@@ -35,11 +35,12 @@ class WorkQueue {
   WorkQueue(runtime::Repository& repository, const Clock& clock);  // both outlive the queue
 
   // Nothing: no shop is due that another worker did not just take.
-  runtime::Outcome<std::optional<Lease>> claim(const ClaimRequest& request, const runtime::Caller& caller);
+  Result<std::optional<Lease>, runtime::Problem> claim(const ClaimRequest& request, const runtime::Caller& caller);
 
  private:
-  runtime::Outcome<std::vector<runtime::Object>> candidates(const ClaimRequest& request, const runtime::Caller& caller);
-  runtime::Outcome<std::optional<Lease>> lease(const runtime::Object& shop, const ClaimRequest& request);
+  Result<std::vector<runtime::Object>, runtime::Problem> candidates(const ClaimRequest& request,
+                                                                    const runtime::Caller& caller);
+  Result<std::optional<Lease>, runtime::Problem> lease(const runtime::Object& shop, const ClaimRequest& request);
 
   runtime::Repository& repository_;
   const Clock& clock_;

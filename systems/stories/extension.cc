@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
 #include "stator/systems/stories/node_actions.h"
 #include "stator/systems/stories/play.h"
 #include "stator/systems/stories/response_rules.h"
@@ -14,8 +14,7 @@
 namespace stator::systems::stories {
 namespace {
 
-using runtime::Done;
-using runtime::Outcome;
+using runtime::Problem;
 
 std::size_t nesting_of(const value::AttributeValue& value) {
   std::size_t deepest = 0;
@@ -31,29 +30,30 @@ std::size_t nesting_of(const value::AttributeValue& value) {
 }
 
 // A story never has more nodes than the operations on all of them take.
-Outcome<Done> check_room(const StoryAccess& stories, runtime::Transaction& transaction, const value::Item& node) {
+Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transaction& transaction,
+                                 const value::Item& node) {
   constexpr std::size_t kAlmost = kMostNodes - 100;  // from here on, those who come together notice each other
   const value::Item naming{{"userId", *node.find("userId")}, {"id", *node.find("storyId")}};
-  const auto* story = ATTEMPT(transaction.load(stories.story(), naming));
+  const auto* story = TRY(transaction.load(stories.story(), naming));
   const auto* counted = story == nullptr || !story->before ? nullptr : story->before->find("nodeCount");
   const auto* number = counted == nullptr ? nullptr : counted->as_number();
   const auto count = static_cast<std::size_t>(number == nullptr ? 0 : number->to_int64().value_or(0));
   if (count >= kMostNodes) return runtime::conflict("Full", fmt::format("a story has at most {} nodes", kMostNodes));
   if (count >= kAlmost) transaction.depend_on(*story, {"nodeCount"});
-  return Done{};
+  return {};
 }
 
 // Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense; and what nests too
 // deep for a document, so that every story can be exported.
-Outcome<Done> check_node(const StoryAccess& stories, runtime::Transaction& transaction, runtime::Draft& node) {
-  if (!node.before) ATTEMPT(check_room(stories, transaction, *node.after));
+Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transaction& transaction, runtime::Draft& node) {
+  if (!node.before) TRY(check_room(stories, transaction, *node.after));
   auto problems = check_responses(responses_of(*node.after), "responses");
   for (const auto& [name, value] : *node.after) {
     if (nesting_of(value) <= kDeepestValue) continue;
     problems.push_back({.attribute = name, .problem = fmt::format("nests deeper than {} levels", kDeepestValue)});
   }
   if (!problems.empty()) return runtime::invalid(std::move(problems));
-  return Done{};
+  return {};
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ app::Natives extension(const app::ExtensionParts& parts) {
   parts.repository.follow(stories.node(), [stories](runtime::Transaction& transaction, runtime::Draft& node) {
     return check_node(stories, transaction, node);
   });
-  using Action = Outcome<http::Response>(const StoryAccess&, const app::NativeCall&);
+  using Action = Result<http::Response, Problem>(const StoryAccess&, const app::NativeCall&);
   const auto native = [stories](Action* action) -> app::Native {
     return [stories, action](const app::NativeCall& call) { return action(stories, call); };
   };

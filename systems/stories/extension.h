@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stator/app/system.h"
+#include "stator/app/rest/system.h"
 
 namespace stator::systems::stories {
 

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <span>
 
-#include "stator/app/precondition.h"
-#include "stator/runtime/problems.h"
+#include "stator/app/rest/precondition.h"
+#include "stator/runtime/problem.h"
 #include "stator/systems/stories/story_graph.h"
 #include "stator/value/json.h"
 
 namespace stator::systems::stories {
 namespace {
 
-using runtime::Done;
 using runtime::Draft;
 using runtime::Object;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::Source;
 using runtime::Transaction;
 using value::AttributeValue;
@@ -59,9 +58,9 @@ class NodeDeletion {
         node_id_(text_at(call.within->attributes, "id")),
         precondition_(app::precondition_of(call.call.request)) {}
 
-  Outcome<std::vector<Link>> links() const {
+  Result<std::vector<Link>, Problem> links() const {
     std::vector<Link> links;
-    ATTEMPT(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Outcome<Done> {
+    TRY(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Result<void, Problem> {
       const auto id = text_at(node.attributes, "id");
       const auto& responses = responses_of(node.attributes);
       for (std::size_t i = 0; id != node_id_ && i < responses.size(); ++i) {
@@ -71,14 +70,14 @@ class NodeDeletion {
                          .response = i,
                          .response_label = text_at(*responses[i].as_map(), "label")});
       }
-      return Done{};
+      return {};
     }));
     return links;
   }
 
   // Links first when they do not fit into the transaction of the deletion: cut off there, the node is still whole, and asking again
   // finishes it.
-  Outcome<bool> carry_out(const std::vector<Link>& links, bool clear) const {
+  Result<bool, Problem> carry_out(const std::vector<Link>& links, bool clear) const {
     std::vector<std::string> pointing;
     for (const auto& link : links) {
       if (clear && (pointing.empty() || pointing.back() != link.node)) pointing.push_back(link.node);
@@ -86,29 +85,29 @@ class NodeDeletion {
     std::span<const std::string> rest(pointing);
     while (rest.size() > kNodesPerTransaction) {
       const auto some = rest.first(kNodesPerTransaction);
-      ATTEMPT(stories_.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
-        ATTEMPT(load(transaction));
+      TRY(stories_.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+        TRY(load(transaction));
         return clear_links(transaction, some);
       }));
       rest = rest.subspan(kNodesPerTransaction);
     }
     bool was_start = false;
-    ATTEMPT(stories_.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
-      auto* node = ATTEMPT(load(transaction));
-      auto* story = ATTEMPT(stories_.load_story(transaction, story_id_, caller_));
+    TRY(stories_.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+      auto* node = TRY(load(transaction));
+      auto* story = TRY(stories_.load_story(transaction, story_id_, caller_));
       was_start = text_at(*story->after, "startNodeId") == node_id_;
       if (was_start && clear) {
-        ATTEMPT(transaction.change(*story, {.values = {}, .nulls = {"startNodeId"}}, Source::Request));
+        TRY(transaction.change(*story, {.values = {}, .nulls = {"startNodeId"}}, Source::Request));
       }
-      ATTEMPT(clear_links(transaction, rest));
+      TRY(clear_links(transaction, rest));
       return transaction.remove(*node);
     }));
     return was_start;
   }
 
  private:
-  Outcome<Draft*> load(Transaction& transaction) const {
-    auto* node = ATTEMPT(stories_.load_node(transaction, story_id_, node_id_, caller_));
+  Result<Draft*, Problem> load(Transaction& transaction) const {
+    auto* node = TRY(stories_.load_node(transaction, story_id_, node_id_, caller_));
     if (node == nullptr) return runtime::not_found(stories_.node().name);
     if (!precondition_.holds(runtime::version_of(stories_.model().table, *node->after))) {
       return runtime::Problem{
@@ -117,9 +116,9 @@ class NodeDeletion {
     return node;
   }
 
-  Outcome<Done> clear_links(Transaction& transaction, std::span<const std::string> nodes) const {
+  Result<void, Problem> clear_links(Transaction& transaction, std::span<const std::string> nodes) const {
     for (const auto& id : nodes) {
-      auto* node = ATTEMPT(stories_.load_node(transaction, story_id_, id, caller_));
+      auto* node = TRY(stories_.load_node(transaction, story_id_, id, caller_));
       if (node == nullptr) continue;
       auto responses = responses_of(*node->after);
       for (auto& response : responses) {
@@ -127,9 +126,9 @@ class NodeDeletion {
       }
       model::PlainObject change;
       change.values.set("responses", AttributeValue(std::move(responses)));
-      ATTEMPT(transaction.change(*node, change, Source::Request));
+      TRY(transaction.change(*node, change, Source::Request));
     }
-    return Done{};
+    return {};
   }
 
   const StoryAccess& stories_;
@@ -180,11 +179,11 @@ std::string report_body(const GraphReport& report, std::size_t nodes) {
 
 }  // namespace
 
-Outcome<http::Response> delete_node(const StoryAccess& stories, const app::NativeCall& call) {
+Result<http::Response, Problem> delete_node(const StoryAccess& stories, const app::NativeCall& call) {
   const NodeDeletion deletion(stories, call);
   const bool clear = *call.inputs.find("clearLinks")->as_bool();
-  const auto links = ATTEMPT(deletion.links());
-  const bool was_start = ATTEMPT(deletion.carry_out(links, clear));
+  const auto links = TRY(deletion.links());
+  const bool was_start = TRY(deletion.carry_out(links, clear));
   std::string body;
   JsonWriter json(body);
   json.begin_object().key(clear ? "clearedLinks" : "brokenLinks");
@@ -193,16 +192,16 @@ Outcome<http::Response> delete_node(const StoryAccess& stories, const app::Nativ
   return json_answer(200, std::move(body));
 }
 
-Outcome<http::Response> check_story(const StoryAccess& stories, const app::NativeCall& call) {
+Result<http::Response, Problem> check_story(const StoryAccess& stories, const app::NativeCall& call) {
   struct Placed {
     std::int64_t position = 0;
     GraphNode node;
   };
   std::vector<Placed> placed;
   const auto& story = call.within->attributes;
-  ATTEMPT(stories.visit_nodes(text_at(story, "id"), call.caller(), [&](Object& node) -> Outcome<Done> {
+  TRY(stories.visit_nodes(text_at(story, "id"), call.caller(), [&](Object& node) -> Result<void, Problem> {
     placed.push_back({.position = number_at(node.attributes, "nodeOrder"), .node = graph_node(node)});
-    return Done{};
+    return {};
   }));
   std::ranges::stable_sort(placed, {}, &Placed::position);  // they came by id
   std::vector<GraphNode> nodes;

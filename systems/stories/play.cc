@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "stator/app/answer.h"
+#include "stator/app/rest/answer.h"
 #include "stator/runtime/object.h"
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
 #include "stator/systems/stories/response_rules.h"
 #include "stator/value/json.h"
 
@@ -12,10 +12,9 @@ namespace stator::systems::stories {
 namespace {
 
 using runtime::conflict;
-using runtime::Done;
 using runtime::Draft;
 using runtime::Object;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::Source;
 using runtime::Transaction;
 using value::AttributeValue;
@@ -70,23 +69,23 @@ class Choice {
   Choice(const StoryAccess& stories, const app::NativeCall& call)
       : stories_(stories), caller_(call.caller()), inputs_(call.inputs), session_key_(call.within->attributes) {}
 
-  Outcome<Done> build(Transaction& transaction) {
+  Result<void, Problem> build(Transaction& transaction) {
     const auto story_id = text_at(session_key_, "storyId");
-    ATTEMPT(stories_.load_story(transaction, story_id, caller_));
-    session_ = ATTEMPT(transaction.load(stories_.session(), session_key_));
+    TRY(stories_.load_story(transaction, story_id, caller_));
+    session_ = TRY(transaction.load(stories_.session(), session_key_));
     if (session_ == nullptr) return runtime::not_found(stories_.session().name);
     const auto here = text_at(*session_->after, "currentNodeId");
     if (const auto expected = text_at(inputs_, "nodeId"); !expected.empty() && expected != here) {
       return conflict("MovedOn", "the session stands at another node by now");
     }
-    const auto* node = ATTEMPT(stories_.load_node(transaction, story_id, here, caller_));
+    const auto* node = TRY(stories_.load_node(transaction, story_id, here, caller_));
     if (node == nullptr) return conflict("NodeGone", "the node where the session stands has been deleted");
     transaction.depend_on(*node, {"responses"});
-    const auto& response = *ATTEMPT(chosen(*node->after));
-    target_ = ATTEMPT(target_of(transaction, story_id, response));
+    const auto& response = *TRY(chosen(*node->after));
+    target_ = TRY(target_of(transaction, story_id, response));
     model::PlainObject change;
     change.values.set("currentNodeId", AttributeValue(text_at(response, "targetNodeId")));
-    change.values.set("variables", AttributeValue(ATTEMPT(new_variables(response))));
+    change.values.set("variables", AttributeValue(TRY(new_variables(response))));
     change.values.set("moves", AttributeValue::number(number_at(*session_->after, "moves") + 1));
     return transaction.change(*session_, change, Source::Model);
   }
@@ -104,7 +103,7 @@ class Choice {
   }
 
  private:
-  Outcome<const Item*> chosen(const Item& node) const {
+  Result<const Item*, Problem> chosen(const Item& node) const {
     const auto& responses = responses_of(node);
     const auto index = static_cast<std::size_t>(number_at(inputs_, "response"));
     const auto* response = index < responses.size() ? responses[index].as_map() : nullptr;
@@ -117,16 +116,16 @@ class Choice {
     return response;
   }
 
-  Outcome<Draft*> target_of(Transaction& transaction, const std::string& story_id, const Item& response) const {
+  Result<Draft*, Problem> target_of(Transaction& transaction, const std::string& story_id, const Item& response) const {
     const auto id = text_at(response, "targetNodeId");
     if (id.empty()) return conflict("LeadsNowhere", "this response leads nowhere yet");
-    auto* target = ATTEMPT(stories_.load_node(transaction, story_id, id, caller_));
+    auto* target = TRY(stories_.load_node(transaction, story_id, id, caller_));
     if (target == nullptr) return conflict("BrokenLink", "this response leads to a node that is not there");
     transaction.depend_on(*target, {});
     return target;
   }
 
-  Outcome<Item> new_variables(const Item& response) const {
+  Result<Item, Problem> new_variables(const Item& response) const {
     auto after = variables_after(response, variables_of(*session_->after));
     if (!after) return conflict("BrokenRule", "a variable cannot be computed: " + after.error().message);
     if (!check_variables(*after, "variables").empty()) {
@@ -147,7 +146,7 @@ class Choice {
 
 }  // namespace
 
-Outcome<http::Response> start_session(const StoryAccess& stories, const app::NativeCall& call) {
+Result<http::Response, Problem> start_session(const StoryAccess& stories, const app::NativeCall& call) {
   const auto* given = call.inputs.find("variables");
   const auto variables = given != nullptr && given->as_map() != nullptr ? *given->as_map() : Item();
   if (auto problems = check_variables(variables, "variables"); !problems.empty()) {
@@ -156,43 +155,42 @@ Outcome<http::Response> start_session(const StoryAccess& stories, const app::Nat
   const auto story_id = text_at(call.within->attributes, "id");
   Item session;
   Item node;
-  ATTEMPT(stories.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
-    const auto* story = ATTEMPT(stories.load_story(transaction, story_id, call.caller()));
+  TRY(stories.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+    const auto* story = TRY(stories.load_story(transaction, story_id, call.caller()));
     const auto start = text_at(*story->after, "startNodeId");
-    const auto* first =
-        start.empty() ? nullptr : ATTEMPT(stories.load_node(transaction, story_id, start, call.caller()));
+    const auto* first = start.empty() ? nullptr : TRY(stories.load_node(transaction, story_id, start, call.caller()));
     if (first == nullptr) return conflict("NoStart", "the story has no start node");
     transaction.depend_on(*first, {});
-    const auto* draft = ATTEMPT(transaction.create(stories.session(),
-                                                   {{"userId", AttributeValue::string(*call.caller().subject)},
-                                                    {"storyId", AttributeValue(story_id)},
-                                                    {"currentNodeId", AttributeValue(start)},
-                                                    {"variables", AttributeValue(variables)}},
-                                                   Source::Model));
+    const auto* draft = TRY(transaction.create(stories.session(),
+                                               {{"userId", AttributeValue::string(*call.caller().subject)},
+                                                {"storyId", AttributeValue(story_id)},
+                                                {"currentNodeId", AttributeValue(start)},
+                                                {"variables", AttributeValue(variables)}},
+                                               Source::Model));
     session = *draft->after;
     node = *first->after;
-    return Done{};
+    return {};
   }));
   return session_answer(201, stories, runtime::to_object(stories.model(), stories.session(), std::move(session)),
                         runtime::to_object(stories.model(), stories.node(), std::move(node)));
 }
 
-Outcome<http::Response> show_session(const StoryAccess& stories, const app::NativeCall& call) {
+Result<http::Response, Problem> show_session(const StoryAccess& stories, const app::NativeCall& call) {
   const auto& session = *call.within;
   const auto node = stories.repository().get(stories.node(),
                                              {{"storyId", AttributeValue(text_at(session.attributes, "storyId"))},
                                               {"id", AttributeValue(text_at(session.attributes, "currentNodeId"))}},
                                              call.caller(), {.include_deleted = true});  // as the session was asked for
-  if (!node && node.problem().kind != runtime::ProblemKind::NotFound) return node.problem();
+  if (!node && node.error().kind != runtime::ProblemKind::NotFound) return node.error();
   return session_answer(200, stories, session, node ? std::optional(*node) : std::nullopt);
 }
 
-Outcome<http::Response> choose(const StoryAccess& stories, const app::NativeCall& call) {
+Result<http::Response, Problem> choose(const StoryAccess& stories, const app::NativeCall& call) {
   Choice choice(stories, call);
-  ATTEMPT(stories.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
-    ATTEMPT(choice.build(transaction));
+  TRY(stories.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+    TRY(choice.build(transaction));
     choice.keep();
-    return Done{};
+    return {};
   }));
   return choice.answer();
 }

@@ -7,10 +7,10 @@
 namespace stator::systems::stories {
 
 // POST /stories/{id}/sessions
-runtime::Outcome<http::Response> start_session(const StoryAccess& stories, const app::NativeCall& call);
+Result<http::Response, runtime::Problem> start_session(const StoryAccess& stories, const app::NativeCall& call);
 // GET /stories/{storyId}/sessions/{sessionId}
-runtime::Outcome<http::Response> show_session(const StoryAccess& stories, const app::NativeCall& call);
+Result<http::Response, runtime::Problem> show_session(const StoryAccess& stories, const app::NativeCall& call);
 // POST /stories/{storyId}/sessions/{sessionId}/choose: one transaction, which depends on the node being as it was read.
-runtime::Outcome<http::Response> choose(const StoryAccess& stories, const app::NativeCall& call);
+Result<http::Response, runtime::Problem> choose(const StoryAccess& stories, const app::NativeCall& call);
 
 }  // namespace stator::systems::stories

@@ -4,7 +4,7 @@
 #include <span>
 #include <tuple>
 
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
 #include "stator/systems/stories/arrangement.h"
 #include "stator/systems/stories/node_actions.h"
 #include "stator/value/json.h"
@@ -12,10 +12,9 @@
 namespace stator::systems::stories {
 namespace {
 
-using runtime::Done;
 using runtime::Draft;
 using runtime::Object;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::Source;
 using runtime::Transaction;
 using value::AttributeValue;
@@ -36,10 +35,10 @@ struct Standing {
   std::map<std::string, std::int64_t> positions;  // by node
 };
 
-Outcome<std::vector<std::string>> asked_order(const value::Item& inputs) {
+Result<std::vector<std::string>, Problem> asked_order(const value::Item& inputs) {
   std::vector<std::string> ids;
   std::map<std::string, std::size_t> places;
-  std::vector<model::Problem> problems;
+  std::vector<model::ValueProblem> problems;
   for (const auto& entry : *inputs.find("nodeIds")->as_list()) {
     const auto& id = *entry.as_string();
     if (!places.emplace(id, ids.size()).second && problems.size() < kMostDetails) {
@@ -52,8 +51,8 @@ Outcome<std::vector<std::string>> asked_order(const value::Item& inputs) {
 }
 
 // That the list names every node of the story.
-Outcome<Done> check_order(const std::vector<std::string>& ids, const Standing& standing) {
-  std::vector<model::Problem> problems;
+Result<void, Problem> check_order(const std::vector<std::string>& ids, const Standing& standing) {
+  std::vector<model::ValueProblem> problems;
   for (std::size_t i = 0; i < ids.size() && problems.size() < kMostDetails; ++i) {
     if (!standing.positions.contains(ids[i])) {
       problems.push_back({fmt::format("nodeIds[{}]", i), "is no node of this story"});
@@ -63,7 +62,7 @@ Outcome<Done> check_order(const std::vector<std::string>& ids, const Standing& s
     problems.push_back({"nodeIds", fmt::format("must name all {} nodes of the story", standing.positions.size())});
   }
   if (!problems.empty()) return runtime::invalid(std::move(problems));
-  return Done{};
+  return {};
 }
 
 std::vector<Move> moves_to(const std::vector<std::string>& ids, const Standing& standing) {
@@ -82,41 +81,40 @@ class Reorder {
   Reorder(const StoryAccess& stories, const app::NativeCall& call)
       : stories_(stories), caller_(call.caller()), story_id_(text_at(call.within->attributes, "id")) {}
 
-  Outcome<Standing> read() {
+  Result<Standing, Problem> read() {
     Standing standing;
-    const auto story =
-        ATTEMPT(stories_.repository().get(stories_.story(), {{"id", AttributeValue(story_id_)}}, caller_));
+    const auto story = TRY(stories_.repository().get(stories_.story(), {{"id", AttributeValue(story_id_)}}, caller_));
     standing.arrangement = number_at(story.attributes, "arrangement");
-    ATTEMPT(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Outcome<Done> {
+    TRY(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Result<void, Problem> {
       standing.positions[text_at(node.attributes, "id")] = number_at(node.attributes, "nodeOrder");
-      return Done{};
+      return {};
     }));
     return standing;
   }
 
   // How many nodes moved.
-  Outcome<std::size_t> put_into(const std::vector<std::string>& ids) {
-    auto standing = ATTEMPT(read());
-    ATTEMPT(check_order(ids, standing));
+  Result<std::size_t, Problem> put_into(const std::vector<std::string>& ids) {
+    auto standing = TRY(read());
+    TRY(check_order(ids, standing));
     auto moves = moves_to(ids, standing);
     const auto seen = standing.arrangement;
     if (is_at_rest(seen) && moves.size() <= kNodesPerTransaction) {
-      if (!moves.empty()) ATTEMPT(write(moves, seen, seen + 2));
+      if (!moves.empty()) TRY(write(moves, seen, seen + 2));
       return moves.size();
     }
     const auto ours = is_at_rest(seen) ? seen + 1 : seen + 2;
-    ATTEMPT(write({}, seen, ours));
+    TRY(write({}, seen, ours));
     begun_ = true;
     // From here on nobody else's reorder writes; what one before wrote while we looked has to be seen.
-    standing = ATTEMPT(read());
-    ATTEMPT(check_order(ids, standing));
+    standing = TRY(read());
+    TRY(check_order(ids, standing));
     moves = moves_to(ids, standing);
     for (std::span<const Move> rest(moves); !rest.empty();) {
       const auto some = rest.first(std::min(kNodesPerTransaction, rest.size()));
       rest = rest.subspan(some.size());
-      ATTEMPT(write(some, ours, ours));
+      TRY(write(some, ours, ours));
     }
-    ATTEMPT(write({}, ours, ours + 1));
+    TRY(write({}, ours, ours + 1));
     return moves.size();
   }
 
@@ -127,27 +125,27 @@ class Reorder {
   // An odd number: a reorder of several transactions is under way.
   static bool is_at_rest(std::int64_t arrangement) { return arrangement % 2 == 0; }
 
-  Outcome<Done> write(std::span<const Move> moves, std::int64_t arrangement, std::int64_t next) {
-    return stories_.repository().transact([&](Transaction& transaction) -> Outcome<Done> {
-      auto* story = ATTEMPT(stories_.load_story(transaction, story_id_, caller_));
+  Result<void, Problem> write(std::span<const Move> moves, std::int64_t arrangement, std::int64_t next) {
+    return stories_.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+      auto* story = TRY(stories_.load_story(transaction, story_id_, caller_));
       if (number_at(*story->after, "arrangement") != arrangement) {
         return runtime::conflict(std::string(kRearranged), "somebody else is reordering this story");
       }
       if (next != arrangement) {
         model::PlainObject counted;
         counted.values.set("arrangement", AttributeValue::number(next));
-        ATTEMPT(transaction.change(*story, counted, Source::Model));
+        TRY(transaction.change(*story, counted, Source::Model));
       } else {
         transaction.depend_on(*story, {"arrangement"});
       }
       for (const auto& move : moves) {
-        auto* node = ATTEMPT(stories_.load_node(transaction, story_id_, move.node, caller_));
+        auto* node = TRY(stories_.load_node(transaction, story_id_, move.node, caller_));
         if (node == nullptr) continue;  // deleted meanwhile
         model::PlainObject change;
         change.values.set("nodeOrder", AttributeValue::number(move.position));
-        ATTEMPT(transaction.change(*node, change, Source::Request));
+        TRY(transaction.change(*node, change, Source::Request));
       }
-      return Done{};
+      return {};
     });
   }
 
@@ -159,14 +157,14 @@ class Reorder {
 
 }  // namespace
 
-Outcome<http::Response> reorder(const StoryAccess& stories, const app::NativeCall& call) {
-  const auto ids = ATTEMPT(asked_order(call.inputs));
+Result<http::Response, Problem> reorder(const StoryAccess& stories, const app::NativeCall& call) {
+  const auto ids = TRY(asked_order(call.inputs));
   for (unsigned attempt = 1;; ++attempt) {
     Reorder work(stories, call);
     const auto moved = work.put_into(ids);
     if (moved) return json_answer(200, fmt::format(R"({{"nodes":{},"moved":{}}})", ids.size(), *moved));
-    const bool again = moved.problem().code == kRearranged && !work.begun();
-    if (!again || attempt == kAttempts) return moved.problem();
+    const bool again = moved.error().code == kRearranged && !work.begun();
+    if (!again || attempt == kAttempts) return moved.error();
   }
 }
 

@@ -28,7 +28,7 @@ bool is_name(const std::string& name) {
   return std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
 }
 
-void check_expression(std::string_view text, const std::string& path, std::vector<model::Problem>& problems) {
+void check_expression(std::string_view text, const std::string& path, std::vector<model::ValueProblem>& problems) {
   const auto expression = Expression::parse(text);
   if (!expression) {
     problems.push_back({path, expression.error().message});
@@ -37,7 +37,7 @@ void check_expression(std::string_view text, const std::string& path, std::vecto
   }
 }
 
-void check_response(const Item& response, const std::string& path, std::vector<model::Problem>& problems) {
+void check_response(const Item& response, const std::string& path, std::vector<model::ValueProblem>& problems) {
   const auto* condition = response.find("condition");
   if (condition != nullptr && condition->as_string() != nullptr) {
     check_expression(*condition->as_string(), path + ".condition", problems);
@@ -53,8 +53,8 @@ void check_response(const Item& response, const std::string& path, std::vector<m
 
 }  // namespace
 
-std::vector<model::Problem> check_responses(const value::List& responses, const std::string& path) {
-  std::vector<model::Problem> problems;
+std::vector<model::ValueProblem> check_responses(const value::List& responses, const std::string& path) {
+  std::vector<model::ValueProblem> problems;
   for (std::size_t i = 0; i < responses.size(); ++i) {
     if (const auto* response = responses[i].as_map())
       check_response(*response, fmt::format("{}[{}]", path, i), problems);
@@ -62,8 +62,8 @@ std::vector<model::Problem> check_responses(const value::List& responses, const 
   return problems;
 }
 
-std::vector<model::Problem> check_variables(const Item& variables, const std::string& path) {
-  std::vector<model::Problem> problems;
+std::vector<model::ValueProblem> check_variables(const Item& variables, const std::string& path) {
+  std::vector<model::ValueProblem> problems;
   std::string json;
   for (const auto& [name, content] : variables) {
     if (!is_name(name)) {

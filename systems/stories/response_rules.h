@@ -17,10 +17,10 @@ inline constexpr std::size_t kMostVariables = 100;
 inline constexpr std::size_t kMostVariableBytes = std::size_t{32} << 10;  // of all together, as JSON
 
 // What is wrong with the conditions and the computed values; `path` stands before "[2].condition".
-std::vector<model::Problem> check_responses(const value::List& responses, const std::string& path);
+std::vector<model::ValueProblem> check_responses(const value::List& responses, const std::string& path);
 
 // What is wrong with variables as such: too many, too large, names that no expression can have.
-std::vector<model::Problem> check_variables(const value::Item& variables, const std::string& path);
+std::vector<model::ValueProblem> check_variables(const value::Item& variables, const std::string& path);
 
 // Whether the response can be chosen.  Errors: Validation, when the condition cannot be computed with these variables.
 Result<bool> is_open(const value::Item& response, const value::Item& variables);

@@ -6,17 +6,16 @@
 #include <chrono>
 #include <tuple>
 
-#include "stator/app/answer.h"
-#include "stator/app/system.h"
-#include "stator/runtime/problems.h"
+#include "stator/app/rest/answer.h"
+#include "stator/app/rest/system.h"
+#include "stator/runtime/problem.h"
 
 namespace stator::systems::stories {
 namespace {
 
-using runtime::Done;
 using runtime::Draft;
 using runtime::Object;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::Transaction;
 using value::AttributeValue;
 using value::Item;
@@ -46,30 +45,31 @@ StoryAccess::StoryAccess(runtime::Repository& repository)
       session_(repository.model().find_entity("SESSION")),
       nodes_(repository.model().find_pattern("nodes_of_story")) {}
 
-Outcome<Done> StoryAccess::visit_nodes(const std::string& story_id, const runtime::Caller& caller,
-                                       const Visit& visit) const {
+Result<void, Problem> StoryAccess::visit_nodes(const std::string& story_id, const runtime::Caller& caller,
+                                               const Visit& visit) const {
   const Item parameters = {{"storyId", AttributeValue(story_id)}};
   runtime::PageRequest request;
   request.limit = nodes_->max_limit;
   std::size_t seen = 0;
   do {
-    auto page = ATTEMPT(repository_->run(*nodes_, parameters, caller, request));
+    auto page = TRY(repository_->run(*nodes_, parameters, caller, request));
     seen += page.objects.size();
     if (seen > kMostNodes) return too_large(fmt::format("the story has more than {} nodes", kMostNodes));
-    for (auto& node : page.objects) ATTEMPT(visit(node));
+    for (auto& node : page.objects) TRY(visit(node));
     request.start = std::move(page.next);
   } while (request.start);
-  return Done{};
+  return {};
 }
 
-Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& story_id, const runtime::Caller& caller,
-                                                         MemoryClaim& memory) const {
+Result<std::vector<Object>, Problem> StoryAccess::nodes_in_order(const std::string& story_id,
+                                                                 const runtime::Caller& caller,
+                                                                 MemoryClaim& memory) const {
   constexpr std::size_t kBytesPerByte = 4;  // as measured: rows on their way here, values, and the text made of them
   const Turns::Turn turn(*reading_, kPatience);
   if (!turn) return overloaded("other stories are being read: try again in a moment");
   std::vector<Object> nodes;
   std::size_t bytes = 0;
-  ATTEMPT(visit_nodes(story_id, caller, [&](Object& node) -> Outcome<Done> {
+  TRY(visit_nodes(story_id, caller, [&](Object& node) -> Result<void, Problem> {
     std::string json;
     app::append_object(json, model().table, node);
     bytes += json.size();
@@ -78,7 +78,7 @@ Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& stor
       return overloaded("there is no memory left for this story: try again in a moment");
     }
     nodes.push_back(std::move(node));
-    return Done{};
+    return {};
   }));
   std::ranges::sort(nodes, {}, [](const Object& node) {
     return std::tuple(number_at(node.attributes, "nodeOrder"), text_at(node.attributes, "id"));
@@ -86,16 +86,16 @@ Outcome<std::vector<Object>> StoryAccess::nodes_in_order(const std::string& stor
   return nodes;
 }
 
-Outcome<Draft*> StoryAccess::load_story(Transaction& transaction, const std::string& story_id,
-                                        const runtime::Caller& caller) const {
-  auto* draft = ATTEMPT(transaction.load(*story_, naming(caller, "id", story_id)));
+Result<Draft*, Problem> StoryAccess::load_story(Transaction& transaction, const std::string& story_id,
+                                                const runtime::Caller& caller) const {
+  auto* draft = TRY(transaction.load(*story_, naming(caller, "id", story_id)));
   if (draft == nullptr || !runtime::is_live(*story_, *draft->after)) return runtime::not_found(story_->name);
   transaction.depend_on(*draft, {"deleted"});
   return draft;
 }
 
-Outcome<Draft*> StoryAccess::load_node(Transaction& transaction, const std::string& story_id,
-                                       const std::string& node_id, const runtime::Caller& caller) const {
+Result<Draft*, Problem> StoryAccess::load_node(Transaction& transaction, const std::string& story_id,
+                                               const std::string& node_id, const runtime::Caller& caller) const {
   auto names = naming(caller, "id", node_id);
   names.set("storyId", AttributeValue(story_id));
   return transaction.load(*node_, names);

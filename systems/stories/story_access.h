@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/app/system.h"
+#include "stator/app/rest/system.h"
 #include "stator/base/memory_budget.h"
 #include "stator/base/turns.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/write/transaction.h"
 
 // What the native actions have in common: entities of the model, reading all nodes of a story, and answers.
 namespace stator::systems::stories {
@@ -33,22 +33,22 @@ class StoryAccess {
 
   // All nodes, in no particular order, read consistently and page by page, for as long as `visit` answers Done.
   // Problems: its own; TooLarge, beyond kMostNodes.
-  using Visit = std::function<runtime::Outcome<runtime::Done>(runtime::Object& node)>;
-  runtime::Outcome<runtime::Done> visit_nodes(const std::string& story_id, const runtime::Caller& caller,
-                                              const Visit& visit) const;
+  using Visit = std::function<Result<void, runtime::Problem>(runtime::Object& node)>;
+  Result<void, runtime::Problem> visit_nodes(const std::string& story_id, const runtime::Caller& caller,
+                                             const Visit& visit) const;
   // The same at once, by (nodeOrder, id); `memory` holds what they take, and a copy as text.  One story at a time is
   // read: how much it takes is known at its end, and many together would take everything and leave nothing for any to
   // end. Problems: TooLarge, also beyond 64 MB of text; Unavailable, when there is no memory, or others take too long.
-  runtime::Outcome<std::vector<runtime::Object>> nodes_in_order(const std::string& story_id,
-                                                                const runtime::Caller& caller,
-                                                                MemoryClaim& memory) const;
+  Result<std::vector<runtime::Object>, runtime::Problem> nodes_in_order(const std::string& story_id,
+                                                                        const runtime::Caller& caller,
+                                                                        MemoryClaim& memory) const;
 
   // The story inside a transaction, which then depends on its being live.  Problems: NotFound.
-  runtime::Outcome<runtime::Draft*> load_story(runtime::Transaction& transaction, const std::string& story_id,
-                                               const runtime::Caller& caller) const;
+  Result<runtime::Draft*, runtime::Problem> load_story(runtime::Transaction& transaction, const std::string& story_id,
+                                                       const runtime::Caller& caller) const;
   // A node of it; null when there is none.
-  runtime::Outcome<runtime::Draft*> load_node(runtime::Transaction& transaction, const std::string& story_id,
-                                              const std::string& node_id, const runtime::Caller& caller) const;
+  Result<runtime::Draft*, runtime::Problem> load_node(runtime::Transaction& transaction, const std::string& story_id,
+                                                      const std::string& node_id, const runtime::Caller& caller) const;
 
  private:
   runtime::Repository* repository_;

@@ -8,13 +8,13 @@
 #include <optional>
 #include <set>
 
-#include "stator/app/file_body.h"
+#include "stator/app/rest/file_body.h"
 #include "stator/model/json_reader.h"
 #include "stator/model/problem_list.h"
 #include "stator/model/type_rules.h"
 #include "stator/model/validate.h"
-#include "stator/runtime/given.h"
-#include "stator/runtime/problems.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/given.h"
 #include "stator/systems/stories/response_rules.h"
 #include "stator/systems/stories/story_access.h"
 #include "stator/systems/stories/twee.h"
@@ -24,7 +24,7 @@
 namespace stator::systems::stories {
 namespace {
 
-using runtime::Outcome;
+using runtime::Problem;
 using value::AttributeValue;
 using value::Item;
 using value::List;
@@ -61,12 +61,13 @@ std::vector<model::Attribute> document_attributes(const model::Model& model) {
   return {std::move(format), std::move(version), std::move(title), std::move(start)};
 }
 
-runtime::Problem refused(std::vector<model::Problem> problems) {
+runtime::Problem refused(std::vector<model::ValueProblem> problems) {
   const auto count = model::problem_count(problems);
   return runtime::invalid(fmt::format("the story cannot be imported: {} values are wrong", count), std::move(problems));
 }
 
-void add_problems(std::vector<model::Problem>& problems, const std::string& path, std::vector<model::Problem> more) {
+void add_problems(std::vector<model::ValueProblem>& problems, const std::string& path,
+                  std::vector<model::ValueProblem> more) {
   for (auto& problem : more) {
     if (const auto counted = model::more_of(problem); counted > 0) {
       model::count_more_problems(problems, counted);
@@ -76,7 +77,7 @@ void add_problems(std::vector<model::Problem>& problems, const std::string& path
   }
 }
 
-void check_size(const Item& node, const std::string& path, std::vector<model::Problem>& problems) {
+void check_size(const Item& node, const std::string& path, std::vector<model::ValueProblem>& problems) {
   if (value::item_size_bytes(node) > value::kMaxItemSizeBytes) {
     model::add_problem(problems, path, fmt::format("must have at most {} bytes", value::kMaxItemSizeBytes));
   }
@@ -89,13 +90,13 @@ class JsonStory {
       : attributes_(document_attributes(model)), node_(node_type(model)), reader_(text, problems_) {}
 
   // What it says of the story itself.  Ends with the first node that is one too many.
-  Outcome<Item> read(const OnNode& on_node) {
+  Result<Item, Problem> read(const OnNode& on_node) {
     const auto done = read_document(on_node);
     if (problem_) return std::move(*problem_);
     if (!done && reader_.values() > model::kMostJsonValues) return runtime::invalid("a node " + done.error().message);
     if (!done) return app::unreadable(done.error());
     for (auto& problem : runtime::check_inputs(attributes_, story_)) {
-      const auto told = std::ranges::find(problems_, problem.attribute, &model::Problem::attribute);
+      const auto told = std::ranges::find(problems_, problem.attribute, &model::ValueProblem::attribute);
       if (told == problems_.end()) problems_.push_back(std::move(problem));
     }
     if (!has_nodes_) model::add_problem(problems_, std::string(kNodes), "is required");
@@ -157,7 +158,7 @@ class JsonStory {
       auto& node = *content->as_map();
       check_node(node, path);
       if (const auto done = on_node(std::move(node), reader_.values()); !done) {
-        problem_ = done.problem();
+        problem_ = done.error();
         return {};
       }
     }
@@ -173,7 +174,7 @@ class JsonStory {
 
   const std::vector<model::Attribute> attributes_;
   const model::Type node_;
-  std::vector<model::Problem> problems_;
+  std::vector<model::ValueProblem> problems_;
   model::JsonReader reader_;
   Item story_;
   bool has_nodes_ = false;
@@ -298,8 +299,8 @@ std::size_t longest_label(const model::Model& model) {
 }  // namespace
 
 // The same bound for what comes and goes, so that what was exported can be imported, and what was imported exported.
-Outcome<runtime::Done> check_document_size(std::size_t bytes) {
-  if (bytes <= kMostDocumentBytes) return runtime::Done{};
+Result<void, Problem> check_document_size(std::size_t bytes) {
+  if (bytes <= kMostDocumentBytes) return {};
   return runtime::Problem{
       runtime::ProblemKind::TooLarge,
       "TooLarge",
@@ -307,20 +308,20 @@ Outcome<runtime::Done> check_document_size(std::size_t bytes) {
       {}};
 }
 
-Outcome<Item> check_json_story(ByteSource& text, const model::Model& model) {
-  return JsonStory(text, model).read([](const Item&, std::size_t) { return runtime::Done{}; });
+Result<Item, Problem> check_json_story(ByteSource& text, const model::Model& model) {
+  return JsonStory(text, model).read([](const Item&, std::size_t) { return Result<void, Problem>(); });
 }
 
-Outcome<runtime::Done> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node) {
-  ATTEMPT(JsonStory(text, model).read(on_node));
-  return runtime::Done{};
+Result<void, Problem> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node) {
+  TRY(JsonStory(text, model).read(on_node));
+  return {};
 }
 
-Outcome<CheckedTwee> check_twee_story(ByteSource& text, const model::Model& model, Random& random) {
+Result<CheckedTwee, Problem> check_twee_story(ByteSource& text, const model::Model& model, Random& random) {
   const auto& node_entity = *model.find_entity("NODE");
   TweeReader reader(text);
   CheckedTwee checked;
-  std::vector<model::Problem> problems;
+  std::vector<model::ValueProblem> problems;
   while (true) {
     const auto passage = reader.next();
     if (!passage) return app::unreadable(passage.error());
@@ -344,21 +345,21 @@ Outcome<CheckedTwee> check_twee_story(ByteSource& text, const model::Model& mode
   return checked;
 }
 
-Outcome<runtime::Done> for_each_twee_node(ByteSource& text, const model::Model& model, const CheckedTwee& checked,
-                                          const OnNode& on_node) {
+Result<void, Problem> for_each_twee_node(ByteSource& text, const model::Model& model, const CheckedTwee& checked,
+                                         const OnNode& on_node) {
   const auto& node_entity = *model.find_entity("NODE");
   TweeReader reader(text);
   while (true) {
     const auto passage = reader.next();
     if (!passage) return app::unreadable(passage.error());
-    if (!*passage) return runtime::Done{};
+    if (!*passage) return {};
     auto node = to_node(**passage, checked.ids);
     runtime::check_new(node_entity, node, runtime::Source::Model);  // brings values into their one spelling
-    ATTEMPT(on_node(std::move(node), kNodeAttributes.size() + 3 * (*passage)->links.size()));
+    TRY(on_node(std::move(node), kNodeAttributes.size() + 3 * (*passage)->links.size()));
   }
 }
 
-Outcome<std::string> write_json_story(const StoryDocument& document) {
+Result<std::string, Problem> write_json_story(const StoryDocument& document) {
   std::string body;
   value::JsonWriter json(body);
   const auto append = [&](const Item& attributes, std::string_view name) {
@@ -378,12 +379,12 @@ Outcome<std::string> write_json_story(const StoryDocument& document) {
     json.end_object();
   }
   json.end_array().end_object();
-  ATTEMPT(check_document_size(body.size()));
+  TRY(check_document_size(body.size()));
   return body;
 }
 
-Outcome<std::string> write_twee_story(const StoryDocument& document, const model::Model& model, std::string_view ifid,
-                                      Random& random) {
+Result<std::string, Problem> write_twee_story(const StoryDocument& document, const model::Model& model,
+                                              std::string_view ifid, Random& random) {
   const PassageNames names(document.nodes, longest_label(model));
   TweeStory story{.title = text_at(document.story, "title"),
                   .ifid = std::string(ifid),
@@ -391,11 +392,11 @@ Outcome<std::string> write_twee_story(const StoryDocument& document, const model
                   .passages = {}};
   for (const auto& node : document.nodes) story.passages.push_back(to_passage(node, names));
   auto text = write_twee(story);
-  ATTEMPT(check_document_size(text.size()));
+  TRY(check_document_size(text.size()));
   // Spaces that keep texts from looking like markup may make one too long.
   TextSource source(text);
   if (auto again = check_twee_story(source, model, random); !again) {
-    auto problem = again.problem();
+    auto problem = again.error();
     return runtime::conflict("NotForTwee", "something in the story does not fit into Twee; JSON can hold it",
                              std::move(problem.details));
   }

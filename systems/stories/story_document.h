@@ -10,7 +10,7 @@
 #include "stator/base/byte_source.h"
 #include "stator/base/random.h"
 #include "stator/model/model.h"
-#include "stator/runtime/outcome.h"
+#include "stator/runtime/problem.h"
 #include "stator/value/attribute_value.h"
 
 // A whole story as one text, outside of any table.
@@ -34,29 +34,29 @@ struct StoryDocument {
 };
 
 // Called with one node after another, and about how many values it holds.
-using OnNode = std::function<runtime::Outcome<runtime::Done>(value::Item node, std::size_t values)>;
+using OnNode = std::function<Result<void, runtime::Problem>(value::Item node, std::size_t values)>;
 
 // A text is looked through first, which holds one node at a time, and then read again for its nodes.  Bounds: 10,000
 // nodes, each as large as an item can be, and what the model says of attributes.  Problems: Invalid, with the first
 // hundred places; those of the source (app::unreadable).
-runtime::Outcome<value::Item> check_json_story(ByteSource& text, const model::Model& model);
-runtime::Outcome<runtime::Done> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node);
+Result<value::Item, runtime::Problem> check_json_story(ByteSource& text, const model::Model& model);
+Result<void, runtime::Problem> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node);
 
 // That a document is no larger than one can be.  Problems: TooLarge.
-runtime::Outcome<runtime::Done> check_document_size(std::size_t bytes);
+Result<void, runtime::Problem> check_document_size(std::size_t bytes);
 
 struct CheckedTwee {
   value::Item story;
   std::map<std::string, std::string> ids;  // of the nodes that passages become, by their names
 };
-runtime::Outcome<CheckedTwee> check_twee_story(ByteSource& text, const model::Model& model, Random& random);
-runtime::Outcome<runtime::Done> for_each_twee_node(ByteSource& text, const model::Model& model,
-                                                   const CheckedTwee& checked, const OnNode& on_node);
+Result<CheckedTwee, runtime::Problem> check_twee_story(ByteSource& text, const model::Model& model, Random& random);
+Result<void, runtime::Problem> for_each_twee_node(ByteSource& text, const model::Model& model,
+                                                  const CheckedTwee& checked, const OnNode& on_node);
 
 // What is written can be read again.  Problems: TooLarge, beyond kMostDocumentBytes.
-runtime::Outcome<std::string> write_json_story(const StoryDocument& document);
+Result<std::string, runtime::Problem> write_json_story(const StoryDocument& document);
 // `ifid`: the story's identity elsewhere.  Problems: Conflict, too, when something in it does not survive in Twee.
-runtime::Outcome<std::string> write_twee_story(const StoryDocument& document, const model::Model& model,
-                                               std::string_view ifid, Random& random);
+Result<std::string, runtime::Problem> write_twee_story(const StoryDocument& document, const model::Model& model,
+                                                       std::string_view ifid, Random& random);
 
 }  // namespace stator::systems::stories

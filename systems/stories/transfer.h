@@ -6,11 +6,12 @@
 namespace stator::systems::stories {
 
 // GET /stories/{id}/export
-runtime::Outcome<http::Response> export_story(const StoryAccess& stories, Random& random, const app::NativeCall& call);
+Result<http::Response, runtime::Problem> export_story(const StoryAccess& stories, Random& random,
+                                                      const app::NativeCall& call);
 
 // POST /stories/import.  All or nothing: the story is in no list and has a time to expire while its nodes are being written, and both end
 // with the last transaction.  An import that fails removes it at once; of one that is cut off, expiry removes it, and its nodes with it.
-runtime::Outcome<http::Response> import_story(const StoryAccess& stories, const Clock& clock, Random& random,
-                                              const app::NativeCall& call);
+Result<http::Response, runtime::Problem> import_story(const StoryAccess& stories, const Clock& clock, Random& random,
+                                                      const app::NativeCall& call);
 
 }  // namespace stator::systems::stories

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "stator/app/answer.h"
-#include "stator/runtime/problems.h"
-#include "stator/runtime/transaction.h"
+#include "stator/app/rest/answer.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/worthwatch/item_order.h"
 #include "stator/systems/worthwatch/list_clone.h"
 
@@ -14,7 +14,7 @@ namespace stator::systems::worthwatch {
 namespace {
 
 using app::NativeCall;
-using runtime::Outcome;
+using runtime::Problem;
 
 // Objects as the model's own routes answer them.
 http::Response object_answer(int status, const model::Model& model, const runtime::Object& object) {
@@ -25,17 +25,17 @@ http::Response object_answer(int status, const model::Model& model, const runtim
   return answer;
 }
 
-Outcome<http::Response> clone(runtime::Repository& repository, const Clock& clock, const NativeCall& call) {
+Result<http::Response, Problem> clone(runtime::Repository& repository, const Clock& clock, const NativeCall& call) {
   const auto& list = *call.within;
   const auto* title = call.inputs.find("title");
   if (title == nullptr) title = list.attributes.find("title");
-  const auto copy = ATTEMPT(clone_list(
+  const auto copy = TRY(clone_list(
       repository, list, {.title = *title->as_string(), .is_public = *call.inputs.find("isPublic")->as_bool()},
       call.caller(), clock));
   return object_answer(201, repository.model(), copy);
 }
 
-Outcome<http::Response> move(ItemOrder& order, const model::Model& model, const NativeCall& call) {
+Result<http::Response, Problem> move(ItemOrder& order, const model::Model& model, const NativeCall& call) {
   const auto* before = call.inputs.find("before");
   const auto* behind = call.inputs.find("after");
   if ((before == nullptr) == (behind == nullptr)) {
@@ -45,16 +45,16 @@ Outcome<http::Response> move(ItemOrder& order, const model::Model& model, const 
                     .anchor = *(before != nullptr ? before : behind)->as_map()};
   value::Item item;
   for (const auto* name : {"watchlistId", "contentType", "contentId"}) item.set(name, *call.inputs.find(name));
-  return object_answer(200, model, ATTEMPT(order.move(item, place)));
+  return object_answer(200, model, TRY(order.move(item, place)));
 }
 
 // Who was suspended and left is suspended when they register again.
-Outcome<runtime::Done> keep_suspended(const model::Model& model, runtime::Transaction& transaction,
-                                      runtime::Draft& user) {
-  if (user.before) return runtime::Done{};
+Result<void, Problem> keep_suspended(const model::Model& model, runtime::Transaction& transaction,
+                                     runtime::Draft& user) {
+  if (user.before) return {};
   const auto& entity = *model.find_entity("SUSPENSION");
   const value::Item naming{{"userId", *user.after->find("userId")}};
-  const auto* suspension = ATTEMPT(transaction.load(entity, naming));
+  const auto* suspension = TRY(transaction.load(entity, naming));
   if (suspension == nullptr) return transaction.depend_on_absence(entity, naming);
   transaction.depend_on(*suspension, {});
   model::PlainObject changes;

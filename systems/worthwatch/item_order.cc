@@ -3,16 +3,15 @@
 #include <algorithm>
 
 #include "stator/runtime/object.h"
-#include "stator/runtime/problems.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/worthwatch/list_items.h"
 
 namespace stator::systems::worthwatch {
 namespace {
 
-using runtime::Done;
 using runtime::Object;
-using runtime::Outcome;
+using runtime::Problem;
 using value::AttributeValue;
 using value::Item;
 
@@ -71,52 +70,52 @@ std::vector<Shifted> next_to_spread(const std::vector<std::int64_t>& positions, 
 ItemOrder::ItemOrder(runtime::Repository& repository)
     : repository_(repository), entity_(*repository.model().find_entity("WATCHLIST_ITEM")) {}
 
-Outcome<Object> ItemOrder::move(const Item& item, const Place& place) {
+Result<Object, Problem> ItemOrder::move(const Item& item, const Place& place) {
   if (is_same(item, place.anchor)) return runtime::invalid("an item cannot be moved next to itself");
-  ATTEMPT(repository_.get(entity_, item, the_system()));
+  TRY(repository_.get(entity_, item, the_system()));
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
     auto moved = try_to_move(item, place);
-    if (moved || moved.problem().code != kRearranged) return moved;
+    if (moved || moved.error().code != kRearranged) return moved;
   }
   return contention();
 }
 
-Outcome<Object> ItemOrder::try_to_move(const Item& item, const Place& place) {
+Result<Object, Problem> ItemOrder::try_to_move(const Item& item, const Place& place) {
   auto anchor_naming = place.anchor;
   anchor_naming.set("watchlistId", *item.find("watchlistId"));
-  const auto target = ATTEMPT(target_of(item, place, anchor_naming));
+  const auto target = TRY(target_of(item, place, anchor_naming));
   if (!target.position) {
-    ATTEMPT(spread_out(*item.find("watchlistId")));
+    TRY(spread_out(*item.find("watchlistId")));
     return rearranged();
   }
   Object moved;
-  ATTEMPT(repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
-    const auto* anchor = ATTEMPT(transaction.load(entity_, anchor_naming));
+  TRY(repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
+    const auto* anchor = TRY(transaction.load(entity_, anchor_naming));
     if (anchor == nullptr || position_in(*anchor->after) != target.anchor) return rearranged();
     transaction.depend_on(*anchor, {"position"});
-    auto* draft = ATTEMPT(transaction.load(entity_, item));
+    auto* draft = TRY(transaction.load(entity_, item));
     if (draft == nullptr) return runtime::not_found(entity_.name);
     model::PlainObject changes;
     changes.values.set("position", AttributeValue::number(*target.position));
-    ATTEMPT(transaction.change(*draft, changes, runtime::Source::Model));
+    TRY(transaction.change(*draft, changes, runtime::Source::Model));
     moved = runtime::to_object(repository_.model(), entity_, *draft->after);
-    return Done{};
+    return {};
   }));
   return moved;
 }
 
-Outcome<ItemOrder::Target> ItemOrder::target_of(const Item& item, const Place& place, Item naming) {
+Result<ItemOrder::Target, Problem> ItemOrder::target_of(const Item& item, const Place& place, Item naming) {
   const bool before = place.side == Place::Side::Before;
   const auto anchor = repository_.get(entity_, naming, the_system());
   if (!anchor) {
-    if (anchor.problem().kind != runtime::ProblemKind::NotFound) return anchor.problem();
+    if (anchor.error().kind != runtime::ProblemKind::NotFound) return anchor.error();
     return runtime::invalid({{before ? "before" : "after", "is not on this list"}});
   }
   naming.set("position", *anchor->attributes.find("position"));
   const auto& pattern = *repository_.model().find_pattern(before ? "items_ahead" : "items_behind");
   // Two, because one of them may be the item that moves.
   const auto neighbours =
-      ATTEMPT(repository_.run(pattern, naming, the_system(), {.limit = 2U, .start = std::nullopt})).objects;
+      TRY(repository_.run(pattern, naming, the_system(), {.limit = 2U, .start = std::nullopt})).objects;
   const auto neighbour =
       std::ranges::find_if(neighbours, [&](const Object& other) { return !is_same(other.attributes, item); });
   const auto beside = neighbour == neighbours.end() ? std::nullopt : std::optional(position_of(*neighbour));
@@ -124,54 +123,54 @@ Outcome<ItemOrder::Target> ItemOrder::target_of(const Item& item, const Place& p
   return Target{.anchor = here, .position = before ? position_between(beside, here) : position_between(here, beside)};
 }
 
-Outcome<Done> ItemOrder::make_room(const AttributeValue& watchlist_id) {
+Result<void, Problem> ItemOrder::make_room(const AttributeValue& watchlist_id) {
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
     auto made = spread_out(watchlist_id);
-    if (made || made.problem().code != kRearranged) return made;
+    if (made || made.error().code != kRearranged) return made;
   }
   return contention();
 }
 
 // A short list in one transaction, a longer one in several, each planned from the list as it is then.
-Outcome<Done> ItemOrder::spread_out(const AttributeValue& watchlist_id) {
+Result<void, Problem> ItemOrder::spread_out(const AttributeValue& watchlist_id) {
   for (std::size_t round = 0;; ++round) {
-    const auto items = ATTEMPT(items_of(repository_, watchlist_id, the_system()));
+    const auto items = TRY(items_of(repository_, watchlist_id, the_system()));
     if (static_cast<std::int64_t>(items.size()) >= kLastPosition / kPositionStep)
       return runtime::conflict("Full", "the positions of this list are used up");
     if (round > items.size() / kSpreadTogether + 1) return rearranged();
     std::vector<std::int64_t> positions;
     for (const auto& item : items) positions.push_back(position_of(item));
     const auto moves = next_to_spread(positions, kSpreadTogether);
-    if (moves.empty()) return Done{};
-    ATTEMPT(shift(watchlist_id, items, moves));
+    if (moves.empty()) return {};
+    TRY(shift(watchlist_id, items, moves));
   }
 }
 
 // Nobody may have added or removed an item meanwhile, or moved one of these, or any if they are few enough to be looked at.
-Outcome<Done> ItemOrder::shift(const AttributeValue& watchlist_id, const std::vector<Object>& items,
-                               const std::vector<Shifted>& moves) {
+Result<void, Problem> ItemOrder::shift(const AttributeValue& watchlist_id, const std::vector<Object>& items,
+                                       const std::vector<Shifted>& moves) {
   const Item list_naming{{"watchlistId", watchlist_id}};
   const auto count = AttributeValue::number(static_cast<std::int64_t>(items.size()));
-  return repository_.transact([&](runtime::Transaction& transaction) -> Outcome<Done> {
-    const auto* list = ATTEMPT(transaction.load(*repository_.model().find_entity("WATCHLIST"), list_naming));
+  return repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
+    const auto* list = TRY(transaction.load(*repository_.model().find_entity("WATCHLIST"), list_naming));
     if (list == nullptr || *list->after->find("itemCount") != count) return rearranged();
     transaction.depend_on(*list, {"itemCount"});
-    const auto unmoved = [&](const Object& item) -> Outcome<runtime::Draft*> {
-      auto* draft = ATTEMPT(transaction.load(entity_, item.attributes));
+    const auto unmoved = [&](const Object& item) -> Result<runtime::Draft*, Problem> {
+      auto* draft = TRY(transaction.load(entity_, item.attributes));
       if (draft == nullptr || position_in(*draft->after) != position_of(item)) return rearranged();
       transaction.depend_on(*draft, {"position"});
       return draft;
     };
     if (items.size() <= kSpreadTogether) {
-      for (const auto& item : items) ATTEMPT(unmoved(item));
+      for (const auto& item : items) TRY(unmoved(item));
     }
     for (const auto& [index, position] : moves) {
-      auto* draft = ATTEMPT(unmoved(items[index]));
+      auto* draft = TRY(unmoved(items[index]));
       model::PlainObject changes;
       changes.values.set("position", AttributeValue::number(position));
-      ATTEMPT(transaction.change(*draft, changes, runtime::Source::Model));
+      TRY(transaction.change(*draft, changes, runtime::Source::Model));
     }
-    return Done{};
+    return {};
   });
 }
 

@@ -41,10 +41,10 @@ class ItemOrder {
 
   // The item, moved.  `item` holds watchlistId, contentType and contentId.  Who asks may change the list: that has been checked.
   // Problems: NotFound (it is not on the list), Invalid (the anchor is not), Full (positions are used up), Contention.
-  runtime::Outcome<runtime::Object> move(const value::Item& item, const Place& place);
+  Result<runtime::Object, runtime::Problem> move(const value::Item& item, const Place& place);
 
   // Spreads out the items of a list.  Problems: Full (there are too many), Contention.
-  runtime::Outcome<runtime::Done> make_room(const value::AttributeValue& watchlist_id);
+  Result<void, runtime::Problem> make_room(const value::AttributeValue& watchlist_id);
 
  private:
   struct Target {
@@ -53,11 +53,11 @@ class ItemOrder {
   };
 
   // All three have a problem of their own when somebody else rearranges the list meanwhile; then they are to be tried again.
-  runtime::Outcome<runtime::Object> try_to_move(const value::Item& item, const Place& place);
-  runtime::Outcome<Target> target_of(const value::Item& item, const Place& place, value::Item anchor_naming);
-  runtime::Outcome<runtime::Done> spread_out(const value::AttributeValue& watchlist_id);
-  runtime::Outcome<runtime::Done> shift(const value::AttributeValue& watchlist_id,
-                                        const std::vector<runtime::Object>& items, const std::vector<Shifted>& moves);
+  Result<runtime::Object, runtime::Problem> try_to_move(const value::Item& item, const Place& place);
+  Result<Target, runtime::Problem> target_of(const value::Item& item, const Place& place, value::Item anchor_naming);
+  Result<void, runtime::Problem> spread_out(const value::AttributeValue& watchlist_id);
+  Result<void, runtime::Problem> shift(const value::AttributeValue& watchlist_id,
+                                       const std::vector<runtime::Object>& items, const std::vector<Shifted>& moves);
 
   runtime::Repository& repository_;
   const model::Entity& entity_;

@@ -7,17 +7,16 @@
 
 #include "stator/base/log.h"
 #include "stator/model/calendar.h"
-#include "stator/runtime/problems.h"
-#include "stator/runtime/transaction.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/worthwatch/item_order.h"
 #include "stator/systems/worthwatch/list_items.h"
 
 namespace stator::systems::worthwatch {
 namespace {
 
-using runtime::Done;
 using runtime::Object;
-using runtime::Outcome;
+using runtime::Problem;
 using runtime::Source;
 using runtime::Transaction;
 using value::AttributeValue;
@@ -43,20 +42,19 @@ class Cloning {
         caller_(caller),
         items_(items) {}
 
-  Outcome<Object> run(const CloneRequest& request) {
+  Result<Object, Problem> run(const CloneRequest& request) {
     const auto first = std::min(kClonedTogether, items_.size());
     const bool at_once = first == items_.size();
-    ATTEMPT(repository_.transact([&](Transaction& transaction) -> Outcome<Done> {
-      const auto* copy =
-          ATTEMPT(transaction.create(*list_.entity, attributes_of_copy(request, at_once), Source::Model));
+    TRY(repository_.transact([&](Transaction& transaction) -> Result<void, Problem> {
+      const auto* copy = TRY(transaction.create(*list_.entity, attributes_of_copy(request, at_once), Source::Model));
       id_ = *copy->after->find("watchlistId");
       return add(transaction, 0, first);
     }));
     if (!at_once) {
       if (auto rest = add_rest(first); !rest) {
         const auto removed = repository_.remove(*list_.entity, name(), caller_);
-        if (!removed) log::warning("unfinished_clone_left_to_expire", {{"error", removed.problem().message}});
-        return std::move(rest).problem();
+        if (!removed) log::warning("unfinished_clone_left_to_expire", {{"error", removed.error().message}});
+        return std::move(rest).error();
       }
     }
     return repository_.get(*list_.entity, name(), caller_);
@@ -77,33 +75,33 @@ class Cloning {
     return copy;
   }
 
-  Outcome<Done> add_rest(std::size_t first) {
+  Result<void, Problem> add_rest(std::size_t first) {
     for (auto start = first; start < items_.size(); start += kClonedTogether) {
       const auto end = std::min(start + kClonedTogether, items_.size());
-      ATTEMPT(repository_.transact([&](Transaction& transaction) -> Outcome<Done> {
-        if (end == items_.size()) ATTEMPT(finish(transaction));
+      TRY(repository_.transact([&](Transaction& transaction) -> Result<void, Problem> {
+        if (end == items_.size()) TRY(finish(transaction));
         return add(transaction, start, end);
       }));
     }
-    return Done{};
+    return {};
   }
 
-  Outcome<Done> finish(Transaction& transaction) {
-    auto* copy = ATTEMPT(transaction.load(*list_.entity, name()));
+  Result<void, Problem> finish(Transaction& transaction) {
+    auto* copy = TRY(transaction.load(*list_.entity, name()));
     if (copy == nullptr) return runtime::conflict("Removed", "the copy was deleted while it was being made");
     return transaction.change(*copy, {.values = {}, .nulls = {"unfinishedUntil"}}, Source::Model);
   }
 
-  Outcome<Done> add(Transaction& transaction, std::size_t start, std::size_t end) {
+  Result<void, Problem> add(Transaction& transaction, std::size_t start, std::size_t end) {
     for (auto i = start; i < end; ++i) {
       Item item{{"watchlistId", id_},
                 {"position", AttributeValue::number((static_cast<std::int64_t>(i) + 1) * kPositionStep)}};
       for (const auto* name : {"contentType", "contentId", "curatorNote"}) {
         copy_attribute(items_[i].attributes, name, item);
       }
-      ATTEMPT(transaction.create(item_, std::move(item), Source::Model));
+      TRY(transaction.create(item_, std::move(item), Source::Model));
     }
-    return Done{};
+    return {};
   }
 
   Item name() const { return Item{{"watchlistId", id_}}; }
@@ -119,9 +117,9 @@ class Cloning {
 
 }  // namespace
 
-Outcome<Object> clone_list(runtime::Repository& repository, const Object& list, const CloneRequest& request,
-                           const runtime::Caller& caller, const Clock& clock) {
-  const auto items = ATTEMPT(items_of(repository, *list.attributes.find("watchlistId"), caller, kMostClonedItems));
+Result<Object, Problem> clone_list(runtime::Repository& repository, const Object& list, const CloneRequest& request,
+                                   const runtime::Caller& caller, const Clock& clock) {
+  const auto items = TRY(items_of(repository, *list.attributes.find("watchlistId"), caller, kMostClonedItems));
   if (items.size() > kMostClonedItems) {
     return runtime::Problem{.kind = runtime::ProblemKind::TooLarge,
                             .code = "TooLarge",

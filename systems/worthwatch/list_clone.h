@@ -20,8 +20,8 @@ struct CloneRequest {
 // Up to 45 items are copied in one transaction.  The copy of a longer list takes several and is in no list until the last one.  It
 // is removed when one of them fails, and expires within the hour when the process dies in between.
 // Problems: TooLarge (more than kMostClonedItems), NoSuchParent (the caller is not registered).
-runtime::Outcome<runtime::Object> clone_list(runtime::Repository& repository, const runtime::Object& list,
-                                             const CloneRequest& request, const runtime::Caller& caller,
-                                             const Clock& clock);
+Result<runtime::Object, runtime::Problem> clone_list(runtime::Repository& repository, const runtime::Object& list,
+                                                     const CloneRequest& request, const runtime::Caller& caller,
+                                                     const Clock& clock);
 
 }  // namespace stator::systems::worthwatch

@@ -9,9 +9,8 @@
 namespace stator::systems::worthwatch {
 
 // The items of a list in their order: all of them, or those up to the page on which there are more than `most`.
-runtime::Outcome<std::vector<runtime::Object>> items_of(runtime::Repository& repository,
-                                                        const value::AttributeValue& watchlist_id,
-                                                        const runtime::Caller& caller,
-                                                        std::size_t most = std::numeric_limits<std::size_t>::max());
+Result<std::vector<runtime::Object>, runtime::Problem> items_of(
+    runtime::Repository& repository, const value::AttributeValue& watchlist_id, const runtime::Caller& caller,
+    std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace stator::systems::worthwatch

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "stator/app/crypto.h"
-#include "stator/app/jwt.h"
-#include "stator/app/page_token.h"
-#include "stator/app/target.h"
+#include "stator/app/auth/crypto.h"
+#include "stator/app/auth/jwt.h"
+#include "stator/app/rest/page_token.h"
+#include "stator/app/rest/target.h"
 
 namespace {
 

@@ -77,7 +77,7 @@ void check_json(std::string_view text) {
   attributes[1].type.kind = model::Kind::Set;
   attributes[2].name = "t";
   attributes[2].type.kind = model::Kind::Timestamp;
-  std::vector<model::Problem> problems;
+  std::vector<model::ValueProblem> problems;
   auto object = model::read_plain_json(text, attributes, problems);
   if (!object || !problems.empty()) return;
   for (const auto& attribute : attributes) {

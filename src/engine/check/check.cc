@@ -9,7 +9,7 @@
 
 #include "stator/engine/change_log.h"
 #include "stator/engine/check/checking.h"
-#include "stator/engine/idempotency.h"
+#include "stator/engine/request_token.h"
 #include "stator/engine/stream.h"
 #include "stator/value/stored_item.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "stator/model/check/pattern_query.h"
+#include "stator/model/check/checked_pattern.h"
 
 namespace stator::model {
 namespace {
@@ -20,7 +20,7 @@ std::vector<std::string> key_names(const KeySpace& space) {
   return names;
 }
 
-void find_filter(const PatternQuery& query, Findings& findings) {
+void find_filter(const CheckedPattern& query, Findings& findings) {
   if (!query.pattern.filter) return;
   const auto& filter = *query.pattern.filter;
   if (!filter.is_dynamodb()) {
@@ -48,7 +48,7 @@ void find_filter(const PatternQuery& query, Findings& findings) {
 }
 
 // Whether what is read has to say what it is: there are several things that it can be.
-bool needs_type(const PatternQuery& query) {
+bool needs_type(const CheckedPattern& query) {
   if (query.returned.size() > 1) return true;
   const auto wanted = conditions(query, kOrdinary);
   const auto all = rows(query.model);
@@ -56,7 +56,7 @@ bool needs_type(const PatternQuery& query) {
                      [&](const KeyedRow& row) { return !query.returns(row) && match(query, row, wanted, kOrdinary); });
 }
 
-void find_projection(const PatternQuery& query, Findings& findings) {
+void find_projection(const CheckedPattern& query, Findings& findings) {
   const auto* index = query.space.index;
   if (index == nullptr || index->projection == Projection::All) return;
   std::vector<std::string> needed;
@@ -102,7 +102,7 @@ void find_projection(const PatternQuery& query, Findings& findings) {
 }
 
 // Attributes whose values the key condition fixes exactly, by the templates of `row`.
-std::vector<std::string> fixed_attributes(const PatternQuery& query, const KeyedRow& row) {
+std::vector<std::string> fixed_attributes(const CheckedPattern& query, const KeyedRow& row) {
   std::vector<std::string> names;
   for (const auto& key : query.space.attributes()) {
     if (!query.fixes(key)) continue;
@@ -115,14 +115,14 @@ std::vector<std::string> fixed_attributes(const PatternQuery& query, const Keyed
   return names;
 }
 
-bool promises_truly(const PatternQuery& query, const KeyedRow& row) {
-  std::vector<KeyAttribute> fixed;
+bool promises_truly(const CheckedPattern& query, const KeyedRow& row) {
+  std::vector<KeyDesign> fixed;
   const auto keys = query.space.attributes();
   std::copy_if(keys.begin(), keys.end(), std::back_inserter(fixed), [&](const auto& key) { return query.fixes(key); });
   return (query.space.index == nullptr && fixed.size() == keys.size()) || names_one(query, row, fixed);
 }
 
-void find_single(const PatternQuery& query, Findings& findings) {
+void find_single(const CheckedPattern& query, Findings& findings) {
   if (!query.pattern.single) return;
   for (const auto& row : query.returned) {
     if (promises_truly(query, row)) continue;
@@ -137,14 +137,14 @@ void find_single(const PatternQuery& query, Findings& findings) {
 }
 
 // An attribute that a row may well be without.
-bool may_be_absent(const PatternQuery& query, const Entity& entity, const std::string& name) {
+bool may_be_absent(const CheckedPattern& query, const Entity& entity, const std::string& name) {
   const auto* attribute = entity.find_attribute(name);
   if (attribute == nullptr || attribute->required || attribute->default_value || attribute->computed()) return false;
   return !contains(entity.identity(query.model.table), name);
 }
 
 // Rows that silently are not in the index that a pattern reads.
-void find_sparse(const PatternQuery& query, Findings& findings) {
+void find_sparse(const CheckedPattern& query, Findings& findings) {
   if (query.space.index == nullptr) return;
   for (const auto& row : query.returned) {
     const auto asked = fixed_attributes(query, row);  // who asks for a value does not ask for rows without one
@@ -180,7 +180,7 @@ bool includes(const Access& wide, const Access& narrow) {
 }
 
 // Whether the key or the filter picks rows by a fixed value of an attribute, and so can stand for a right to see them.
-bool selects_by_value(const PatternQuery& query) {
+bool selects_by_value(const CheckedPattern& query) {
   if (query.pattern.filter) return true;
   return std::any_of(query.pattern.partition.begin(), query.pattern.partition.end(),
                      [&](const KeyCondition& condition) {
@@ -192,7 +192,7 @@ bool selects_by_value(const PatternQuery& query) {
                      });
 }
 
-void find_wider_access(const PatternQuery& query, Findings& findings) {
+void find_wider_access(const CheckedPattern& query, Findings& findings) {
   if (selects_by_value(query)) return;
   for (const auto& row : query.returned) {
     if (row.entity->read.anyone_when || includes(row.entity->read, query.pattern.access)) continue;
@@ -208,7 +208,7 @@ void find_wider_access(const PatternQuery& query, Findings& findings) {
 bool is_of_caller(const KeyCondition& condition) { return contains(condition.operands.front().attributes(), "me"); }
 
 // What a relation leads to is left out for those who may not read it.
-void find_hidden_joins(const PatternQuery& query, Findings& findings) {
+void find_hidden_joins(const CheckedPattern& query, Findings& findings) {
   const auto& partition = query.pattern.partition;
   if (std::any_of(partition.begin(), partition.end(), is_of_caller)) return;
   for (const auto& join : query.pattern.joins) {
@@ -228,7 +228,7 @@ void find_hidden_joins(const PatternQuery& query, Findings& findings) {
 
 }  // namespace
 
-void check_answer(const PatternQuery& query, Findings& findings) {
+void check_answer(const CheckedPattern& query, Findings& findings) {
   find_filter(query, findings);
   find_projection(query, findings);
   find_single(query, findings);

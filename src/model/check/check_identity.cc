@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
+#include "stator/model/check/checked_pattern.h"
 #include "stator/model/check/findings.h"
 #include "stator/model/check/keys.h"
-#include "stator/model/check/pattern_query.h"
 
 namespace stator::model {
 namespace {
 
 using Field = Template::Field;
 
-bool is_identity(const Entity& entity, const Table& table, const std::string& attribute) {
+bool is_identity(const Entity& entity, const TableDesign& table, const std::string& attribute) {
   const auto names = entity.identity(table);
   return std::find(names.begin(), names.end(), attribute) != names.end();
 }

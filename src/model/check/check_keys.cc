@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
+#include "stator/model/check/checked_pattern.h"
 #include "stator/model/check/findings.h"
 #include "stator/model/check/forgery.h"
 #include "stator/model/check/keys.h"
-#include "stator/model/check/pattern_query.h"
 #include "stator/model/check/regex.h"
 
 namespace stator::model {
@@ -114,7 +114,7 @@ void find_forgeries(const Model& model, const KeySpace& space, const std::vector
 // One key attribute of one record, with all that there is to say about it.
 struct KeyUse {
   KeyedRow row;
-  KeyAttribute key;
+  KeyDesign key;
   KeyForm form;
   bool sorts = false;  // it is the sort key of the table or of an index
   std::size_t most_bytes = 0;
@@ -124,7 +124,7 @@ constexpr std::size_t kMaxPartitionBytes = 2048;
 constexpr std::size_t kMaxSortBytes = 1024;
 
 std::vector<KeyUse> key_uses(const Model& model) {
-  std::map<std::string, std::pair<KeyAttribute, bool>> keys;
+  std::map<std::string, std::pair<KeyDesign, bool>> keys;
   for (const auto& space : key_spaces(model.table)) {
     for (const auto& key : space.partition) keys.try_emplace(key.name, key, false);
     for (const auto& key : space.sort) keys.try_emplace(key.name, key, true).first->second.second = true;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "stator/model/check/pattern_query.h"
+#include "stator/model/check/checked_pattern.h"
 
 namespace stator::model {
 namespace {
@@ -49,8 +49,8 @@ std::optional<std::vector<Template::Part>> behind(const KeyForm& parent, const K
 
 constexpr unsigned char kLowestEscaped = '%';  // escaped text has nothing below this
 
-std::vector<std::string> named_by(const PatternQuery& query, const Entity& entity,
-                                  const std::vector<KeyAttribute>& keys) {
+std::vector<std::string> named_by(const CheckedPattern& query, const Entity& entity,
+                                  const std::vector<KeyDesign>& keys) {
   std::vector<std::string> names;
   for (const auto& key : keys) {
     for (const auto& form : forms(query.model, {&entity, &entity.main()}, key)) {
@@ -63,7 +63,7 @@ std::vector<std::string> named_by(const PatternQuery& query, const Entity& entit
 }
 
 // Whether a child is only ever in the partition of its parent, and behind it.
-bool is_behind_in_partition(const PatternQuery& query, const Entity& parent, const Entity& child,
+bool is_behind_in_partition(const CheckedPattern& query, const Entity& parent, const Entity& child,
                             const Parent& relation) {
   const KeyedRow parents{&parent, &parent.main()};
   const KeyedRow childs{&child, &child.main()};
@@ -80,7 +80,7 @@ bool is_behind_in_partition(const PatternQuery& query, const Entity& parent, con
 }
 
 // A partition that belongs to one parent: nobody else's children can be among its own.
-bool has_partition_of_its_own(const PatternQuery& query, const Entity& parent, const Nest& nest) {
+bool has_partition_of_its_own(const CheckedPattern& query, const Entity& parent, const Nest& nest) {
   if (!names_one(query, {&parent, &parent.main()}, query.space.partition)) return false;
   return std::all_of(nest.children.begin(), nest.children.end(), [&](const std::string& name) {
     const auto* child = query.model.find_entity(name);
@@ -92,7 +92,7 @@ bool has_partition_of_its_own(const PatternQuery& query, const Entity& parent, c
 }  // namespace
 
 // Whether children stand right behind their parent, and nothing else does.
-void check_nesting(const PatternQuery& query, Findings& findings) {
+void check_nesting(const CheckedPattern& query, Findings& findings) {
   if (!query.pattern.nest || query.space.sort.empty()) return;
   const auto& nest = *query.pattern.nest;
   const auto* parent = query.model.find_entity(nest.parent);

@@ -4,15 +4,13 @@
 #include <optional>
 #include <utility>
 
-#include "stator/model/check/pattern_query.h"
+#include "stator/model/check/checked_pattern.h"
 
 namespace stator::model {
 namespace {
 
 using Field = Template::Field;
 using Literal = Template::Literal;
-using Parts = std::vector<Template::Part>;
-
 // Whether that is less than the whole of a date or time.
 bool is_cut(const Entity& entity, const Field& field) {
   const auto* type = type_of(entity, field.attribute);
@@ -22,7 +20,7 @@ bool is_cut(const Entity& entity, const Field& field) {
 // ------------------------------------------------------------------------------------------------- what all rows have alike
 
 // What every row of an answer has in front of a sort key, by its condition.  Holes are those of the condition.
-Parts fixed_front(const PatternQuery& query, const KeyCondition& condition) {
+Template::Parts fixed_front(const CheckedPattern& query, const KeyCondition& condition) {
   const auto& operands = condition.operands;
   if (condition.comparison == Comparison::Equal) return operands.front().parts();
   if (condition.comparison == Comparison::BeginsWith) return certain_front(query.pattern, operands.front());
@@ -42,8 +40,8 @@ bool is_at(const Template::Part& asked, const Template::Part& kept, bool last) {
 
 // How many parts of a key that front fixes.  A text may go on, and a day may have hours, unless what follows in the key follows in the
 // front as well.
-std::size_t fixed_parts(const PatternQuery& query, const KeyedRow& row, const KeyCondition& condition,
-                        const Parts& key) {
+std::size_t fixed_parts(const CheckedPattern& query, const KeyedRow& row, const KeyCondition& condition,
+                        const Template::Parts& key) {
   const auto front = fixed_front(query, condition);
   std::size_t count = 0;
   bool ends_open = false;
@@ -66,7 +64,7 @@ std::size_t fixed_parts(const PatternQuery& query, const KeyedRow& row, const Ke
 }
 
 // The holes of a row's partition key, which all rows of an answer share.
-std::vector<Field> partition_fields(const PatternQuery& query, const KeyedRow& row) {
+std::vector<Field> partition_fields(const CheckedPattern& query, const KeyedRow& row) {
   std::vector<Field> fields;
   for (const auto& key : query.space.partition) {
     for (const auto& form : forms(query.model, row, key)) {
@@ -83,14 +81,14 @@ std::vector<Field> partition_fields(const PatternQuery& query, const KeyedRow& r
 // One way in which rows of one record lie in a sort key.
 struct SortedForm {
   KeyedRow row;
-  Parts parts = {};                    // of all its attributes; an empty literal is between two of them
+  Template::Parts parts = {};          // of all its attributes; an empty literal is between two of them
   std::vector<std::size_t> free = {};  // the holes by which rows of an answer differ
   std::string text = {};               // as written
 
   const Field& field(std::size_t i) const { return std::get<Field>(parts[free[i]]); }
 };
 
-void add_key(const PatternQuery& query, const KeyAttribute& key, const KeyForm& form, SortedForm& sorted) {
+void add_key(const CheckedPattern& query, const KeyDesign& key, const KeyForm& form, SortedForm& sorted) {
   const auto* condition = query.condition(key.name);
   const auto fixed = condition == nullptr ? 0 : fixed_parts(query, sorted.row, *condition, form.parts);
   const auto shared = partition_fields(query, sorted.row);
@@ -109,7 +107,7 @@ void add_key(const PatternQuery& query, const KeyAttribute& key, const KeyForm& 
 }
 
 // Every way in which rows of that record that the conditions match lie in the sort key.
-std::vector<SortedForm> sorted_forms(const PatternQuery& query, const KeyedRow& row) {
+std::vector<SortedForm> sorted_forms(const CheckedPattern& query, const KeyedRow& row) {
   std::vector<SortedForm> all = {{.row = row}};
   for (const auto& key : query.space.sort) {
     const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
@@ -160,8 +158,8 @@ std::string order_words(const SortedForm& sorted) {
 }
 
 // What stands before the last place and in it, whatever its holes are called.
-Parts lead(const SortedForm& sorted, std::size_t last) {
-  Parts parts(sorted.parts.begin(), sorted.parts.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+Template::Parts lead(const SortedForm& sorted, std::size_t last) {
+  Template::Parts parts(sorted.parts.begin(), sorted.parts.begin() + static_cast<std::ptrdiff_t>(last) + 1);
   for (auto& part : parts) {
     if (auto* field = std::get_if<Field>(&part)) field->attribute.clear();
   }
@@ -182,7 +180,7 @@ std::optional<std::string> overtaking(const SortedForm& sorted, std::size_t plac
   return common(texts, texts + Language::byte(0, highest).extended());
 }
 
-void find_overtaking(const PatternQuery& query, const SortedForm& sorted, const std::vector<std::size_t>& places,
+void find_overtaking(const CheckedPattern& query, const SortedForm& sorted, const std::vector<std::size_t>& places,
                      Findings& findings) {
   for (const auto place : places) {
     const auto text = overtaking(sorted, place);
@@ -204,7 +202,7 @@ bool is_without(const SortedForm& form, const std::vector<std::string>& promised
   });
 }
 
-void report_unkept(const PatternQuery& query, const SortedForm& form, Findings& findings) {
+void report_unkept(const CheckedPattern& query, const SortedForm& form, Findings& findings) {
   const auto promised = listed(query.pattern.sorted_by);
   findings.error(query.about("not-sorted"),
                  fmt::format("it promises {} sorted by {}, but {} sorts them by {}", form.row.name(), promised,
@@ -212,7 +210,7 @@ void report_unkept(const PatternQuery& query, const SortedForm& form, Findings& 
                  fmt::format("put {} into the sort key of the table or of an index", promised));
 }
 
-void report_different(const PatternQuery& query, const SortedForm& a, const SortedForm& b, Findings& findings) {
+void report_different(const CheckedPattern& query, const SortedForm& a, const SortedForm& b, Findings& findings) {
   std::vector<std::string> names = {a.row.name()};
   add_name(names, b.row.name());
   findings.error(query.about("not-sorted"),
@@ -224,10 +222,10 @@ void report_different(const PatternQuery& query, const SortedForm& a, const Sort
 
 }  // namespace
 
-void check_order(const PatternQuery& query, Findings& findings) {
+void check_order(const CheckedPattern& query, Findings& findings) {
   const auto& promised = query.pattern.sorted_by;
   if (promised.empty()) return;
-  std::optional<std::pair<SortedForm, Parts>> first;
+  std::optional<std::pair<SortedForm, Template::Parts>> first;
   for (const auto& row : query.returned) {
     if (!forms(query.model, row, query.space)) continue;
     const auto all = sorted_forms(query, row);

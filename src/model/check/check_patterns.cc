@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "stator/model/check/pattern_query.h"
+#include "stator/model/check/checked_pattern.h"
 #include "stator/model/rows.h"
 
 namespace stator::model {
@@ -28,15 +28,15 @@ std::vector<std::string> few_values(const Type* type) {
 }
 
 // Whether the children of some relation are found by this index alone.
-bool leads_to_children(const Model& model, const Entity& child, const Index& index) {
+bool leads_to_children(const Model& model, const Entity& child, const IndexDesign& index) {
   return std::any_of(child.parents.begin(), child.parents.end(), [&](const Parent& relation) {
     return can_find_children(model, child, relation) && !can_find_children(model, child, relation, &index);
   });
 }
 
-void find_unread(const Model& model, const KeySpace& space, const std::vector<PatternQuery>& queries,
+void find_unread(const Model& model, const KeySpace& space, const std::vector<CheckedPattern>& queries,
                  Findings& findings) {
-  std::vector<const PatternQuery*> readers;
+  std::vector<const CheckedPattern*> readers;
   for (const auto& query : queries) {
     if (query.space.index == space.index) readers.push_back(&query);
   }
@@ -54,9 +54,9 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Pa
   for (const auto& row : rows(model)) {
     const auto all = forms(model, row, space);
     if (!all) continue;
-    std::vector<const PatternQuery*> of_row;
+    std::vector<const CheckedPattern*> of_row;
     std::copy_if(readers.begin(), readers.end(), std::back_inserter(of_row),
-                 [&](const PatternQuery* query) { return query->returns(row); });
+                 [&](const CheckedPattern* query) { return query->returns(row); });
     if (of_row.empty()) {
       if (leads_to_children(model, *row.entity, *space.index)) continue;
       findings.warning(about,
@@ -91,7 +91,7 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Pa
 }  // namespace
 
 void check_patterns(const Model& model, Findings& findings) {
-  std::vector<PatternQuery> queries;
+  std::vector<CheckedPattern> queries;
   for (const auto& pattern : model.patterns) {
     queries.push_back({model, pattern, key_space(model.table, pattern.index), returned_rows(model, pattern)});
   }

@@ -212,7 +212,7 @@ std::set<std::string> changed_by_clearing(const Entity& child, const Parent& rel
 
 bool leaves_order(const NextPlace& place, const std::set<std::string>& changed) {
   if (has_any(changed, place.scope)) return true;
-  return std::any_of(place.partition.begin(), place.partition.end(), [&](const KeyAttribute& key) {
+  return std::any_of(place.partition.begin(), place.partition.end(), [&](const KeyDesign& key) {
     const auto* rule = place.record->find_key(key.name);
     return rule != nullptr && std::any_of(rule->alternatives.begin(), rule->alternatives.end(),
                                           [&](const KeyTemplate& each) { return has_any(changed, each.when); });

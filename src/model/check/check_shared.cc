@@ -7,21 +7,21 @@
 #include <string>
 #include <utility>
 
+#include "stator/model/check/checked_pattern.h"
 #include "stator/model/check/findings.h"
 #include "stator/model/check/forgery.h"
 #include "stator/model/check/keys.h"
-#include "stator/model/check/pattern_query.h"
 
 namespace stator::model {
 namespace {
 
-std::string spell(const std::vector<KeyAttribute>& keys) {
+std::string spell(const std::vector<KeyDesign>& keys) {
   std::vector<std::string> texts;
   for (const auto& key : keys) texts.push_back(fmt::format("{}:{}", key.name, value::type_name(key.type)));
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
-std::string spell(const Index* index) {
+std::string spell(const IndexDesign* index) {
   if (index == nullptr) return "absent";
   auto included = index->included;
   std::sort(included.begin(), included.end());
@@ -77,8 +77,8 @@ class SharedTable {
   void compare_tables() {
     const auto& ours = second_.table;
     const auto& theirs = first_.table;
-    const auto key = [](const Table& table) { return spell(key_spaces(table).front().attributes()); };
-    const auto ttl = [](const Table& table) { return table.ttl_attribute.value_or("absent"); };
+    const auto key = [](const TableDesign& table) { return spell(key_spaces(table).front().attributes()); };
+    const auto ttl = [](const TableDesign& table) { return table.ttl_attribute.value_or("absent"); };
     expect_same("the key", key(ours), key(theirs), ours.position);
     expect_same("type_attribute", ours.type_attribute, theirs.type_attribute, ours.position);
     expect_same("ttl", ttl(ours), ttl(theirs), ours.position);
@@ -186,8 +186,8 @@ class SharedTable {
     const auto& type = reading.table.type_attribute;
     const auto* index = pattern.index ? other.table.find_index(*pattern.index) : nullptr;
     if (index == nullptr || reading.table.projects(*reading.table.find_index(*pattern.index), type)) return;
-    const PatternQuery query{reading, pattern, key_space(reading.table, pattern.index),
-                             returned_rows(reading, pattern)};
+    const CheckedPattern query{reading, pattern, key_space(reading.table, pattern.index),
+                               returned_rows(reading, pattern)};
     const auto wanted = conditions(query, kOrdinary);
     const auto space = key_space(other.table, pattern.index);
     if (spell(space.attributes()) != spell(query.space.attributes())) return;

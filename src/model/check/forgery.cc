@@ -1,6 +1,6 @@
 #include "stator/model/check/forgery.h"
 
-#include "stator/model/check/pattern_query.h"
+#include "stator/model/check/checked_pattern.h"
 
 #include <fmt/format.h>
 

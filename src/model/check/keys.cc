@@ -56,17 +56,17 @@ bool holds(const Record& record, const std::string& attribute) {
 
 }  // namespace
 
-std::vector<KeyAttribute> KeySpace::attributes() const {
+std::vector<KeyDesign> KeySpace::attributes() const {
   auto all = partition;
   all.insert(all.end(), sort.begin(), sort.end());
   return all;
 }
 
-std::vector<KeySpace> key_spaces(const Table& table) {
+std::vector<KeySpace> key_spaces(const TableDesign& table) {
   std::vector<KeySpace> spaces = {{.index = nullptr,
                                    .name = table.name,
                                    .partition = {table.partition},
-                                   .sort = table.sort ? std::vector{*table.sort} : std::vector<KeyAttribute>(),
+                                   .sort = table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>(),
                                    .position = table.position}};
   for (const auto& index : table.indexes) {
     spaces.push_back({.index = &index,
@@ -78,7 +78,7 @@ std::vector<KeySpace> key_spaces(const Table& table) {
   return spaces;
 }
 
-KeySpace key_space(const Table& table, const std::optional<std::string>& index) {
+KeySpace key_space(const TableDesign& table, const std::optional<std::string>& index) {
   auto spaces = key_spaces(table);
   if (!index) return spaces.front();
   return *std::find_if(spaces.begin() + 1, spaces.end(), [&](const KeySpace& space) { return space.name == *index; });
@@ -97,7 +97,7 @@ std::vector<KeyedRow> rows(const Model& model) {
   return all;
 }
 
-std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyAttribute& key) {
+std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyDesign& key) {
   std::vector<KeyForm> all;
   if (const auto* rule = row.record->find_key(key.name)) {
     for (const auto& alternative : rule->alternatives) {
@@ -295,7 +295,7 @@ std::string spell_text(std::string_view bytes) {
   return text + "'";
 }
 
-std::string spell_key(const std::vector<KeyAttribute>& attributes, const std::vector<std::string>& values) {
+std::string spell_key(const std::vector<KeyDesign>& attributes, const std::vector<std::string>& values) {
   std::string text;
   for (std::size_t i = 0; i < attributes.size() && i < values.size(); ++i) {
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", attributes[i].name, spell_text(values[i]));

@@ -15,16 +15,16 @@ namespace stator::model {
 
 // The table or one of its indexes.
 struct KeySpace {
-  const Index* index = nullptr;  // null: the table
-  std::string name;              // of the table or index
-  std::vector<KeyAttribute> partition;
-  std::vector<KeyAttribute> sort;
+  const IndexDesign* index = nullptr;  // null: the table
+  std::string name;                    // of the table or index
+  std::vector<KeyDesign> partition;
+  std::vector<KeyDesign> sort;
   Position position;
 
-  std::vector<KeyAttribute> attributes() const;  // partition, then sort
+  std::vector<KeyDesign> attributes() const;  // partition, then sort
 };
-std::vector<KeySpace> key_spaces(const Table& table);  // the table first
-KeySpace key_space(const Table& table, const std::optional<std::string>& index);
+std::vector<KeySpace> key_spaces(const TableDesign& table);  // the table first
+KeySpace key_space(const TableDesign& table, const std::optional<std::string>& index);
 
 // How the holes of a template are read.
 struct Reading {
@@ -55,7 +55,7 @@ struct KeyedRow {
 std::vector<KeyedRow> rows(const Model& model);
 
 // Every form of that key attribute; none when the record never has it.
-std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyAttribute& key);
+std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyDesign& key);
 // A form for every attribute of a key: one way in which a record lies in a key space.
 using KeyForms = std::vector<std::vector<KeyForm>>;
 // Per attribute of `space`; nullopt when the record is never in it.
@@ -105,7 +105,7 @@ bool has_fixed_digits(const Type* type);
 bool is_free_text(const Type* type);  // string, e-mail, URL: what people write, and null
 
 // "PK 'owner#a', SK 'library#...'": a witness.
-std::string spell_key(const std::vector<KeyAttribute>& attributes, const std::vector<std::string>& values);
+std::string spell_key(const std::vector<KeyDesign>& attributes, const std::vector<std::string>& values);
 // Bytes that are not printable as \xNN, in quotes.
 std::string spell_text(std::string_view bytes);
 

@@ -13,13 +13,13 @@
 namespace stator::model::generate {
 namespace {
 
-std::string names(const std::vector<KeyAttribute>& keys) {
+std::string names(const std::vector<KeyDesign>& keys) {
   std::vector<std::string> words;
   for (const auto& key : keys) words.push_back(fmt::format("`{}` ({})", key.name, value::type_name(key.type)));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string projection_words(const Index& index) {
+std::string projection_words(const IndexDesign& index) {
   switch (index.projection) {
     case Projection::All: return "all attributes";
     case Projection::KeysOnly: return "keys only";
@@ -40,7 +40,7 @@ std::string_view stream_words(StreamView view) {
 }
 
 void write_table(std::string& out, const Model& model) {
-  const Table& table = model.table;
+  const TableDesign& table = model.table;
   out += "## Table\n\n";
   if (!table.description.empty()) out += table.description + "\n\n";
   out += fmt::format("- **Name:** `{}`\n- **Partition key:** {}\n", table.name, names({table.partition}));
@@ -74,7 +74,7 @@ void write_entities(std::string& out, const Model& model) {
 
 // One row per record that has these keys.
 void write_keys_of(std::string& out, const Model& model, std::string_view title,
-                   const std::vector<KeyAttribute>& attributes) {
+                   const std::vector<KeyDesign>& attributes) {
   std::vector<std::string> heads = {"entity"};
   for (const auto& attribute : attributes) heads.push_back(code(attribute.name));
   out += fmt::format("\n### {}\n\n", title);
@@ -96,7 +96,7 @@ void write_keys_of(std::string& out, const Model& model, std::string_view title,
 
 void write_keys(std::string& out, const Model& model) {
   out += "\n## Key patterns\n";
-  std::vector<KeyAttribute> primary = {model.table.partition};
+  std::vector<KeyDesign> primary = {model.table.partition};
   if (model.table.sort) primary.push_back(*model.table.sort);
   write_keys_of(out, model, "Table", primary);
   for (const auto& index : model.table.indexes) {

@@ -85,11 +85,12 @@ Card entity_card(const Model& model, const Entity& entity) {
     }
   }
   for (const auto& attribute : entity.attributes) {
-    const bool raw_key = std::any_of(model.table.indexes.begin(), model.table.indexes.end(), [&](const Index& index) {
-      const auto names_it = [&](const KeyAttribute& key) { return key.name == attribute.name; };
-      return std::any_of(index.partition.begin(), index.partition.end(), names_it) ||
-             std::any_of(index.sort.begin(), index.sort.end(), names_it);
-    });
+    const bool raw_key =
+        std::any_of(model.table.indexes.begin(), model.table.indexes.end(), [&](const IndexDesign& index) {
+          const auto names_it = [&](const KeyDesign& key) { return key.name == attribute.name; };
+          return std::any_of(index.partition.begin(), index.partition.end(), names_it) ||
+                 std::any_of(index.sort.begin(), index.sort.end(), names_it);
+        });
     if (raw_key || attribute.count || attribute.sum || attribute.copy_of) {
       card.lines.push_back(
           fmt::format("{} {}", attribute.name, raw_key ? "(index key)" : rule_words(entity, attribute)));
@@ -98,10 +99,10 @@ Card entity_card(const Model& model, const Entity& entity) {
   return card;
 }
 
-Card index_card(const Model& model, const Index* index) {
+Card index_card(const Model& model, const IndexDesign* index) {
   Card card{
       .id = "", .title = index != nullptr ? index->name : model.table.name, .note = "", .lines = {}, .style = "index"};
-  const auto add = [&](const std::vector<KeyAttribute>& keys) {
+  const auto add = [&](const std::vector<KeyDesign>& keys) {
     for (const auto& key : keys) card.note += (card.note.empty() ? "" : ", ") + key.name;
   };
   add(index != nullptr ? index->partition : std::vector{model.table.partition});

@@ -138,14 +138,14 @@ std::optional<Content> read_content(const File& file) {
 
 }  // namespace
 
-class MarkFile::Parts {
+class MarkFile::Impl {
  public:
-  explicit Parts(std::string name) : file(name, O_RDWR | O_CREAT), path(std::move(name)) {}
-  ~Parts() {
+  explicit Impl(std::string name) : file(name, O_RDWR | O_CREAT), path(std::move(name)) {}
+  ~Impl() {
     if (page != nullptr) ::munmap(page, kPage);
   }
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   // One of the two slots is always whole: the one that is not being written.
   void store(std::size_t slot, std::uint64_t sequence) const {
@@ -163,38 +163,38 @@ class MarkFile::Parts {
   std::size_t next_slot = 0;
 };
 
-MarkFile::MarkFile(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+MarkFile::MarkFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 MarkFile::~MarkFile() = default;
 
 Result<std::unique_ptr<MarkFile>> MarkFile::open(const std::string& folder) {
-  auto parts = std::make_unique<Parts>(folder + "/" + kMarkName);
-  const auto failed = [&](const char* what) { return system_error(what, parts->path, errno); };
-  if (!parts->file.is_open()) return failed("cannot open");
-  const auto content = read_content(parts->file);
-  if (parts->file.size() == 0) {
+  auto impl = std::make_unique<Impl>(folder + "/" + kMarkName);
+  const auto failed = [&](const char* what) { return system_error(what, impl->path, errno); };
+  if (!impl->file.is_open()) return failed("cannot open");
+  const auto content = read_content(impl->file);
+  if (impl->file.size() == 0) {
     // Where files are copied when they are written to, a page that is mapped could need room that a full disk does not
     // have, and the process would end.
     int flags = 0;
-    if (::ioctl(parts->file.get(), FS_IOC_GETFLAGS, &flags) == 0) {
+    if (::ioctl(impl->file.get(), FS_IOC_GETFLAGS, &flags) == 0) {
       flags |= FS_NOCOW_FL;
-      [[maybe_unused]] const int ignored = ::ioctl(parts->file.get(), FS_IOC_SETFLAGS, &flags);
+      [[maybe_unused]] const int ignored = ::ioctl(impl->file.get(), FS_IOC_SETFLAGS, &flags);
     }
   }
-  if (!content || parts->file.size() < kFileSize) {
+  if (!content || impl->file.size() < kFileSize) {
     Bytes page(kMagic);
     page.resize(kPage, '\0');
     // The page is written, not only made room for, so that it has its place on the disk before it is mapped.
-    if (!parts->file.write_at(0, page) || ::ftruncate(parts->file.get(), kFileSize) != 0 || !parts->file.sync()) {
+    if (!impl->file.write_at(0, page) || ::ftruncate(impl->file.get(), kFileSize) != 0 || !impl->file.sync()) {
       return failed("cannot write");
     }
   }
-  void* mapped = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, parts->file.get(), 0);
+  void* mapped = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, impl->file.get(), 0);
   if (mapped == MAP_FAILED) return failed("cannot map");
-  parts->page = static_cast<char*>(mapped);
+  impl->page = static_cast<char*>(mapped);
   const auto sequence = content && content->sequence ? *content->sequence : 0;
-  for (std::size_t slot = 0; slot < 2; ++slot) parts->store(slot, sequence);
-  if (content && content->list) parts->next_list = content->list->number + 1;
-  return std::unique_ptr<MarkFile>(new MarkFile(std::move(parts)));
+  for (std::size_t slot = 0; slot < 2; ++slot) impl->store(slot, sequence);
+  if (content && content->list) impl->next_list = content->list->number + 1;
+  return std::unique_ptr<MarkFile>(new MarkFile(std::move(impl)));
 }
 
 std::optional<Mark> MarkFile::read(const std::string& folder) {
@@ -208,14 +208,14 @@ std::optional<Mark> MarkFile::read(const std::string& folder) {
 }
 
 void MarkFile::acknowledge(CommitSequence sequence) {
-  parts_->store(parts_->next_slot, sequence.value);
-  parts_->next_slot ^= 1;
+  impl_->store(impl_->next_slot, sequence.value);
+  impl_->next_slot ^= 1;
 }
 
 Result<void> MarkFile::set_files(const LiveFiles& files) {
-  const auto number = parts_->next_list++;
-  if (!parts_->file.write_at(kListAt[number % 2], encode({number, files}))) {
-    return system_error("cannot write", parts_->path, errno);
+  const auto number = impl_->next_list++;
+  if (!impl_->file.write_at(kListAt[number % 2], encode({number, files}))) {
+    return system_error("cannot write", impl_->path, errno);
   }
   return {};
 }

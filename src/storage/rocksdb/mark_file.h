@@ -14,16 +14,16 @@ namespace stator::storage {
 
 // The files that a store is made of, as of the last flush, compaction, start or stop.
 struct LiveFiles {
-  struct Table {
+  struct TableFile {
     std::uint64_t number = 0;
     std::uint64_t bytes = 0;
-    friend bool operator==(const Table&, const Table&) = default;
+    friend bool operator==(const TableFile&, const TableFile&) = default;
   };
   std::uint64_t manifest = 0;        // its number
   std::uint64_t manifest_bytes = 0;  // so many of it are synced
   bool relaxed = false;              // commits are answered before they are synced
   bool complete = true;              // false: there are more tables than the list has room for
-  std::vector<Table> tables = {};
+  std::vector<TableFile> tables = {};
   std::vector<std::uint64_t> logs = {};
   friend bool operator==(const LiveFiles&, const LiveFiles&) = default;
 };
@@ -57,9 +57,9 @@ class MarkFile {
   Result<void> set_files(const LiveFiles& files);
 
  private:
-  class Parts;
-  explicit MarkFile(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  class Impl;
+  explicit MarkFile(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 inline constexpr const char* kMarkName = "MARK";

@@ -1,0 +1,204 @@
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "stator/api/partiql/partiql.h"
+#include "stator/api/transaction.h"
+#include "stator/engine/item_rules.h"
+#include "stator/engine/keyspace.h"
+#include "stator/value/item_size.h"
+
+namespace stator::api {
+namespace {
+
+// One statement of the transaction, planned, and why the transaction is cancelled if that is its fault.
+struct Member {
+  std::unique_ptr<BoundStatement> statement;
+  std::optional<SelectPlan> read;
+  std::optional<StatementWrite> write;
+  bool return_item = false;
+  CancellationReason reason;
+
+  bool is_cancelled() const { return reason.code != "None"; }
+  const engine::TablePtr& table() const { return read ? read->target.table : write->action.table; }
+  const value::Item& item() const { return read ? *read->key : write->action.item; }
+};
+
+std::string key_reason(const Member& member) {
+  const bool is_insert = member.write && member.write->is_insert;
+  const auto checked = is_insert ? engine::check_item(*member.table(), member.item())
+                                 : engine::check_key(*member.table(), member.item());
+  return checked ? "The provided key element does not match the schema" : checked.error().message;
+}
+
+// Errors end the request; what only one statement is to blame for goes into its reason.
+Result<void> plan_member(OperationCall& call, Member& member) {
+  auto table = find_table(call, *member.statement);
+  if (!table) {
+    if (table.error().code != ErrorCode::ResourceNotFound) return table.error();
+    member.reason = {.code = "ResourceNotFound", .message = table.error().message, .item = {}};
+    return {};
+  }
+  const auto& statement = member.statement->statement();
+  if (statement.returning() != expr::partiql::Returning::Nothing) {
+    return validation_error("RETURNING clause is not supported in ExecuteTransaction.");
+  }
+  std::optional<Error> key_error;
+  if (statement.is_read()) {
+    if (!statement.source().index.empty()) {
+      return validation_error("Reads on indices are not supported within transactions.");
+    }
+    member.read = TRY(plan_select(*member.statement, std::move(*table), true));
+    if (!member.read->key) {
+      return validation_error(
+          "Select statements within ExecuteTransaction must specify the primary key in the where clause.");
+    }
+    key_error = member.read->key_error;
+  } else {
+    member.write = TRY(plan_write(*member.statement, std::move(*table)));
+    key_error = member.write->key_error;
+  }
+  if (key_error) member.reason = {.code = "ValidationError", .message = key_reason(member), .item = {}};
+  return {};
+}
+
+// The statements in order, all read or all written.
+Result<std::vector<Member>> read_members(OperationCall& call) {
+  const auto requests = call.request().objects("TransactStatements");
+  std::vector<BoundStatement::Parameters> parameters;
+  for (const auto& request : requests) parameters.push_back(TRY(BoundStatement::read_parameters(request)));
+
+  std::vector<Member> members;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto in_member = [&](const Error& error) {
+      return Error{error.code, fmt::format("Validation failed in TransactStatements[{}]: {}", i, error.message)};
+    };
+    auto& member = members.emplace_back();
+    auto statement = BoundStatement::from(requests[i], std::move(parameters[i]));
+    if (!statement) return in_member(statement.error());
+    member.statement = std::move(*statement);
+    member.return_item = requests[i].string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
+    if (auto planned = plan_member(call, member); !planned) return in_member(planned.error());
+  }
+  const auto is_read = [](const Member& member) { return member.statement->statement().is_read(); };
+  if (std::ranges::any_of(members, is_read) && !std::ranges::all_of(members, is_read)) {
+    return validation_error("The transaction must consist of either read statements or write statements, not both.");
+  }
+  return members;
+}
+
+Result<void> check_together(const std::vector<Member>& members) {
+  std::unordered_set<engine::KeyBytes> seen;
+  std::size_t bytes = 0;
+  for (const auto& member : members) {
+    if (!seen.insert(engine::item_key(*member.table(), member.item())).second) {
+      return validation_error("Transaction request cannot include multiple operations on one item");
+    }
+    bytes += value::item_size_bytes(member.item());
+  }
+  if (bytes > kMaxTransactBytes) {
+    return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
+  }
+  return {};
+}
+
+Result<std::string> run_reads(OperationCall& call, const std::vector<Member>& members) {
+  // One snapshot: all of the items as they were at one moment.
+  const auto snapshot = call.engine().snapshot();
+  CapacityReports reports(CapacityKind::TransactionalRead);
+  std::string body;
+  value::JsonWriter json(body);
+  json.begin_object().key("Responses").begin_array();
+  for (const auto& member : members) {
+    const auto page = TRY(run_select(*snapshot, *member.read, {}, {}));
+    json.begin_object();
+    if (!page.items.empty()) json.key("Item").raw(page.items[0]);
+    json.end_object();
+    reports.of(member.table()).add_table(page.table_units);
+    if (body.size() > kMaxTransactBytes) {
+      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
+    }
+  }
+  json.end_array();
+  reports.write(json, capacity_detail(call.request()));
+  json.end_object();
+  return body;
+}
+
+std::vector<CancellationReason> reasons_of(const engine::WriteOutcome& outcome, const std::vector<bool>& return_item,
+                                           const std::vector<bool>& is_insert) {
+  auto reasons = condition_reasons(outcome, return_item);
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    if (!is_insert[i] || reasons[i].code != "ConditionalCheckFailed") continue;
+    reasons[i] = {.code = "DuplicateItem", .message = "Duplicate primary key exists in table", .item = {}};
+  }
+  return reasons;
+}
+
+std::string write_answer(const std::vector<engine::TablePtr>& tables, const engine::WriteOutcome& outcome,
+                         CapacityDetail detail) {
+  CapacityReports reports(outcome.repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
+  std::string body;
+  value::JsonWriter json(body);
+  json.begin_object().key("Responses").begin_array();
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    json.begin_object().end_object();
+    reports.of(tables[i]).add(outcome.actions[i].units);
+  }
+  json.end_array();
+  reports.write(json, detail);
+  json.end_object();
+  return body;
+}
+
+void run_writes(OperationCall call, std::vector<Member> members) {
+  engine::WriteRequest request;
+  request.memory = call.write_memory();
+  if (const auto token = call.request().string("ClientRequestToken")) {
+    const auto asked = value::json_text(*call.request().element("TransactStatements"));
+    request.token = engine::RequestToken{std::string(*token), XXH3_64bits(asked.data(), asked.size())};
+  }
+  std::vector<engine::TablePtr> tables;
+  std::vector<bool> return_item, is_insert;
+  for (auto& member : members) {
+    tables.push_back(member.table());
+    return_item.push_back(member.return_item);
+    is_insert.push_back(member.write->is_insert);
+    request.actions.push_back(std::move(member.write->action));
+  }
+  const auto detail = capacity_detail(call.request());
+  auto& engine = call.engine();
+  engine.write(std::move(request),
+               [call = std::move(call), tables = std::move(tables), return_item = std::move(return_item),
+                is_insert = std::move(is_insert), detail](Result<engine::WriteOutcome> outcome) mutable {
+                 if (!outcome) return call.fail(outcome.error());
+                 if (!outcome->written) {
+                   const auto room = call.hold_answer(3 * returned_bytes(*outcome, return_item));
+                   if (!room) return call.fail(room.error());
+                   return call.fail(transaction_canceled(reasons_of(*outcome, return_item, is_insert)));
+                 }
+                 call.succeed(write_answer(tables, *outcome, detail));
+               });
+}
+
+}  // namespace
+
+void execute_transaction(OperationCall call) {
+  auto members = read_members(call);
+  if (!members) return call.fail(members.error());
+  if (std::ranges::any_of(*members, &Member::is_cancelled)) {
+    std::vector<CancellationReason> reasons;
+    for (auto& member : *members) reasons.push_back(std::move(member.reason));
+    return call.fail(transaction_canceled(reasons));
+  }
+  if (auto checked = check_together(*members); !checked) return call.fail(checked.error());
+  if (!members->front().statement->statement().is_read()) return run_writes(std::move(call), std::move(*members));
+  auto body = run_reads(call, *members);
+  if (!body) return call.fail(body.error());
+  call.succeed(std::move(*body));
+}
+
+}  // namespace stator::api

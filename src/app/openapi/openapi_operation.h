@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stator/app/rest/router.h"
+#include "stator/model/model.h"
+#include "stator/value/json.h"
+
+namespace stator::app {
+
+// One method on one path, as OpenAPI sees it.  Routes that only their query strings tell apart are one operation there.
+struct Operation {
+  // As JSON.  Several: it is any of them.
+  using Schemas = std::vector<std::string>;
+
+  struct Parameter {
+    std::string in, name, description;
+    bool required = false;
+    Schemas schemas;
+    std::vector<std::string> words;  // that routes expect literally
+    std::vector<std::string> of;     // the labels of the routes that have it
+  };
+  struct Body {
+    bool required = false;
+    std::map<std::string, Schemas> content;  // by media type; no schema: anything
+  };
+  struct Answer {
+    std::string description;
+    Schemas schemas;
+  };
+  // What the query string chooses among.
+  struct Choice {
+    std::string query, label, description;
+  };
+
+  std::string id, summary, tag;
+  std::vector<Choice> choices;                  // one per route
+  bool all_public = false, any_public = false;  // of its routes
+  std::vector<Parameter> parameters;
+  std::optional<Body> body;
+  std::map<std::string, Answer> answers;  // by status
+};
+
+// `names` are those of the captures in the path, which may be other ones in the route.
+Operation describe(const model::Model& model, const Route& route, const std::vector<std::string>& names);
+
+// Makes `operation`, which describes other routes of the same method and path, describe those of `more` as well.
+void merge(Operation& operation, Operation more);
+
+void write_operation(value::JsonWriter& json, const Operation& operation);
+
+}  // namespace stator::app

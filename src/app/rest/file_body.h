@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "stator/app/rest/system.h"
+#include "stator/base/byte_source.h"
+#include "stator/http/body_reader.h"
+#include "stator/runtime/problem.h"
+#include "stator/value/utf8_source.h"
+
+namespace stator::app {
+
+// The body of a route that takes files, as a text in pieces of whole characters, without the byte order mark that some
+// programs put in front.  However much it stands for, one piece is held at a time; who wants to look twice opens it
+// twice.
+class FileBody final : public ByteSource {
+ public:
+  // The call outlives it.  `most`: bytes that the file may have, if the service does not allow less.
+  explicit FileBody(const RestCall& call, std::size_t most = SIZE_MAX);
+
+  Result<std::string_view> next() override;
+
+ private:
+  const bool bounded_by_setting_;
+  http::BodyReader bytes_;
+  value::Utf8Source text_;
+};
+
+// What to answer when the body could not be read to its end: too large, not of its encoding, not UTF-8; and for a
+// problem with what it says, `Invalid` with the error's own words.
+runtime::Problem unreadable(const Error& error);
+
+// The error of a body beyond a limit, with the setting that is the limit.
+Error naming_setting(Error error, std::string_view setting);
+
+}  // namespace stator::app

@@ -1,0 +1,125 @@
+#include "stator/app/rest/row_access.h"
+
+#include <algorithm>
+
+#include "stator/runtime/access.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/write/transaction.h"
+
+namespace stator::app {
+namespace {
+
+using runtime::Caller;
+using runtime::Problem;
+using runtime::ProblemKind;
+using runtime::Transaction;
+using value::Item;
+
+// Parents that the path names, as the create will look for them.
+Result<void, Problem> check_named_parents(Transaction& transaction, const model::Model& model,
+                                          const model::Entity& entity, const Item& attributes, const Caller& caller) {
+  for (const auto& relation : entity.parents) {
+    const auto& parent = *model.find_entity(relation.entity);
+    if (!relation.must_exist || relation.when || runtime::lets_in(parent.read, caller)) continue;
+    Item naming;
+    for (const auto& [theirs, ours] : relation.by) {
+      if (const auto* content = attributes.find(ours)) naming.set(theirs, *content);
+    }
+    const bool named = std::ranges::all_of(relation.by, [&](const auto& pair) {
+      return naming.find(pair.first) != nullptr || parent.owner == pair.first;
+    });
+    if (!named) continue;
+    const auto found = runtime::find_visible(transaction, model, parent, naming, caller, false);
+    if (!found) return found.error();
+  }
+  return {};
+}
+
+// Whether the path says all that these grants are looked up by; the body may have the rest.
+bool names_grants(const model::Model& model, const std::vector<std::string>& grants, const Item& named) {
+  return std::ranges::all_of(grants, [&](const std::string& name) {
+    return std::ranges::all_of(model.find_grant(name)->key, [&](const auto& pair) {
+      return pair.second == "me" || named.find(pair.second) != nullptr;
+    });
+  });
+}
+
+Result<void, Problem> check_create(Transaction& transaction, const model::Model& model, const model::Entity& entity,
+                                   const Item& named, const Caller& caller) {
+  if (!names_grants(model, entity.create.grants, named)) return {};
+  const auto owned = runtime::with_owner(transaction, model, entity, named, caller);
+  if (!owned && owned.error().kind != ProblemKind::Invalid) return owned.error();
+  return check_named_parents(transaction, model, entity, owned ? *owned : named, caller);
+}
+
+Result<void, Problem> check_target(Transaction& transaction, const model::Model& model, const EntityTarget& target,
+                                   const Item& named, const Caller& caller) {
+  using Operation = EntityOperation;
+  const auto& entity = *target.entity;
+  if (target.operation == Operation::Create) return check_create(transaction, model, entity, named, caller);
+  if (target.operation != Operation::Update && target.operation != Operation::Put) return {};
+  if (!names_grants(model, entity.update.grants, named) || !names_grants(model, entity.read.grants, named)) {
+    return {};
+  }
+  const bool put = target.operation == Operation::Put;
+  const auto found = runtime::find_for(transaction, model, entity, named, entity.update, caller, put);
+  if (found) return runtime::check_place(entity, named, *found->draft->after);
+  const auto why = found.error().kind;
+  const bool may_be_created = put && (why == ProblemKind::NotFound || why == ProblemKind::Unauthenticated);
+  if (!may_be_created) return found.error();
+  return check_create(transaction, model, entity, named, caller);
+}
+
+Result<void, Problem> check_target(Transaction& transaction, const model::Model& model, const model::Action* action,
+                                   const Item& named, const Caller& caller) {
+  if (auto shut_out = runtime::shut_out(action->access, caller)) return std::move(*shut_out);
+  // Only where the path names it: what the body has to say of it is not known yet.
+  const auto* within = action->within ? model.find_entity(*action->within) : nullptr;
+  if (within == nullptr || within->path.empty() || !action->path.starts_with(within->path)) return {};
+  if (!names_grants(model, action->access.grants, named) || !names_grants(model, within->read.grants, named)) {
+    return {};
+  }
+  TRY(runtime::find_within(transaction, model, *action, named, caller, false));
+  return {};
+}
+
+Result<void, Problem> check_target(Transaction& /*transaction*/, const model::Model& /*model*/,
+                                   const model::Pattern* /*pattern*/, const Item& /*named*/, const Caller& /*caller*/) {
+  return {};
+}
+
+std::optional<Problem> turned_away_from(const EntityTarget& target, const Caller& caller) {
+  if (caller.subject || caller.system) return std::nullopt;
+  const auto& entity = *target.entity;
+  switch (target.operation) {
+    case EntityOperation::Create: return runtime::shut_out(entity.create, caller);
+    case EntityOperation::Update: return runtime::shut_out(entity.update, caller);
+    case EntityOperation::Put:
+      if (!runtime::shut_out(entity.create, caller)) return std::nullopt;
+      return runtime::shut_out(entity.update, caller);
+    default: return std::nullopt;
+  }
+}
+std::optional<Problem> turned_away_from(const model::Action* action, const Caller& caller) {
+  return runtime::shut_out(action->access, caller);
+}
+std::optional<Problem> turned_away_from(const model::Pattern* /*pattern*/, const Caller& /*caller*/) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Problem> turned_away(const Route& route, const Caller& caller) {
+  return std::visit([&](const auto& target) { return turned_away_from(target, caller); }, route.target);
+}
+
+Result<void, Problem> check_rows(runtime::Repository& repository, const Route& route, const Item& named,
+                                 const Caller& caller) {
+  return repository.transact([&](Transaction& transaction) {
+    return std::visit(
+        [&](const auto& target) { return check_target(transaction, repository.model(), target, named, caller); },
+        route.target);
+  });
+}
+
+}  // namespace stator::app

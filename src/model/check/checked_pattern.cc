@@ -1,0 +1,151 @@
+#include "stator/model/check/checked_pattern.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stator::model {
+namespace {
+
+using Field = Template::Field;
+
+std::vector<Field> fields_of(const std::vector<Template::Part>& parts) {
+  std::vector<Field> fields;
+  for (const auto& part : parts) {
+    if (const auto* field = std::get_if<Field>(&part)) fields.push_back(*field);
+  }
+  return fields;
+}
+
+// Whether a hole tells values apart as `wanted` does: by the whole value, or as much of it.
+bool tells(const Entity& entity, const Field& hole, const Field& wanted) {
+  if (hole.attribute != wanted.attribute) return false;
+  const auto* type = type_of(entity, hole.attribute);
+  const bool cut = moment_bytes(type, hole.transform) < moment_bytes(type, Transform::Escaped);
+  const bool folded =
+      hole.transform == Transform::Sortable && !are_written_alike(type, Transform::Sortable, Transform::Escaped);
+  return (!cut && !folded) || hole.transform == wanted.transform;
+}
+
+bool tell(const Entity& entity, const std::vector<Field>& holes, const Field& wanted) {
+  return std::any_of(holes.begin(), holes.end(), [&](const Field& hole) { return tells(entity, hole, wanted); });
+}
+
+// The holes of a key, where every form of it that the condition matches tells them.
+std::vector<Field> told_by(const CheckedPattern& query, const KeyedRow& row, const KeyDesign& key) {
+  const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
+  std::optional<std::vector<Field>> told;
+  for (const auto& form : forms(query.model, row, key)) {
+    if (condition != nullptr && !common(condition_language(query.model, query.pattern, *condition, kAsItIs),
+                                        form_language(*row.entity, form, kAsItIs))) {
+      continue;
+    }
+    const auto fields = fields_of(form.parts);
+    if (!told) told = fields;
+    std::erase_if(*told, [&](const Field& field) { return !tell(*row.entity, fields, field); });
+  }
+  return told.value_or(std::vector<Field>());
+}
+
+}  // namespace
+
+// Whether each row gets a value of its own when it is made: a random one, which nobody gives.
+bool is_made_once(const Model& model, const Entity& entity, const Attribute& attribute) {
+  if (attribute.generated != Generated::Uuid && attribute.generated != Generated::Ulid) return false;
+  return std::none_of(model.actions.begin(), model.actions.end(), [&](const Action& action) {
+    return std::any_of(action.steps.begin(), action.steps.end(), [&](const Step& step) {
+      const bool of_it = step.kind == Step::Kind::Update || contains(step.entities, entity.name);
+      return of_it && std::any_of(step.set.begin(), step.set.end(),
+                                  [&](const Assignment& assignment) { return assignment.attribute == attribute.name; });
+    });
+  });
+}
+
+bool names_one(const CheckedPattern& query, const KeyedRow& row, const std::vector<KeyDesign>& keys) {
+  const auto& entity = *row.entity;
+  std::vector<Field> told;
+  for (const auto& key : keys) {
+    const auto some = told_by(query, row, key);
+    told.insert(told.end(), some.begin(), some.end());
+  }
+  const auto tells_all = [&](const std::vector<Field>& wanted) {
+    return std::all_of(wanted.begin(), wanted.end(), [&](const Field& field) { return tell(entity, told, field); });
+  };
+  const auto as_fields = [](const std::vector<std::string>& names, Transform transform) {
+    std::vector<Field> fields;
+    for (const auto& name : names) fields.push_back({.attribute = name, .transform = transform, .width = 0});
+    return fields;
+  };
+  std::vector<Field> identity;
+  for (const auto& key : key_spaces(query.model.table).front().attributes()) {
+    for (const auto& form : forms(query.model, {&entity, &entity.main()}, key)) {
+      for (const auto& field : fields_of(form.parts)) identity.push_back(field);
+    }
+  }
+  if (!identity.empty() && tells_all(identity)) return true;
+  const auto is_its_own = [&](const Field& field) {
+    const auto* attribute = entity.find_attribute(field.attribute);
+    return attribute != nullptr && is_made_once(query.model, entity, *attribute) && tell(entity, told, field);
+  };
+  if (std::any_of(told.begin(), told.end(), is_its_own)) return true;
+  return std::any_of(entity.uniques.begin(), entity.uniques.end(), [&](const Unique& unique) {
+    return tells_all(as_fields(unique.attributes, unique.fold ? Transform::Sortable : Transform::Escaped)) &&
+           tells_all(as_fields(unique.within, Transform::Escaped));
+  });
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_range(Comparison comparison) { return comparison != Comparison::Equal && comparison != Comparison::BeginsWith; }
+
+void add_name(std::vector<std::string>& names, const std::string& name) {
+  if (!contains(names, name)) names.push_back(name);
+}
+
+bool includes(const std::vector<std::string>& all, const std::vector<std::string>& some) {
+  return std::all_of(some.begin(), some.end(), [&](const std::string& name) { return contains(all, name); });
+}
+
+std::string listed(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+std::vector<KeyedRow> returned_rows(const Model& model, const Pattern& pattern) {
+  std::vector<KeyedRow> all;
+  for (const auto& returned : pattern.returns) {
+    const auto* entity = model.find_entity(returned.entity);
+    if (entity == nullptr) continue;
+    const auto* record = entity->find_record(returned.record);
+    all.push_back({entity, record != nullptr ? record : &entity->main()});
+  }
+  return all;
+}
+
+std::vector<Language> conditions(const CheckedPattern& query, const Reading& reading) {
+  std::vector<Language> all;
+  for (const auto& key : query.space.attributes()) {
+    const auto* condition = query.condition(key.name);
+    // Numbers are in the order of numbers, not of their text; a range of them is taken to match all.
+    const bool opaque =
+        condition == nullptr || (key.type != value::Type::S && condition->comparison != Comparison::Equal);
+    all.push_back(opaque ? Language::anything() : condition_language(query.model, query.pattern, *condition, reading));
+  }
+  return all;
+}
+
+std::optional<std::vector<std::string>> match(const CheckedPattern& query, const KeyedRow& row,
+                                              const std::vector<Language>& wanted, const Reading& reading) {
+  const auto all = forms(query.model, row, query.space);
+  if (!all) return std::nullopt;
+  std::vector<std::string> key;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    auto text = common(wanted[i], forms_language(*row.entity, (*all)[i], reading));
+    if (!text) return std::nullopt;
+    key.push_back(std::move(*text));
+  }
+  return key;
+}
+
+}  // namespace stator::model

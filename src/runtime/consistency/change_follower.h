@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stator/base/clock.h"
+#include "stator/client/client.h"
+#include "stator/runtime/dynamo/stream_reader.h"
+#include "stator/runtime/problem.h"
+
+namespace stator::runtime {
+
+// Tells what happens to a table from a moment on, for one who reads the table while others write to it.
+//
+// When drain() returns before its time is over, everything that was acknowledged after begin() and before that drain() was called has
+// been handed out, in the order of each shard.  It remembers nothing beyond its life: begun anew with the time of the first beginning, it tells
+// again what happened since.  The stream keeps a day; whoever drains less often gets a problem of the code StreamReader::kTrimmed.
+// Confined to one thread.
+class ChangeFollower {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // The client outlives it.  `list_every`: how often new shards are looked for, beside when one ends.
+  ChangeFollower(client::Client& client, std::string stream, std::chrono::milliseconds list_every = {})
+      : reader_(client), stream_(std::move(stream)), list_every_(list_every) {}
+
+  // From now on, which is `now`.
+  Result<void, Problem> begin(WallTime now);
+  // From then on, as far as the stream goes back.
+  void begin_again(WallTime since) { since_ = since - kClockSlack; }
+
+  using Handler = std::function<Result<void, Problem>(const std::vector<Change>&)>;
+  // Stops at `until`, with what is left for the next time.  Of each shard, no more than one page behind what happened at `upto`
+  // by the stream's clock: so it ends even if others write faster than changes are handled.
+  Result<void, Problem> drain(const Handler& handle, Time until = Time::max(), WallTime upto = WallTime::max());
+
+ private:
+  // The stream's times are to the second, and those of another machine.
+  static constexpr std::chrono::seconds kClockSlack{60};
+
+  struct Position {
+    std::optional<std::string> iterator;
+    std::optional<std::string> last;  // the number of the last record
+    bool done = false;                // read to its end
+  };
+
+  Result<void, Problem> list();
+  // A shard begins where its parent ends.
+  bool waits_for_its_parent(const StreamShard& shard) const;
+  // Reads what a shard has now.
+  Result<void, Problem> drain(const std::string& shard, Position& position, const Handler& handle, Time until,
+                              WallTime upto);
+  Result<ChangePage, Problem> next_page(const std::string& shard, Position& position);
+
+  StreamReader reader_;
+  const std::string stream_;
+  const std::chrono::milliseconds list_every_;
+  WallTime since_;
+  std::vector<StreamShard> shards_;  // as they were listed last
+  Time next_listing_{};
+  std::map<std::string, Position> positions_;
+};
+
+}  // namespace stator::runtime

@@ -1,0 +1,325 @@
+#include "stator/runtime/consistency/consistency_table.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace stator::runtime {
+namespace {
+
+using value::AttributeValue;
+using value::Item;
+
+constexpr std::string_view kStreamRow = "stream";
+constexpr std::string_view kShardPrefix = "shard#";
+constexpr std::string_view kParkedPrefix = "parked#";
+constexpr std::string_view kPartPrefix = "part#";
+constexpr std::size_t kPartBytes = 300'000;  // a record has two images, of up to 400 KB each; a row can have 400 KB
+constexpr std::string_view kVerifying = "verifying";
+constexpr std::string_view kReading = "reading";
+// A Stator's table is there at once; elsewhere it takes seconds.
+constexpr std::chrono::milliseconds kFirstTableWait{5};
+constexpr std::chrono::milliseconds kLongestTableWait{50};
+constexpr unsigned kTableWaits = 1200;  // a minute
+
+std::string text_of(const Item& item, std::string_view name) {
+  const auto* found = item.find(name);
+  const auto* text = found != nullptr ? found->as_string() : nullptr;
+  return text != nullptr ? *text : std::string();
+}
+
+std::int64_t integer_of(const Item& item, std::string_view name) {
+  const auto* found = item.find(name);
+  const auto* number = found != nullptr ? found->as_number() : nullptr;
+  return number != nullptr ? number->to_int64().value_or(0) : 0;
+}
+
+bool flag_of(const Item& item, std::string_view name) {
+  const auto* found = item.find(name);
+  const auto* flag = found != nullptr ? found->as_bool() : nullptr;
+  return flag != nullptr && *flag;
+}
+
+AttributeValue text(std::string_view content) { return AttributeValue::string(content); }
+AttributeValue number(std::int64_t content) { return AttributeValue::number(content); }
+
+ShardProgress shard_from(const Item& row) {
+  ShardProgress shard{.id = text_of(row, "Row").substr(kShardPrefix.size()),
+                      .parent = text_of(row, "Parent"),
+                      .owner = text_of(row, "Owner"),
+                      .expires_ms = integer_of(row, "Expires"),
+                      .checkpoint = {},
+                      .read_to_ms = integer_of(row, "ReadTo"),
+                      .done = flag_of(row, "Done")};
+  if (auto checkpoint = text_of(row, "Checkpoint"); !checkpoint.empty()) shard.checkpoint = std::move(checkpoint);
+  return shard;
+}
+
+std::string part_row(std::string_view id, std::size_t part) { return fmt::format("{}{}#{:04}", kPartPrefix, id, part); }
+
+std::string shard_row(std::string_view id) { return fmt::format("{}{}", kShardPrefix, id); }
+
+}  // namespace
+
+ConsistencyTable::ConsistencyTable(Dynamo& dynamo, const Clock& clock, const model::Model& model)
+    : dynamo_(dynamo), clock_(clock), name_(name_for(model.table.name)), model_(model.name) {}
+
+std::string ConsistencyTable::name_for(std::string_view table) { return fmt::format("{}.consistency", table); }
+
+std::int64_t ConsistencyTable::now_ms() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now().time_since_epoch()).count();
+}
+
+Item ConsistencyTable::key(std::string_view row) const { return {{"Model", text(model_)}, {"Row", text(row)}}; }
+
+Result<bool, Problem> ConsistencyTable::exists() { return TRY(dynamo_.describe_table(name_)).has_value(); }
+
+Result<void, Problem> ConsistencyTable::open() {
+  for (unsigned waits = 0; waits < kTableWaits; ++waits) {
+    const auto state = TRY(dynamo_.describe_table(name_));
+    if (state && state->status == "ACTIVE") return {};
+    if (!state) {
+      model::TableDesign table;
+      table.name = name_;
+      table.partition = {.name = "Model", .type = value::Type::S, .position = {}};
+      table.sort = model::KeyDesign{.name = "Row", .type = value::Type::S, .position = {}};
+      table.stream = model::StreamView::None;
+      TRY(dynamo_.create_table(table));
+    }
+    std::this_thread::sleep_for(std::min(kFirstTableWait * (waits + 1), kLongestTableWait));
+  }
+  return Problem{.kind = ProblemKind::Unavailable,
+                 .code = "TableNotActive",
+                 .message = fmt::format("table {} is not ready", name_),
+                 .details = {}};
+}
+
+Result<bool, Problem> ConsistencyTable::update(std::string_view row, std::string update, std::string condition,
+                                               Item names, Item values) {
+  const auto answer = TRY(dynamo_.write({.kind = Write::Kind::Update,
+                                         .table = name_,
+                                         .item = key(row),
+                                         .update = std::move(update),
+                                         .condition = std::move(condition),
+                                         .names = std::move(names),
+                                         .values = std::move(values)}));
+  return answer.written();
+}
+
+Result<std::vector<Item>, Problem> ConsistencyTable::rows_with_prefix(std::string_view prefix) {
+  QueryRequest request;
+  request.table = name_;
+  request.condition.text = "#m = :m AND begins_with(#r, :r)";
+  request.condition.names = {{"#m", text("Model")}, {"#r", text("Row")}};
+  request.condition.values = {{":m", text(model_)}, {":r", text(prefix)}};
+  request.consistent = true;
+  std::vector<Item> rows;
+  do {
+    auto page = TRY(dynamo_.query(request));
+    std::move(page.items.begin(), page.items.end(), std::back_inserter(rows));
+    request.start = std::move(page.last_key);
+  } while (request.start);
+  return rows;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- the stream
+
+Result<std::optional<StreamProgress>, Problem> ConsistencyTable::stream() {
+  const auto row = TRY(dynamo_.get(name_, key(kStreamRow)));
+  if (!row) return std::optional<StreamProgress>();
+  return std::optional(StreamProgress{.stream = text_of(*row, "Stream"),
+                                      .verifying = text_of(*row, "State") == kVerifying,
+                                      .owner = text_of(*row, "Owner"),
+                                      .expires_ms = integer_of(*row, "Expires")});
+}
+
+Result<bool, Problem> ConsistencyTable::begin_verification(const std::optional<StreamProgress>& seen,
+                                                           std::string_view stream, std::string_view owner,
+                                                           std::chrono::milliseconds lease) {
+  Item names = {{"#s", text("Stream")}, {"#t", text("State")}, {"#o", text("Owner")}, {"#e", text("Expires")}};
+  Item values = {
+      {":s", text(stream)}, {":t", text(kVerifying)}, {":o", text(owner)}, {":e", number(now_ms() + lease.count())}};
+  std::string condition = "attribute_not_exists(#s)";
+  if (seen) {
+    condition = "#s = :seen_s AND #t = :seen_t AND #o = :seen_o AND #e = :seen_e";
+    values.set(":seen_s", text(seen->stream));
+    values.set(":seen_t", text(seen->verifying ? kVerifying : kReading));
+    values.set(":seen_o", text(seen->owner));
+    values.set(":seen_e", number(seen->expires_ms));
+  }
+  return update(kStreamRow, "SET #s = :s, #t = :t, #o = :o, #e = :e", std::move(condition), std::move(names),
+                std::move(values));
+}
+
+Result<bool, Problem> ConsistencyTable::renew_verification(std::string_view owner, std::chrono::milliseconds lease) {
+  return update(kStreamRow, "SET #e = :e", "#o = :o AND #t = :t",
+                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("State")}},
+                {{":o", text(owner)}, {":e", number(now_ms() + lease.count())}, {":t", text(kVerifying)}});
+}
+
+Result<bool, Problem> ConsistencyTable::end_verification(std::string_view owner) {
+  return update(kStreamRow, "SET #t = :r, #e = :z", "#o = :o AND #t = :t",
+                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("State")}},
+                {{":o", text(owner)}, {":z", number(0)}, {":t", text(kVerifying)}, {":r", text(kReading)}});
+}
+
+// -------------------------------------------------------------------------------------------------------------------- shards
+
+Result<std::vector<ShardProgress>, Problem> ConsistencyTable::shards() {
+  std::vector<ShardProgress> shards;
+  for (const auto& row : TRY(rows_with_prefix(kShardPrefix))) shards.push_back(shard_from(row));
+  return shards;
+}
+
+Result<void, Problem> ConsistencyTable::add_shard(const ShardProgress& shard) {
+  auto item = key(shard_row(shard.id));
+  if (!shard.parent.empty()) item.set("Parent", text(shard.parent));
+  item.set("Owner", text(shard.owner));
+  item.set("Expires", number(shard.expires_ms));
+  item.set("ReadTo", number(shard.read_to_ms));
+  TRY(dynamo_.write({.kind = Write::Kind::Put,
+                     .table = name_,
+                     .item = std::move(item),
+                     .update = {},
+                     .condition = "attribute_not_exists(#r)",
+                     .names = {{"#r", text("Row")}},
+                     .values = {}}));
+  return {};
+}
+
+Result<void, Problem> ConsistencyTable::remove_shard(std::string_view id) { return remove_row(shard_row(id)); }
+
+Result<bool, Problem> ConsistencyTable::acquire(const ShardProgress& shard, std::string_view owner,
+                                                std::chrono::milliseconds lease) {
+  return update(shard_row(shard.id), "SET #o = :o, #e = :e",
+                "#o = :seen_o AND #e = :seen_e AND attribute_not_exists(#d)",
+                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#d", text("Done")}},
+                {{":o", text(owner)},
+                 {":e", number(now_ms() + lease.count())},
+                 {":seen_o", text(shard.owner)},
+                 {":seen_e", number(shard.expires_ms)}});
+}
+
+Result<bool, Problem> ConsistencyTable::renew(std::string_view id, std::string_view owner, std::int64_t read_to_ms,
+                                              std::chrono::milliseconds lease) {
+  return update(shard_row(id), "SET #e = :e, #t = :t", "#o = :o",
+                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
+                {{":o", text(owner)}, {":e", number(now_ms() + lease.count())}, {":t", number(read_to_ms)}});
+}
+
+Result<bool, Problem> ConsistencyTable::checkpoint(std::string_view id, std::string_view owner,
+                                                   std::string_view sequence_number, std::int64_t read_to_ms) {
+  return update(shard_row(id), "SET #c = :c, #t = :t", "#o = :o",
+                {{"#o", text("Owner")}, {"#c", text("Checkpoint")}, {"#t", text("ReadTo")}},
+                {{":o", text(owner)}, {":c", text(sequence_number)}, {":t", number(read_to_ms)}});
+}
+
+Result<bool, Problem> ConsistencyTable::finish(std::string_view id, std::string_view owner, std::int64_t read_to_ms) {
+  return update(
+      shard_row(id), "SET #d = :d, #e = :z, #t = :t", "#o = :o",
+      {{"#o", text("Owner")}, {"#d", text("Done")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
+      {{":o", text(owner)}, {":d", AttributeValue::boolean(true)}, {":z", number(0)}, {":t", number(read_to_ms)}});
+}
+
+Result<bool, Problem> ConsistencyTable::release(std::string_view id, std::string_view owner, std::int64_t read_to_ms) {
+  return update(shard_row(id), "SET #e = :z, #t = :t", "#o = :o",
+                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
+                {{":o", text(owner)}, {":z", number(0)}, {":t", number(read_to_ms)}});
+}
+
+// ------------------------------------------------------------------------------------------------------- records that failed
+
+Result<void, Problem> ConsistencyTable::park(std::string_view shard, std::string_view sequence_number,
+                                             const ParkedRecord& record) {
+  const auto id = fmt::format("{}#{}", sequence_number, shard);
+  Item row = {
+      {"Problem", text(record.problem)},
+      {"Attempts", number(record.attempts)},
+      {"ParkedAt", text(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", std::chrono::floor<std::chrono::seconds>(clock_.now())))}};
+  if (record.record.size() <= kPartBytes) {
+    row.set("Record", text(record.record));
+    return put_row(fmt::format("{}{}", kParkedPrefix, id), std::move(row));
+  }
+  // The parts first: a record that is listed is whole.  As bytes, because a cut may go through a character.
+  std::size_t parts = 0;
+  for (std::size_t begin = 0; begin < record.record.size(); begin += kPartBytes) {
+    TRY(put_row(part_row(id, parts++), {{"Bytes", AttributeValue::binary(record.record.substr(begin, kPartBytes))}}));
+  }
+  row.set("Parts", number(static_cast<std::int64_t>(parts)));
+  return put_row(fmt::format("{}{}", kParkedPrefix, id), std::move(row));
+}
+
+// nullopt when one is missing.
+Result<std::optional<std::string>, Problem> ConsistencyTable::parts_of(std::string_view id, std::int64_t count) {
+  std::string whole;
+  for (std::int64_t part = 0; part < count; ++part) {
+    const auto found = TRY(row(part_row(id, static_cast<std::size_t>(part))));
+    const auto* content = found ? found->find("Bytes") : nullptr;
+    const auto* bytes = content != nullptr ? content->as_binary() : nullptr;
+    if (bytes == nullptr) return std::optional<std::string>();
+    whole += bytes->bytes;
+  }
+  return std::optional(std::move(whole));
+}
+
+Result<std::vector<ParkedRecord>, Problem> ConsistencyTable::parked() {
+  std::vector<ParkedRecord> records;
+  for (const auto& found : TRY(rows_with_prefix(kParkedPrefix))) {
+    ParkedRecord record{.id = text_of(found, "Row").substr(kParkedPrefix.size()),
+                        .record = text_of(found, "Record"),
+                        .problem = text_of(found, "Problem"),
+                        .attempts = static_cast<unsigned>(integer_of(found, "Attempts")),
+                        .parked_at = text_of(found, "ParkedAt")};
+    if (const auto count = integer_of(found, "Parts"); count > 0) {
+      auto whole = TRY(parts_of(record.id, count));
+      if (!whole) {  // it was carried, and forgetting it was interrupted
+        TRY(unpark(record.id));
+        continue;
+      }
+      record.record = std::move(*whole);
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+// The row that lists it last: what is left of an interruption is found again.
+Result<void, Problem> ConsistencyTable::unpark(std::string_view id) {
+  for (const auto& part : TRY(rows_with_prefix(fmt::format("{}{}#", kPartPrefix, id)))) {
+    TRY(remove_row(text_of(part, "Row")));
+  }
+  return remove_row(fmt::format("{}{}", kParkedPrefix, id));
+}
+
+// ----------------------------------------------------------------------------------------------------------------- any row
+
+Result<std::optional<Item>, Problem> ConsistencyTable::row(std::string_view row) {
+  return dynamo_.get(name_, key(row));
+}
+
+Result<void, Problem> ConsistencyTable::put_row(std::string_view row, Item attributes) {
+  for (const auto& [name, content] : key(row)) attributes.set(name, content);
+  TRY(dynamo_.write({.kind = Write::Kind::Put,
+                     .table = name_,
+                     .item = std::move(attributes),
+                     .update = {},
+                     .condition = {},
+                     .names = {},
+                     .values = {}}));
+  return {};
+}
+
+Result<void, Problem> ConsistencyTable::remove_row(std::string_view row) {
+  TRY(dynamo_.write({.kind = Write::Kind::Delete,
+                     .table = name_,
+                     .item = key(row),
+                     .update = {},
+                     .condition = {},
+                     .names = {},
+                     .values = {}}));
+  return {};
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,246 @@
+#include "stator/runtime/consistency/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "stator/runtime/problem.h"
+#include "stator/value/json.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using value::Item;
+
+constexpr unsigned kPageRows = 200;
+constexpr std::string_view kReservationType = "unique";
+
+// Whose reservation a row is: its `Of` holds the owner's key as JSON.
+std::optional<Item> owner_of(const Item& reservation) {
+  const auto* content = reservation.find("Of");
+  const auto* text = content != nullptr ? content->as_string() : nullptr;
+  value::JsonParser parser;
+  const auto json = parser.parse(text != nullptr ? *text : "");
+  auto key = json ? value::decode_stored_item(*json) : Result<Item>(Item());
+  return key && !key->empty() ? std::optional(std::move(*key)) : std::nullopt;
+}
+
+class Verification {
+ public:
+  Verification(Settler& settler, const VerifyOptions& options) : settler_(settler), options_(options) {}
+
+  Result<VerifyResult, Problem> run() {
+    ScanRequest request;
+    request.table = model().table.name;
+    request.limit = kPageRows;
+    request.start = options_.start;
+    do {
+      auto page = TRY(settler_.dynamo().scan(request));
+      for (const auto& row : page.items) {
+        TRY(look_at_unless_busy(row));
+      }
+      request.start = std::move(page.last_key);
+      const auto last = request.start ? *request.start : Item();
+      if (options_.progress && !options_.progress(last, result_.rows)) return result_;
+    } while (request.start);
+    result_.complete = true;
+    return result_;
+  }
+
+  Result<VerifyResult, Problem> run_at(const Item& key) {
+    if (const auto row = TRY(settler_.dynamo().get(model().table.name, key))) {
+      TRY(look_at_unless_busy(*row));
+    }
+    result_.complete = true;
+    return result_;
+  }
+
+ private:
+  const model::Model& model() const { return settler_.model(); }
+
+  Result<void, Problem> look_at_unless_busy(const Item& row) {
+    ++result_.rows;
+    auto looked = look_at(row);
+    if (looked) return looked;
+    const auto key = model::primary_key_of(model().table, row);
+    if (looked.error().kind == ProblemKind::Invalid) {
+      tell_impossible(row, key, looked.error().message);
+      return {};
+    }
+    if (!options_.busy || looked.error().code != kContention) return looked;
+    options_.busy(key);
+    return {};
+  }
+
+  // What the rules give cannot be stored: a key that is too long, a sum of too many digits.
+  void tell_impossible(const Item& row, const Item& key, const std::string& problem) {
+    const auto [entity, record] = settler_.type_of(row);
+    tell({{.kind = Finding::Kind::Key,
+           .entity = entity != nullptr ? entity->name : std::string(),
+           .key = key,
+           .what = problem,
+           .expected = {},
+           .found = key_text(row),
+           .repairable = false}});
+  }
+
+  Result<void, Problem> look_at(const Item& row) {
+    const auto* content = row.find(model().table.type_attribute);
+    const auto* type = content != nullptr ? content->as_string() : nullptr;
+    if (type == nullptr) return {};  // of another model that shares the table
+    if (*type == kReservationType) return look_at_reservation(row);
+    const auto [entity, record] = settler_.type_of(row);
+    if (entity == nullptr) return {};
+    if (record != &entity->main()) return look_at_record(row, *entity, *record);
+    return look_at_entity(*settler_.entity_of(row));
+  }
+
+  SettleOptions settle_options() const {
+    return {.parents = options_.parents,
+            .removed = nullptr,
+            .purge = false,
+            .thorough = true,
+            .adapt = options_.adapt,
+            .former_place = options_.former_place};
+  }
+
+  Result<void, Problem> look_at_entity(const StoredEntity& scanned) {
+    std::optional<StoredEntity> stored = scanned;
+    if (!TRY(settler_.examine(*stored, settle_options())).empty()) {
+      stored = TRY(settler_.read(*scanned.entity, scanned.key));
+      if (!stored) return {};
+      tell(options_.repair ? TRY(settler_.settle(*stored, settle_options()))
+                           : TRY(settler_.examine(*stored, settle_options())));
+      // Where it is now, if it is still there.
+      const auto key = TRY(checked(model::key_of(model(), *scanned.entity, stored->attributes)));
+      stored = TRY(settler_.read(*scanned.entity, options_.repair && key ? *key : scanned.key));
+      if (!stored) return {};
+    }
+    // Children that have yet to be moved to where they are looked for cannot be counted.
+    if (options_.parents == SettleOptions::Parents::Ignored || !options_.count) return {};
+    tell(TRY(settler_.recount(*stored, options_.repair, options_.unkept)));
+    return {};
+  }
+
+  // A row beside the main one.  That it is as it should be is seen from the main row; here it is whether it should be there.
+  Result<void, Problem> look_at_record(const Item& row, const Entity& entity, const model::Record& record) {
+    const auto key = model::primary_key_of(model().table, row);
+    const auto attributes = model::attributes_of(model(), entity, record, row);
+    const auto main_key = model::key_of(model(), entity, attributes);
+    if (!main_key || !*main_key) return {};  // it does not say whose it is
+    const auto superfluous = [&]() -> Result<bool, Problem> {
+      stored_ = TRY(settler_.read(entity, **main_key));
+      if (!stored_) return true;
+      const auto rows = model::rows_of(model(), entity, stored_->attributes);
+      if (!rows) return false;
+      return std::none_of(rows->begin(), rows->end(), [&](const model::Row& wanted) { return wanted.key == key; });
+    };
+    return remove_if(row, entity, {Finding::Kind::Record, record.name}, **main_key, superfluous);
+  }
+
+  Result<void, Problem> look_at_reservation(const Item& row) {
+    const auto owner_key = owner_of(row);
+    const auto key = model::primary_key_of(model().table, row);
+    const auto* partition = key.find(model().table.partition.name)->as_string();
+    if (!owner_key || partition == nullptr) return {};
+    // Those of other models that share the table are theirs to look at.
+    const auto& entities = model().entities;
+    const auto entity = std::find_if(entities.begin(), entities.end(), [&](const Entity& candidate) {
+      return partition->starts_with(model::reservation_prefix(model(), candidate));
+    });
+    if (entity == entities.end()) return {};
+    const auto superfluous = [&]() -> Result<bool, Problem> {
+      stored_ = TRY(settler_.read(*entity, *owner_key));
+      if (!stored_) return true;
+      const auto claims = model::reservations_of(model(), *entity, stored_->attributes);
+      if (!claims) return false;
+      return std::none_of(claims->begin(), claims->end(), [&](const auto& claim) { return claim.key == key; });
+    };
+    return remove_if(row, *entity, {Finding::Kind::Reservation, "unique"}, *owner_key, superfluous);
+  }
+
+  struct What {
+    Finding::Kind kind;
+    std::string name;
+  };
+  // A row that belongs to an entity which does not want it: confirmed, reported, and removed while both stay as they are.
+  template <typename Superfluous>
+  Result<void, Problem> remove_if(const Item& row, const Entity& entity, const What& what, const Item& owner,
+                                  Superfluous superfluous) {
+    if (!TRY(superfluous())) return {};
+    const auto key = model::primary_key_of(model().table, row);
+    const auto now = TRY(settler_.dynamo().get(model().table.name, key));
+    if (now != row || !TRY(superfluous())) return {};
+    if (options_.repair) {
+      WritePlan plan(model().table);
+      for (const auto& [name, content] : row) {
+        plan.require(key, {.kind = Requirement::Kind::Is, .attribute = name, .value = content});
+      }
+      plan.remove(key);
+      if (stored_) {
+        for (const auto& [name, content] : stored_->row) {
+          plan.require(owner, {.kind = Requirement::Kind::Is, .attribute = name, .value = content});
+        }
+      } else {
+        plan.require(owner, {.kind = Requirement::Kind::Absent});
+      }
+      // Stale: somebody is at work there; the row is looked at again when the next verification comes by.
+      if (TRY(plan.commit(settler_.dynamo())) == WritePlan::Commit::Stale) return {};
+    }
+    tell({{.kind = what.kind,
+           .entity = entity.name,
+           .key = key,
+           .what = what.name,
+           .expected = {},
+           .found = key_text(row)}});
+    return {};
+  }
+
+  void tell(const std::vector<Finding>& findings) {
+    for (const auto& finding : findings) {
+      const bool repaired = options_.repair && finding.repairable;
+      ++result_.findings;
+      result_.repaired += repaired ? 1 : 0;
+      if (options_.report) options_.report(finding, repaired);
+    }
+  }
+
+  Settler& settler_;
+  const VerifyOptions& options_;
+  VerifyResult result_;
+  std::optional<StoredEntity> stored_;  // the owner of the row that is being looked at
+};
+
+}  // namespace
+
+Result<VerifyResult, Problem> verify(Settler& settler, const VerifyOptions& options) {
+  return Verification(settler, options).run();
+}
+
+Result<VerifyResult, Problem> repair_wholly(Settler& settler, VerifyOptions options) {
+  options.repair = true;
+  std::set<std::string> told;  // what cannot be repaired
+  options.report = [&, report = std::move(options.report)](const Finding& finding, bool repaired) {
+    const auto text = fmt::format("{} {} {}", finding_name(finding.kind), key_text(finding.key), finding.what);
+    if (report && (repaired || told.insert(text).second)) report(finding, repaired);
+  };
+  VerifyResult all{.rows = 0, .findings = 0, .repaired = 0, .passes = 0, .complete = false};
+  for (bool again = true; again && all.passes < kRepairPasses;) {
+    const auto pass = TRY(verify(settler, options));
+    ++all.passes;
+    all.rows = pass.rows;
+    all.repaired += pass.repaired;
+    all.findings = all.repaired + (pass.findings - pass.repaired);
+    again = pass.complete && pass.repaired > 0;
+    all.complete = pass.complete && !again;
+  }
+  return all;
+}
+
+Result<VerifyResult, Problem> verify_row(Settler& settler, const VerifyOptions& options, const Item& key) {
+  return Verification(settler, options).run_at(key);
+}
+
+}  // namespace stator::runtime

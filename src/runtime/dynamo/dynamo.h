@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/model/model.h"
+#include "stator/runtime/problem.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::runtime {
+
+// A condition, filter, key condition or update with what its placeholders stand for.
+using Clause = model::Expression::Condition;
+
+using api::Write;
+
+// Why one write of a refused transaction did not go through.
+struct Refusal {
+  enum class Cause : std::uint8_t {
+    None,        // this write was not the reason
+    Condition,   // its condition did not hold
+    Contention,  // another transaction was at the same item
+  };
+  Cause cause = Cause::None;
+  std::optional<value::Item> item;  // Condition: the item as it is, when there is one
+};
+
+// What became of a write or a transaction: `refusals` is empty when it was carried out, and otherwise has one per write.
+struct WriteAnswer {
+  std::vector<Refusal> refusals;
+  bool written() const { return refusals.empty(); }
+};
+
+struct ItemPage {
+  std::vector<value::Item> items;
+  std::optional<value::Item> last_key;  // there is more behind it
+};
+
+struct QueryRequest {
+  std::string table;
+  std::string index;  // empty: the table
+  Clause condition;
+  Clause filter;  // empty text: none; its placeholders differ from the condition's
+  bool ascending = true;
+  bool consistent = false;
+  std::optional<unsigned> limit;
+  std::optional<value::Item> start;
+};
+
+struct ScanRequest {
+  std::string table;
+  unsigned segment = 0;
+  unsigned segments = 1;
+  bool consistent = true;
+  std::optional<unsigned> limit;
+  std::optional<value::Item> start;
+};
+
+// A table as DescribeTable tells it, in the model's words: no types or rules, only what can be compared.
+struct TableState {
+  std::string arn;
+  std::string status;        // "ACTIVE"
+  model::TableDesign table;  // name, keys, indexes, stream view
+  std::vector<std::string> index_status;
+  std::optional<std::string> stream_arn;
+};
+
+// DynamoDB's operations as blocking calls with types.
+//
+// A fault becomes a Problem: throttling is Busy, an endpoint that cannot be reached or failed is Unavailable, an item that is too
+// large is TooLarge, and what the database finds wrong with a request is Invalid.  A condition that does not hold is no problem
+// but an answer.  Thread-safe.
+class Dynamo {
+ public:
+  // Both outlive it.
+  Dynamo(client::Client& client, Random& random) : client_(client), random_(random) {}
+
+  client::Client& client() const { return client_; }
+
+  Result<std::optional<value::Item>, Problem> get(std::string_view table, const value::Item& key,
+                                                  bool consistent = true);
+  // Any number of keys, each once; items that are not there are left out.  In no particular order.
+  Result<std::vector<value::Item>, Problem> batch_get(std::string_view table, const std::vector<value::Item>& keys,
+                                                      bool consistent = true);
+  Result<ItemPage, Problem> query(const QueryRequest& request);
+  Result<ItemPage, Problem> scan(const ScanRequest& request);
+
+  // One conditional write.  Not for Check.
+  Result<WriteAnswer, Problem> write(Write write);
+  // All or none, 1 to 100 of them, on different items.  Carries a token, so that a repeated request is carried out once.
+  Result<WriteAnswer, Problem> transact(std::vector<Write> writes);
+
+  // nullopt: there is no such table.
+  Result<std::optional<TableState>, Problem> describe_table(std::string_view table);
+  // Done as well when somebody else has just created it.
+  Result<void, Problem> create_table(const model::TableDesign& table);
+  // Begins to build, or to drop, a global index; describe_table tells when it is done.  `table` defines the index's attributes.
+  Result<void, Problem> create_index(const model::TableDesign& table, const model::IndexDesign& index);
+  Result<void, Problem> drop_index(std::string_view table, std::string_view index);
+  // Ends the table's stream (None), or begins one where there is none; describe_table tells when it is done.
+  Result<void, Problem> change_stream(std::string_view table, model::StreamView view);
+  // The attribute of the table's TTL, when it is on.
+  Result<std::optional<std::string>, Problem> describe_ttl(std::string_view table);
+  Result<void, Problem> enable_ttl(std::string_view table, std::string_view attribute);
+
+ private:
+  client::Client& client_;
+  Random& random_;
+};
+
+// "new_and_old_images" and the like, as models say it.
+std::string_view stream_name(model::StreamView view);
+
+// Waits before try number `attempt` (from 1) of something that lost a race: longer each time, and never in step with others.
+void back_off(unsigned attempt, Random& random);
+
+}  // namespace stator::runtime

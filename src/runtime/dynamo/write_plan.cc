@@ -1,0 +1,236 @@
+#include "stator/runtime/dynamo/write_plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace stator::runtime {
+namespace {
+
+// Collects the placeholders of one write.
+class Placeholders {
+ public:
+  explicit Placeholders(Write& write) : write_(write) {}
+
+  std::string name(const std::string& attribute) {
+    for (const auto& [placeholder, known] : write_.names) {
+      if (*known.as_string() == attribute) return placeholder;
+    }
+    auto placeholder = '#' + std::to_string(write_.names.size());
+    write_.names.set(placeholder, value::AttributeValue::string(attribute));
+    return placeholder;
+  }
+  std::string value(const value::AttributeValue& content) {
+    auto placeholder = ':' + std::to_string(write_.values.size());
+    write_.values.set(placeholder, content);
+    return placeholder;
+  }
+
+ private:
+  Write& write_;
+};
+
+std::string condition_text(const Requirement& requirement, const std::string& partition, Placeholders& placeholders) {
+  switch (requirement.kind) {
+    case Requirement::Kind::Exists: return "attribute_exists(" + placeholders.name(partition) + ')';
+    case Requirement::Kind::Absent: return "attribute_not_exists(" + placeholders.name(partition) + ')';
+    case Requirement::Kind::Is: {
+      const auto name = placeholders.name(requirement.attribute);
+      if (!requirement.value) return "attribute_not_exists(" + name + ')';
+      return name + " = " + placeholders.value(*requirement.value);
+    }
+    case Requirement::Kind::IsNot: {
+      const auto name = placeholders.name(requirement.attribute);
+      return fmt::format("(attribute_not_exists({0}) OR {0} <> {1})", name, placeholders.value(*requirement.value));
+    }
+    case Requirement::Kind::AtMostZero: {
+      const auto name = placeholders.name(requirement.attribute);
+      const auto zero = placeholders.value(value::AttributeValue::number(0));
+      return fmt::format("(attribute_not_exists({0}) OR {0} <= {1})", name, zero);
+    }
+  }
+  return {};
+}
+
+bool same(const Requirement& a, const Requirement& b) {
+  return a.kind == b.kind && a.attribute == b.attribute && a.value == b.value;
+}
+
+}  // namespace
+
+bool Requirement::holds(const std::optional<value::Item>& row) const {
+  const auto* found = row ? row->find(attribute) : nullptr;
+  switch (kind) {
+    case Kind::Exists: return row.has_value();
+    case Kind::Absent: return !row.has_value();
+    case Kind::Is: return value ? found != nullptr && *found == *value : found == nullptr;
+    case Kind::IsNot: return found == nullptr || *found != *value;
+    case Kind::AtMostZero: {
+      const auto* number = found == nullptr ? nullptr : found->as_number();
+      return found == nullptr || (number != nullptr && *number <= value::Number());
+    }
+  }
+  return false;
+}
+
+WritePlan::Touch& WritePlan::touch(const value::Item& key) {
+  const auto known = std::find_if(touches_.begin(), touches_.end(), [&](const Touch& t) { return t.key == key; });
+  if (known != touches_.end()) return *known;
+  touches_.emplace_back();
+  touches_.back().key = key;
+  return touches_.back();
+}
+
+void WritePlan::require(const value::Item& key, Requirement requirement) {
+  auto& row = touch(key);
+  if (row.state == Touch::State::AsStored) {
+    const bool known = std::any_of(row.requirements.begin(), row.requirements.end(),
+                                   [&](const Requirement& other) { return same(other, requirement); });
+    if (!known) row.requirements.push_back(std::move(requirement));
+    return;
+  }
+  const auto now = row.state == Touch::State::Put ? std::optional(row.row) : std::nullopt;
+  if (requirement.holds(now) || failed_) return;
+  failed_ = requirement.otherwise.value_or(Problem{.kind = ProblemKind::Conflict,
+                                                   .code = "Contradiction",
+                                                   .message = "one action cannot depend on what it changes itself",
+                                                   .details = {}});
+}
+
+void WritePlan::put(const value::Item& key, value::Item row) {
+  auto& touched = touch(key);
+  touched.state = Touch::State::Put;
+  touched.row = std::move(row);
+  touched.changes.clear();
+  touched.additions.clear();
+}
+
+void WritePlan::remove(const value::Item& key) {
+  auto& touched = touch(key);
+  touched.state = Touch::State::Removed;
+  touched.changes.clear();
+  touched.additions.clear();
+}
+
+void WritePlan::set(const value::Item& key, const std::string& attribute, value::AttributeValue value) {
+  auto& touched = touch(key);
+  if (touched.state == Touch::State::Put)
+    touched.row.set(attribute, std::move(value));
+  else if (touched.state == Touch::State::AsStored)
+    touched.changes[attribute] = std::move(value);
+}
+
+void WritePlan::clear(const value::Item& key, const std::string& attribute) {
+  auto& touched = touch(key);
+  if (touched.state == Touch::State::Put)
+    touched.row.erase(attribute);
+  else if (touched.state == Touch::State::AsStored)
+    touched.changes[attribute] = std::nullopt;
+}
+
+void WritePlan::add(const value::Item& key, const std::string& attribute, const value::Number& amount) {
+  auto& touched = touch(key);
+  const auto plus = [&](const value::Number& number) {
+    auto sum = number.add(amount);
+    if (sum) return *sum;
+    failed_ = Problem{.kind = ProblemKind::Invalid, .code = "Invalid", .message = sum.error().message, .details = {}};
+    return number;
+  };
+  if (touched.state == Touch::State::Put) {
+    const auto* now = touched.row.find(attribute);
+    const auto* number = now == nullptr ? nullptr : now->as_number();
+    touched.row.set(attribute, value::AttributeValue(plus(number == nullptr ? value::Number() : *number)));
+  } else if (touched.state == Touch::State::AsStored) {
+    auto& sum = touched.additions[attribute];
+    sum = plus(sum);
+    if (sum.is_zero()) touched.additions.erase(attribute);
+  }
+}
+
+Write WritePlan::to_write(Touch& touch) const {
+  Write write;
+  write.table = table_.name;
+  Placeholders placeholders(write);
+  if (touch.state == Touch::State::Put) {
+    write.kind = Write::Kind::Put;
+    write.item = std::move(touch.row);
+  } else if (touch.state == Touch::State::Removed) {
+    write.kind = Write::Kind::Delete;
+  } else if (touch.writes()) {
+    write.kind = Write::Kind::Update;
+    std::vector<std::string> sets, clears, additions;
+    for (const auto& [attribute, content] : touch.changes) {
+      const auto name = placeholders.name(attribute);
+      if (content)
+        sets.push_back(fmt::format("{} = {}", name, placeholders.value(*content)));
+      else
+        clears.push_back(name);
+    }
+    for (const auto& [attribute, amount] : touch.additions) {
+      const auto name = placeholders.name(attribute);
+      additions.push_back(fmt::format("{} {}", name, placeholders.value(value::AttributeValue(amount))));
+    }
+    if (!sets.empty()) write.update += fmt::format("SET {} ", fmt::join(sets, ", "));
+    if (!clears.empty()) write.update += fmt::format("REMOVE {} ", fmt::join(clears, ", "));
+    if (!additions.empty()) write.update += fmt::format("ADD {} ", fmt::join(additions, ", "));
+    write.update.pop_back();
+  } else {
+    write.kind = Write::Kind::Check;
+  }
+  if (write.kind != Write::Kind::Put) write.item = touch.key;
+  for (const auto& requirement : touch.requirements) {
+    if (!write.condition.empty()) write.condition += " AND ";
+    write.condition += condition_text(requirement, table_.partition.name, placeholders);
+  }
+  return write;
+}
+
+Result<WritePlan::Commit, Problem> WritePlan::commit(Dynamo& dynamo) {
+  if (failed_) return *failed_;
+  if (std::none_of(touches_.begin(), touches_.end(), [](const Touch& touch) { return touch.writes(); })) {
+    return Commit::Written;
+  }
+  std::vector<Touch*> touched;
+  for (auto& touch : touches_) {
+    if (touch.writes() || !touch.requirements.empty()) touched.push_back(&touch);
+  }
+  if (touched.size() > kMaxWrites) {
+    return Problem{
+        .kind = ProblemKind::TooLarge,
+        .code = "TooManyRows",
+        .message = fmt::format("this would change {} rows at once; {} is the most", touched.size(), kMaxWrites),
+        .details = {}};
+  }
+  std::vector<Write> writes;
+  writes.reserve(touched.size());
+  for (auto* touch : touched) writes.push_back(to_write(*touch));
+  const auto answer =
+      TRY(writes.size() == 1 ? dynamo.write(std::move(writes.front())) : dynamo.transact(std::move(writes)));
+  if (answer.written()) return Commit::Written;
+  return explain(answer, touched);
+}
+
+Result<WritePlan::Commit, Problem> WritePlan::explain(const WriteAnswer& answer,
+                                                      const std::vector<Touch*>& written) const {
+  std::optional<Problem> problem;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const auto& refusal = answer.refusals[i];
+    if (refusal.cause == Refusal::Cause::None) continue;
+    if (refusal.cause == Refusal::Cause::Contention) return Commit::Stale;
+    const auto& requirements = written[i]->requirements;
+    const auto broken = std::find_if(requirements.begin(), requirements.end(),
+                                     [&](const Requirement& requirement) { return !requirement.holds(refusal.item); });
+    if (broken == requirements.end() || !broken->otherwise) return Commit::Stale;
+    if (!problem) {
+      problem = broken->otherwise;
+    } else if (problem->code == broken->otherwise->code) {
+      const auto& details = broken->otherwise->details;
+      problem->details.insert(problem->details.end(), details.begin(), details.end());
+    }
+  }
+  if (!problem) return Commit::Stale;
+  return std::move(*problem);
+}
+
+}  // namespace stator::runtime

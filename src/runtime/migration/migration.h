@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/model/model.h"
+#include "stator/runtime/consistency/settler.h"
+#include "stator/runtime/problem.h"
+
+namespace stator::runtime {
+
+struct MigrationStep {
+  enum class Kind : std::uint8_t {
+    CreateIndex,  // online: the table is served while the index is built
+    EnableTtl,
+    RewriteRows,  // rows, other records and reservations in their new form; rows whose primary key changes are moved
+    CheckRows,    // once more, with copies, counters and parents, which need every row in its place
+    DropIndex,
+    ChangeStream,  // before rows are rewritten when it gets both images, and at the end when it loses one
+  };
+  Kind kind = Kind::RewriteRows;
+  std::string subject;  // the index, attribute or stream view; empty for rows
+  std::string text;     // for people: what, and why
+};
+
+struct MigrationPlan {
+  std::vector<MigrationStep> steps;    // in the order in which they are done; empty: the models need the same table
+  std::vector<std::string> obstacles;  // why it cannot be done; empty: it can
+  std::vector<std::string> remarks;    // what stays as it is
+  value::Item moved;                   // entities whose primary key changes, with how the new one is made
+};
+
+// What has to happen to a table of the model `from` to make it one of the model `to`.
+MigrationPlan plan_migration(const model::Model& from, const model::Model& to);
+
+// Counters of the model `to` that a program of the model `from` does not keep, or keeps otherwise.
+std::set<const model::Attribute*> new_counters(const model::Model& from, const model::Model& to);
+
+struct MigrationProgress {
+  std::size_t step = 0;    // of the plan
+  std::uint64_t rows = 0;  // looked at in this step
+};
+
+struct MigrationReport {
+  std::uint64_t rewritten = 0;  // findings that were put right
+  bool complete = false;
+  std::vector<Finding> unresolved;  // a unique value that two rows have, a place that is taken: a person has to decide
+};
+
+// Carries a plan out while the table is being served.  Where it was interrupted it goes on: progress is in the consistency table.
+//
+// New indexes come first, then rows in their new form, then old indexes go, so a program of the old model works until rows are
+// rewritten, and one of the new model finds each row in its new form as soon as that row has been.  Every row is rewritten
+// conditionally, by the same rules as repair.
+//
+// A manager that carries the deletion of a parent while children are on their way to where it looks for them does not find them, so
+// the last step on rows lets them go.  Only those whose parent is nowhere, where the old model has it included, and only through
+// relations that the old model keeps in the same way: otherwise no row is deleted because its parent is missing.
+//
+// The table's stream is followed meanwhile: what a program of the old model had acknowledged before the last step on rows ended is in
+// its new form as well.  What it writes later needs another run, with the same plan, which does no harm however often.
+//
+// A row that cannot be put where it belongs, or whose unique value another row has, stays as it is and is in the report; then the
+// steps behind are not begun.
+Result<MigrationReport, Problem> migrate(const model::Model& from, const model::Model& to, const MigrationPlan& plan,
+                                         client::Client& client, const Clock& clock, Random& random,
+                                         const std::function<void(const MigrationProgress&)>& progress = {});
+
+}  // namespace stator::runtime

@@ -1,0 +1,194 @@
+#include "stator/runtime/read/pattern_requests.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "stator/runtime/problem.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Comparison;
+using model::KeyCondition;
+using model::KeyDesign;
+using value::AttributeValue;
+using value::Item;
+
+// The keys of the table or index that a pattern reads.
+struct Keys {
+  std::vector<KeyDesign> partition, sort;
+};
+
+Keys keys_of(const model::TableDesign& table, const model::IndexDesign* index) {
+  const auto table_sort = table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>();
+  if (index == nullptr) return {.partition = {table.partition}, .sort = table_sort};
+  return {.partition = index->local ? std::vector{table.partition} : index->partition, .sort = index->sort};
+}
+
+value::Type type_of(const std::vector<KeyDesign>& keys, const std::string& name) {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const KeyDesign& key) { return key.name == name; });
+  return found == keys.end() ? value::Type::S : found->type;
+}
+
+Result<AttributeValue, Problem> key_value(std::string text, value::Type type) {
+  if (type == value::Type::N) return AttributeValue(TRY(checked(value::Number::parse(text))));
+  if (type == value::Type::B) return AttributeValue::binary(text);
+  return AttributeValue(std::move(text));
+}
+
+// Of one type.
+bool is_greater(const AttributeValue& a, const AttributeValue& b) {
+  if (a.as_number() != nullptr) return *a.as_number() > *b.as_number();
+  if (a.as_string() != nullptr) return *a.as_string() > *b.as_string();
+  return *a.as_binary() > *b.as_binary();
+}
+
+// A range whose bounds are in the wrong order.  DynamoDB refuses it as well, in words that no caller has used.
+Problem wrong_way_round(const KeyCondition& range, const model::Pattern& pattern) {
+  const auto low = range.operands[0].attributes(), high = range.operands[1].attributes();
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<model::ValueProblem> details;
+  for (const auto& parameter : pattern.parameters) {
+    const auto& name = parameter.name;
+    if (is_in(low, name) == is_in(high, name)) continue;  // of neither bound, or of both
+    details.push_back(
+        {name, is_in(low, name) ? "is behind the end of the range" : "is before the beginning of the range"});
+  }
+  return invalid("the range ends before it begins", std::move(details));
+}
+
+// Writes the key condition of one request.
+class ConditionWriter {
+ public:
+  ConditionWriter(const model::Pattern& pattern, const Item& values, unsigned shard)
+      : pattern_(pattern),
+        lookup_([&values](std::string_view name) { return model::find_path(values, name); }),
+        shard_(shard) {}
+
+  Result<void, Problem> add(const KeyCondition& condition, value::Type type) {
+    type_ = type;
+    const auto& operands = condition.operands;
+    if (condition.comparison == Comparison::Between) {
+      const auto low = TRY(value_of(operands[0]));
+      const auto high = TRY(value_of(operands[1], condition.ending));
+      if (low && high) {
+        if (is_greater(*low, *high)) return wrong_way_round(condition, pattern_);
+        term(condition, fmt::format("{{}} BETWEEN {} AND {}", placeholder(*low), placeholder(*high)));
+        if (condition.half_open) excluded_ = *high;
+      } else if (low) {
+        term(condition, "{} >= " + placeholder(*low));
+      } else if (high) {
+        term(condition, (condition.half_open ? "{} < " : "{} <= ") + placeholder(*high));
+      }
+      return {};
+    }
+    if (condition.comparison == Comparison::BeginsWith) {
+      const auto prefix = TRY(checked(operands[0].render_prefix(lookup_, shard_)));
+      if (!prefix.text.empty()) {
+        term(condition, fmt::format("begins_with({{}}, {})", placeholder(TRY(key_value(prefix.text, type)))));
+      }
+      return {};
+    }
+    const auto operand = TRY(value_of(operands[0], condition.ending));
+    if (operand) term(condition, fmt::format("{{}} {} {}", sign(condition.comparison), placeholder(*operand)));
+    return {};
+  }
+
+  // Whether the last condition is there; a bound without a value is not.
+  std::size_t terms() const { return terms_.size(); }
+  const std::optional<AttributeValue>& excluded() const { return excluded_; }
+  Clause take() {
+    clause_.text = fmt::format("{}", fmt::join(terms_, " AND "));
+    return std::move(clause_);
+  }
+
+ private:
+  static std::string_view sign(Comparison comparison) {
+    switch (comparison) {
+      case Comparison::Less: return "<";
+      case Comparison::LessOrEqual: return "<=";
+      case Comparison::Greater: return ">";
+      case Comparison::GreaterOrEqual: return ">=";
+      default: return "=";
+    }
+  }
+
+  Result<std::optional<AttributeValue>, Problem> value_of(const model::Template& text, std::string_view ending = {}) {
+    auto rendered = TRY(checked(text.render(lookup_, shard_)));
+    if (!rendered) return std::optional<AttributeValue>();
+    return std::optional(TRY(key_value(rendered->append(ending), type_)));
+  }
+  std::string placeholder(const AttributeValue& content) {
+    auto name = fmt::format(":k{}", clause_.values.size());
+    clause_.values.set(name, content);
+    return name;
+  }
+  void term(const KeyCondition& condition, const std::string& with_hole) {
+    const auto name = fmt::format("#k{}", clause_.names.size());
+    clause_.names.set(name, AttributeValue::string(condition.attribute));
+    terms_.push_back(fmt::format(fmt::runtime(with_hole), name));
+  }
+
+  const model::Pattern& pattern_;
+  model::Template::Lookup lookup_;
+  unsigned shard_;
+  value::Type type_ = value::Type::S;
+  Clause clause_;
+  std::vector<std::string> terms_;
+  std::optional<AttributeValue> excluded_;
+};
+
+// DynamoDB filters by what is no key.
+bool can_filter(const model::Expression& filter, const Keys& keys) {
+  const auto paths = filter.paths();
+  const auto is_key = [&](const std::string& path) {
+    const auto named = [&](const KeyDesign& key) { return key.name == path; };
+    return std::any_of(keys.partition.begin(), keys.partition.end(), named) ||
+           std::any_of(keys.sort.begin(), keys.sort.end(), named);
+  };
+  return filter.is_dynamodb() && std::none_of(paths.begin(), paths.end(), is_key);
+}
+
+}  // namespace
+
+Result<PatternRequests, Problem> query_of(const model::Model& model, const model::Pattern& pattern, const Item& values,
+                                          bool ascending) {
+  const auto& table = model.table;
+  const auto* index = pattern.index ? table.find_index(*pattern.index) : nullptr;
+  const auto keys = keys_of(table, index);
+  PatternRequests query;
+  Clause filter;
+  if (pattern.filter && can_filter(*pattern.filter, keys)) {
+    const model::Expression::Scope scope{
+        .attribute = {}, .input = [&](std::string_view name) { return values.find(name); }, .generate = {}};
+    filter = TRY(checked(pattern.filter->to_dynamodb(scope, "f")));
+    query.filtered = true;
+  }
+  for (unsigned shard = 0; shard < pattern.shards(); ++shard) {
+    ConditionWriter writer(pattern, values, shard);
+    for (const auto& condition : pattern.partition) {
+      const auto before = writer.terms();
+      TRY(writer.add(condition, type_of(keys.partition, condition.attribute)));
+      if (writer.terms() == before) return invalid("something that this list needs to know is missing");
+    }
+    for (const auto& condition : pattern.sort) {
+      TRY(writer.add(condition, type_of(keys.sort, condition.attribute)));
+    }
+    query.excluded = writer.excluded();
+    QueryRequest request;
+    request.table = table.name;
+    request.index = pattern.index.value_or("");
+    request.condition = writer.take();
+    request.filter = filter;
+    request.ascending = ascending;
+    request.consistent = pattern.consistent;
+    query.requests.push_back(std::move(request));
+  }
+  return query;
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,373 @@
+// Repository::run: one page of a pattern.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/model/rows.h"
+#include "stator/runtime/access.h"
+#include "stator/runtime/object.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/read/ordered_read.h"
+#include "stator/runtime/read/pattern_requests.h"
+#include "stator/runtime/repository_state.h"
+#include "stator/runtime/write/given.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using model::Model;
+using model::Pattern;
+using model::Record;
+using value::AttributeValue;
+using value::Item;
+
+constexpr std::string_view kOrder = "order";  // the parameter of Order::Asked
+
+// An object with the key of its main row, by which parents are known.
+struct Found {
+  Object object;
+  std::optional<Item> key;
+};
+
+// Runs one page.  Confined to the call.
+class PatternRun {
+ public:
+  PatternRun(Context& context, const Pattern& pattern, const Caller& caller)
+      : context_(context), model_(*context.model), pattern_(pattern), caller_(caller), transaction_(context) {}
+
+  Result<Page, Problem> run(Item parameters, const PageRequest& page) {
+    include_deleted_ = page.include_deleted;
+    const auto limit = TRY(limit_of(page));
+    const auto ascending = TRY(direction(parameters));
+    TRY(admit(std::move(parameters)));
+    auto query = TRY(query_of(model_, pattern_, values_, ascending));
+    excluded_ = std::move(query.excluded);
+    filter_here_ = pattern_.filter && !query.filtered;
+    const auto* index = pattern_.index ? model_.table.find_index(*pattern_.index) : nullptr;
+    auto read = TRY(OrderedRead::begin(context_.dynamo, model_.table, index, std::move(query.requests), page.start,
+                                       [this](const Item& row) { return accept(row); }));
+    auto rows = TRY(read.read(limit));
+
+    std::vector<Found> found;
+    for (auto& row : rows.rows) found.push_back(to_found(std::move(row)));
+    if (pattern_.nest) found = TRY(nest(std::move(found)));
+    Page result;
+    for (auto& one : found) result.objects.push_back(std::move(one.object));
+    TRY(join(result.objects));
+    result.next = std::move(rows.next);
+    if (!pattern_.single) return result;
+    if (result.objects.empty()) return not_found(pattern_.returns.front().entity);
+    result.next.reset();
+    return result;
+  }
+
+ private:
+  // ----------------------------------------------------------------------------------------------------------- what is asked
+
+  Result<unsigned, Problem> limit_of(const PageRequest& page) const {
+    if (pattern_.single) return 1U;
+    if (!page.limit) return pattern_.default_limit;
+    if (*page.limit >= 1 && *page.limit <= pattern_.max_limit) return *page.limit;
+    return invalid({{"limit", fmt::format("must be from 1 to {}", pattern_.max_limit)}});
+  }
+
+  Result<bool, Problem> direction(Item& parameters) const {
+    if (pattern_.order != model::Order::Asked) return pattern_.order == model::Order::Ascending;
+    const auto* asked = parameters.find(kOrder);
+    if (asked == nullptr) return pattern_.default_order == model::Order::Ascending;
+    const auto word = asked->as_string() == nullptr ? std::string() : *asked->as_string();
+    parameters.erase(kOrder);
+    if (word == "asc" || word == "ascending") return true;
+    if (word == "desc" || word == "descending") return false;
+    return invalid({{std::string(kOrder), "must be asc or desc"}});
+  }
+
+  // Whether the caller may run the pattern, and about whose rows it is.
+  Result<void, Problem> admit(Item parameters) {
+    if (auto problem = shut_out(pattern_.access, caller_)) return std::move(*problem);
+    for (const auto& returned : pattern_.returns) {
+      const auto& owner = model_.find_entity(returned.entity)->owner;
+      const bool asked = owner && std::any_of(pattern_.parameters.begin(), pattern_.parameters.end(),
+                                              [&](const auto& parameter) { return parameter.name == *owner; });
+      if (asked && caller_.subject && parameters.find(*owner) == nullptr) {
+        parameters.set(*owner, AttributeValue::string(*caller_.subject));
+      }
+    }
+    auto problems = check_inputs(pattern_.parameters, parameters);
+    if (!problems.empty()) return invalid(std::move(problems));
+    values_ = parameters;
+    if (caller_.subject) values_.set("me", AttributeValue::string(*caller_.subject));
+    values_.set("now", context_.generator.call("now"));
+
+    lets_all_in_ = lets_in(pattern_.access, caller_);
+    if (pattern_.within) return admit_within(parameters);
+    for (const auto& name : pattern_.access.grants) {
+      const auto gives = TRY(look_up(transaction_, model_, *model_.find_grant(name), parameters, caller_));
+      if (!gives) continue;
+      for (const auto& [attribute, content] : *gives) values_.set(attribute, content);
+      granted_ = *gives;
+      break;
+    }
+    return {};
+  }
+
+  Result<void, Problem> admit_within(const Item& parameters) {
+    const auto& entity = *model_.find_entity(*pattern_.within);
+    const auto seen = TRY(find_visible(transaction_, model_, entity, parameters, caller_, include_deleted_));
+    for (const auto& [name, content] : *seen.draft->after) {
+      if (values_.find(name) == nullptr) values_.set(name, content);
+    }
+    if (seen.grant == nullptr) return {};
+    const auto& grants = pattern_.access.grants;
+    const bool granted = std::find(grants.begin(), grants.end(), seen.grant->name) != grants.end();
+    if (!granted && !lets_all_in_) return forbidden();
+    Item gives;
+    for (const auto& [ours, theirs] : seen.grant->gives) {
+      if (const auto* content = seen.draft->after->find(ours)) gives.set(ours, *content);
+    }
+    granted_ = std::move(gives);
+    return {};
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- which rows
+
+  // The entity and record of a row among those that the pattern returns; nulls when it is none of them.
+  std::pair<const Entity*, const Record*> returned_type(const Item& row) const {
+    const auto* type = row.find(model_.table.type_attribute);
+    if (type == nullptr) return untold_type(row);
+    if (type->as_string() == nullptr) return {nullptr, nullptr};
+    const auto [entity, record] = model_.find_row_type(*type->as_string());
+    for (const auto& returned : pattern_.returns) {
+      if (entity == nullptr || returned.entity != entity->name) continue;
+      if (entity->find_record(returned.record) == record) return {entity, record};
+    }
+    return {nullptr, nullptr};
+  }
+
+  // The same of a row that does not say what it is, because the index does not hold that.
+  std::pair<const Entity*, const Record*> untold_type(const Item& row) const {
+    const auto* index = pattern_.index ? model_.table.find_index(*pattern_.index) : nullptr;
+    const bool untold = index != nullptr && !model_.table.projects(*index, model_.table.type_attribute);
+    if (!untold || pattern_.returns.size() != 1) return {nullptr, nullptr};
+    const auto* entity = model_.find_entity(pattern_.returns.front().entity);
+    const auto* record = entity->find_record(pattern_.returns.front().record);
+    if (!model::could_be(model_, *entity, *record, row)) return {nullptr, nullptr};
+    return {entity, record};
+  }
+
+  // Whether the pattern asks for deleted ones itself: by its filter, or by reading rows that exist only while deleted.
+  bool asks_for_deleted(const Entity& entity, const Record& record) const {
+    const auto reads = [&](const std::optional<model::Expression>& expression) {
+      if (!expression) return false;
+      const auto paths = expression->paths();
+      return std::find(paths.begin(), paths.end(), entity.soft_delete->attribute) != paths.end();
+    };
+    if (reads(pattern_.filter) || reads(record.when)) return true;
+    return std::any_of(pattern_.partition.begin(), pattern_.partition.end(), [&](const auto& condition) {
+      const auto* rule = record.find_key(condition.attribute);
+      return rule != nullptr && std::any_of(rule->alternatives.begin(), rule->alternatives.end(),
+                                            [&](const auto& alternative) { return reads(alternative.when); });
+    });
+  }
+
+  bool is_hidden(const Entity& entity, const Item& attributes) const {
+    return !include_deleted_ && !is_live(entity, attributes);
+  }
+
+  Result<bool, Problem> accept(const Item& row) const {
+    const auto [entity, record] = returned_type(row);
+    if (entity == nullptr) return false;
+    if (excluded_ && !pattern_.sort.empty()) {
+      const auto* sort = row.find(pattern_.sort.back().attribute);
+      if (sort != nullptr && *sort == *excluded_) return false;
+    }
+    const auto attributes = model::attributes_of(model_, *entity, *record, row);
+    if (is_hidden(*entity, attributes) && !asks_for_deleted(*entity, *record)) return false;
+    if (filter_here_) {
+      const model::Expression::Scope scope{.attribute = [&](std::string_view name) { return attributes.find(name); },
+                                           .input = [&](std::string_view name) { return values_.find(name); },
+                                           .generate = {}};
+      if (!TRY(checked(pattern_.filter->holds(scope)))) return false;
+    }
+    return may_see(*entity, attributes);
+  }
+
+  Result<bool, Problem> may_see(const Entity& entity, const Item& attributes) const {
+    if (lets_all_in_ || TRY(lets_in(pattern_.access, entity, attributes, caller_))) return true;
+    if (!pattern_.access.owner && !granted_) return false;
+    const auto* owner = entity.owner ? attributes.find(*entity.owner) : nullptr;
+    if (owner == nullptr) return is_keyed_by_owner(entity);  // not projected, or nobody's in particular
+    const auto* given = granted_ ? granted_->find(*entity.owner) : nullptr;
+    return given != nullptr && *given == *owner;
+  }
+
+  // The partition is made from the caller, or from what the entity that was seen belongs to.
+  bool is_keyed_by_owner(const Entity& entity) const {
+    return std::any_of(pattern_.partition.begin(), pattern_.partition.end(), [&](const auto& condition) {
+      const auto names = condition.operands.front().attributes();
+      return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return name == "me" || (pattern_.within && (name == entity.owner || is_within_identity(name)));
+      });
+    });
+  }
+  bool is_within_identity(const std::string& name) const {
+    const auto identity = model_.find_entity(*pattern_.within)->identity(model_.table);
+    return std::find(identity.begin(), identity.end(), name) != identity.end();
+  }
+
+  Found to_found(Item row) const {
+    const auto [entity, record] = returned_type(row);
+    auto attributes = model::attributes_of(model_, *entity, *record, row);
+    auto key = model::key_of(model_, *entity, attributes);
+    return {.object = to_object(model_, *entity, std::move(attributes)),
+            .key = key.ok() ? std::move(*key) : std::nullopt};
+  }
+
+  // ------------------------------------------------------------------------------------------------------- nesting and joining
+
+  // The main row that a relation of an object points to.
+  std::optional<Item> target_of(const Object& object, const std::string& relation) const {
+    const auto* parent = object.entity->find_parent(relation);
+    if (parent == nullptr) return std::nullopt;
+    auto key = model::parent_key(model_, *object.entity, *parent, object.attributes);
+    return key.ok() ? std::move(*key) : std::nullopt;
+  }
+
+  // Entities by the keys of their main rows, those that are there and not hidden.
+  Result<std::vector<Found>, Problem> fetch(const std::vector<Item>& keys) {
+    std::vector<Found> found;
+    for (const auto& row : TRY(context_.dynamo.batch_get(model_.table.name, keys, pattern_.consistent))) {
+      const auto* type = row.find(model_.table.type_attribute);
+      if (type == nullptr || type->as_string() == nullptr) continue;
+      const auto [entity, record] = model_.find_row_type(*type->as_string());
+      if (entity == nullptr || record != &entity->main()) continue;
+      auto attributes = model::attributes_of(model_, *entity, *record, row);
+      if (is_hidden(*entity, attributes)) continue;
+      found.push_back({.object = to_object(model_, *entity, std::move(attributes)),
+                       .key = model::primary_key_of(model_.table, row)});
+    }
+    return found;
+  }
+
+  static Found* find(std::vector<Found>& list, const Item& key) {
+    const auto known = std::find_if(list.begin(), list.end(), [&](const Found& one) { return one.key == key; });
+    return known == list.end() ? nullptr : &*known;
+  }
+  static void add_key(std::vector<Item>& keys, const std::optional<Item>& key) {
+    if (key && std::find(keys.begin(), keys.end(), *key) == keys.end()) keys.push_back(*key);
+  }
+
+  // Children go into their parents.  A parent that is not on this page was on an earlier one: it is fetched and says `continued`.
+  Result<std::vector<Found>, Problem> nest(std::vector<Found> rows) {
+    const auto& rule = *pattern_.nest;
+    const auto parent_of = [&](const Found& one) -> std::optional<Item> {
+      const auto& children = rule.children;
+      const bool is_child = std::find(children.begin(), children.end(), one.object.entity->name) != children.end();
+      return is_child ? target_of(one.object, rule.relation) : std::nullopt;
+    };
+    std::vector<Item> absent;
+    for (const auto& one : rows) {
+      const auto key = parent_of(one);
+      if (key && find(rows, *key) == nullptr) add_key(absent, key);
+    }
+    auto earlier = TRY(fetch(absent));
+
+    std::vector<Found> nested;
+    const auto home_of = [&](const Item& key) -> Found* {
+      if (auto* there = find(nested, key)) return there;
+      auto* source = find(rows, key);  // with a descending order it comes after its children
+      const bool on_page = source != nullptr;
+      if (!on_page) source = find(earlier, key);
+      if (source == nullptr || source->object.entity->name != rule.parent) return nullptr;
+      auto& home = nested.emplace_back(*source);
+      home.object.continued = !on_page;
+      home.object.nested_as = rule.as;
+      return &home;
+    };
+    for (auto& one : rows) {
+      if (const auto key = parent_of(one)) {
+        if (auto* home = home_of(*key)) {
+          home->object.nested.push_back(std::move(one.object));
+          one.key.reset();
+          continue;
+        }
+      }
+      if (one.object.entity->name == rule.parent && one.key) {
+        home_of(*one.key);
+        continue;
+      }
+      nested.push_back(std::move(one));
+    }
+    return nested;
+  }
+
+  static void visit(std::vector<Object>& objects, const std::function<void(Object&)>& visitor) {
+    for (auto& object : objects) {
+      visitor(object);
+      visit(object.nested, visitor);
+    }
+  }
+
+  // What is joined is somebody's, too: the caller's, everyone's, or of whoever let the caller in.
+  Result<bool, Problem> may_join(const Object& object) const {
+    const auto& read = object.entity->read;
+    if (TRY(lets_in(read, *object.entity, object.attributes, caller_))) return true;
+    return granted_ && !read.grants.empty() && std::all_of(granted_->begin(), granted_->end(), [&](const auto& given) {
+             const auto* found = object.attributes.find(given.name);
+             return found != nullptr && *found == given.value;
+           });
+  }
+
+  Result<void, Problem> join(std::vector<Object>& objects) {
+    if (pattern_.joins.empty()) return {};
+    std::vector<Item> keys;
+    visit(objects, [&](Object& object) {
+      for (const auto& rule : pattern_.joins) add_key(keys, target_of(object, rule.relation));
+    });
+    auto targets = TRY(fetch(keys));
+    for (auto target = targets.begin(); target != targets.end();) {
+      target = TRY(may_join(target->object)) ? std::next(target) : targets.erase(target);
+    }
+    visit(objects, [&](Object& object) {
+      for (const auto& rule : pattern_.joins) {
+        const auto key = target_of(object, rule.relation);
+        const auto* target = key ? find(targets, *key) : nullptr;
+        if (target == nullptr || target->object.entity->name != object.entity->find_parent(rule.relation)->entity) {
+          continue;
+        }
+        auto joined = target->object;
+        if (!rule.attributes.empty()) {
+          Item chosen;
+          for (const auto& name : rule.attributes) {
+            if (const auto* content = joined.attributes.find(name)) chosen.set(name, *content);
+          }
+          joined.attributes = std::move(chosen);
+        }
+        object.joined.emplace_back(rule.as, std::move(joined));
+      }
+    });
+    return {};
+  }
+
+  Context& context_;
+  const Model& model_;
+  const Pattern& pattern_;
+  const Caller& caller_;
+  Transaction transaction_;  // reads pointers and the entity that the pattern is within
+  Item values_;
+  std::optional<Item> granted_;  // what the grant gives through which the caller is let in
+  bool include_deleted_ = false;
+  bool lets_all_in_ = false;
+  std::optional<AttributeValue> excluded_;
+  bool filter_here_ = false;
+};
+
+}  // namespace
+
+Result<Page, Problem> Repository::run(const Pattern& pattern, const Item& parameters, const Caller& caller,
+                                      const PageRequest& page) {
+  return PatternRun(state_->context, pattern, caller).run(parameters, page);
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,294 @@
+#include "stator/runtime/write/transaction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/runtime/problem.h"
+
+namespace stator::runtime {
+namespace {
+
+using model::Entity;
+using value::AttributeValue;
+using value::Item;
+
+void strip_transient(const Entity& entity, Item& attributes) {
+  for (const auto& attribute : entity.attributes) {
+    if (attribute.transient) attributes.erase(attribute.name);
+  }
+}
+
+// Whether nothing differs but what drifts, and what is derived from it.
+bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) {
+  return std::all_of(entity.attributes.begin(), entity.attributes.end(), [&](const model::Attribute& attribute) {
+    const auto* left = a.find(attribute.name);
+    const auto* right = b.find(attribute.name);
+    const bool same = left == nullptr || right == nullptr ? left == right : *left == *right;
+    return same || attribute.drifts || attribute.derived;
+  });
+}
+
+}  // namespace
+
+std::uint64_t version_of(const model::TableDesign& table, const Item& attributes) {
+  const auto* version = attributes.find(table.version_attribute);
+  const auto* number = version == nullptr ? nullptr : version->as_number();
+  return number == nullptr ? 0 : static_cast<std::uint64_t>(number->to_int64().value_or(0));
+}
+
+Transaction::Transaction(Context& context, bool consistent)
+    : context_(context), model_(*context.model), consistent_(consistent), plan_(context.model->table) {}
+
+// ------------------------------------------------------------------------------------------------------------------- reading
+
+Draft* Transaction::find(const Item& key) {
+  const auto found = std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& draft) { return draft.key == key; });
+  return found == drafts_.end() ? nullptr : &*found;
+}
+
+Result<const std::optional<Item>*, Problem> Transaction::read(const Item& key) {
+  const auto known = std::find_if(stored_.begin(), stored_.end(), [&](const Stored& row) { return row.first == key; });
+  if (known != stored_.end()) return &known->second;
+  auto row = TRY(context_.dynamo.get(model_.table.name, key, consistent_));
+  return &stored_.emplace_back(key, std::move(row)).second;
+}
+
+Result<Draft*, Problem> Transaction::load(const Entity& entity, const Item& naming) {
+  const auto key = TRY(checked(model::key_of(model_, entity, naming)));
+  if (!key) return nullptr;
+  return load_key(entity, *key);
+}
+
+Result<Draft*, Problem> Transaction::load_key(const Entity& entity, const Item& key) {
+  if (auto* known = find(key)) return known->entity == &entity && known->after ? known : nullptr;
+  const auto& row = *TRY(read(key));
+  if (!row) return nullptr;
+  const auto* type = row->find(model_.table.type_attribute);
+  if (type == nullptr || *type != AttributeValue::string(entity.main().type)) return nullptr;
+  auto& draft = drafts_.emplace_back();
+  draft.entity = &entity;
+  draft.key = key;
+  draft.before = model::attributes_of(model_, entity, entity.main(), *row);
+  draft.after = draft.before;
+  return &draft;
+}
+
+void Transaction::depend_on(const Draft& draft, const std::set<std::string>& attributes) {
+  if (!draft.before) return;
+  const auto& entity = *draft.entity;
+  const auto is_as_before = [&](const std::string& name) {
+    const auto* seen = draft.before->find(name);
+    plan_.require(draft.key, {.kind = Requirement::Kind::Is,
+                              .attribute = name,
+                              .value = seen == nullptr ? std::nullopt : std::optional(*seen)});
+  };
+  plan_.require(draft.key, {.kind = Requirement::Kind::Is,
+                            .attribute = model_.table.type_attribute,
+                            .value = AttributeValue::string(entity.main().type)});
+  if (entity.versioned) is_as_before(model_.table.version_attribute);
+  const auto& rules = context_.rules.of(entity);
+  for (const auto& name : attributes) {
+    if (entity.find_attribute(name) == nullptr || rules.identity.contains(name)) continue;
+    if (!entity.versioned || rules.drifting.contains(name)) is_as_before(name);
+  }
+}
+
+Result<void, Problem> Transaction::depend_on_absence(const Entity& entity, const Item& naming) {
+  const auto key = TRY(checked(model::key_of(model_, entity, naming)));
+  return key ? depend_on_absence_at(entity, *key) : Result<void, Problem>();
+}
+
+Result<void, Problem> Transaction::depend_on_absence_at(const Entity& entity, const Item& key) {
+  if (find(key) != nullptr) return {};
+  const auto& row = *TRY(read(key));
+  if (!row) {
+    plan_.require(key, {.kind = Requirement::Kind::Absent});
+  } else {  // of another type
+    plan_.require(key, {.kind = Requirement::Kind::IsNot,
+                        .attribute = model_.table.type_attribute,
+                        .value = AttributeValue::string(entity.main().type)});
+  }
+  return {};
+}
+
+Result<void, Problem> Transaction::retry_when_taken(const Draft& draft) {
+  const auto& row = *TRY(read(draft.key));
+  if (!row) {
+    plan_.require(draft.key, {.kind = Requirement::Kind::Absent});
+    return {};
+  }
+  const auto* type = row->find(model_.table.type_attribute);
+  const bool is_one = type != nullptr && *type == AttributeValue::string(draft.entity->main().type);
+  if (is_one) return not_found(draft.entity->name);
+  return {};  // something else has that key, which the commit refuses
+}
+
+// ------------------------------------------------------------------------------------------------------------------ changing
+
+Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attributes, Source source) {
+  auto problems = check_new(entity, attributes, source);
+  for (const auto& attribute : entity.attributes) {
+    if (attributes.find(attribute.name) != nullptr) continue;
+    if (attribute.generated != model::Generated::No) {
+      attributes.set(attribute.name, context_.generator.make(attribute.generated));
+    } else if (attribute.updated) {
+      attributes.set(attribute.name, context_.generator.make(model::Generated::Now));
+    } else if (attribute.count || attribute.sum) {
+      attributes.set(attribute.name, AttributeValue::number(0));
+    } else if (attribute.default_value) {
+      attributes.set(attribute.name, *attribute.default_value);
+    }
+  }
+  check_complete(entity, attributes, problems);
+  check_named(entity, attributes, problems);
+  if (!problems.empty()) return invalid(std::move(problems));
+  if (entity.versioned) {
+    // What comes again does not begin with a version that a former one had: who has read that one would change this.
+    const auto first = context_.rules.of(entity).comes_once ? 1 : context_.generator.milliseconds();
+    attributes.set(model_.table.version_attribute, AttributeValue::number(first));
+  }
+
+  TRY(compute(entity, std::nullopt, attributes));
+  const bool named_by_number = TRY(fill_next(entity, std::nullopt, attributes));
+  check_whole(entity, nullptr, attributes, source, problems);
+  if (!problems.empty()) return invalid(std::move(problems));
+  strip_transient(entity, attributes);
+  const auto key = TRY(checked(model::key_of(model_, entity, attributes)));
+  if (!key) return invalid("something that names the " + entity.name + " is missing");
+  if (find(*key) != nullptr) return conflict("Exists", "this " + entity.name + " is there already");
+  if (TRY(has_heirs(entity, *key, attributes))) {
+    return conflict("StillGoing", "what belonged to the former " + entity.name + " is still being removed; try again");
+  }
+  // Whoever was faster with this number takes nothing away: there is another.
+  if (named_by_number) plan_.require(*key, {.kind = Requirement::Kind::Absent});
+  auto& draft = drafts_.emplace_back();
+  draft.entity = &entity;
+  draft.key = *key;
+  draft.by_user = true;
+  TRY(shift(draft, std::move(attributes)));
+  return &draft;
+}
+
+// A key with alternatives may do without some of the names.
+void Transaction::check_named(const Entity& entity, const Item& attributes,
+                              std::vector<model::ValueProblem>& problems) const {
+  std::vector<model::ValueProblem> missing;
+  for (const auto& name : context_.rules.of(entity).identity) {
+    const auto* attribute = entity.find_attribute(name);
+    if (attribute == nullptr || attributes.find(name) != nullptr) continue;
+    if (attribute->computed() || attribute->next) return;  // it comes later
+    if (!attribute->required) missing.push_back({name, "is required"});
+  }
+  if (missing.empty()) return;
+  const auto key = model::key_of(model_, entity, attributes);
+  if (key && !*key) problems.insert(problems.end(), missing.begin(), missing.end());
+}
+
+Result<void, Problem> Transaction::change(Draft& draft, const model::PlainObject& changes, Source source) {
+  const auto& entity = *draft.entity;
+  if (entity.append_only) return conflict("AppendOnly", entity.name + " is never changed");
+  auto given = changes;
+  auto problems = check_changes(entity, model_.table, given, source);
+  auto to = *draft.after;
+  for (const auto& name : given.nulls) {
+    const auto* attribute = entity.find_attribute(name);
+    if (attribute != nullptr && attribute->default_value) {
+      to.set(name, *attribute->default_value);
+    } else {
+      to.erase(name);
+    }
+  }
+  for (const auto& [name, content] : given.values) to.set(name, content);
+  for (const auto& attribute : entity.attributes) {  // what lacked it before was let in then
+    const bool cleared = draft.after->find(attribute.name) != nullptr && to.find(attribute.name) == nullptr;
+    if (cleared && attribute.required && !attribute.next) problems.push_back({attribute.name, "is required"});
+  }
+  if (!problems.empty()) return invalid(std::move(problems));
+  return change_to(draft, std::move(to), source, given.values);
+}
+
+Result<void, Problem> Transaction::change_to(Draft& draft, Item to, Source source, const Item& given) {
+  const auto& entity = *draft.entity;
+  TRY(compute(entity, draft.after, to));
+  TRY(leave_orders(entity, *draft.after, to, given));
+  TRY(fill_next(entity, draft.after, to));
+  std::vector<model::ValueProblem> problems;
+  check_whole(entity, &*draft.after, to, source, problems);
+  if (!problems.empty()) return invalid(std::move(problems));
+  auto kept = to;
+  strip_transient(entity, kept);
+  if (kept == *draft.after) return {};
+  if (source == Source::Model && differs_by_drift_alone(entity, *draft.after, kept))
+    return shift(draft, std::move(kept));
+  for (const auto& attribute : entity.attributes) {
+    if (attribute.updated) to.set(attribute.name, context_.generator.make(model::Generated::Now));
+  }
+  if (entity.versioned && !draft.by_user) {
+    const auto next = version_of(model_.table, to) + 1;
+    to.set(model_.table.version_attribute, AttributeValue::number(static_cast<std::int64_t>(next)));
+  }
+  draft.by_user = true;
+  TRY(derive(entity, draft.after, to));
+  strip_transient(entity, to);
+  return shift(draft, std::move(to));
+}
+
+Result<void, Problem> Transaction::change_with_numbers(Draft& draft, Item to) {
+  const auto all = to;
+  return change_to(draft, std::move(to), Source::Request, all);
+}
+
+Result<void, Problem> Transaction::remove(Draft& draft) {
+  TRY(check_unused(draft));
+  draft.by_user = true;
+  return shift(draft, std::nullopt);
+}
+
+Result<void, Problem> Transaction::soft_delete(Draft& draft) {
+  TRY(check_unused(draft));
+  const auto& rule = *draft.entity->soft_delete;
+  auto to = *draft.after;
+  to.set(rule.attribute, AttributeValue::boolean(true));
+  if (rule.at) to.set(*rule.at, context_.generator.make(model::Generated::Now));
+  if (rule.keep && model_.table.ttl_attribute) {
+    to.set(*model_.table.ttl_attribute, AttributeValue::number(context_.generator.seconds_from_now(*rule.keep)));
+  }
+  return change_with_numbers(draft, std::move(to));
+}
+
+Result<void, Problem> Transaction::restore(Draft& draft) {
+  const auto& rule = *draft.entity->soft_delete;
+  auto to = *draft.after;
+  // As it is in one that was never deleted: records may exist while it is false, or while it is absent.
+  const auto& untouched = draft.entity->find_attribute(rule.attribute)->default_value;
+  if (untouched) {
+    to.set(rule.attribute, *untouched);
+  } else {
+    to.erase(rule.attribute);
+  }
+  if (rule.at) to.erase(*rule.at);
+  if (rule.keep && model_.table.ttl_attribute) to.erase(*model_.table.ttl_attribute);
+  return change_with_numbers(draft, std::move(to));
+}
+
+// Asked at the end: an action may take one child out for another.
+Result<void, Problem> Transaction::check(const Draft& draft) {
+  if (!draft.after) return {};
+  auto [problems, counted] = check_end(*draft.entity, draft.before ? &*draft.before : nullptr, *draft.after);
+  if (problems.empty()) return {};
+  if (!counted) return invalid(std::move(problems));
+  auto message =
+      fmt::format("of this {}, {} {}", draft.entity->name, problems.front().attribute, problems.front().problem);
+  return conflict("CheckFailed", std::move(message), std::move(problems));
+}
+
+Result<WritePlan::Commit, Problem> Transaction::commit() {
+  for (const auto& draft : drafts_) {
+    TRY(check(draft));
+    TRY(plan(draft));
+  }
+  return plan_.commit(context_.dynamo);
+}
+
+}  // namespace stator::runtime
