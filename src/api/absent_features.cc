@@ -13,7 +13,7 @@ namespace {
 #define DYNAMODB(name) "com.amazonaws.dynamodb.v20120810#" name
 
 void fail(OperationCall& call, std::string_view type, std::string message) {
-  call.fail(Fault{.type = std::string(type), .message = std::move(message), .members = {}});
+  call.fail(Fault{.type = std::string(type), .message = std::move(message)});
 }
 
 void not_supported(OperationCall& call, std::string_view operation) {

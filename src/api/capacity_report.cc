@@ -3,6 +3,38 @@
 #include <algorithm>
 
 namespace stator::api {
+namespace {
+
+void write_units(value::JsonWriter& json, CapacityKind kind, double units) {
+  json.key("CapacityUnits").real(units);
+  if (kind == CapacityKind::TransactionalRead) json.key("ReadCapacityUnits").real(units);
+  if (kind == CapacityKind::TransactionalWrite) json.key("WriteCapacityUnits").real(units);
+}
+
+}  // namespace
+
+void write_consumed(value::JsonWriter& json, const ConsumedCapacity& capacity) {
+  json.begin_object().key("TableName").string(capacity.table);
+  write_units(json, capacity.kind, capacity.units);
+  if (capacity.parts) {
+    json.key("Table").begin_object();
+    write_units(json, capacity.kind, capacity.parts->table);
+    json.end_object();
+    const auto write_indexes = [&](std::string_view name, const std::vector<std::pair<std::string, double>>& indexes) {
+      if (indexes.empty()) return;
+      json.key(name).begin_object();
+      for (const auto& [index, units] : indexes) {
+        json.key(index).begin_object();
+        write_units(json, capacity.kind, units);
+        json.end_object();
+      }
+      json.end_object();
+    };
+    write_indexes("LocalSecondaryIndexes", capacity.parts->local_indexes);
+    write_indexes("GlobalSecondaryIndexes", capacity.parts->global_indexes);
+  }
+  json.end_object();
+}
 
 CapacityDetail capacity_detail(const Request& request) {
   const auto text = request.string("ReturnConsumedCapacity").value_or("NONE");
@@ -16,46 +48,21 @@ void CapacityReport::add(const engine::WriteUnits& units) {
   for (const auto& [index, index_units] : units.indexes) add_index(index, index_units);
 }
 
-void CapacityReport::write_units(value::JsonWriter& json, double units) const {
-  if (kind_ != CapacityKind::Plain) units *= 2;
-  json.key("CapacityUnits").real(units);
-  if (kind_ == CapacityKind::TransactionalRead) json.key("ReadCapacityUnits").real(units);
-  if (kind_ == CapacityKind::TransactionalWrite) json.key("WriteCapacityUnits").real(units);
-}
-
-void CapacityReport::write(value::JsonWriter& json, CapacityDetail detail) const {
+ConsumedCapacity CapacityReport::consumed(CapacityDetail detail) const {
+  const double factor = kind_ == CapacityKind::Plain ? 1 : 2;
   double total = units_;
   for (const auto& [index, units] : indexes_) total += units;
-  json.begin_object();
-  json.key("TableName").string(table_->name);
-  write_units(json, total);
-  if (detail == CapacityDetail::Indexes) {
-    json.key("Table").begin_object();
-    write_units(json, units_);
-    json.end_object();
-    const auto write_arm = [&](std::string_view name, engine::IndexKind kind) {
-      bool any = false;
-      for (const auto& index : table_->indexes) {
-        const auto found = indexes_.find(index.id);
-        if (index.kind != kind || found == indexes_.end()) continue;
-        if (!any) json.key(name).begin_object();
-        any = true;
-        json.key(index.name).begin_object();
-        write_units(json, found->second);
-        json.end_object();
-      }
-      if (any) json.end_object();
-    };
-    write_arm("LocalSecondaryIndexes", engine::IndexKind::Local);
-    write_arm("GlobalSecondaryIndexes", engine::IndexKind::Global);
+  ConsumedCapacity consumed{.table = table_->name, .kind = kind_, .units = factor * total, .parts = {}};
+  if (detail != CapacityDetail::Indexes) return consumed;
+  auto& parts = consumed.parts.emplace();
+  parts.table = factor * units_;
+  for (const auto& index : table_->indexes) {
+    const auto found = indexes_.find(index.id);
+    if (found == indexes_.end()) continue;
+    auto& indexes = index.kind == engine::IndexKind::Local ? parts.local_indexes : parts.global_indexes;
+    indexes.emplace_back(index.name, factor * found->second);
   }
-  json.end_object();
-}
-
-void write_capacity(value::JsonWriter& json, const CapacityReport& report, CapacityDetail detail) {
-  if (detail == CapacityDetail::None) return;
-  json.key("ConsumedCapacity");
-  report.write(json, detail);
+  return consumed;
 }
 
 CapacityReport& CapacityReports::of(const engine::TablePtr& table) {
@@ -63,10 +70,26 @@ CapacityReport& CapacityReports::of(const engine::TablePtr& table) {
   return found != reports_.end() ? *found : reports_.emplace_back(table, kind_);
 }
 
-void CapacityReports::write(value::JsonWriter& json, CapacityDetail detail) const {
-  if (detail == CapacityDetail::None) return;
+std::vector<ConsumedCapacity> CapacityReports::consumed(CapacityDetail detail) const {
+  std::vector<ConsumedCapacity> all;
+  if (detail == CapacityDetail::None) return all;
+  for (const auto& report : reports_) all.push_back(report.consumed(detail));
+  return all;
+}
+
+void write_capacity(value::JsonWriter& json, const ConsumedCapacity& capacity) {
+  json.key("ConsumedCapacity");
+  write_consumed(json, capacity);
+}
+
+void write_capacity(value::JsonWriter& json, const std::optional<ConsumedCapacity>& capacity) {
+  if (capacity) write_capacity(json, *capacity);
+}
+
+void write_capacity(value::JsonWriter& json, const std::vector<ConsumedCapacity>& capacity) {
+  if (capacity.empty()) return;
   json.key("ConsumedCapacity").begin_array();
-  for (const auto& report : reports_) report.write(json, detail);
+  for (const auto& one : capacity) write_consumed(json, one);
   json.end_array();
 }
 

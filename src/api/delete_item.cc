@@ -3,35 +3,47 @@
 #include "stator/api/legacy.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/item_rules.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::api {
-namespace {
 
-Result<engine::WriteAction> read_delete(OperationCall& call) {
-  const auto& request = call.request();
-  TRY(check_expression_parameters(request, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
-  engine::WriteAction action{
-      .kind = engine::WriteAction::Kind::Delete, .table = {}, .item = {}, .condition = {}, .update = {}};
-  action.item = TRY(value::decode_item(*request.element("Key")));
-  const auto values = return_values(request);
-  if (values != ReturnValues::None && values != ReturnValues::AllOld) {
-    return validation_error("ReturnValues can only be ALL_OLD or NONE");
-  }
-  action.condition = TRY(legacy_expected(request));
-  TRY(bind_expressions(call, request, action));
-  action.table = TRY(find_table(call));
-  TRY(engine::check_key(*action.table, action.item));
-  if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
-  return action;
+Result<DeleteItemRequest> decode_delete_item(const Request& json, expr::Cache& cache) {
+  TRY(check_expression_parameters(json, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
+  DeleteItemRequest request{.table = std::string(json.string("TableName").value_or("")),
+                            .key = TRY(value::decode_item(*json.element("Key"))),
+                            .return_values = return_values(json),
+                            .return_item_on_failure = returns_item_on_failure(json),
+                            .reports = write_reports(json)};
+  TRY(check_returns_old(request.return_values));
+  request.condition = TRY(legacy_expected(json));
+  auto bound = TRY(bind_write_expressions(json, false, cache));
+  if (bound.condition) request.condition = std::move(bound.condition);
+  return request;
 }
 
-}  // namespace
+Result<void> check(const DeleteItemRequest& request) {
+  TRY(value::check_well_formed(request.key));
+  TRY(check_returns_old(request.return_values));
+  return check_expression_values(request.condition);
+}
 
-void delete_item(OperationCall call) {
-  auto action = read_delete(call);
-  if (!action) return call.fail(action.error());
-  const auto answer = WriteAnswer::from(call.request());
-  run_write(std::move(call), std::move(*action), answer);
+void delete_item(CallContext call, DeleteItemRequest request, Done<WriteItemAnswer> done) {
+  const auto plan = [&]() -> Result<engine::WriteAction> {
+    engine::WriteAction action{.kind = engine::WriteAction::Kind::Delete,
+                               .table = TRY(find_table(call, request.table)),
+                               .item = std::move(request.key),
+                               .condition = std::move(request.condition),
+                               .update = {}};
+    TRY(engine::check_key(*action.table, action.item));
+    if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
+    return action;
+  };
+  auto action = plan();
+  if (!action) return done(std::move(call), to_fault(action.error()));
+  run_write(
+      std::move(call), std::move(*action),
+      {.values = request.return_values, .item_on_failure = request.return_item_on_failure, .reports = request.reports},
+      std::move(done));
 }
 
 }  // namespace stator::api

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 
+#include "stator/api/capacity_report.h"
 #include "stator/api/expressions.h"
 #include "stator/engine/item_rules.h"
+#include "stator/value/item_size.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::api {
 namespace {
@@ -13,57 +16,75 @@ namespace {
 using engine::ActionOutcome;
 using engine::WriteAction;
 
-// The part of the answer that ReturnValues asks for; false when there is none.
-Result<bool> write_attributes(value::JsonWriter& json, const WriteAction& action, const ActionOutcome& outcome,
-                              ReturnValues values) {
-  const auto before = [&]() -> Result<bool> {
-    if (!outcome.before.exists()) return false;
-    json.key("Attributes").raw(outcome.before.stored().json());
-    return true;
-  };
-  const auto projected = [&](const value::Item& item) {
-    const auto attributes = action.update ? expr::project(item, action.update->paths()) : value::Item();
-    if (attributes.empty()) return false;
-    json.key("Attributes").item(attributes);
-    return true;
+// What the answer needs of an action that the engine has taken.
+struct Written {
+  engine::TablePtr table;
+  std::optional<expr::Update> update;
+  std::optional<value::AttributeValue> partition;  // where collection metrics were asked for
+};
+
+// The attributes that ReturnValues asks for, if there are any.
+Result<std::optional<AnswerItem>> returned_attributes(const Written& written, ActionOutcome& outcome,
+                                                      ReturnValues values) {
+  using Attributes = std::optional<AnswerItem>;
+  const auto projected = [&](const value::Item& item) -> Attributes {
+    auto attributes = written.update ? expr::project(item, written.update->paths()) : value::Item();
+    if (attributes.empty()) return std::nullopt;
+    return AnswerItem(std::move(attributes));
   };
   switch (values) {
-    case ReturnValues::None: return false;
-    case ReturnValues::AllOld: return before();
+    case ReturnValues::None: break;
+    case ReturnValues::AllOld:
+      if (outcome.before.exists()) return Attributes(std::move(outcome.before).take());
+      break;
     case ReturnValues::UpdatedOld: return projected(*TRY(outcome.before.item()));
     case ReturnValues::AllNew:
-      if (outcome.after) json.key("Attributes").item(*outcome.after);
-      return outcome.after.has_value();
-    case ReturnValues::UpdatedNew: return outcome.after && projected(*outcome.after);
+      if (outcome.after) return Attributes(std::move(*outcome.after));
+      break;
+    case ReturnValues::UpdatedNew:
+      if (outcome.after) return projected(*outcome.after);
+      break;
   }
-  return false;
+  return Attributes();
 }
 
-Result<std::string> answer_success(const OperationCall& call, const WriteAction& action, const ActionOutcome& outcome,
-                                   const WriteAnswer& answer) {
-  std::string body;
-  value::JsonWriter json(body);
-  json.begin_object();
-  TRY(write_attributes(json, action, outcome, answer.values));
-  if (answer.capacity != CapacityDetail::None) {
-    CapacityReport report(action.table);
+ItemCollectionMetrics metrics_of(engine::Engine& engine, const engine::Table& table,
+                                 const value::AttributeValue& partition) {
+  static constexpr double kBytesPerGb = 1024.0 * 1024 * 1024;
+  const auto bytes = engine.collection_bytes(table, partition);
+  const auto gigabytes = static_cast<std::int64_t>(bytes ? static_cast<double>(*bytes) / kBytesPerGb : 0.0);
+  ItemCollectionMetrics metrics{.key = {},
+                                .least_gigabytes = static_cast<double>(gigabytes),
+                                .most_gigabytes = static_cast<double>(gigabytes + 1)};
+  metrics.key.set(table.keys.partition[0].name, partition);
+  return metrics;
+}
+
+// {"ItemCollectionKey":{...},"SizeEstimateRangeGB":[0.0,1.0]}
+void write_metrics(value::JsonWriter& json, const ItemCollectionMetrics& metrics) {
+  json.begin_object().key("ItemCollectionKey").item(metrics.key);
+  json.key("SizeEstimateRangeGB").begin_array().real(metrics.least_gigabytes).real(metrics.most_gigabytes);
+  json.end_array().end_object();
+}
+
+Result<WriteItemAnswer> answer_to(const CallContext& call, const Written& written, ActionOutcome& outcome,
+                                  const WriteAnswerOptions& options) {
+  WriteItemAnswer answer;
+  if (options.reports.capacity != CapacityDetail::None) {
+    CapacityReport report(written.table);
     report.add(outcome.units);
-    write_capacity(json, report, answer.capacity);
+    answer.capacity = report.consumed(options.reports.capacity);
   }
-  if (answer.collection_metrics && action.table->has_local_indexes()) {
-    json.key("ItemCollectionMetrics");
-    write_collection_metrics(json, call.engine(), *action.table,
-                             *action.item.find(action.table->keys.partition[0].name));
+  if (options.reports.collection_metrics && written.table->has_local_indexes()) {
+    answer.collection = metrics_of(call.engine(), *written.table, *written.partition);
   }
-  json.end_object();
-  return body;
+  answer.attributes = TRY(returned_attributes(written, outcome, options.values));
+  return answer;
 }
 
-Fault condition_failed(const ActionOutcome& outcome, const WriteAnswer& answer) {
+Fault condition_failed(ActionOutcome& outcome, bool with_item) {
   Fault fault = to_fault({ErrorCode::ConditionalCheckFailed, "The conditional request failed"});
-  if (answer.old_item_on_failure && outcome.before.exists()) {
-    fault.members = fmt::format(",\"Item\":{}", outcome.before.stored().json());
-  }
+  if (with_item && outcome.before.exists()) fault.item = AnswerItem(std::move(outcome.before).take());
   return fault;
 }
 
@@ -78,72 +99,53 @@ ReturnValues return_values(const Request& request) {
   return ReturnValues::None;
 }
 
-WriteAnswer WriteAnswer::from(const Request& request) {
-  return {.values = return_values(request),
-          .old_item_on_failure = request.string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD",
-          .capacity = capacity_detail(request),
+WriteReports write_reports(const Request& request) {
+  return {.capacity = capacity_detail(request),
           .collection_metrics = request.string("ReturnItemCollectionMetrics") == "SIZE"};
 }
 
-void run_write(OperationCall call, WriteAction action, WriteAnswer answer) {
-  // The engine takes the action; what the answer needs of it stays here: its table, its key and what it updates.
-  WriteAction for_answer{
-      .kind = action.kind, .table = action.table, .item = {}, .condition = {}, .update = action.update};
-  if (answer.collection_metrics) for_answer.item = action.item;
-  engine::WriteRequest request;
-  request.memory = call.write_memory();
-  request.actions.push_back(std::move(action));
-  auto& engine = call.engine();
-  engine.write(std::move(request), [call = std::move(call), for_answer = std::move(for_answer),
-                                    answer](Result<engine::WriteOutcome> outcome) mutable {
-    if (!outcome) return call.fail(outcome.error());
-    const auto& done = outcome->actions[0];
-    if (done.error) return call.fail(*done.error);
-    if (!outcome->written) return call.fail(condition_failed(done, answer));
-    auto body = answer_success(call, for_answer, done, answer);
-    if (!body) return call.fail(body.error());
-    call.succeed(std::move(*body));
-  });
+bool returns_item_on_failure(const Request& request) {
+  return request.string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
 }
 
-void write_collection_metrics(value::JsonWriter& json, engine::Engine& engine, const engine::Table& table,
-                              const value::AttributeValue& partition) {
-  static constexpr double kBytesPerGb = 1024.0 * 1024 * 1024;
-  const auto bytes = engine.collection_bytes(table, partition);
-  const auto gigabytes = bytes ? static_cast<double>(*bytes) / kBytesPerGb : 0.0;
-  const auto lower = static_cast<std::int64_t>(gigabytes);
-  value::Item key;
-  key.set(table.keys.partition[0].name, partition);
-  json.begin_object().key("ItemCollectionKey").item(key);
-  json.key("SizeEstimateRangeGB").begin_array().real(static_cast<double>(lower)).real(static_cast<double>(lower + 1));
-  json.end_array().end_object();
-}
-
-void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engine,
-                                  const std::vector<engine::TablePtr>& tables,
-                                  const std::vector<value::AttributeValue>& partitions) {
-  std::map<const engine::Table*, std::vector<const value::AttributeValue*>> by_table;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    if (tables[i]->has_local_indexes()) by_table[tables[i].get()].push_back(&partitions[i]);
-  }
-  if (by_table.empty()) return;
-  json.key("ItemCollectionMetrics").begin_object();
-  for (const auto& [table, values] : by_table) {
-    json.key(table->name).begin_array();
-    for (const auto* partition : values) write_collection_metrics(json, engine, *table, *partition);
-    json.end_array();
-  }
-  json.end_object();
-}
-
-Result<void> bind_expressions(const OperationCall& call, const Request& request, WriteAction& action) {
+Result<WriteExpressions> bind_write_expressions(const Request& request, bool is_update, expr::Cache& cache) {
+  WriteExpressions bound;
   const auto condition = request.string("ConditionExpression");
-  const auto update = action.kind == WriteAction::Kind::Update ? request.string("UpdateExpression") : std::nullopt;
-  if (!update && !condition) return {};
-  auto binder = TRY(read_placeholders(request, call.expressions()));
-  if (update) action.update = TRY(binder.update(*update));
-  if (condition) action.condition = TRY(binder.condition(expr::Kind::Condition, *condition));
-  return binder.check_all_used();
+  const auto update = is_update ? request.string("UpdateExpression") : std::nullopt;
+  if (!update && !condition) return bound;
+  auto binder = TRY(read_placeholders(request, cache));
+  if (update) bound.update = TRY(binder.update(*update));
+  if (condition) bound.condition = TRY(binder.condition(expr::Kind::Condition, *condition));
+  TRY(binder.check_all_used());
+  return bound;
+}
+
+Result<void> check_expression_values(const std::optional<expr::Condition>& condition,
+                                     const std::optional<expr::Update>& update) {
+  const auto check_one = [](const auto& expression) -> Result<void> {
+    for (const auto* name : expression.names()) TRY(value::check_name(*name));
+    const auto values = expression.values();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto checked = value::check_well_formed(*values[i]);
+      if (checked) continue;
+      const auto& error = checked.error();
+      return error.code == ErrorCode::Validation ? bad_expression_value(error, expression.placeholders()[i]) : error;
+    }
+    return {};
+  };
+  if (condition) TRY(check_one(*condition));
+  if (update) TRY(check_one(*update));
+  return {};
+}
+
+Result<void> check_returns_old(ReturnValues values) {
+  if (values == ReturnValues::None || values == ReturnValues::AllOld) return {};
+  return validation_error("ReturnValues can only be ALL_OLD or NONE");
+}
+
+Result<void> check_put_size(const value::Item& item) {
+  if (value::item_size_bytes(item) <= value::kMaxItemSizeBytes) return {};
+  return validation_error("Item size has exceeded the maximum allowed size");
 }
 
 Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update) {
@@ -165,6 +167,70 @@ Result<void> check_against_table(const WriteAction& action) {
   TRY(engine::check_key(table, action.item));
   if (action.update) TRY(check_keys_untouched(table, *action.update));
   return {};
+}
+
+void run_write(CallContext call, WriteAction action, const WriteAnswerOptions& options, Done<WriteItemAnswer> done) {
+  Written written{.table = action.table, .update = action.update, .partition = {}};
+  if (options.reports.collection_metrics) {
+    written.partition = *action.item.find(action.table->keys.partition[0].name);
+  }
+  engine::WriteRequest request;
+  request.memory = call.write_memory();
+  request.actions.push_back(std::move(action));
+  auto& engine = call.engine();
+  engine.write(std::move(request), [call = std::move(call), written = std::move(written), options,
+                                    done = std::move(done)](Result<engine::WriteOutcome> outcome) mutable {
+    if (!outcome) return done(std::move(call), to_fault(outcome.error()));
+    auto& action_outcome = outcome->actions[0];
+    if (action_outcome.error) return done(std::move(call), to_fault(*action_outcome.error));
+    if (!outcome->written) return done(std::move(call), condition_failed(action_outcome, options.item_on_failure));
+    auto answer = answer_to(call, written, action_outcome, options);
+    if (!answer) return done(std::move(call), to_fault(answer.error()));
+    done(std::move(call), std::move(*answer));
+  });
+}
+
+CollectionsByTable collection_metrics(engine::Engine& engine, const std::vector<engine::TablePtr>& tables,
+                                      const std::vector<value::AttributeValue>& partitions) {
+  CollectionsByTable collections;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto& table = *tables[i];
+    if (!table.has_local_indexes()) continue;
+    auto of_table = std::ranges::find(collections, table.name, [](const auto& each) { return each.first; });
+    if (of_table == collections.end()) {
+      of_table = collections.emplace(collections.end(), table.name, std::vector<ItemCollectionMetrics>());
+    }
+    of_table->second.push_back(metrics_of(engine, table, partitions[i]));
+  }
+  return collections;
+}
+
+void write_collections(value::JsonWriter& json, const CollectionsByTable& collections) {
+  if (collections.empty()) return;
+  json.key("ItemCollectionMetrics").begin_object();
+  for (const auto& [table, all] : collections) {
+    json.key(table).begin_array();
+    for (const auto& metrics : all) write_metrics(json, metrics);
+    json.end_array();
+  }
+  json.end_object();
+}
+
+std::string encode(const WriteItemAnswer& answer) {
+  std::string body;
+  value::JsonWriter json(body);
+  json.begin_object();
+  if (answer.attributes) {
+    json.key("Attributes");
+    answer.attributes->write(json);
+  }
+  write_capacity(json, answer.capacity);
+  if (answer.collection) {
+    json.key("ItemCollectionMetrics");
+    write_metrics(json, *answer.collection);
+  }
+  json.end_object();
+  return body;
 }
 
 }  // namespace stator::api

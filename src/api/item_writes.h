@@ -1,45 +1,53 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
+#include <vector>
 
-#include "stator/api/capacity_report.h"
-#include "stator/api/operation.h"
+#include "stator/api/item_functions.h"
 #include "stator/engine/item_write.h"
 
-// What PutItem, UpdateItem and DeleteItem have in common: one item, maybe a condition, and what the answer shall hold.
+// What the operations that write items have in common.
 namespace stator::api {
 
-enum class ReturnValues : std::uint8_t { None, AllOld, UpdatedOld, AllNew, UpdatedNew };
 ReturnValues return_values(const Request& request);
+WriteReports write_reports(const Request& request);
+bool returns_item_on_failure(const Request& request);
 
-struct WriteAnswer {
-  ReturnValues values = ReturnValues::None;
-  bool old_item_on_failure = false;  // ReturnValuesOnConditionCheckFailure
-  CapacityDetail capacity = CapacityDetail::None;
-  bool collection_metrics = false;  // ReturnItemCollectionMetrics
-
-  static WriteAnswer from(const Request& request);
+// The ConditionExpression of a request, and the UpdateExpression of an update, bound, where there is one.  Errors: Validation.
+struct WriteExpressions {
+  std::optional<expr::Condition> condition;
+  std::optional<expr::Update> update;
 };
+Result<WriteExpressions> bind_write_expressions(const Request& request, bool is_update, expr::Cache& cache);
 
-// Hands the action to the engine and answers the call from what comes back.
-void run_write(OperationCall call, engine::WriteAction action, WriteAnswer answer);
+// What values that were made in this process have to be: see value::check_well_formed().  Errors: Validation.
+Result<void> check_expression_values(const std::optional<expr::Condition>& condition,
+                                     const std::optional<expr::Update>& update = {});
 
-// {"ItemCollectionKey":{...},"SizeEstimateRangeGB":[0.0,1.0]}
-void write_collection_metrics(value::JsonWriter& json, engine::Engine& engine, const engine::Table& table,
-                              const value::AttributeValue& partition);
-
-// ,"ItemCollectionMetrics":{"Table":[...]} for those tables that have local indexes; `partitions` goes with `tables`.
-void write_all_collection_metrics(value::JsonWriter& json, engine::Engine& engine,
-                                  const std::vector<engine::TablePtr>& tables,
-                                  const std::vector<value::AttributeValue>& partitions);
-
-// Binds the ConditionExpression of a request, and the UpdateExpression of an update, where there is one.  Errors: Validation.
-Result<void> bind_expressions(const OperationCall& call, const Request& request, engine::WriteAction& action);
-
+// PutItem and DeleteItem return the old item or nothing.  Errors: Validation.
+Result<void> check_returns_old(ReturnValues values);
+// Errors: Validation, for an item that is larger than an item may be.
+Result<void> check_put_size(const value::Item& item);
 // Refuses an update of a key attribute.  Errors: Validation.
 Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update);
 // All that an action's table demands of it, in the order of a transaction.  Errors: Validation.
 Result<void> check_against_table(const engine::WriteAction& action);
+
+// What the answer to one write shall hold.
+struct WriteAnswerOptions {
+  ReturnValues values = ReturnValues::None;
+  bool item_on_failure = false;
+  WriteReports reports;
+};
+// Hands the action to the engine and answers with what comes back.
+void run_write(CallContext call, engine::WriteAction action, const WriteAnswerOptions& options,
+               Done<WriteItemAnswer> done);
+
+// Of the collections of these partitions, which go with `tables`; only of tables that have local indexes.
+using CollectionsByTable = std::vector<std::pair<std::string, std::vector<ItemCollectionMetrics>>>;
+CollectionsByTable collection_metrics(engine::Engine& engine, const std::vector<engine::TablePtr>& tables,
+                                      const std::vector<value::AttributeValue>& partitions);
+// ,"ItemCollectionMetrics":{"Table":[...]}, unless there are none.
+void write_collections(value::JsonWriter& json, const CollectionsByTable& collections);
 
 }  // namespace stator::api

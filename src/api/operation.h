@@ -24,22 +24,17 @@ struct Environment {
 
 inline Error out_of_memory() { return {ErrorCode::Busy, std::string(kNoMemory)}; }
 
-// One request on its way through an operation: what it needs, and the way to answer.  Answered exactly once.
-class OperationCall {
+// What an operation needs beside its request, from the start to the answer.  Confined to one request; it moves to the thread
+// that answers.
+class CallContext {
  public:
-  OperationCall(Environment& environment, Request request, ReplyCallback reply, const CallOptions& options = {})
-      : environment_(&environment),
-        request_(request),
-        reply_(std::move(reply)),
-        options_(options),
-        memory_(options.memory, MemoryPart::Answers) {}
+  explicit CallContext(Environment& environment, const CallOptions& options = {})
+      : environment_(&environment), options_(options), memory_(options.memory, MemoryPart::Answers) {}
 
   engine::Engine& engine() const { return environment_->engine; }
   expr::Cache& expressions() const { return environment_->expressions; }
   const Environment& environment() const { return *environment_; }
-  // Valid until the operation's function returns: a callback that runs later must have taken what it needs.
-  const Request& request() const { return request_; }
-  // The address by which the client reached the service, if there is one; valid as long as the request.
+  // The address by which the client reached the service, if there is one; valid until the operation's function returns.
   std::string_view endpoint() const { return options_.endpoint; }
 
   // For what a write holds while it waits.
@@ -64,26 +59,55 @@ class OperationCall {
 
   void about_table(std::string_view name) { table_ = name; }
 
-  void succeed(std::string body) {
+  // The end of the call as JSON.
+  Reply succeeded(std::string body) {
     if (memory_.bytes() > 0) memory_.resize(std::min(memory_.bytes(), body.size()));
-    reply_({.outcome = std::move(body), .table = std::move(table_), .memory = std::move(memory_)});
+    return {.outcome = std::move(body), .table = std::move(table_), .memory = std::move(memory_)};
   }
-  void fail(const Error& error) { fail(to_fault(error)); }
-  void fail(Fault fault) {
-    reply_({.outcome = std::move(fault),
+  Reply failed(Fault fault) {
+    return {.outcome = std::move(fault),
             .table = std::move(table_),
             .memory = std::move(memory_),
-            .takes_long = takes_long_});
+            .takes_long = takes_long_};
   }
 
  private:
   Environment* environment_;
-  Request request_;
-  ReplyCallback reply_;
   std::string table_;
   CallOptions options_;
   MemoryClaim memory_;  // of the answer, where it was claimed
   bool takes_long_ = false;
+};
+
+// Takes the answer of an operation, once, on any thread.
+template <typename Answer>
+using Done = UniqueFunction<void(CallContext, Result<Answer, Fault>)>;
+
+// One request of the DynamoDB endpoint on its way through an operation: its JSON, and the way to answer.  Answered exactly once.
+class OperationCall : public CallContext {
+ public:
+  OperationCall(Environment& environment, Request request, ReplyCallback reply, const CallOptions& options = {})
+      : CallContext(environment, options), request_(request), reply_(std::move(reply)) {}
+
+  // Valid until the operation's function returns: a callback that runs later must have taken what it needs.
+  const Request& request() const { return request_; }
+
+  void succeed(std::string body) { reply_(succeeded(std::move(body))); }
+  void fail(const Error& error) { fail(to_fault(error)); }
+  void fail(Fault fault) { reply_(failed(std::move(fault))); }
+
+  // The way to answer of an operation that answers with a type; `encode` makes JSON of it.
+  template <typename Answer, typename Encode>
+  Done<Answer> answer_as_json(Encode encode) {
+    return [reply = std::move(reply_), encode](CallContext context, Result<Answer, Fault> answer) mutable {
+      if (!answer) return reply(context.failed(std::move(answer).error()));
+      reply(context.succeeded(encode(std::move(*answer))));
+    };
+  }
+
+ private:
+  Request request_;
+  ReplyCallback reply_;
 };
 
 using OperationFunction = void (*)(OperationCall call);

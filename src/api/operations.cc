@@ -4,10 +4,10 @@
 #include <array>
 
 #include "stator/api/absent_features.h"
+#include "stator/api/item_functions.h"
 #include "stator/api/operation.h"
 #include "stator/api/request_check.h"
 #include "stator/api/shape.h"
-#include "stator/api/typed_write.h"
 
 namespace stator::api {
 namespace {
@@ -117,12 +117,8 @@ void Operations::call(std::string_view operation, std::string_view padded_body, 
   run(OperationCall(state_->environment, Request(object), std::move(reply), options));
 }
 
-void Operations::write(Write write, ReplyCallback reply) {
-  write_one(OperationCall(state_->environment, Request::none(), std::move(reply)), std::move(write));
-}
-
-void Operations::transact(std::vector<Write> writes, ReplyCallback reply) {
-  write_all(OperationCall(state_->environment, Request::none(), std::move(reply)), std::move(writes));
+void Operations::run(AnyRequest request, AnyReply reply, const CallOptions& options) {
+  run_typed(CallContext(state_->environment, options), std::move(request), std::move(reply));
 }
 
 }  // namespace stator::api

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/api/item_operations.h"
 #include "stator/api/reply.h"
-#include "stator/api/write.h"
 
 namespace stator::engine {
 class Engine;
@@ -29,7 +29,7 @@ struct CallOptions {
   const std::function<bool()>* abandoned = nullptr;  // asked now and then: whether nobody waits for the answer any more
 };
 
-// The DynamoDB API: an operation's name and a JSON body in, a JSON body or a fault out.  Thread-safe.
+// The DynamoDB API: a request in, an answer or a fault out, both as types or both as JSON.  Thread-safe.
 class Operations {
  public:
   explicit Operations(engine::Engine& engine, OperationsOptions options = {});  // the engine outlives the service
@@ -39,9 +39,8 @@ class Operations {
   // The reply may come before the call returns, or later from another thread.
   void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply, CallOptions options = {});
 
-  // The same for writes whose values are at hand: as PutItem, UpdateItem and DeleteItem, not for a check; and as TransactWriteItems.
-  void write(Write write, ReplyCallback reply);
-  void transact(std::vector<Write> writes, ReplyCallback reply);
+  // The same for a request as a type: no JSON is written or read.
+  void run(AnyRequest request, AnyReply reply, const CallOptions& options = {});
 
   // Whether there is an operation of that name.
   static bool knows(std::string_view operation);

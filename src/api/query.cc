@@ -2,6 +2,7 @@
 
 #include "stator/api/expressions.h"
 #include "stator/api/page_read.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::api {
 namespace {
@@ -48,30 +49,42 @@ Result<void> check_filter(const engine::ReadTarget& target, const expr::Conditio
   return {};
 }
 
-Result<std::string> run_query(OperationCall& call) {
-  const auto& request = call.request();
+}  // namespace
+
+Result<QueryRequest> decode_query(const Request& json, expr::Cache& cache) {
   TRY(check_expression_parameters(
-      request, {.expressions = {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
-                .legacy = {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}}));
-  const auto start = TRY(exclusive_start_key(request));
-  auto expressions = TRY(read_expressions(call, "QueryFilter"));
-  if (!expressions.key_condition) {
+      json, {.expressions = {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
+             .legacy = {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}}));
+  auto start = TRY(decode_start_key(json));
+  auto decoded = TRY(decode_page(json, std::move(start), "QueryFilter", cache));
+  if (!decoded.key_condition) {
     return validation_error(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
-  const expr::KeyCondition condition = *expressions.key_condition;
-  auto read = TRY(open_page(call, std::move(expressions)));
-  read.range.range = TRY(engine::query_range(read.target, condition));
-  if (!request.boolean("ScanIndexForward").value_or(true)) read.range.direction = storage::Direction::Backward;
-  if (start) read.range.start_after = TRY(check_start(read.target, read.range.range, condition, *start));
-  if (read.filter) {
-    TRY(check_filter(read.target, *read.filter, request.has("QueryFilter") ? "QueryFilter" : "Filter Expression"));
-  }
-  return run_page(call, read);
+  return QueryRequest{.page = std::move(decoded.page),
+                      .condition = std::move(*decoded.key_condition),
+                      .ascending = json.boolean("ScanIndexForward").value_or(true)};
 }
 
-}  // namespace
+Result<void> check(const QueryRequest& request) {
+  for (const auto& term : request.condition.terms) {
+    TRY(value::check_well_formed(term.low));
+    TRY(value::check_well_formed(term.high));
+  }
+  return check_page(request.page);
+}
 
-void query(OperationCall call) { immediate<run_query>(std::move(call)); }
+Result<PageAnswer> query(CallContext& call, const QueryRequest& request) {
+  const auto& page = request.page;
+  const auto read = TRY(open_page(call, page));
+  engine::RangeRead range;
+  range.range = TRY(engine::query_range(read.target, request.condition));
+  if (!request.ascending) range.direction = storage::Direction::Backward;
+  if (page.start) range.start_after = TRY(check_start(read.target, range.range, request.condition, *page.start));
+  if (page.filter) {
+    TRY(check_filter(read.target, *page.filter, page.legacy_filter ? "QueryFilter" : "Filter Expression"));
+  }
+  return answer_page(call, page, read, std::move(range));
+}
 
 }  // namespace stator::api

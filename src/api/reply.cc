@@ -57,18 +57,37 @@ std::string Fault::body() const {
     body += type == CORAL_SERVICE("SerializationException") ? ",\"Message\":" : ",\"message\":";
     value::append_json_string(body, message);
   }
-  body += members;
+  if (item) {
+    body += ",\"Item\":";
+    value::JsonWriter json(body);
+    item->write(json);
+  }
+  if (reasons) {
+    body += ",\"CancellationReasons\":";
+    value::JsonWriter json(body);
+    json.begin_array();
+    for (const auto& reason : *reasons) reason.write(json);
+    json.end_array();
+  }
   body += '}';
   return body;
+}
+
+void CancellationReason::write(value::JsonWriter& json) const {
+  json.begin_object().key("Code").string(code);
+  if (!message.empty()) json.key("Message").string(message);
+  if (item) {
+    json.key("Item");
+    item->write(json);
+  }
+  json.end_object();
 }
 
 std::string_view Fault::name() const { return std::string_view(type).substr(type.find('#') + 1); }
 
 Fault to_fault(const Error& error) {
-  Fault fault{.type = std::string(type_of(error.code)),
-              .message = error.message,
-              .members = {},
-              .server_side = is_server_side(error.code)};
+  Fault fault{
+      .type = std::string(type_of(error.code)), .message = error.message, .server_side = is_server_side(error.code)};
   // A database that is read-only has said so in its log once, and has words for clients.
   if (fault.server_side && error.code != ErrorCode::ReadOnly) {
     // Paths and other details of this machine are for its log, not for its clients.

@@ -38,7 +38,7 @@ Result<std::string_view> table_name(std::string_view name_or_arn) {
   return name;
 }
 
-Result<engine::TablePtr> find_table(OperationCall& call, std::string_view name_or_arn) {
+Result<engine::TablePtr> find_table(CallContext& call, std::string_view name_or_arn) {
   auto table = TRY(call.engine().find_table(TRY(table_name(name_or_arn))));
   call.about_table(table->name);
   return table;

@@ -11,7 +11,7 @@ namespace stator::api {
 Result<std::string_view> table_name(std::string_view name_or_arn);
 
 // The table of a request, noted as what the call is about.  Errors: Validation, ResourceNotFound.
-Result<engine::TablePtr> find_table(OperationCall& call, std::string_view name_or_arn);
+Result<engine::TablePtr> find_table(CallContext& call, std::string_view name_or_arn);
 // Its TableName member.
 Result<engine::TablePtr> find_table(OperationCall& call);
 

@@ -2,104 +2,116 @@
 
 #include "stator/api/capacity_report.h"
 #include "stator/api/expressions.h"
+#include "stator/api/item_functions.h"
+#include "stator/api/item_reads.h"
 #include "stator/api/table_name.h"
 #include "stator/api/transaction.h"
 #include "stator/engine/capacity.h"
 #include "stator/engine/item_rules.h"
 #include "stator/engine/keyspace.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::api {
 namespace {
 
-struct TransactGet {
-  std::string_view table_name;
-  engine::TablePtr table;
-  value::Item key;
-  std::optional<expr::Projection> projection;
-};
+using TransactGet = TransactGetItemsRequest::Get;
 
-Result<TransactGet> read_get(OperationCall& call, const Request& item) {
+Result<TransactGet> decode_get(const Request& item, expr::Cache& cache) {
   const auto body = item.object("Get");
   if (!body) return validation_error("Invalid Request: TransactGetRequest should contain Get request");
-  TransactGet get;
-  get.table_name = body->string("TableName").value_or("");
-  get.key = TRY(value::decode_item(*body->element("Key")));
+  TransactGet get{.table = std::string(body->string("TableName").value_or("")),
+                  .key = TRY(value::decode_item(*body->element("Key")))};
   TRY(check_expression_parameters(*body, {.expressions = {"ProjectionExpression"}, .legacy = {}}));
-  if (const auto text = body->string("ProjectionExpression")) {
-    auto binder = TRY(read_placeholders(*body, call.expressions()));
-    get.projection = TRY(binder.projection(*text));
-    TRY(binder.check_all_used());
-  }
+  get.projection = TRY(decode_projection(*body, cache));
   return get;
 }
 
-void run(OperationCall& call, Result<std::string>& answer, std::optional<Fault>& canceled) {
-  const auto attempt = [&]() -> Result<std::string> {
-    std::vector<TransactGet> gets;
-    for (const auto& item : call.request().objects("TransactItems")) gets.push_back(TRY(read_get(call, item)));
-    std::vector<CancellationReason> reasons(gets.size());
-    std::unordered_set<engine::KeyBytes> seen;
-    for (std::size_t i = 0; i < gets.size(); ++i) {
-      auto& get = gets[i];
-      get.table = TRY(find_table(call, get.table_name));
-      if (const auto checked = engine::check_key(*get.table, get.key); !checked) {
-        reasons[i] = {.code = "ValidationError", .message = checked.error().message, .item = {}};
-        canceled.emplace();
-        continue;
-      }
-      if (!seen.insert(engine::item_key(*get.table, get.key)).second) {
-        return validation_error("Transaction request cannot include multiple operations on one item");
-      }
+// The tables of the gets, in their order; or why the transaction is cancelled.
+Result<std::vector<engine::TablePtr>> find_tables_of(CallContext& call, const TransactGetItemsRequest& request,
+                                                     std::optional<Fault>& canceled) {
+  std::vector<engine::TablePtr> tables;
+  std::vector<CancellationReason> reasons(request.gets.size());
+  std::unordered_set<engine::KeyBytes> seen;
+  bool wrong = false;
+  for (std::size_t i = 0; i < request.gets.size(); ++i) {
+    const auto& get = request.gets[i];
+    const auto& table = *tables.emplace_back(TRY(find_table(call, get.table)));
+    if (const auto checked = engine::check_key(table, get.key); !checked) {
+      reasons[i] = {.code = "ValidationError", .message = checked.error().message};
+      wrong = true;
+    } else if (!seen.insert(engine::item_key(table, get.key)).second) {
+      return validation_error("Transaction request cannot include multiple operations on one item");
     }
-    if (canceled) {
-      canceled = transaction_canceled(reasons);
-      return std::string();
-    }
+  }
+  if (wrong) canceled = transaction_canceled(std::move(reasons));
+  return tables;
+}
 
-    // One snapshot: all of the items as they were at one moment.
-    const auto snapshot = call.engine().snapshot();
-    std::string body;
-    value::JsonWriter json(body);
-    CapacityReports reports(CapacityKind::TransactionalRead);
-    std::size_t bytes = 0, read_bytes = 0;
-    json.begin_object().key("Responses").begin_array();
-    for (const auto& get : gets) {
-      const auto image = TRY(engine::ItemImage::from_bytes(TRY(snapshot->get(engine::item_key(*get.table, get.key)))));
-      bytes += image.size_bytes();
-      if (bytes > kMaxTransactBytes) {
-        return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-      }
-      read_bytes += image.exists() ? image.stored().json().size() : 0;
-      TRY(call.answer_grows(get.projection ? body.size() : read_bytes, read_bytes));
-      json.begin_object();
-      if (image.exists()) {
-        json.key("Item");
-        if (get.projection) {
-          json.item(get.projection->apply(*TRY(image.item())));
-        } else {
-          json.raw(image.stored().json());
-        }
-      }
-      json.end_object();
-      reports.of(get.table).add_table(engine::read_units(image.size_bytes(), true));
+Result<TransactGetItemsAnswer> read_all(CallContext& call, const TransactGetItemsRequest& request,
+                                        const std::vector<engine::TablePtr>& tables) {
+  // One snapshot: all of the items as they were at one moment.
+  const auto snapshot = call.engine().snapshot();
+  TransactGetItemsAnswer answer;
+  CapacityReports reports(CapacityKind::TransactionalRead);
+  std::size_t bytes = 0, read_bytes = 0, body_bytes = 0;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto& get = request.gets[i];
+    auto image = TRY(engine::ItemImage::from_bytes(TRY(snapshot->get(engine::item_key(*tables[i], get.key)))));
+    bytes += image.size_bytes();
+    if (bytes > kMaxTransactBytes) {
+      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
     }
-    json.end_array();
-    reports.write(json, capacity_detail(call.request()));
-    json.end_object();
-    return body;
-  };
-  answer = attempt();
+    reports.of(tables[i]).add_table(engine::read_units(image.size_bytes(), true));
+    auto& item = answer.items.emplace_back();
+    if (!image.exists()) continue;
+    read_bytes += image.stored().json().size();
+    item = TRY(projected(std::move(image), get.projection));
+    body_bytes += item->bytes();
+    TRY(call.answer_grows(body_bytes, read_bytes));
+  }
+  answer.capacity = reports.consumed(request.capacity);
+  return answer;
 }
 
 }  // namespace
 
-void transact_get_items(OperationCall call) {
-  Result<std::string> answer = std::string();
+Result<TransactGetItemsRequest> decode_transact_get_items(const Request& json, expr::Cache& cache) {
+  TransactGetItemsRequest request{.gets = {}, .capacity = capacity_detail(json)};
+  for (const auto& item : json.objects("TransactItems")) request.gets.push_back(TRY(decode_get(item, cache)));
+  return request;
+}
+
+Result<void> check(const TransactGetItemsRequest& request) {
+  for (const auto& get : request.gets) TRY(value::check_well_formed(get.key));
+  return check_transaction_count(request.gets.size());
+}
+
+Result<TransactGetItemsAnswer, Fault> transact_get_items(CallContext& call, const TransactGetItemsRequest& request) {
   std::optional<Fault> canceled;
-  run(call, answer, canceled);
-  if (!answer) return call.fail(answer.error());
-  if (canceled) return call.fail(std::move(*canceled));
-  call.succeed(std::move(*answer));
+  const auto tables = find_tables_of(call, request, canceled);
+  if (!tables) return to_fault(tables.error());
+  if (canceled) return std::move(*canceled);
+  auto answer = read_all(call, request, *tables);
+  if (!answer) return to_fault(answer.error());
+  return std::move(*answer);
+}
+
+std::string encode(const TransactGetItemsAnswer& answer) {
+  std::string body;
+  value::JsonWriter json(body);
+  json.begin_object().key("Responses").begin_array();
+  for (const auto& item : answer.items) {
+    json.begin_object();
+    if (item) {
+      json.key("Item");
+      item->write(json);
+    }
+    json.end_object();
+  }
+  json.end_array();
+  write_capacity(json, answer.capacity);
+  json.end_object();
+  return body;
 }
 
 }  // namespace stator::api

@@ -1,63 +1,183 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <fmt/format.h>
+
 #include <array>
+#include <numeric>
+#include <unordered_set>
 
 #include "stator/api/expressions.h"
-#include "stator/api/transaction_write.h"
+#include "stator/api/item_writes.h"
+#include "stator/api/several_writes.h"
+#include "stator/api/table_name.h"
+#include "stator/api/transaction.h"
+#include "stator/engine/keyspace.h"
+#include "stator/value/item_size.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::api {
 namespace {
 
 using engine::WriteAction;
+using Kind = TransactWriteItem::Kind;
 
-constexpr std::array<std::pair<std::string_view, WriteAction::Kind>, 4> kKinds = {{
-    {"ConditionCheck", WriteAction::Kind::Check},
-    {"Put", WriteAction::Kind::Put},
-    {"Delete", WriteAction::Kind::Delete},
-    {"Update", WriteAction::Kind::Update},
+constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds = {{
+    {"ConditionCheck", Kind::Check},
+    {"Put", Kind::Put},
+    {"Delete", Kind::Delete},
+    {"Update", Kind::Update},
 }};
 
-Result<TransactItem> read_item(OperationCall& call, const Request& request) {
-  TransactItem item;
+Result<TransactWriteItem> decode_item(const Request& json, expr::Cache& cache) {
+  TransactWriteItem item;
   std::optional<Request> body;
   for (const auto& [name, kind] : kKinds) {
-    const auto found = request.object(name);
+    const auto found = json.object(name);
     if (!found) continue;
     if (body) return validation_error("TransactItems can only contain one of Check, Put, Update or Delete");
     body = found;
-    item.action.kind = kind;
+    item.kind = kind;
   }
   if (!body)
     return validation_error("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request");
-  item.table_name = body->string("TableName").value_or("");
-  item.return_item = body->string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
-  const bool is_put = item.action.kind == WriteAction::Kind::Put;
-  item.action.item = TRY(value::decode_item(*body->element(is_put ? "Item" : "Key")));
+  const bool is_update = item.kind == Kind::Update;
+  item.table = body->string("TableName").value_or("");
+  item.return_item_on_failure = returns_item_on_failure(*body);
+  item.item = TRY(value::decode_item(*body->element(item.kind == Kind::Put ? "Item" : "Key")));
   TRY(check_expression_parameters(
-      *body, item.action.kind == WriteAction::Kind::Update
-                 ? ExpressionParameters{.expressions = {"UpdateExpression", "ConditionExpression"}, .legacy = {}}
-                 : ExpressionParameters{.expressions = {"ConditionExpression"}, .legacy = {}}));
-  TRY(bind_expressions(call, *body, item.action));
+      *body, is_update ? ExpressionParameters{.expressions = {"UpdateExpression", "ConditionExpression"}, .legacy = {}}
+                       : ExpressionParameters{.expressions = {"ConditionExpression"}, .legacy = {}}));
+  auto bound = TRY(bind_write_expressions(*body, is_update, cache));
+  item.condition = std::move(bound.condition);
+  item.update = std::move(bound.update);
   return item;
+}
+
+WriteAction::Kind kind_of(Kind kind) {
+  switch (kind) {
+    case Kind::Put: break;
+    case Kind::Update: return WriteAction::Kind::Update;
+    case Kind::Delete: return WriteAction::Kind::Delete;
+    case Kind::Check: return WriteAction::Kind::Check;
+  }
+  return WriteAction::Kind::Put;
+}
+
+// What is wrong with one item, which cancels the transaction.
+struct BadItem {
+  std::size_t place;
+  Error error;
+};
+
+// Fills `actions` from the items.  The service looks no further than the first bad item.
+Result<std::optional<BadItem>> plan_items(CallContext& call, std::vector<TransactWriteItem>& items,
+                                          std::vector<WriteAction>& actions) {
+  std::vector<std::size_t> sizes;
+  sizes.reserve(items.size());
+  for (const auto& item : items) sizes.push_back(value::item_size_bytes(item.item));
+  if (std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) > kMaxTransactBytes) {
+    return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
+  }
+  std::unordered_set<engine::KeyBytes> seen;
+  actions.reserve(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    auto& item = items[i];
+    auto& action = actions.emplace_back(WriteAction{.kind = kind_of(item.kind),
+                                                    .table = TRY(find_table(call, item.table)),
+                                                    .item = std::move(item.item),
+                                                    .condition = std::move(item.condition),
+                                                    .update = std::move(item.update)});
+    if (item.kind == Kind::Put && sizes[i] > value::kMaxItemSizeBytes) {
+      return BadItem{i, validation_error("Item size has exceeded the maximum allowed size")};
+    }
+    if (auto checked = check_against_table(action); !checked) return BadItem{i, std::move(checked).error()};
+    if (!seen.insert(engine::item_key(*action.table, action.item)).second) {
+      return validation_error("Transaction request cannot include multiple operations on one item");
+    }
+  }
+  return std::optional<BadItem>();
 }
 
 }  // namespace
 
-void transact_write_items(OperationCall call) {
-  std::vector<TransactItem> items;
-  for (const auto& request : call.request().objects("TransactItems")) {
-    auto item = read_item(call, request);
-    if (!item) return call.fail(item.error());
-    items.push_back(std::move(*item));
+Result<void> check_transaction_count(std::size_t items) {
+  if (items == 0) return validation_error("A transaction has at least one item");
+  if (items > kMaxTransactItems) return validation_error("A transaction has at most 100 items");
+  return {};
+}
+
+Result<TransactWriteItemsRequest> decode_transact_write_items(const Request& json, expr::Cache& cache) {
+  TransactWriteItemsRequest request{.items = {}, .reports = write_reports(json)};
+  for (const auto& item : json.objects("TransactItems")) request.items.push_back(TRY(decode_item(item, cache)));
+  if (const auto text = json.string("ClientRequestToken")) {
+    const auto asked = value::json_text(*json.element("TransactItems"));
+    request.token = {.text = std::string(*text), .fingerprint = XXH3_64bits(asked.data(), asked.size())};
   }
-  std::optional<engine::RequestToken> token;
-  if (const auto text = call.request().string("ClientRequestToken")) {
-    const auto asked = value::json_text(*call.request().element("TransactItems"));
-    token = engine::RequestToken{std::string(*text), XXH3_64bits(asked.data(), asked.size())};
+  return request;
+}
+
+// Beside what the values have to be, what the shape of TransactWriteItems demands.
+Result<void> check(const TransactWriteItemsRequest& request) {
+  TRY(check_transaction_count(request.items.size()));
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    const auto& item = request.items[i];
+    const auto missing = [&](std::string_view member) {
+      return validation_error(
+          fmt::format("1 validation error detected: Value null at 'transactItems.{}.member.{}' failed to satisfy "
+                      "constraint: Member must not be null",
+                      i + 1, member));
+    };
+    if (item.kind == Kind::Update && !item.update) return missing("update.updateExpression");
+    if (item.kind == Kind::Check && !item.condition) return missing("conditionCheck.conditionExpression");
+    if (item.kind != Kind::Update && item.update) {
+      return validation_error("UpdateExpression can only be specified in an update");
+    }
+    TRY(value::check_well_formed(item.item));
+    TRY(check_expression_values(item.condition, item.update));
   }
-  const auto options = WriteAnswer::from(call.request());
-  run_transaction(std::move(call), std::move(items), options, std::move(token));
+  return {};
+}
+
+void transact_write_items(CallContext call, TransactWriteItemsRequest request, Done<BatchWriteItemAnswer> done) {
+  engine::WriteRequest writes;
+  writes.memory = call.write_memory();
+  const auto bad = plan_items(call, request.items, writes.actions);
+  if (!bad) return done(std::move(call), to_fault(bad.error()));
+  if (*bad) {
+    std::vector<CancellationReason> reasons(request.items.size());
+    reasons[(*bad)->place] = {.code = "ValidationError", .message = (*bad)->error.message};
+    return done(std::move(call), transaction_canceled(std::move(reasons)));
+  }
+  if (request.token) writes.token = engine::RequestToken{request.token->text, request.token->fingerprint};
+  SeveralWrites written(writes.actions, request.reports);
+  std::vector<bool> return_item;
+  for (const auto& item : request.items) return_item.push_back(item.return_item_on_failure);
+  auto& engine = call.engine();
+  engine.write(
+      std::move(writes), [call = std::move(call), written = std::move(written), return_item = std::move(return_item),
+                          done = std::move(done)](Result<engine::WriteOutcome> outcome) mutable {
+        if (!outcome) return done(std::move(call), to_fault(outcome.error()));
+        if (!outcome->written) {
+          // Twice: as the item that was found, and in the answer.
+          const auto room = call.hold_answer(2 * returned_bytes(*outcome, return_item));
+          if (!room) return done(std::move(call), to_fault(room.error()));
+          return done(std::move(call), transaction_canceled(condition_reasons(*outcome, return_item)));
+        }
+        auto answer =
+            written.answer(call.engine(), *outcome,
+                           outcome->repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
+        done(std::move(call), std::move(answer));
+      });
+}
+
+std::string encode_transact_write_items(const BatchWriteItemAnswer& answer) {
+  std::string body;
+  value::JsonWriter json(body);
+  json.begin_object();
+  write_reports(json, answer);
+  json.end_object();
+  return body;
 }
 
 }  // namespace stator::api

@@ -5,31 +5,21 @@
 
 namespace stator::api {
 
-Fault transaction_canceled(const std::vector<CancellationReason>& reasons) {
+Fault transaction_canceled(std::vector<CancellationReason> reasons) {
   std::vector<std::string_view> codes;
-  std::string members = ",\"CancellationReasons\":";
-  value::JsonWriter json(members);
-  json.begin_array();
-  for (const auto& reason : reasons) {
-    codes.push_back(reason.code);
-    json.begin_object().key("Code").string(reason.code);
-    if (!reason.message.empty()) json.key("Message").string(reason.message);
-    if (!reason.item.empty()) json.key("Item").raw(reason.item);
-    json.end_object();
-  }
-  json.end_array();
-  return {.type = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-          .message = fmt::format("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
-                                 fmt::join(codes, ", ")),
-          .members = std::move(members),
-          .server_side = false};
+  for (const auto& reason : reasons) codes.push_back(reason.code);
+  Fault fault{
+      .type = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+      .message = fmt::format("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+                             fmt::join(codes, ", "))};
+  fault.reasons = std::move(reasons);
+  return fault;
 }
 
-std::vector<CancellationReason> condition_reasons(const engine::WriteOutcome& outcome,
-                                                  const std::vector<bool>& return_item) {
+std::vector<CancellationReason> condition_reasons(engine::WriteOutcome& outcome, const std::vector<bool>& return_item) {
   std::vector<CancellationReason> reasons;
   for (std::size_t i = 0; i < outcome.actions.size(); ++i) {
-    const auto& action = outcome.actions[i];
+    auto& action = outcome.actions[i];
     auto& reason = reasons.emplace_back();
     if (action.error) {
       reason.code = "ValidationError";
@@ -37,7 +27,7 @@ std::vector<CancellationReason> condition_reasons(const engine::WriteOutcome& ou
     } else if (action.condition_failed) {
       reason.code = "ConditionalCheckFailed";
       reason.message = "The conditional request failed";
-      if (return_item[i] && action.before.exists()) reason.item = std::string(action.before.stored().json());
+      if (return_item[i] && action.before.exists()) reason.item = AnswerItem(std::move(action.before).take());
     }
   }
   return reasons;

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "stator/api/operation.h"
+#include "stator/api/reply.h"
 #include "stator/engine/item_write.h"
 
 // What the transactional operations have in common.
@@ -13,19 +11,15 @@ namespace stator::api {
 inline constexpr std::size_t kMaxTransactItems = 100;
 inline constexpr std::size_t kMaxTransactBytes = std::size_t{4} << 20;
 
-// Why one item of a transaction was, or was not, the reason for its cancellation.
-struct CancellationReason {
-  std::string_view code = "None";
-  std::string message;  // none when empty
-  std::string item;     // JSON; none when empty
-};
+// Errors: Validation, when there are none or too many.
+Result<void> check_transaction_count(std::size_t items);
 
 // TransactionCanceledException with its reasons, in the order of the items.
-Fault transaction_canceled(const std::vector<CancellationReason>& reasons);
+Fault transaction_canceled(std::vector<CancellationReason> reasons);
 
-// The reasons in an outcome whose conditions failed; `return_item[i]` asks for the item that was found.
-std::vector<CancellationReason> condition_reasons(const engine::WriteOutcome& outcome,
-                                                  const std::vector<bool>& return_item);
+// The reasons in an outcome whose conditions failed; `return_item[i]` asks for the item that was found, which is taken out of the
+// outcome.
+std::vector<CancellationReason> condition_reasons(engine::WriteOutcome& outcome, const std::vector<bool>& return_item);
 
 // How many bytes of JSON those items are.
 std::size_t returned_bytes(const engine::WriteOutcome& outcome, const std::vector<bool>& return_item);

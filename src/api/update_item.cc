@@ -1,40 +1,55 @@
-#include <fmt/format.h>
-
 #include "stator/api/expressions.h"
 #include "stator/api/item_writes.h"
 #include "stator/api/legacy.h"
 #include "stator/api/table_name.h"
 #include "stator/engine/item_rules.h"
+#include "stator/value/well_formed.h"
 
 namespace stator::api {
-namespace {
 
-Result<engine::WriteAction> read_update(OperationCall& call) {
-  const auto& request = call.request();
-  TRY(check_expression_parameters(request, {.expressions = {"UpdateExpression", "ConditionExpression"},
-                                            .legacy = {"AttributeUpdates", "Expected"}}));
-  engine::WriteAction action{
-      .kind = engine::WriteAction::Kind::Update, .table = {}, .item = {}, .condition = {}, .update = {}};
-  action.item = TRY(value::decode_item(*request.element("Key")));
-  action.update = TRY(legacy_updates(request));
-  action.legacy = action.update.has_value();
-  action.condition = TRY(legacy_expected(request));
-  TRY(bind_expressions(call, request, action));
-  action.table = TRY(find_table(call));
-  TRY(engine::check_key(*action.table, action.item));
-  if (action.update) TRY(engine::check_scalar_keys(*action.table, action.update->nested_attributes()));
-  if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
-  if (action.update) TRY(check_keys_untouched(*action.table, *action.update));
-  return action;
+Result<UpdateItemRequest> decode_update_item(const Request& json, expr::Cache& cache) {
+  TRY(check_expression_parameters(
+      json, {.expressions = {"UpdateExpression", "ConditionExpression"}, .legacy = {"AttributeUpdates", "Expected"}}));
+  UpdateItemRequest request{.table = std::string(json.string("TableName").value_or("")),
+                            .key = TRY(value::decode_item(*json.element("Key"))),
+                            .return_values = return_values(json),
+                            .return_item_on_failure = returns_item_on_failure(json),
+                            .reports = write_reports(json)};
+  request.update = TRY(legacy_updates(json));
+  request.legacy = request.update.has_value();
+  request.condition = TRY(legacy_expected(json));
+  auto bound = TRY(bind_write_expressions(json, true, cache));
+  if (bound.update) request.update = std::move(bound.update);
+  if (bound.condition) request.condition = std::move(bound.condition);
+  return request;
 }
 
-}  // namespace
+Result<void> check(const UpdateItemRequest& request) {
+  TRY(value::check_well_formed(request.key));
+  return check_expression_values(request.condition, request.update);
+}
 
-void update_item(OperationCall call) {
-  auto action = read_update(call);
-  if (!action) return call.fail(action.error());
-  const auto answer = WriteAnswer::from(call.request());
-  run_write(std::move(call), std::move(*action), answer);
+void update_item(CallContext call, UpdateItemRequest request, Done<WriteItemAnswer> done) {
+  const auto plan = [&]() -> Result<engine::WriteAction> {
+    engine::WriteAction action{.kind = engine::WriteAction::Kind::Update,
+                               .table = TRY(find_table(call, request.table)),
+                               .item = std::move(request.key),
+                               .condition = std::move(request.condition),
+                               .update = std::move(request.update),
+                               .legacy = request.legacy};
+    const auto& table = *action.table;
+    TRY(engine::check_key(table, action.item));
+    if (action.update) TRY(engine::check_scalar_keys(table, action.update->nested_attributes()));
+    if (action.condition) TRY(engine::check_scalar_keys(table, action.condition->nested_attributes()));
+    if (action.update) TRY(check_keys_untouched(table, *action.update));
+    return action;
+  };
+  auto action = plan();
+  if (!action) return done(std::move(call), to_fault(action.error()));
+  run_write(
+      std::move(call), std::move(*action),
+      {.values = request.return_values, .item_on_failure = request.return_item_on_failure, .reports = request.reports},
+      std::move(done));
 }
 
 }  // namespace stator::api

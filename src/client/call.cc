@@ -9,13 +9,13 @@ namespace stator::client {
 namespace {
 
 // `start` is given what to do with the reply.
-template <typename Start>
-api::Reply wait_for(Start start) {
+template <typename Reply, typename Start>
+Reply wait_for(Start start) {
   // The thread's own, so that it is still there when the one that brings the reply has not quite let go of it.
   thread_local Semaphore this_threads;
   auto& arrived = this_threads;
-  std::optional<api::Reply> reply;
-  start([&](api::Reply answer) {
+  std::optional<Reply> reply;
+  start([&](Reply answer) {
     reply = std::move(answer);
     arrived.release();
   });
@@ -25,16 +25,13 @@ api::Reply wait_for(Start start) {
 
 }  // namespace
 
+Result<api::AnyAnswer, api::Fault> run_and_wait(Client& client, api::AnyRequest request) {
+  return wait_for<Result<api::AnyAnswer, api::Fault>>(
+      [&](api::AnyReply reply) { client.run(std::move(request), std::move(reply)); });
+}
+
 api::Reply call_and_wait(Client& client, std::string_view operation, std::string_view json) {
-  return wait_for([&](api::ReplyCallback reply) { client.call(operation, json, std::move(reply)); });
-}
-
-api::Reply write_and_wait(Client& client, api::Write write) {
-  return wait_for([&](api::ReplyCallback reply) { client.write(std::move(write), std::move(reply)); });
-}
-
-api::Reply transact_and_wait(Client& client, std::vector<api::Write> writes) {
-  return wait_for([&](api::ReplyCallback reply) { client.transact(std::move(writes), std::move(reply)); });
+  return wait_for<api::Reply>([&](api::ReplyCallback reply) { client.call(operation, json, std::move(reply)); });
 }
 
 }  // namespace stator::client

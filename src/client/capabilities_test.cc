@@ -19,7 +19,7 @@ class Endpoint final : public Client {
   void call(std::string_view operation, std::string_view /*json*/, api::ReplyCallback reply) override {
     const auto found = faults_.find(operation);
     if (found == faults_.end()) return reply({.outcome = "{}", .table = {}});
-    reply({.outcome = api::Fault{.type = found->second, .message = "text", .members = {}}, .table = {}});
+    reply({.outcome = api::Fault{.type = found->second, .message = "text"}, .table = {}});
   }
 
  private:

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
+#include <utility>
 
+#include "stator/api/item_operations.h"
 #include "stator/api/reply.h"
-#include "stator/api/write.h"
 
 namespace stator::api {
 class Operations;
@@ -12,34 +12,35 @@ class Operations;
 
 namespace stator::client {
 
+// Faults that no endpoint sends, beside those that one does.
+inline constexpr std::string_view kNetworkFailure = "stator.client#NetworkFailure";      // there is no answer
+inline constexpr std::string_view kUnexpectedAnswer = "stator.client#UnexpectedAnswer";  // it is not DynamoDB's JSON
+
 // The DynamoDB API, wherever it is.  Who holds one cannot tell an engine in the same process from an endpoint at the other
 // end of a wire.  Thread-safe.
 class Client {
  public:
   virtual ~Client() = default;
 
-  // Runs one operation.  `json` is read before the call returns; the reply may come before it does, or later from another
-  // thread.
-  virtual void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) = 0;
+  // Runs one operation.  The reply may come before the call returns, or later from another thread.  Through call(), where there is
+  // no way without JSON.
+  virtual void run(api::AnyRequest request, api::AnyReply reply);
 
-  // The same for writes whose values are at hand: one as PutItem, UpdateItem or DeleteItem (not a check), several as
-  // TransactWriteItems.  As JSON through call(), where nobody knows a shorter way.
-  virtual void write(api::Write write, api::ReplyCallback reply);
-  virtual void transact(std::vector<api::Write> writes, api::ReplyCallback reply);
+  // The same with JSON, which is read before the call returns.
+  virtual void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) = 0;
 };
 
 // The engine in this process.
 class InProcessClient final : public Client {
  public:
   // Both outlive the client; without a budget there is no limit to what its calls decode and answer.
-  explicit InProcessClient(api::Operations& service, MemoryBudget* memory = nullptr)
-      : service_(service), memory_(memory) {}
+  explicit InProcessClient(api::Operations& operations, MemoryBudget* memory = nullptr)
+      : operations_(operations), memory_(memory) {}
+  void run(api::AnyRequest request, api::AnyReply reply) override;
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
-  void write(api::Write write, api::ReplyCallback reply) override;
-  void transact(std::vector<api::Write> writes, api::ReplyCallback reply) override;
 
  private:
-  api::Operations& service_;
+  api::Operations& operations_;
   MemoryBudget* const memory_;
 };
 

@@ -6,21 +6,17 @@
 
 namespace stator::client {
 
+void InProcessClient::run(api::AnyRequest request, api::AnyReply reply) {
+  operations_.run(std::move(request), std::move(reply), {.endpoint = {}, .memory = memory_});
+}
+
 void InProcessClient::call(std::string_view operation, std::string_view json, api::ReplyCallback reply) {
   thread_local std::string padded;
   padded.reserve(json.size() + value::kJsonPadding);
   padded = json;
-  service_.call(operation, padded, std::move(reply), {.endpoint = {}, .memory = memory_});
+  operations_.call(operation, padded, std::move(reply), {.endpoint = {}, .memory = memory_});
   constexpr std::size_t kKeptBytes = 64 << 10;
   if (padded.capacity() > kKeptBytes) std::string().swap(padded);  // assigning an empty string would keep the capacity
-}
-
-void InProcessClient::write(api::Write write, api::ReplyCallback reply) {
-  service_.write(std::move(write), std::move(reply));
-}
-
-void InProcessClient::transact(std::vector<api::Write> writes, api::ReplyCallback reply) {
-  service_.transact(std::move(writes), std::move(reply));
 }
 
 }  // namespace stator::client

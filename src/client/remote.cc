@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stator/api/shape.h"
+#include "stator/client/item_json.h"
 #include "stator/http/client.h"
 #include "stator/http/signer.h"
 #include "stator/value/json.h"
@@ -94,21 +95,19 @@ enum class Verdict : std::uint8_t {
   MaybeDone,  // the same, if it did not
 };
 
-struct Outcome {
+struct Attempt {
   api::Reply reply;
   Verdict verdict = Verdict::Final;
 };
 
-Outcome faulty(std::string_view type, std::string message, Verdict verdict) {
+Attempt faulty(std::string_view type, std::string message, Verdict verdict) {
   return {
-      .reply = {.outcome =
-                    api::Fault{
-                        .type = std::string(type), .message = std::move(message), .members = {}, .server_side = true},
+      .reply = {.outcome = api::Fault{.type = std::string(type), .message = std::move(message), .server_side = true},
                 .table = {}},
       .verdict = verdict};
 }
 
-Outcome outcome_of(http::ClientFailure failure) {
+Attempt outcome_of(http::ClientFailure failure) {
   using Kind = http::ClientFailure::Kind;
   switch (failure.kind) {
     case Kind::Malformed: return faulty(kUnexpectedAnswer, std::move(failure.message), Verdict::Final);
@@ -144,19 +143,10 @@ std::optional<api::Fault> parse_fault(std::string_view body) {
   if (!parsed || !parsed->get(object) || !object["__type"].get(type)) {
     return std::nullopt;
   }
-  api::Fault fault{.type = std::string(type), .message = {}, .members = {}, .server_side = false};
-  for (const auto& [name, json] : object) {
-    std::string_view message;
-    if (name == "__type") continue;
-    if ((name == "message" || name == "Message") && json.get(message)) {
-      fault.message = message;
-      continue;
-    }
-    fault.members += ',';
-    value::append_json_string(fault.members, name);
-    fault.members += ':';
-    value::append_json(fault.members, json);
-  }
+  api::Fault fault{.type = std::string(type)};
+  std::string_view message;
+  if (object["message"].get(message) || object["Message"].get(message)) fault.message = message;
+  decode_members(object, fault);
   return fault;
 }
 
@@ -170,7 +160,7 @@ bool checksum_matches(const http::ClientResponse& response) {
          crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())) == expected;
 }
 
-Outcome unexpected(const http::ClientResponse& response, const http::Origin& origin, Verdict verdict) {
+Attempt unexpected(const http::ClientResponse& response, const http::Origin& origin, Verdict verdict) {
   auto quoted = response.body.substr(0, kQuotedBytes);
   for (auto& c : quoted) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
@@ -181,7 +171,7 @@ Outcome unexpected(const http::ClientResponse& response, const http::Origin& ori
       verdict);
 }
 
-Outcome outcome_of(http::ClientResponse response, const http::Origin& origin) {
+Attempt outcome_of(http::ClientResponse response, const http::Origin& origin) {
   if (!checksum_matches(response)) {
     return faulty(kNetworkFailure, fmt::format("the answer of {} does not have its checksum", origin.url()),
                   Verdict::MaybeDone);
@@ -236,7 +226,7 @@ struct RemoteClient::Impl {
         owner(std::move(how)) {}
 
   void attempt(std::unique_ptr<RemoteCall> call);
-  void finish(std::unique_ptr<RemoteCall> call, Outcome outcome);
+  void finish(std::unique_ptr<RemoteCall> call, Attempt outcome);
   bool pay(RemoteCall& call, Verdict verdict);
   std::chrono::milliseconds delay(int attempt, Verdict verdict);
 
@@ -278,7 +268,7 @@ void RemoteClient::Impl::attempt(std::unique_ptr<RemoteCall> call) {
   });
 }
 
-void RemoteClient::Impl::finish(std::unique_ptr<RemoteCall> call, Outcome outcome) {
+void RemoteClient::Impl::finish(std::unique_ptr<RemoteCall> call, Attempt outcome) {
   if (outcome.reply.ok()) quota = std::min(kQuota, quota + (call->paid > 0 ? call->paid : kReward));
   if (outcome.verdict == Verdict::MaybeDone && !call->reads) {
     call->doubt = std::get<api::Fault>(outcome.reply.outcome);

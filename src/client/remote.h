@@ -39,10 +39,6 @@ struct RemoteOptions {
   RetryOptions retries = {};
 };
 
-// Faults that no endpoint sends, beside those that one does.
-inline constexpr std::string_view kNetworkFailure = "stator.client#NetworkFailure";      // there is no answer
-inline constexpr std::string_view kUnexpectedAnswer = "stator.client#UnexpectedAnswer";  // it is not DynamoDB's JSON
-
 // A DynamoDB endpoint at the other end of a wire.
 //
 // A reply is what the in-process client would give; a fault has the endpoint's own type, message and members.  What can

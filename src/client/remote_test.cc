@@ -194,8 +194,9 @@ TEST_F(RemoteTest, TellsAFaultAsTheEndpointDoes) {
   EXPECT_EQ(wrong.name(), "TransactionCanceledException");
   EXPECT_EQ(wrong.message, "because");
   EXPECT_FALSE(wrong.server_side);
-  EXPECT_EQ(wrong.members,
-            R"(,"CancellationReasons":[{"Code":"ConditionalCheckFailed","Item":{"n":{"N":"1"}}},{"Code":"None"}])");
+  EXPECT_EQ(wrong.body(),
+            R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"because",)"
+            R"("CancellationReasons":[{"Code":"ConditionalCheckFailed","Item":{"n":{"N":"1"}}},{"Code":"None"}]})");
 }
 
 TEST_F(RemoteTest, TellsFaultsThatStatorDoesNotHave) {

@@ -27,6 +27,7 @@ class ItemImage {
 
   bool exists() const { return stored_.has_value(); }
   const value::StoredItem& stored() const { return *stored_; }
+  value::StoredItem take() && { return std::move(*stored_); }
   std::size_t size_bytes() const { return stored_ ? stored_->item_size_bytes() : 0; }
   // The attributes; none when it does not exist.  Errors: Corruption.
   Result<const value::Item*> item() const;

@@ -112,4 +112,8 @@ std::vector<std::string_view> Condition::nested_attributes() const {
   return bindings_->attributes(Bindings::Depth::Nested);
 }
 
+std::span<const value::AttributeValue* const> Condition::values() const { return bindings_->values; }
+std::span<const std::string> Condition::placeholders() const { return bindings_->tree->values; }
+std::span<const std::string* const> Condition::names() const { return bindings_->names; }
+
 }  // namespace stator::expr

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,8 +32,16 @@ class Condition {
   // Those among them that it looks inside of, which a key attribute does not allow.
   std::vector<std::string_view> nested_attributes() const;
 
+  // The values that it compares with, one for each place where one stands.
+  std::span<const value::AttributeValue* const> values() const;
+  // What they are called: ":v".
+  std::span<const std::string> placeholders() const;
+  // The names in its paths.
+  std::span<const std::string* const> names() const;
+
  private:
   friend class Binder;
+  friend class Unbinder;
   friend Result<KeyCondition> to_key_condition(const Condition& condition);
   explicit Condition(std::shared_ptr<const Bindings> bindings) : bindings_(std::move(bindings)) {}
 

@@ -279,6 +279,10 @@ std::vector<std::string_view> Update::nested_attributes() const {
   return bindings_->attributes(Bindings::Depth::Nested);
 }
 
+std::span<const value::AttributeValue* const> Update::values() const { return bindings_->values; }
+std::span<const std::string> Update::placeholders() const { return bindings_->tree->values; }
+std::span<const std::string* const> Update::names() const { return bindings_->names; }
+
 Result<Item> Update::apply(const Item& old) const { return Application(*bindings_, *paths_, old, true).run(); }
 Result<Item> Update::create(const Item& key) const { return Application(*bindings_, *paths_, key, false).run(); }
 

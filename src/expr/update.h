@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,8 +37,16 @@ class Update {
   // The top-level attributes that it reads or writes inside of, which a key attribute does not allow.
   std::vector<std::string_view> nested_attributes() const;
 
+  // The values that it writes, one for each place where one stands.
+  std::span<const value::AttributeValue* const> values() const;
+  // What they are called: ":v".
+  std::span<const std::string> placeholders() const;
+  // The names in its paths.
+  std::span<const std::string* const> names() const;
+
  private:
   friend class Binder;
+  friend class Unbinder;
   Update(std::shared_ptr<const Bindings> bindings, std::vector<Path> paths);
 
   std::shared_ptr<const Bindings> bindings_;

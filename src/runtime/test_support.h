@@ -123,7 +123,7 @@ class World {
     return repository_.perform(*model_->find_action(action), inputs, caller, precondition);
   }
   // Everything in the table.
-  std::vector<Item> rows() { return dynamo_.scan({.table = model_->table.name, .limit = {}, .start = {}})->items; }
+  std::vector<Item> rows() { return dynamo_.scan({.page = {.table = model_->table.name, .consistent = true}})->items; }
   // A row by its two keys.
   std::optional<Item> row(std::string_view pk, std::string_view sk) {
     return *dynamo_.get(model_->table.name, {{"PK", text(pk)}, {"SK", text(sk)}});

@@ -216,7 +216,7 @@ http::Response DynamoDbEndpoint::refusal(const http::Request& request, http::Sig
 
 http::Response DynamoDbEndpoint::refusal(const http::Request& request, int status, std::string_view type,
                                          std::string message) {
-  const api::Fault fault{.type = std::string(type), .message = std::move(message), .members = {}};
+  const api::Fault fault{.type = std::string(type), .message = std::move(message)};
   const auto operation = operation_of(request.header("X-Amz-Target"));
   requests_.record(std::string(operation.empty() ? "unknown" : operation), {}, fault.name(), {});
   return dynamodb_response(status, kJson10, fault.body(), cors_headers(request.header("Origin")));

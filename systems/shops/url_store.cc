@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "stator/app/auth/crypto.h"
+#include "stator/expr/build.h"
 #include "stator/model/rows.h"
 #include "stator/runtime/problem.h"
 
@@ -138,13 +139,8 @@ Result<Write, Problem> UrlStore::to_write(const Item& attributes, const Item* be
   Write write;
   write.table = model_.table.name;
   write.item = std::move(rows.front().item);
-  write.names.set("#n", AttributeValue::string(seen == nullptr ? model_.table.partition.name : version));
-  if (seen == nullptr) {
-    write.condition = "attribute_not_exists(#n)";
-  } else {
-    write.condition = "#n = :v";
-    write.values.set(":v", *seen);
-  }
+  write.condition = expr::to_condition(seen == nullptr ? expr::absent(model_.table.partition.name)
+                                                       : expr::compare(version, expr::Op::Equal, *seen));
   return write;
 }
 
@@ -154,11 +150,10 @@ Write UrlStore::count_write(const std::string& domain, std::size_t created) cons
   write.table = model_.table.name;
   const auto key = model::key_of(model_, shop_, Item{{"domain", AttributeValue::string(domain)}});
   write.item = **key;
-  write.update = "ADD url_count :n";
-  write.condition = "#t = :t";
-  write.names.set("#t", AttributeValue::string(model_.table.type_attribute));
-  write.values.set(":t", AttributeValue::string(shop_.main().type));
-  write.values.set(":n", AttributeValue::number(static_cast<std::int64_t>(created)));
+  write.update =
+      expr::UpdateBuilder().add("url_count", AttributeValue::number(static_cast<std::int64_t>(created))).finish();
+  write.condition = expr::to_condition(
+      expr::compare(model_.table.type_attribute, expr::Op::Equal, AttributeValue::string(shop_.main().type)));
   return write;
 }
 

@@ -30,13 +30,13 @@ std::string code_of(const Fault& fault) {
 void write_member(value::JsonWriter& json, const BatchMember& member) {
   json.begin_object();
   if (member.fault) {
-    std::string error = "{\"Code\":";
-    value::append_json_string(error, code_of(*member.fault));
-    error += ",\"Message\":";
-    value::append_json_string(error, member.fault->message);
-    error += member.fault->members;  // the item, where it was asked for
-    error += '}';
-    json.key("Error").raw(error);
+    json.key("Error").begin_object().key("Code").string(code_of(*member.fault));
+    json.key("Message").string(member.fault->message);
+    if (member.fault->item) {
+      json.key("Item");
+      member.fault->item->write(json);
+    }
+    json.end_object();
   }
   if (member.table != nullptr) json.key("TableName").string(member.table->name);
   if (!member.item.empty()) json.key("Item").raw(member.item);
@@ -56,7 +56,11 @@ std::string answer(const std::vector<BatchMember>& members, CapacityDetail detai
     report.add_table(member.read_units);
     if (member.write_units) report.add(*member.write_units);
   }
-  reports.write(json, detail);
+  if (detail != CapacityDetail::None) {
+    json.key("ConsumedCapacity").begin_array();
+    for (const auto& consumed : reports.consumed(detail)) write_consumed(json, consumed);
+    json.end_array();
+  }
   json.end_object();
   return body;
 }
@@ -78,7 +82,7 @@ Result<void> read_item(OperationCall& call, const BoundStatement& statement, boo
   member.table = plan.target.table;
   auto page = TRY(run_select(*call.engine().snapshot(), plan, {}, {}));
   member.read_units = page.table_units;
-  if (!page.items.empty()) member.item = std::move(page.items[0]);
+  if (page.count > 0) member.item = std::move(page.items).take_json();
   return {};
 }
 
@@ -109,7 +113,7 @@ void start_write(const std::shared_ptr<Writes>& writes, std::size_t i, Statement
         member.table = returned.table;
         if (!outcome) {
           member.fault = to_fault(outcome.error());
-        } else if (const auto& action = outcome->actions[0]; action.error) {
+        } else if (auto& action = outcome->actions[0]; action.error) {
           member.fault = to_fault(*action.error);
         } else {
           member.write_units = action.units;

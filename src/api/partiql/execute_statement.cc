@@ -13,15 +13,15 @@ Result<std::string> run_read(OperationCall& call, const BoundStatement& statemen
   if (plan.key_error) return *plan.key_error;
   SelectPosition from;
   if (const auto token = request.string("NextToken")) from = TRY(read_next_token(statement, *token));
-  auto limit = filter_bound(request.element("Parameters"), request.string("Statement").value_or("").size());
-  if (const auto number = request.integer("Limit")) limit = std::min(limit, static_cast<std::uint64_t>(*number));
+  std::optional<std::uint64_t> limit;
+  if (const auto number = request.integer("Limit")) limit = static_cast<std::uint64_t>(*number);
+  if (plan.filter) limit = std::min(limit.value_or(UINT64_MAX), filter_bound(*plan.filter));
   const auto snapshot = call.engine().snapshot();
-  const auto page = TRY(run_select(*snapshot, plan, limit, from));
+  auto page = TRY(run_select(*snapshot, plan, limit, from));
 
-  std::string body;
+  std::string body = std::move(page.items).take_json();
+  body.insert(0, "{\"Items\":[");
   value::JsonWriter json(body);
-  json.begin_object().key("Items").begin_array();
-  for (const auto& item : page.items) json.raw(item);
   json.end_array();
   if (page.next) {
     json.key("NextToken").string(make_next_token(statement, *page.next));
@@ -31,7 +31,7 @@ Result<std::string> run_read(OperationCall& call, const BoundStatement& statemen
     CapacityReport report(plan.target.table);
     report.add_table(page.table_units);
     if (plan.target.index != nullptr) report.add_index(plan.target.index->id, page.index_units);
-    write_capacity(json, report, detail);
+    write_capacity(json, report.consumed(detail));
   }
   json.end_object();
   return body;
@@ -55,7 +55,7 @@ Result<std::string> write_answer(const WriteReturn& returned, const engine::Acti
   if (detail != CapacityDetail::None) {
     CapacityReport report(returned.table);
     report.add(outcome.units);
-    write_capacity(json, report, detail);
+    write_capacity(json, report.consumed(detail));
   }
   json.end_object();
   return body;
@@ -72,7 +72,7 @@ void run_write(OperationCall call, StatementWrite plan) {
   engine.write(std::move(request), [call = std::move(call), returned = std::move(returned), with_item,
                                     detail](Result<engine::WriteOutcome> outcome) mutable {
     if (!outcome) return call.fail(outcome.error());
-    const auto& action = outcome->actions[0];
+    auto& action = outcome->actions[0];
     if (action.error) return call.fail(*action.error);
     if (!outcome->written) return call.fail(returned.failure(action, with_item));
     auto body = write_answer(returned, action, detail);

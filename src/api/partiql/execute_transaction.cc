@@ -15,7 +15,7 @@ namespace stator::api {
 namespace {
 
 // One statement of the transaction, planned, and why the transaction is cancelled if that is its fault.
-struct Member {
+struct TransactMember {
   std::unique_ptr<BoundStatement> statement;
   std::optional<SelectPlan> read;
   std::optional<StatementWrite> write;
@@ -27,7 +27,7 @@ struct Member {
   const value::Item& item() const { return read ? *read->key : write->action.item; }
 };
 
-std::string key_reason(const Member& member) {
+std::string key_reason(const TransactMember& member) {
   const bool is_insert = member.write && member.write->is_insert;
   const auto checked = is_insert ? engine::check_item(*member.table(), member.item())
                                  : engine::check_key(*member.table(), member.item());
@@ -35,11 +35,11 @@ std::string key_reason(const Member& member) {
 }
 
 // Errors end the request; what only one statement is to blame for goes into its reason.
-Result<void> plan_member(OperationCall& call, Member& member) {
+Result<void> plan_member(OperationCall& call, TransactMember& member) {
   auto table = find_table(call, *member.statement);
   if (!table) {
     if (table.error().code != ErrorCode::ResourceNotFound) return table.error();
-    member.reason = {.code = "ResourceNotFound", .message = table.error().message, .item = {}};
+    member.reason = {.code = "ResourceNotFound", .message = table.error().message};
     return {};
   }
   const auto& statement = member.statement->statement();
@@ -61,17 +61,17 @@ Result<void> plan_member(OperationCall& call, Member& member) {
     member.write = TRY(plan_write(*member.statement, std::move(*table)));
     key_error = member.write->key_error;
   }
-  if (key_error) member.reason = {.code = "ValidationError", .message = key_reason(member), .item = {}};
+  if (key_error) member.reason = {.code = "ValidationError", .message = key_reason(member)};
   return {};
 }
 
 // The statements in order, all read or all written.
-Result<std::vector<Member>> read_members(OperationCall& call) {
+Result<std::vector<TransactMember>> read_members(OperationCall& call) {
   const auto requests = call.request().objects("TransactStatements");
   std::vector<BoundStatement::Parameters> parameters;
   for (const auto& request : requests) parameters.push_back(TRY(BoundStatement::read_parameters(request)));
 
-  std::vector<Member> members;
+  std::vector<TransactMember> members;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto in_member = [&](const Error& error) {
       return Error{error.code, fmt::format("Validation failed in TransactStatements[{}]: {}", i, error.message)};
@@ -83,14 +83,14 @@ Result<std::vector<Member>> read_members(OperationCall& call) {
     member.return_item = requests[i].string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
     if (auto planned = plan_member(call, member); !planned) return in_member(planned.error());
   }
-  const auto is_read = [](const Member& member) { return member.statement->statement().is_read(); };
+  const auto is_read = [](const TransactMember& member) { return member.statement->statement().is_read(); };
   if (std::ranges::any_of(members, is_read) && !std::ranges::all_of(members, is_read)) {
     return validation_error("The transaction must consist of either read statements or write statements, not both.");
   }
   return members;
 }
 
-Result<void> check_together(const std::vector<Member>& members) {
+Result<void> check_together(const std::vector<TransactMember>& members) {
   std::unordered_set<engine::KeyBytes> seen;
   std::size_t bytes = 0;
   for (const auto& member : members) {
@@ -105,7 +105,7 @@ Result<void> check_together(const std::vector<Member>& members) {
   return {};
 }
 
-Result<std::string> run_reads(OperationCall& call, const std::vector<Member>& members) {
+Result<std::string> run_reads(OperationCall& call, const std::vector<TransactMember>& members) {
   // One snapshot: all of the items as they were at one moment.
   const auto snapshot = call.engine().snapshot();
   CapacityReports reports(CapacityKind::TransactionalRead);
@@ -113,9 +113,9 @@ Result<std::string> run_reads(OperationCall& call, const std::vector<Member>& me
   value::JsonWriter json(body);
   json.begin_object().key("Responses").begin_array();
   for (const auto& member : members) {
-    const auto page = TRY(run_select(*snapshot, *member.read, {}, {}));
+    auto page = TRY(run_select(*snapshot, *member.read, {}, {}));
     json.begin_object();
-    if (!page.items.empty()) json.key("Item").raw(page.items[0]);
+    if (page.count > 0) json.key("Item").raw(std::move(page.items).take_json());
     json.end_object();
     reports.of(member.table()).add_table(page.table_units);
     if (body.size() > kMaxTransactBytes) {
@@ -123,17 +123,17 @@ Result<std::string> run_reads(OperationCall& call, const std::vector<Member>& me
     }
   }
   json.end_array();
-  reports.write(json, capacity_detail(call.request()));
+  write_capacity(json, reports.consumed(capacity_detail(call.request())));
   json.end_object();
   return body;
 }
 
-std::vector<CancellationReason> reasons_of(const engine::WriteOutcome& outcome, const std::vector<bool>& return_item,
+std::vector<CancellationReason> reasons_of(engine::WriteOutcome& outcome, const std::vector<bool>& return_item,
                                            const std::vector<bool>& is_insert) {
   auto reasons = condition_reasons(outcome, return_item);
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (!is_insert[i] || reasons[i].code != "ConditionalCheckFailed") continue;
-    reasons[i] = {.code = "DuplicateItem", .message = "Duplicate primary key exists in table", .item = {}};
+    reasons[i] = {.code = "DuplicateItem", .message = "Duplicate primary key exists in table"};
   }
   return reasons;
 }
@@ -149,12 +149,12 @@ std::string write_answer(const std::vector<engine::TablePtr>& tables, const engi
     reports.of(tables[i]).add(outcome.actions[i].units);
   }
   json.end_array();
-  reports.write(json, detail);
+  write_capacity(json, reports.consumed(detail));
   json.end_object();
   return body;
 }
 
-void run_writes(OperationCall call, std::vector<Member> members) {
+void run_writes(OperationCall call, std::vector<TransactMember> members) {
   engine::WriteRequest request;
   request.memory = call.write_memory();
   if (const auto token = call.request().string("ClientRequestToken")) {
@@ -189,10 +189,10 @@ void run_writes(OperationCall call, std::vector<Member> members) {
 void execute_transaction(OperationCall call) {
   auto members = read_members(call);
   if (!members) return call.fail(members.error());
-  if (std::ranges::any_of(*members, &Member::is_cancelled)) {
+  if (std::ranges::any_of(*members, &TransactMember::is_cancelled)) {
     std::vector<CancellationReason> reasons;
     for (auto& member : *members) reasons.push_back(std::move(member.reason));
-    return call.fail(transaction_canceled(reasons));
+    return call.fail(transaction_canceled(std::move(reasons)));
   }
   if (auto checked = check_together(*members); !checked) return call.fail(checked.error());
   if (!members->front().statement->statement().is_read()) return run_writes(std::move(call), std::move(*members));

@@ -40,7 +40,7 @@ bool BoundStatement::is_exists() const {
   return select != nullptr && select->exists;
 }
 
-Result<engine::TablePtr> find_table(OperationCall& call, const BoundStatement& statement) {
+Result<engine::TablePtr> find_table(CallContext& call, const BoundStatement& statement) {
   const auto name = table_name(statement.statement().source().table);
   if (!name) {
     return validation_error(
@@ -126,15 +126,13 @@ Result<std::string> WriteReturn::item(const engine::ActionOutcome& outcome) cons
   return std::string();
 }
 
-Fault WriteReturn::failure(const engine::ActionOutcome& outcome, bool with_item) const {
+Fault WriteReturn::failure(engine::ActionOutcome& outcome, bool with_item) const {
   if (is_insert) {
     return {.type = "com.amazonaws.dynamodb.v20120810#DuplicateItemException",
-            .message = "Duplicate primary key exists in table",
-            .members = {},
-            .server_side = false};
+            .message = "Duplicate primary key exists in table"};
   }
   Fault fault = to_fault({ErrorCode::ConditionalCheckFailed, "The conditional request failed"});
-  if (with_item && outcome.before.exists()) fault.members = fmt::format(",\"Item\":{}", outcome.before.stored().json());
+  if (with_item && outcome.before.exists()) fault.item = AnswerItem(std::move(outcome.before).take());
   return fault;
 }
 

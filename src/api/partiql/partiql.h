@@ -7,8 +7,8 @@
 
 #include "stator/api/capacity_report.h"
 #include "stator/api/operation.h"
+#include "stator/api/page_read.h"
 #include "stator/engine/item_write.h"
-#include "stator/engine/range_read.h"
 #include "stator/expr/partiql/binding.h"
 
 // PartiQL statements as the engine's reads and writes: what ExecuteStatement, BatchExecuteStatement and ExecuteTransaction
@@ -37,19 +37,15 @@ class BoundStatement {
 };
 
 // The table that a statement is about.  Errors: Validation, ResourceNotFound.
-Result<engine::TablePtr> find_table(OperationCall& call, const BoundStatement& statement);
+Result<engine::TablePtr> find_table(CallContext& call, const BoundStatement& statement);
 
 // ---- SELECT ----
 
-struct SelectPlan {
-  engine::ReadTarget target;
-  std::vector<engine::RangeRead> reads;  // one after the other; no item is in two of them
-  std::optional<value::Item> key;        // instead of reads: the WHERE is this key and nothing else
-  std::optional<Error> key_error;        // why it cannot be a key of the table
-  std::optional<expr::Condition> filter;
+struct SelectPlan : PageRead {
+  std::vector<engine::RangeRead> reads;        // one after the other; no item is in two of them
+  std::optional<value::Item> key;              // instead of reads: the WHERE is this key and nothing else
+  std::optional<Error> key_error;              // why it cannot be a key of the table
   std::vector<expr::partiql::Column> columns;  // none: all
-  bool fetch_from_table = false;               // a local index lacks a column
-  bool consistent = false;
 };
 
 // Equality and IN on the partition key become range reads, everything else one scan.  Errors: Validation.  The caller looks
@@ -63,7 +59,8 @@ struct SelectPosition {
 };
 
 struct SelectPage {
-  std::vector<std::string> items;  // as JSON
+  AnswerItems items;
+  std::size_t count = 0;
   std::optional<SelectPosition> next;
   double table_units = 0;
   double index_units = 0;
@@ -95,7 +92,7 @@ struct WriteReturn {
   // The item that RETURNING asks for, as JSON; empty when there is none.  Errors: Corruption.
   Result<std::string> item(const engine::ActionOutcome& outcome) const;
   // Why nothing was written.
-  Fault failure(const engine::ActionOutcome& outcome, bool with_item) const;
+  Fault failure(engine::ActionOutcome& outcome, bool with_item) const;
 
   engine::TablePtr table;
   std::optional<expr::Update> update;

@@ -5,55 +5,7 @@
 namespace stator::api {
 namespace {
 
-// Collects the items of a page.
-class ItemCollector {
- public:
-  ItemCollector(const SelectPlan& plan, const storage::Snapshot& snapshot, SelectPage& page)
-      : plan_(plan), snapshot_(snapshot), page_(page) {}
-
-  Result<std::size_t> add(const value::StoredItemView& stored) {
-    if (!plan_.fetch_from_table) {
-      TRY(take(stored, stored));
-      return std::size_t{0};
-    }
-    const auto entry = TRY(stored.parse());
-    const auto whole = TRY(snapshot_.get(engine::item_key(*plan_.target.table, entry)));
-    if (!whole) return Error{ErrorCode::Corruption, "an index entry has no item"};
-    const auto item = TRY(value::StoredItemView::from(*whole));
-    page_.table_units += engine::read_units(item.item_size_bytes, plan_.consistent);
-    TRY(take(stored, item));
-    return item.item_size_bytes;
-  }
-
- private:
-  // `seen` is what the filter looks at, `whole` what the columns come from.
-  Result<void> take(const value::StoredItemView& seen, const value::StoredItemView& whole) {
-    if (!plan_.filter && plan_.columns.empty()) {
-      page_.items.emplace_back(whole.json);
-      return {};
-    }
-    auto item = TRY(seen.parse());
-    if (plan_.filter && !plan_.filter->matches(item)) return {};
-    if (plan_.columns.empty()) {
-      page_.items.emplace_back(whole.json);
-      return {};
-    }
-    if (plan_.fetch_from_table) item = TRY(whole.parse());
-    value::Item row;
-    for (const auto& [name, path] : plan_.columns) {
-      if (const auto* found = expr::find(item, path)) row.set(name, *found);
-    }
-    value::append_json(page_.items.emplace_back(), row);
-    return {};
-  }
-
-  const SelectPlan& plan_;
-  const storage::Snapshot& snapshot_;
-  SelectPage& page_;
-};
-
-Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan, ItemCollector& items,
-                      SelectPage& page) {
+Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan, PageReader& reader, SelectPage& page) {
   const auto bytes = TRY(snapshot.get(engine::item_key(*plan.target.table, *plan.key)));
   if (!bytes) {
     page.table_units = engine::read_units(0, plan.consistent);
@@ -61,8 +13,15 @@ Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan,
   }
   const auto stored = TRY(value::StoredItemView::from(*bytes));
   page.table_units = engine::read_units(stored.item_size_bytes, plan.consistent);
-  TRY(items.add(stored));
-  return {};
+  return reader.read(stored);
+}
+
+value::Item row_of(const SelectPlan& plan, const value::Item& item) {
+  value::Item row;
+  for (const auto& [name, path] : plan.columns) {
+    if (const auto* found = expr::find(item, path)) row.set(name, *found);
+  }
+  return row;
 }
 
 }  // namespace
@@ -70,9 +29,21 @@ Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan,
 Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan,
                               std::optional<std::uint64_t> limit, const SelectPosition& from) {
   SelectPage page;
-  ItemCollector items(plan, snapshot, page);
+  const bool has_columns = !plan.columns.empty();
+  PageReader reader(
+      plan, snapshot,
+      [&](const value::StoredItemView& stored, const value::Item* item) -> Result<void> {
+        ++page.count;
+        if (has_columns) {
+          page.items.add(row_of(plan, *item));
+        } else {
+          page.items.add(stored.json);
+        }
+        return {};
+      },
+      has_columns);
   if (plan.key) {
-    TRY(read_key(snapshot, plan, items, page));
+    TRY(read_key(snapshot, plan, reader, page));
     return page;
   }
   std::size_t bytes = 0;
@@ -85,21 +56,21 @@ Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPla
       if (!start || *start < read.range.begin || (!read.range.end.empty() && *start >= read.range.end)) return invalid;
       read.start_after = std::move(*start);
     }
-    const auto result =
-        TRY(engine::read_page(snapshot, read, [&](const value::StoredItemView& item) { return items.add(item); }));
+    const auto result = TRY(reader.read(read));
     bytes += result.bytes;
     const auto units = engine::read_units(result.bytes, plan.consistent);
     (plan.target.index != nullptr ? page.index_units : page.table_units) += units;
     if (result.last_item) {
       page.next = {.read = i, .after = engine::last_evaluated_key(plan.target, TRY(result.last_item->parse()))};
-      return page;
+      break;
     }
     if (limit) *limit -= result.scanned;  // not below 1: the page would have had a last item
     if (bytes >= engine::kMaxPageBytes && i + 1 < plan.reads.size()) {
       page.next = {.read = i + 1, .after = {}};
-      return page;
+      break;
     }
   }
+  page.table_units += reader.fetched_units();
   return page;
 }
 

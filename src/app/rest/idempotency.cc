@@ -9,6 +9,7 @@
 #include "stator/app/auth/crypto.h"
 #include "stator/app/rest/answer.h"
 #include "stator/base/log.h"
+#include "stator/expr/build.h"
 
 namespace stator::app {
 namespace {
@@ -139,10 +140,10 @@ Result<std::variant<IdempotencyStore::Claimed, http::Response>, Problem> Idempot
                {std::string(kRequest), AttributeValue::string(request_digest)},
                {std::string(kClaimedUntil), AttributeValue::number(now + std::chrono::seconds(kClaim).count())},
                {std::string(kExpires), AttributeValue::number(now + std::chrono::seconds(kKeep).count())}},
-      .update = {},
-      .condition = "attribute_not_exists(#id) OR #expires <= :now",  // TTL may be late
-      .names = {{"#id", AttributeValue::string(kId)}, {"#expires", AttributeValue::string(kExpires)}},
-      .values = {{":now", AttributeValue::number(now)}}};
+      // TTL may be late.
+      .condition = expr::to_condition(
+          expr::any_of({expr::absent(std::string(kId)),
+                        expr::compare(std::string(kExpires), expr::Op::LessEqual, AttributeValue::number(now))}))};
   const auto answer = TRY(dynamo_.write(std::move(write)));
   if (answer.written()) return Claim(std::move(claimed));
   const auto& before = answer.refusals.front().item;
@@ -162,44 +163,35 @@ Result<std::variant<IdempotencyStore::Claimed, http::Response>, Problem> Idempot
 }
 
 Result<void, Problem> IdempotencyStore::complete(const Claimed& claimed, const http::Response& response) {
-  runtime::Write write{.kind = runtime::Write::Kind::Update,
-                       .table = table_,
-                       .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
-                       .update = "SET #status = :status",
-                       .condition = "attribute_exists(#id)",
-                       .names = {{"#id", AttributeValue::string(kId)}, {"#status", AttributeValue::string(kStatus)}},
-                       .values = {{":status", AttributeValue::number(response.status)}}};
+  expr::UpdateBuilder update;
+  update.set(std::string(kStatus), AttributeValue::number(response.status));
   if (response.headers.size() + response.body.size() <= kMaxAnswerBytes) {
-    write.update += ", #headers = :headers, #body = :body";
-    write.names.set("#headers", AttributeValue::string(kHeaders));
-    write.names.set("#body", AttributeValue::string(kBody));
-    write.values.set(":headers", AttributeValue::string(response.headers));
-    write.values.set(":body", AttributeValue::string(response.body));
+    update.set(std::string(kHeaders), AttributeValue::string(response.headers));
+    update.set(std::string(kBody), AttributeValue::string(response.body));
   }
-  TRY(dynamo_.write(std::move(write)));
+  TRY(dynamo_.write(update_of(claimed, update.finish())));
   return {};
 }
 
 Result<void, Problem> IdempotencyStore::release(const Claimed& claimed) {
   TRY(dynamo_.write({.kind = runtime::Write::Kind::Delete,
                      .table = table_,
-                     .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
-                     .update = {},
-                     .condition = {},
-                     .names = {},
-                     .values = {}}));
+                     .item = {{std::string(kId), AttributeValue::string(claimed.id)}}}));
   return {};
 }
 
 Result<void, Problem> IdempotencyStore::abandon(const Claimed& claimed) {
-  TRY(dynamo_.write({.kind = runtime::Write::Kind::Update,
-                     .table = table_,
-                     .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
-                     .update = "SET #until = :now",
-                     .condition = "attribute_exists(#id)",
-                     .names = {{"#id", AttributeValue::string(kId)}, {"#until", AttributeValue::string(kClaimedUntil)}},
-                     .values = {{":now", AttributeValue::number(seconds_of(clock_.now()))}}}));
+  const auto now = AttributeValue::number(seconds_of(clock_.now()));
+  TRY(dynamo_.write(update_of(claimed, expr::UpdateBuilder().set(std::string(kClaimedUntil), now).finish())));
   return {};
+}
+
+runtime::Write IdempotencyStore::update_of(const Claimed& claimed, expr::Update update) const {
+  return {.kind = runtime::Write::Kind::Update,
+          .table = table_,
+          .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
+          .update = std::move(update),
+          .condition = expr::to_condition(expr::exists(std::string(kId)))};
 }
 
 }  // namespace stator::app

@@ -117,7 +117,6 @@ class LossyClient final : public client::Client {
     database_.call(operation, json, [reply = std::move(reply)](const api::Reply&) mutable {
       reply({.outcome = api::Fault{.type = "NetworkFailure",
                                    .message = "http://10.1.2.3:8000 closed the connection",
-                                   .members = {},
                                    .server_side = true},
              .table = {}});
     });

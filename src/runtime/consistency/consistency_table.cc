@@ -61,6 +61,10 @@ std::string part_row(std::string_view id, std::size_t part) { return fmt::format
 
 std::string shard_row(std::string_view id) { return fmt::format("{}{}", kShardPrefix, id); }
 
+expr::Clause is(std::string attribute, AttributeValue value) {
+  return expr::compare(std::move(attribute), expr::Op::Equal, std::move(value));
+}
+
 }  // namespace
 
 ConsistencyTable::ConsistencyTable(Dynamo& dynamo, const Clock& clock, const model::Model& model)
@@ -96,31 +100,27 @@ Result<void, Problem> ConsistencyTable::open() {
                  .details = {}};
 }
 
-Result<bool, Problem> ConsistencyTable::update(std::string_view row, std::string update, std::string condition,
-                                               Item names, Item values) {
+Result<bool, Problem> ConsistencyTable::update(std::string_view row, expr::Update update,
+                                               const expr::Clause& condition) {
   const auto answer = TRY(dynamo_.write({.kind = Write::Kind::Update,
                                          .table = name_,
                                          .item = key(row),
                                          .update = std::move(update),
-                                         .condition = std::move(condition),
-                                         .names = std::move(names),
-                                         .values = std::move(values)}));
+                                         .condition = expr::to_condition(condition)}));
   return answer.written();
 }
 
 Result<std::vector<Item>, Problem> ConsistencyTable::rows_with_prefix(std::string_view prefix) {
   QueryRequest request;
-  request.table = name_;
-  request.condition.text = "#m = :m AND begins_with(#r, :r)";
-  request.condition.names = {{"#m", text("Model")}, {"#r", text("Row")}};
-  request.condition.values = {{":m", text(model_)}, {":r", text(prefix)}};
-  request.consistent = true;
+  request.page.table = name_;
+  request.page.consistent = true;
+  request.condition.terms = {expr::key_equals("Model", text(model_)), expr::key_begins_with("Row", text(prefix))};
   std::vector<Item> rows;
   do {
     auto page = TRY(dynamo_.query(request));
     std::move(page.items.begin(), page.items.end(), std::back_inserter(rows));
-    request.start = std::move(page.last_key);
-  } while (request.start);
+    request.page.start = std::move(page.last_key);
+  } while (request.page.start);
   return rows;
 }
 
@@ -138,31 +138,30 @@ Result<std::optional<StreamProgress>, Problem> ConsistencyTable::stream() {
 Result<bool, Problem> ConsistencyTable::begin_verification(const std::optional<StreamProgress>& seen,
                                                            std::string_view stream, std::string_view owner,
                                                            std::chrono::milliseconds lease) {
-  Item names = {{"#s", text("Stream")}, {"#t", text("State")}, {"#o", text("Owner")}, {"#e", text("Expires")}};
-  Item values = {
-      {":s", text(stream)}, {":t", text(kVerifying)}, {":o", text(owner)}, {":e", number(now_ms() + lease.count())}};
-  std::string condition = "attribute_not_exists(#s)";
+  auto condition = expr::absent("Stream");
   if (seen) {
-    condition = "#s = :seen_s AND #t = :seen_t AND #o = :seen_o AND #e = :seen_e";
-    values.set(":seen_s", text(seen->stream));
-    values.set(":seen_t", text(seen->verifying ? kVerifying : kReading));
-    values.set(":seen_o", text(seen->owner));
-    values.set(":seen_e", number(seen->expires_ms));
+    condition =
+        expr::all_of({is("Stream", text(seen->stream)), is("State", text(seen->verifying ? kVerifying : kReading)),
+                      is("Owner", text(seen->owner)), is("Expires", number(seen->expires_ms))});
   }
-  return update(kStreamRow, "SET #s = :s, #t = :t, #o = :o, #e = :e", std::move(condition), std::move(names),
-                std::move(values));
+  return update(kStreamRow,
+                expr::UpdateBuilder()
+                    .set("Stream", text(stream))
+                    .set("State", text(kVerifying))
+                    .set("Owner", text(owner))
+                    .set("Expires", number(now_ms() + lease.count()))
+                    .finish(),
+                condition);
 }
 
 Result<bool, Problem> ConsistencyTable::renew_verification(std::string_view owner, std::chrono::milliseconds lease) {
-  return update(kStreamRow, "SET #e = :e", "#o = :o AND #t = :t",
-                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("State")}},
-                {{":o", text(owner)}, {":e", number(now_ms() + lease.count())}, {":t", text(kVerifying)}});
+  return update(kStreamRow, expr::UpdateBuilder().set("Expires", number(now_ms() + lease.count())).finish(),
+                expr::all_of({is("Owner", text(owner)), is("State", text(kVerifying))}));
 }
 
 Result<bool, Problem> ConsistencyTable::end_verification(std::string_view owner) {
-  return update(kStreamRow, "SET #t = :r, #e = :z", "#o = :o AND #t = :t",
-                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("State")}},
-                {{":o", text(owner)}, {":z", number(0)}, {":t", text(kVerifying)}, {":r", text(kReading)}});
+  return update(kStreamRow, expr::UpdateBuilder().set("State", text(kReading)).set("Expires", number(0)).finish(),
+                expr::all_of({is("Owner", text(owner)), is("State", text(kVerifying))}));
 }
 
 // -------------------------------------------------------------------------------------------------------------------- shards
@@ -182,10 +181,7 @@ Result<void, Problem> ConsistencyTable::add_shard(const ShardProgress& shard) {
   TRY(dynamo_.write({.kind = Write::Kind::Put,
                      .table = name_,
                      .item = std::move(item),
-                     .update = {},
-                     .condition = "attribute_not_exists(#r)",
-                     .names = {{"#r", text("Row")}},
-                     .values = {}}));
+                     .condition = expr::to_condition(expr::absent("Row"))}));
   return {};
 }
 
@@ -193,40 +189,42 @@ Result<void, Problem> ConsistencyTable::remove_shard(std::string_view id) { retu
 
 Result<bool, Problem> ConsistencyTable::acquire(const ShardProgress& shard, std::string_view owner,
                                                 std::chrono::milliseconds lease) {
-  return update(shard_row(shard.id), "SET #o = :o, #e = :e",
-                "#o = :seen_o AND #e = :seen_e AND attribute_not_exists(#d)",
-                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#d", text("Done")}},
-                {{":o", text(owner)},
-                 {":e", number(now_ms() + lease.count())},
-                 {":seen_o", text(shard.owner)},
-                 {":seen_e", number(shard.expires_ms)}});
+  return update(
+      shard_row(shard.id),
+      expr::UpdateBuilder().set("Owner", text(owner)).set("Expires", number(now_ms() + lease.count())).finish(),
+      expr::all_of({is("Owner", text(shard.owner)), is("Expires", number(shard.expires_ms)), expr::absent("Done")}));
 }
 
 Result<bool, Problem> ConsistencyTable::renew(std::string_view id, std::string_view owner, std::int64_t read_to_ms,
                                               std::chrono::milliseconds lease) {
-  return update(shard_row(id), "SET #e = :e, #t = :t", "#o = :o",
-                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
-                {{":o", text(owner)}, {":e", number(now_ms() + lease.count())}, {":t", number(read_to_ms)}});
+  return update(
+      shard_row(id),
+      expr::UpdateBuilder().set("Expires", number(now_ms() + lease.count())).set("ReadTo", number(read_to_ms)).finish(),
+      is("Owner", text(owner)));
 }
 
 Result<bool, Problem> ConsistencyTable::checkpoint(std::string_view id, std::string_view owner,
                                                    std::string_view sequence_number, std::int64_t read_to_ms) {
-  return update(shard_row(id), "SET #c = :c, #t = :t", "#o = :o",
-                {{"#o", text("Owner")}, {"#c", text("Checkpoint")}, {"#t", text("ReadTo")}},
-                {{":o", text(owner)}, {":c", text(sequence_number)}, {":t", number(read_to_ms)}});
+  return update(
+      shard_row(id),
+      expr::UpdateBuilder().set("Checkpoint", text(sequence_number)).set("ReadTo", number(read_to_ms)).finish(),
+      is("Owner", text(owner)));
 }
 
 Result<bool, Problem> ConsistencyTable::finish(std::string_view id, std::string_view owner, std::int64_t read_to_ms) {
-  return update(
-      shard_row(id), "SET #d = :d, #e = :z, #t = :t", "#o = :o",
-      {{"#o", text("Owner")}, {"#d", text("Done")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
-      {{":o", text(owner)}, {":d", AttributeValue::boolean(true)}, {":z", number(0)}, {":t", number(read_to_ms)}});
+  return update(shard_row(id),
+                expr::UpdateBuilder()
+                    .set("Done", AttributeValue::boolean(true))
+                    .set("Expires", number(0))
+                    .set("ReadTo", number(read_to_ms))
+                    .finish(),
+                is("Owner", text(owner)));
 }
 
 Result<bool, Problem> ConsistencyTable::release(std::string_view id, std::string_view owner, std::int64_t read_to_ms) {
-  return update(shard_row(id), "SET #e = :z, #t = :t", "#o = :o",
-                {{"#o", text("Owner")}, {"#e", text("Expires")}, {"#t", text("ReadTo")}},
-                {{":o", text(owner)}, {":z", number(0)}, {":t", number(read_to_ms)}});
+  return update(shard_row(id),
+                expr::UpdateBuilder().set("Expires", number(0)).set("ReadTo", number(read_to_ms)).finish(),
+                is("Owner", text(owner)));
 }
 
 // ------------------------------------------------------------------------------------------------------- records that failed
@@ -301,24 +299,12 @@ Result<std::optional<Item>, Problem> ConsistencyTable::row(std::string_view row)
 
 Result<void, Problem> ConsistencyTable::put_row(std::string_view row, Item attributes) {
   for (const auto& [name, content] : key(row)) attributes.set(name, content);
-  TRY(dynamo_.write({.kind = Write::Kind::Put,
-                     .table = name_,
-                     .item = std::move(attributes),
-                     .update = {},
-                     .condition = {},
-                     .names = {},
-                     .values = {}}));
+  TRY(dynamo_.write({.kind = Write::Kind::Put, .table = name_, .item = std::move(attributes)}));
   return {};
 }
 
 Result<void, Problem> ConsistencyTable::remove_row(std::string_view row) {
-  TRY(dynamo_.write({.kind = Write::Kind::Delete,
-                     .table = name_,
-                     .item = key(row),
-                     .update = {},
-                     .condition = {},
-                     .names = {},
-                     .values = {}}));
+  TRY(dynamo_.write({.kind = Write::Kind::Delete, .table = name_, .item = key(row)}));
   return {};
 }
 

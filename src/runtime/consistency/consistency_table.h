@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stator/base/clock.h"
+#include "stator/expr/build.h"
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/problem.h"
 
@@ -97,8 +98,7 @@ class ConsistencyTable {
 
  private:
   value::Item key(std::string_view row) const;
-  Result<bool, Problem> update(std::string_view row, std::string update, std::string condition, value::Item names,
-                               value::Item values);
+  Result<bool, Problem> update(std::string_view row, expr::Update update, const expr::Clause& condition);
   Result<std::vector<value::Item>, Problem> rows_with_prefix(std::string_view prefix);
   Result<std::optional<std::string>, Problem> parts_of(std::string_view id, std::int64_t count);
 

@@ -50,7 +50,6 @@ class FailingClient final : public client::Client {
   static api::Reply failure() {
     return {.outcome = api::Fault{.type = "com.amazonaws.dynamodb.v20120810#InternalServerError",
                                   .message = "the test says no",
-                                  .members = {},
                                   .server_side = true},
             .table = {}};
   }

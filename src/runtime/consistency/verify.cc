@@ -33,18 +33,20 @@ class Verification {
 
   Result<VerifyResult, Problem> run() {
     ScanRequest request;
-    request.table = model().table.name;
-    request.limit = kPageRows;
-    request.start = options_.start;
+    auto& start = request.page.start;
+    request.page.table = model().table.name;
+    request.page.consistent = true;
+    request.page.limit = kPageRows;
+    start = options_.start;
     do {
       auto page = TRY(settler_.dynamo().scan(request));
       for (const auto& row : page.items) {
         TRY(look_at_unless_busy(row));
       }
-      request.start = std::move(page.last_key);
-      const auto last = request.start ? *request.start : Item();
+      start = std::move(page.last_key);
+      const auto last = start ? *start : Item();
       if (options_.progress && !options_.progress(last, result_.rows)) return result_;
-    } while (request.start);
+    } while (start);
     result_.complete = true;
     return result_;
   }

@@ -55,7 +55,7 @@ Result<Answer, Problem> Answer::read(std::string_view operation, std::string_vie
   return answer;
 }
 
-Result<Answer, Problem> ask(client::Client& client, std::string_view operation, std::string_view json) {
+Result<Answer, Problem> ask_json(client::Client& client, std::string_view operation, std::string_view json) {
   const auto reply = client::call_and_wait(client, operation, json);
   if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) return to_problem(*fault);
   return Answer::read(operation, std::get<std::string>(reply.outcome));

@@ -33,7 +33,7 @@ class Answer {
   value::JsonObject root_;
 };
 
-Result<Answer, Problem> ask(client::Client& client, std::string_view operation, std::string_view json);
+Result<Answer, Problem> ask_json(client::Client& client, std::string_view operation, std::string_view json);
 
 // Members by name; nothing when one is absent or of another type.
 std::optional<std::string_view> text_at(const value::JsonObject& object, std::string_view name);

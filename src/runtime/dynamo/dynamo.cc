@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "stator/base/assert.h"
 #include "stator/client/call.h"
-#include "stator/client/write_json.h"
 #include "stator/runtime/dynamo/call.h"
 
 namespace stator::runtime {
@@ -19,43 +19,61 @@ using value::JsonWriter;
 constexpr std::size_t kBatchGetKeys = 100;   // DynamoDB's bound
 constexpr unsigned kUnprocessedRetries = 8;  // of a batch, each of which may bring something
 
-// ------------------------------------------------------------------------------------------------------------------- reading
+// ------------------------------------------------------------------------------------------------------------- items of answers
 
-Result<std::vector<value::Item>, Problem> items_from(const std::vector<JsonElement>& list, std::string_view operation) {
-  std::vector<value::Item> items;
-  items.reserve(list.size());
-  for (const auto& json : list) items.push_back(TRY(item_from(json, operation)));
-  return items;
+// The attributes of what an answer holds.
+template <typename Held>
+auto taken(Held held, std::string_view operation)
+    -> Result<std::remove_reference_t<decltype(*std::move(held).take())>, Problem> {
+  auto items = std::move(held).take();
+  if (!items) return unreadable_answer(operation);
+  return std::move(*items);
 }
 
-Result<ItemPage, Problem> page_from(const Answer& answer, std::string_view operation) {
-  ItemPage page;
-  page.items = TRY(items_from(array_at(answer.root(), "Items"), operation));
-  page.last_key = TRY(item_at(answer.root(), "LastEvaluatedKey", operation));
-  return page;
+Result<std::optional<value::Item>, Problem> taken(std::optional<api::AnswerItem> item, std::string_view operation) {
+  if (!item) return std::optional<value::Item>();
+  return std::optional(TRY(taken(std::move(*item), operation)));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- writing
-
-// The further members of a fault as an object of their own.
-Result<Answer, Problem> members_of(const api::Fault& fault, std::string_view operation) {
-  std::string body = "{";
-  if (!fault.members.empty()) body += std::string_view(fault.members).substr(1);  // without the comma
-  return Answer::read(operation, body += '}');
+Result<ItemPage, Problem> page_from(api::PageAnswer answer, std::string_view operation) {
+  return ItemPage{.items = TRY(taken(std::move(answer.items), operation)), .last_key = std::move(answer.last_key)};
 }
 
-Result<Refusal, Problem> refusal_of(const JsonObject& reason, std::string_view operation) {
+Result<Refusal, Problem> refusal_of(api::CancellationReason reason, std::string_view operation) {
   Refusal refusal;
-  const auto code = text_at(reason, "Code").value_or("None");
-  if (code == "ConditionalCheckFailed") {
+  if (reason.code == "ConditionalCheckFailed") {
     refusal.cause = Refusal::Cause::Condition;
-  } else if (code == "TransactionConflict") {
+  } else if (reason.code == "TransactionConflict") {
     refusal.cause = Refusal::Cause::Contention;
-  } else if (code != "None") {
-    return to_problem(code, text_at(reason, "Message").value_or(""));
+  } else if (reason.code != "None") {
+    return to_problem(reason.code, reason.message);
   }
-  refusal.item = TRY(item_at(reason, "Item", operation));
+  refusal.item = TRY(taken(std::move(reason.item), operation));
   return refusal;
+}
+
+// The request of a write that stands alone.
+api::AnyRequest request_of(Write write) {
+  const bool shows_item = write.condition.has_value();
+  switch (write.kind) {
+    case Write::Kind::Update:
+      return api::UpdateItemRequest{.table = std::move(write.table),
+                                    .key = std::move(write.item),
+                                    .update = std::move(write.update),
+                                    .condition = std::move(write.condition),
+                                    .return_item_on_failure = shows_item};
+    case Write::Kind::Delete:
+      return api::DeleteItemRequest{.table = std::move(write.table),
+                                    .key = std::move(write.item),
+                                    .condition = std::move(write.condition),
+                                    .return_item_on_failure = shows_item};
+    case Write::Kind::Check: STATOR_ASSERT(false, "a check alone is no write");
+    case Write::Kind::Put: break;
+  }
+  return api::PutItemRequest{.table = std::move(write.table),
+                             .item = std::move(write.item),
+                             .condition = std::move(write.condition),
+                             .return_item_on_failure = shows_item};
 }
 
 // ------------------------------------------------------------------------------------------------------------------ the table
@@ -283,15 +301,18 @@ void back_off(unsigned attempt, Random& random) {
   std::this_thread::sleep_for(std::chrono::microseconds(random.below(longest) + 1));
 }
 
+// The answer to a request, or the problem that its fault is.
+template <typename Request>
+Result<typename Request::Answer, Problem> Dynamo::ask(Request request) {
+  auto answer = client::ask(client_, std::move(request));
+  if (!answer) return to_problem(answer.error());
+  return std::move(*answer);
+}
+
 Result<std::optional<value::Item>, Problem> Dynamo::get(std::string_view table, const value::Item& key,
                                                         bool consistent) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(table).key("Key").item(key);
-  if (consistent) json.key("ConsistentRead").boolean(true);
-  json.end_object();
-  const auto answer = TRY(ask(client_, "GetItem", body));
-  return item_at(answer.root(), "Item", "GetItem");
+  auto answer = TRY(ask(api::GetItemRequest{.table = std::string(table), .key = key, .consistent = consistent}));
+  return taken(std::move(answer.item), "GetItem");
 }
 
 Result<std::vector<value::Item>, Problem> Dynamo::batch_get(std::string_view table,
@@ -301,25 +322,16 @@ Result<std::vector<value::Item>, Problem> Dynamo::batch_get(std::string_view tab
   unsigned fruitless = 0;
   while (!waiting.empty()) {
     const auto count = std::min(waiting.size(), kBatchGetKeys);
-    const std::vector<value::Item> batch(waiting.end() - static_cast<std::ptrdiff_t>(count), waiting.end());
+    api::TableKeys batch{.table = std::string(table), .keys = {}, .consistent = consistent};
+    batch.keys.assign(waiting.end() - static_cast<std::ptrdiff_t>(count), waiting.end());
     waiting.resize(waiting.size() - count);
-    std::string body;
-    JsonWriter json(body);
-    json.begin_object().key("RequestItems").begin_object().key(table).begin_object().key("Keys").begin_array();
-    for (const auto& key : batch) json.item(key);
-    json.end_array();
-    if (consistent) json.key("ConsistentRead").boolean(true);
-    json.end_object().end_object().end_object();
 
-    const auto answer = TRY(ask(client_, "BatchGetItem", body));
-    const auto responses = object_at(answer.root(), "Responses");
-    if (!responses) return unreadable_answer("BatchGetItem");
-    auto found = TRY(items_from(array_at(*responses, table), "BatchGetItem"));
-    std::move(found.begin(), found.end(), std::back_inserter(items));
-    const auto unprocessed = object_at(answer.root(), "UnprocessedKeys");
-    const auto left = unprocessed ? object_at(*unprocessed, table) : std::nullopt;
-    if (!left) continue;
-    auto again = TRY(items_from(array_at(*left, "Keys"), "BatchGetItem"));
+    auto answer = TRY(ask(api::BatchGetItemRequest{.tables = {std::move(batch)}}));
+    for (auto& response : answer.responses) {
+      for (auto& item : response.items) items.push_back(TRY(taken(std::move(item), "BatchGetItem")));
+    }
+    if (answer.unprocessed.empty()) continue;
+    auto& again = answer.unprocessed.front().keys;
     // A large page takes several requests as a matter of course; only those that bring nothing are a sign of throttling.
     if (again.size() < count) {
       fruitless = 0;
@@ -333,69 +345,39 @@ Result<std::vector<value::Item>, Problem> Dynamo::batch_get(std::string_view tab
   return items;
 }
 
-Result<ItemPage, Problem> Dynamo::query(const QueryRequest& request) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(request.table);
-  if (!request.index.empty()) json.key("IndexName").string(request.index);
-  json.key("KeyConditionExpression").string(request.condition.text);
-  if (!request.filter.text.empty()) json.key("FilterExpression").string(request.filter.text);
-  client::write_placeholders(json, request.condition.names, request.condition.values, request.filter.names,
-                             request.filter.values);
-  if (!request.ascending) json.key("ScanIndexForward").boolean(false);
-  if (request.consistent) json.key("ConsistentRead").boolean(true);
-  if (request.limit) json.key("Limit").integer(*request.limit);
-  if (request.start) json.key("ExclusiveStartKey").item(*request.start);
-  json.end_object();
-  return page_from(TRY(ask(client_, "Query", body)), "Query");
+Result<ItemPage, Problem> Dynamo::query(QueryRequest request) {
+  return page_from(TRY(ask(std::move(request))), "Query");
 }
 
-Result<ItemPage, Problem> Dynamo::scan(const ScanRequest& request) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(request.table);
-  if (request.segments > 1) {
-    json.key("Segment").integer(request.segment).key("TotalSegments").integer(request.segments);
-  }
-  if (request.consistent) json.key("ConsistentRead").boolean(true);
-  if (request.limit) json.key("Limit").integer(*request.limit);
-  if (request.start) json.key("ExclusiveStartKey").item(*request.start);
-  json.end_object();
-  return page_from(TRY(ask(client_, "Scan", body)), "Scan");
-}
+Result<ItemPage, Problem> Dynamo::scan(ScanRequest request) { return page_from(TRY(ask(std::move(request))), "Scan"); }
 
 Result<WriteAnswer, Problem> Dynamo::write(Write write) {
-  constexpr std::string_view kOperation = "write";
-  const auto reply = client::write_and_wait(client_, std::move(write));
-  const auto* fault = std::get_if<api::Fault>(&reply.outcome);
-  if (fault == nullptr) return WriteAnswer{};
+  auto answer = client::run_and_wait(client_, request_of(std::move(write)));
+  if (answer) return WriteAnswer{};
+  auto& fault = answer.error();
   Refusal refusal;
-  if (fault->name() == "ConditionalCheckFailedException") {
+  if (fault.name() == "ConditionalCheckFailedException") {
     refusal.cause = Refusal::Cause::Condition;
-    const auto members = TRY(members_of(*fault, kOperation));
-    refusal.item = TRY(item_at(members.root(), "Item", kOperation));
-  } else if (fault->name() == "TransactionConflictException") {
+    refusal.item = TRY(taken(std::move(answer).error().item, "write"));
+  } else if (fault.name() == "TransactionConflictException") {
     refusal.cause = Refusal::Cause::Contention;
   } else {
-    return to_problem(*fault);
+    return to_problem(fault);
   }
   return WriteAnswer{.refusals = {std::move(refusal)}};
 }
 
 Result<WriteAnswer, Problem> Dynamo::transact(std::vector<Write> writes) {
+  constexpr std::string_view kOperation = "TransactWriteItems";
   const auto count = writes.size();
-  const auto reply = client::transact_and_wait(client_, std::move(writes));
-  const auto* fault = std::get_if<api::Fault>(&reply.outcome);
-  if (fault == nullptr) return WriteAnswer{};
-  if (fault->name() != "TransactionCanceledException") return to_problem(*fault);
-  const auto members = TRY(members_of(*fault, "TransactWriteItems"));
+  for (auto& write : writes) write.return_item_on_failure = write.condition.has_value();
+  auto answered = client::ask(client_, api::TransactWriteItemsRequest{.items = std::move(writes)});
+  if (answered) return WriteAnswer{};
+  auto fault = std::move(answered).error();
+  if (fault.name() != "TransactionCanceledException") return to_problem(fault);
+  if (!fault.reasons || fault.reasons->size() != count) return unreadable_answer(kOperation);
   WriteAnswer answer;
-  for (const auto& element : array_at(members.root(), "CancellationReasons")) {
-    JsonObject reason;
-    if (!element.get(reason)) return unreadable_answer("TransactWriteItems");
-    answer.refusals.push_back(TRY(refusal_of(reason, "TransactWriteItems")));
-  }
-  if (answer.refusals.size() != count) return unreadable_answer("TransactWriteItems");
+  for (auto& reason : *fault.reasons) answer.refusals.push_back(TRY(refusal_of(std::move(reason), kOperation)));
   return answer;
 }
 
@@ -426,7 +408,7 @@ Result<void, Problem> Dynamo::create_index(const model::TableDesign& table, cons
   json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Create");
   write_index(json, table, index);
   json.end_object().end_array().end_object();
-  TRY(ask(client_, "UpdateTable", body));
+  TRY(ask_json(client_, "UpdateTable", body));
   return {};
 }
 
@@ -436,7 +418,7 @@ Result<void, Problem> Dynamo::drop_index(std::string_view table, std::string_vie
   json.begin_object().key("TableName").string(table);
   json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Delete").begin_object();
   json.key("IndexName").string(index).end_object().end_object().end_array().end_object();
-  TRY(ask(client_, "UpdateTable", body));
+  TRY(ask_json(client_, "UpdateTable", body));
   return {};
 }
 
@@ -448,12 +430,12 @@ Result<void, Problem> Dynamo::change_stream(std::string_view table, model::Strea
   json.key("StreamSpecification").begin_object().key("StreamEnabled").boolean(enabled);
   if (enabled) json.key("StreamViewType").string(view_name(view));
   json.end_object().end_object();
-  TRY(ask(client_, "UpdateTable", body));
+  TRY(ask_json(client_, "UpdateTable", body));
   return {};
 }
 
 Result<std::optional<std::string>, Problem> Dynamo::describe_ttl(std::string_view table) {
-  const auto answer = TRY(ask(client_, "DescribeTimeToLive", table_name_json(table)));
+  const auto answer = TRY(ask_json(client_, "DescribeTimeToLive", table_name_json(table)));
   const auto description = object_at(answer.root(), "TimeToLiveDescription");
   if (!description) return unreadable_answer("DescribeTimeToLive");
   const auto status = text_at(*description, "TimeToLiveStatus").value_or("");
@@ -468,7 +450,7 @@ Result<void, Problem> Dynamo::enable_ttl(std::string_view table, std::string_vie
   json.key("TimeToLiveSpecification").begin_object();
   json.key("AttributeName").string(attribute).key("Enabled").boolean(true);
   json.end_object().end_object();
-  TRY(ask(client_, "UpdateTimeToLive", body));
+  TRY(ask_json(client_, "UpdateTimeToLive", body));
   return {};
 }
 

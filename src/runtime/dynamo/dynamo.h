@@ -14,10 +14,9 @@
 
 namespace stator::runtime {
 
-// A condition, filter, key condition or update with what its placeholders stand for.
-using Clause = model::Expression::Condition;
-
-using api::Write;
+using api::QueryRequest;
+using api::ScanRequest;
+using Write = api::TransactWriteItem;
 
 // Why one write of a refused transaction did not go through.
 struct Refusal {
@@ -39,26 +38,6 @@ struct WriteAnswer {
 struct ItemPage {
   std::vector<value::Item> items;
   std::optional<value::Item> last_key;  // there is more behind it
-};
-
-struct QueryRequest {
-  std::string table;
-  std::string index;  // empty: the table
-  Clause condition;
-  Clause filter;  // empty text: none; its placeholders differ from the condition's
-  bool ascending = true;
-  bool consistent = false;
-  std::optional<unsigned> limit;
-  std::optional<value::Item> start;
-};
-
-struct ScanRequest {
-  std::string table;
-  unsigned segment = 0;
-  unsigned segments = 1;
-  bool consistent = true;
-  std::optional<unsigned> limit;
-  std::optional<value::Item> start;
 };
 
 // A table as DescribeTable tells it, in the model's words: no types or rules, only what can be compared.
@@ -87,12 +66,13 @@ class Dynamo {
   // Any number of keys, each once; items that are not there are left out.  In no particular order.
   Result<std::vector<value::Item>, Problem> batch_get(std::string_view table, const std::vector<value::Item>& keys,
                                                       bool consistent = true);
-  Result<ItemPage, Problem> query(const QueryRequest& request);
-  Result<ItemPage, Problem> scan(const ScanRequest& request);
+  Result<ItemPage, Problem> query(QueryRequest request);
+  Result<ItemPage, Problem> scan(ScanRequest request);
 
-  // One conditional write.  Not for Check.
+  // One conditional write.  Not for Check.  A refusal tells the item that it found.
   Result<WriteAnswer, Problem> write(Write write);
-  // All or none, 1 to 100 of them, on different items.  Carries a token, so that a repeated request is carried out once.
+  // All or none, 1 to 100 of them, on different items.  A remote client gives them a token, so that a repeated request is carried
+  // out once.
   Result<WriteAnswer, Problem> transact(std::vector<Write> writes);
 
   // nullopt: there is no such table.
@@ -109,6 +89,9 @@ class Dynamo {
   Result<void, Problem> enable_ttl(std::string_view table, std::string_view attribute);
 
  private:
+  template <typename Request>
+  Result<typename Request::Answer, Problem> ask(Request request);
+
   client::Client& client_;
   Random& random_;
 };

@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "stator/expr/build.h"
 #include "stator/runtime/test_support.h"
 
 namespace stator::runtime {
@@ -23,18 +24,22 @@ class ScriptedClient final : public client::Client {
   std::vector<std::string> asked;
 };
 
-api::Fault fault(std::string_view type, std::string_view message, std::string_view members = {}) {
-  return {.type = std::string(type),
-          .message = std::string(message),
-          .members = std::string(members),
-          .server_side = false};
+api::Fault fault(std::string_view type, std::string_view message) {
+  return {.type = std::string(type), .message = std::string(message)};
+}
+
+api::Fault cancelled(std::vector<api::CancellationReason> reasons) {
+  auto wrong = fault("x#TransactionCanceledException", "no");
+  wrong.reasons = std::move(reasons);
+  return wrong;
 }
 
 class DynamoTest : public ::testing::Test {
  protected:
   static Item key(std::string_view id) { return {{"PK", text(id)}}; }
   std::string get_when(api::Fault answer) {
-    client.answers = {std::move(answer)};
+    client.answers.clear();
+    client.answers.emplace_back(std::move(answer));
     return told(dynamo.get("T", key("a")));
   }
 
@@ -61,28 +66,27 @@ TEST_F(DynamoTest, AnAnswerThatIsNoJsonIsAProblem) {
 }
 
 TEST_F(DynamoTest, AConditionThatDoesNotHoldIsAnAnswerWithTheItem) {
-  client.answers = {fault("x#ConditionalCheckFailedException", "no", R"(,"Item":{"PK":{"S":"a"},"n":{"N":"1"}})")};
+  auto refused = fault("x#ConditionalCheckFailedException", "no");
+  refused.item = api::AnswerItem(Item{{"PK", text("a")}, {"n", number(1)}});
+  client.answers.emplace_back(std::move(refused));
   const auto answer = dynamo.write({.kind = Write::Kind::Delete,
                                     .table = "T",
                                     .item = key("a"),
-                                    .update = {},
-                                    .condition = "attribute_not_exists(#0)",
-                                    .names = {{"#0", text("PK")}},
-                                    .values = {}});
+                                    .condition = expr::to_condition(expr::absent("PK"))});
   ASSERT_TRUE(answer.ok() && !answer->written());
   EXPECT_EQ(answer->refusals.front().cause, Refusal::Cause::Condition);
   EXPECT_EQ(*answer->refusals.front().item, (Item{{"PK", text("a")}, {"n", number(1)}}));
   EXPECT_EQ(
       client.asked.front(),
       R"json(DeleteItem {"TableName":"T","Key":{"PK":{"S":"a"}},"ConditionExpression":"attribute_not_exists(#0)",)json"
-      R"("ReturnValuesOnConditionCheckFailure":"ALL_OLD","ExpressionAttributeNames":{"#0":"PK"}})");
+      R"("ExpressionAttributeNames":{"#0":"PK"},"ReturnValuesOnConditionCheckFailure":"ALL_OLD"})");
 }
 
 TEST_F(DynamoTest, ACancelledTransactionTellsTheReasonOfEachWrite) {
-  const Write put{.table = "T", .item = key("a"), .update = {}, .condition = {}, .names = {}, .values = {}};
-  client.answers = {fault("x#TransactionCanceledException", "no",
-                          R"(,"CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict"},)"
-                          R"({"Code":"ConditionalCheckFailed","Item":{"PK":{"S":"c"}}}])")};
+  const Write put{.table = "T", .item = key("a")};
+  client.answers.emplace_back(cancelled({{.code = "None"},
+                                         {.code = "TransactionConflict"},
+                                         {.code = "ConditionalCheckFailed", .item = api::AnswerItem(key("c"))}}));
   const auto answer = dynamo.transact({put, put, put});
   ASSERT_TRUE(answer.ok());
   ASSERT_EQ(answer->refusals.size(), 3U);
@@ -91,8 +95,7 @@ TEST_F(DynamoTest, ACancelledTransactionTellsTheReasonOfEachWrite) {
   EXPECT_EQ(answer->refusals[2].cause, Refusal::Cause::Condition);
   EXPECT_EQ(client.asked.front().find("ClientRequestToken"), std::string::npos) << "the remote client gives it one";
 
-  client.answers = {fault("x#TransactionCanceledException", "no",
-                          R"(,"CancellationReasons":[{"Code":"ThrottlingError","Message":"slow down"}])")};
+  client.answers.emplace_back(cancelled({{.code = "ThrottlingError", .message = "slow down"}}));
   EXPECT_EQ(told(dynamo.transact({put})), "429 Busy");
 }
 

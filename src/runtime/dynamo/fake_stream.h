@@ -40,7 +40,7 @@ class FakeStream final : public client::Client {
   }
   // What has happened to the table since the last time becomes records of this shard.
   void take(Shard& shard, std::string_view table) {
-    const auto state = ask(client_, "DescribeTable", fmt::format(R"({{"TableName":"{}"}})", table));
+    const auto state = ask_json(client_, "DescribeTable", fmt::format(R"({{"TableName":"{}"}})", table));
     const std::string arn(text_at(*object_at(state->root(), "Table"), "LatestStreamArn").value());
     StreamReader reader(client_);
     const auto shards = reader.shards(arn);
@@ -73,7 +73,6 @@ class FakeStream final : public client::Client {
   static api::Reply fault(std::string_view name) {
     return {.outcome = api::Fault{.type = fmt::format("com.amazonaws.dynamodb.v20120810#{}", name),
                                   .message = "the test says no",
-                                  .members = {},
                                   .server_side = false},
             .table = {}};
   }

@@ -106,7 +106,7 @@ Result<std::vector<StreamShard>, Problem> StreamReader::shards(std::string_view 
     json.begin_object().key("StreamArn").string(stream_arn);
     if (!last.empty()) json.key("ExclusiveStartShardId").string(last);
     json.end_object();
-    const auto answer = TRY(ask(client_, "DescribeStream", body));
+    const auto answer = TRY(ask_json(client_, "DescribeStream", body));
     const auto description = object_at(answer.root(), "StreamDescription");
     if (!description) return unreadable_answer("DescribeStream");
     for (const auto& element : array_at(*description, "Shards")) {
@@ -138,7 +138,7 @@ Result<std::string, Problem> StreamReader::position(std::string_view stream_arn,
   json.key("ShardIteratorType").string(type);
   if (after) json.key("SequenceNumber").string(*after);
   json.end_object();
-  const auto answer = TRY(ask(client_, "GetShardIterator", body));
+  const auto answer = TRY(ask_json(client_, "GetShardIterator", body));
   const auto iterator = text_at(answer.root(), "ShardIterator");
   if (!iterator) return unreadable_answer("GetShardIterator");
   return std::string(*iterator);
@@ -147,7 +147,7 @@ Result<std::string, Problem> StreamReader::position(std::string_view stream_arn,
 Result<ChangePage, Problem> StreamReader::read(std::string_view iterator) {
   std::string body;
   JsonWriter(body).begin_object().key("ShardIterator").string(iterator).end_object();
-  const auto answer = TRY(ask(client_, kGetRecords, body));
+  const auto answer = TRY(ask_json(client_, kGetRecords, body));
   ChangePage page;
   for (const auto& element : array_at(answer.root(), "Records")) {
     page.changes.push_back(change_or_unreadable(element));

@@ -1,56 +1,28 @@
 #include "stator/runtime/dynamo/write_plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+
+#include "stator/expr/build.h"
 
 namespace stator::runtime {
 namespace {
 
-// Collects the placeholders of one write.
-class Placeholders {
- public:
-  explicit Placeholders(Write& write) : write_(write) {}
-
-  std::string name(const std::string& attribute) {
-    for (const auto& [placeholder, known] : write_.names) {
-      if (*known.as_string() == attribute) return placeholder;
-    }
-    auto placeholder = '#' + std::to_string(write_.names.size());
-    write_.names.set(placeholder, value::AttributeValue::string(attribute));
-    return placeholder;
-  }
-  std::string value(const value::AttributeValue& content) {
-    auto placeholder = ':' + std::to_string(write_.values.size());
-    write_.values.set(placeholder, content);
-    return placeholder;
-  }
-
- private:
-  Write& write_;
-};
-
-std::string condition_text(const Requirement& requirement, const std::string& partition, Placeholders& placeholders) {
+expr::Clause clause_of(const Requirement& requirement, const std::string& partition) {
+  using expr::Op;
+  const auto& attribute = requirement.attribute;
   switch (requirement.kind) {
-    case Requirement::Kind::Exists: return "attribute_exists(" + placeholders.name(partition) + ')';
-    case Requirement::Kind::Absent: return "attribute_not_exists(" + placeholders.name(partition) + ')';
-    case Requirement::Kind::Is: {
-      const auto name = placeholders.name(requirement.attribute);
-      if (!requirement.value) return "attribute_not_exists(" + name + ')';
-      return name + " = " + placeholders.value(*requirement.value);
-    }
-    case Requirement::Kind::IsNot: {
-      const auto name = placeholders.name(requirement.attribute);
-      return fmt::format("(attribute_not_exists({0}) OR {0} <> {1})", name, placeholders.value(*requirement.value));
-    }
-    case Requirement::Kind::AtMostZero: {
-      const auto name = placeholders.name(requirement.attribute);
-      const auto zero = placeholders.value(value::AttributeValue::number(0));
-      return fmt::format("(attribute_not_exists({0}) OR {0} <= {1})", name, zero);
-    }
+    case Requirement::Kind::Exists: return expr::exists(partition);
+    case Requirement::Kind::Absent: return expr::absent(partition);
+    case Requirement::Kind::Is:
+      return requirement.value ? expr::compare(attribute, Op::Equal, *requirement.value) : expr::absent(attribute);
+    case Requirement::Kind::IsNot:
+      return expr::any_of({expr::absent(attribute), expr::compare(attribute, Op::NotEqual, *requirement.value)});
+    case Requirement::Kind::AtMostZero: break;
   }
-  return {};
+  return expr::any_of(
+      {expr::absent(attribute), expr::compare(attribute, Op::LessEqual, value::AttributeValue::number(0))});
 }
 
 bool same(const Requirement& a, const Requirement& b) {
@@ -151,7 +123,6 @@ void WritePlan::add(const value::Item& key, const std::string& attribute, const 
 Write WritePlan::to_write(Touch& touch) const {
   Write write;
   write.table = table_.name;
-  Placeholders placeholders(write);
   if (touch.state == Touch::State::Put) {
     write.kind = Write::Kind::Put;
     write.item = std::move(touch.row);
@@ -159,31 +130,29 @@ Write WritePlan::to_write(Touch& touch) const {
     write.kind = Write::Kind::Delete;
   } else if (touch.writes()) {
     write.kind = Write::Kind::Update;
-    std::vector<std::string> sets, clears, additions;
-    for (const auto& [attribute, content] : touch.changes) {
-      const auto name = placeholders.name(attribute);
-      if (content)
-        sets.push_back(fmt::format("{} = {}", name, placeholders.value(*content)));
-      else
-        clears.push_back(name);
-    }
-    for (const auto& [attribute, amount] : touch.additions) {
-      const auto name = placeholders.name(attribute);
-      additions.push_back(fmt::format("{} {}", name, placeholders.value(value::AttributeValue(amount))));
-    }
-    if (!sets.empty()) write.update += fmt::format("SET {} ", fmt::join(sets, ", "));
-    if (!clears.empty()) write.update += fmt::format("REMOVE {} ", fmt::join(clears, ", "));
-    if (!additions.empty()) write.update += fmt::format("ADD {} ", fmt::join(additions, ", "));
-    write.update.pop_back();
+    write.update = update_of(touch);
   } else {
     write.kind = Write::Kind::Check;
   }
   if (write.kind != Write::Kind::Put) write.item = touch.key;
+  std::vector<expr::Clause> clauses;
   for (const auto& requirement : touch.requirements) {
-    if (!write.condition.empty()) write.condition += " AND ";
-    write.condition += condition_text(requirement, table_.partition.name, placeholders);
+    clauses.push_back(clause_of(requirement, table_.partition.name));
   }
+  if (!clauses.empty()) write.condition = expr::to_condition(expr::all_of(std::move(clauses)));
   return write;
+}
+
+expr::Update WritePlan::update_of(const Touch& touch) {
+  expr::UpdateBuilder update;
+  for (const auto& [attribute, content] : touch.changes) {
+    if (content) update.set(attribute, *content);
+  }
+  for (const auto& [attribute, content] : touch.changes) {
+    if (!content) update.remove(attribute);
+  }
+  for (const auto& [attribute, amount] : touch.additions) update.add(attribute, value::AttributeValue(amount));
+  return update.finish();
 }
 
 Result<WritePlan::Commit, Problem> WritePlan::commit(Dynamo& dynamo) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stator/expr/update.h"
 #include "stator/model/model.h"
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/problem.h"
@@ -76,6 +77,7 @@ class WritePlan {
 
   Touch& touch(const value::Item& key);
   Write to_write(Touch& touch) const;
+  static expr::Update update_of(const Touch& touch);
   Result<Commit, Problem> explain(const WriteAnswer& answer, const std::vector<Touch*>& written) const;
 
   const model::TableDesign& table_;

@@ -41,14 +41,7 @@ class WritePlanTest : public ::testing::Test {
 };
 
 TEST_F(WritePlanTest, TouchesOfOneRowBecomeOneWrite) {
-  ASSERT_TRUE(world.dynamo()
-                  .write({.table = "Plain",
-                          .item = row("a", {{"n", number(1)}, {"old", text("x")}}),
-                          .update = {},
-                          .condition = {},
-                          .names = {},
-                          .values = {}})
-                  .ok());
+  ASSERT_TRUE(world.dynamo().write({.table = "Plain", .item = row("a", {{"n", number(1)}, {"old", text("x")}})}).ok());
   plan.require(key("a"), {.kind = Requirement::Kind::Exists});
   plan.add(key("a"), "n", value::Number::from_int(2));
   plan.add(key("a"), "n", value::Number::from_int(3));
@@ -72,14 +65,7 @@ TEST_F(WritePlanTest, ARequirementWithoutAProblemMeansReadAgain) {
 }
 
 TEST_F(WritePlanTest, TheFirstRequirementThatDoesNotHoldIsTold) {
-  ASSERT_TRUE(world.dynamo()
-                  .write({.table = "Plain",
-                          .item = row("a", {{"n", number(1)}}),
-                          .update = {},
-                          .condition = {},
-                          .names = {},
-                          .values = {}})
-                  .ok());
+  ASSERT_TRUE(world.dynamo().write({.table = "Plain", .item = row("a", {{"n", number(1)}})}).ok());
   plan.require(key("a"), {.kind = Requirement::Kind::Exists});
   plan.require(key("a"), {.kind = Requirement::Kind::AtMostZero,
                           .attribute = "n",
@@ -102,14 +88,7 @@ TEST_F(WritePlanTest, WhatThePlanHasPutIsJudgedOnTheSpot) {
 }
 
 TEST_F(WritePlanTest, AFreedRowCanBeClaimedAgain) {
-  ASSERT_TRUE(world.dynamo()
-                  .write({.table = "Plain",
-                          .item = row("a", {{"of", text("x")}}),
-                          .update = {},
-                          .condition = {},
-                          .names = {},
-                          .values = {}})
-                  .ok());
+  ASSERT_TRUE(world.dynamo().write({.table = "Plain", .item = row("a", {{"of", text("x")}})}).ok());
   plan.remove(key("a"));
   plan.require(key("a"), absent());
   plan.put(key("a"), row("a", {{"of", text("y")}}));

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "stator/expr/build.h"
 #include "stator/runtime/consistency/consistency_test_support.h"
 
 namespace stator::runtime {
@@ -167,10 +168,9 @@ TEST(Migration, BuildsANewIndexAndPutsRowsIntoIt) {
   const auto to = model::load_or_fail(shelf_with_index("ByPages"));
   EXPECT_EQ(migrate_to(shelf, to), Strings());
   QueryRequest request;
-  request.table = "Shelf";
-  request.index = "ByPages";
-  request.condition.text = "GSI2PK = :p";
-  request.condition.values = {{":p", text("owner#alice")}};
+  request.page.table = "Shelf";
+  request.page.index = "ByPages";
+  request.condition.terms = {expr::key_equals("GSI2PK", text("owner#alice"))};
   const auto page = shelf.world.dynamo().query(request);
   ASSERT_EQ(told(page), "ok");
   EXPECT_EQ(page->items.size(), 2U);

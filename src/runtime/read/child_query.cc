@@ -1,8 +1,8 @@
 #include "stator/runtime/read/child_query.h"
 
-#include <fmt/format.h>
-
 #include <vector>
+
+#include "stator/expr/build.h"
 
 namespace stator::runtime {
 
@@ -12,25 +12,18 @@ using value::Item;
 Result<ItemPage, Problem> query_children(Dynamo& dynamo, const model::TableDesign& table, const model::ChildPlan& plan,
                                          unsigned limit, const std::optional<Item>& start) {
   QueryRequest request;
-  request.table = table.name;
-  if (plan.index != nullptr) request.index = plan.index->name;
-  request.consistent = plan.index == nullptr || plan.index->local;
-  request.limit = limit;
-  request.start = start;
-  for (const auto& [name, content] : plan.partition) {
-    const auto number = request.condition.names.size();
-    if (number > 0) request.condition.text += " AND ";
-    request.condition.text += fmt::format("#k{0} = :k{0}", number);
-    request.condition.names.set(fmt::format("#k{}", number), AttributeValue::string(name));
-    request.condition.values.set(fmt::format(":k{}", number), content);
-  }
+  request.page.table = table.name;
+  if (plan.index != nullptr) request.page.index = plan.index->name;
+  request.page.consistent = plan.index == nullptr || plan.index->local;
+  request.page.limit = limit;
+  request.page.start = start;
+  auto& terms = request.condition.terms;
+  for (const auto& [name, content] : plan.partition) terms.push_back(expr::key_equals(name, content));
   if (!plan.sort_prefix.empty()) {
     const auto& sort = plan.index != nullptr ? plan.index->sort.front().name : table.sort->name;
-    request.condition.text += " AND begins_with(#s, :s)";
-    request.condition.names.set("#s", AttributeValue::string(sort));
-    request.condition.values.set(":s", AttributeValue::string(plan.sort_prefix));
+    terms.push_back(expr::key_begins_with(sort, AttributeValue::string(plan.sort_prefix)));
   }
-  auto found = TRY(dynamo.query(request));
+  auto found = TRY(dynamo.query(std::move(request)));
   if (plan.index != nullptr) {
     // An index may lack attributes, and on other databases lags behind.
     std::vector<Item> keys;

@@ -42,7 +42,7 @@ Result<OrderedRead, Problem> OrderedRead::begin(Dynamo& dynamo, const model::Tab
     shard.request = std::move(requests[i]);
     if (start) {
       shard.ended = start->done[i];
-      if (!start->keys[i].empty()) shard.last = shard.request.start = start->keys[i];
+      if (!start->keys[i].empty()) shard.last = shard.request.page.start = start->keys[i];
     }
     read.shards_.push_back(std::move(shard));
   }
@@ -76,19 +76,20 @@ Result<OrderedRead::Rows, Problem> OrderedRead::read(unsigned limit) {
 // Reads on until the shard has a row or has ended; false when the page has used up its requests.
 Result<bool, Problem> OrderedRead::fill(Shard& shard, unsigned missing) {
   const auto share = (missing + static_cast<unsigned>(shards_.size()) - 1) / static_cast<unsigned>(shards_.size());
-  const auto factor = shard.request.filter.text.empty() ? 1U : kFilteredFactor;
+  const auto factor = shard.request.page.filter ? kFilteredFactor : 1U;
   while (shard.rows.empty() && !shard.ended) {
     if (requests_left_ == 0) return false;
     --requests_left_;
-    shard.request.limit = std::min(std::max(share, 2U) * factor, kMostAtOnce);
+    shard.request.page.limit = std::min(std::max(share, 2U) * factor, kMostAtOnce);
     auto page = TRY(dynamo_.query(shard.request));
     for (auto& row : page.items) {
       if (TRY(accept_(row))) shard.rows.push_back(std::move(row));
     }
     shard.ended = !page.last_key;
     if (!page.last_key) continue;
-    shard.request.start = std::move(page.last_key);
-    if (shard.rows.empty()) shard.last = shard.request.start;  // all of it was left out: no need to look at it again
+    shard.request.page.start = std::move(page.last_key);
+    if (shard.rows.empty())
+      shard.last = shard.request.page.start;  // all of it was left out: no need to look at it again
   }
   return true;
 }

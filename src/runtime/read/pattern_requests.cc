@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "stator/expr/binder.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
@@ -77,43 +78,42 @@ class ConditionWriter {
       const auto high = TRY(value_of(operands[1], condition.ending));
       if (low && high) {
         if (is_greater(*low, *high)) return wrong_way_round(condition, pattern_);
-        term(condition, fmt::format("{{}} BETWEEN {} AND {}", placeholder(*low), placeholder(*high)));
+        term(condition, Op::Between, *low, *high);
         if (condition.half_open) excluded_ = *high;
       } else if (low) {
-        term(condition, "{} >= " + placeholder(*low));
+        term(condition, Op::GreaterEqual, *low);
       } else if (high) {
-        term(condition, (condition.half_open ? "{} < " : "{} <= ") + placeholder(*high));
+        term(condition, condition.half_open ? Op::Less : Op::LessEqual, *high);
       }
       return {};
     }
     if (condition.comparison == Comparison::BeginsWith) {
       const auto prefix = TRY(checked(operands[0].render_prefix(lookup_, shard_)));
       if (!prefix.text.empty()) {
-        term(condition, fmt::format("begins_with({{}}, {})", placeholder(TRY(key_value(prefix.text, type)))));
+        term(condition, Op::BeginsWith, TRY(key_value(prefix.text, type)));
       }
       return {};
     }
     const auto operand = TRY(value_of(operands[0], condition.ending));
-    if (operand) term(condition, fmt::format("{{}} {} {}", sign(condition.comparison), placeholder(*operand)));
+    if (operand) term(condition, op_of(condition.comparison), *operand);
     return {};
   }
 
   // Whether the last condition is there; a bound without a value is not.
-  std::size_t terms() const { return terms_.size(); }
+  std::size_t terms() const { return condition_.terms.size(); }
   const std::optional<AttributeValue>& excluded() const { return excluded_; }
-  Clause take() {
-    clause_.text = fmt::format("{}", fmt::join(terms_, " AND "));
-    return std::move(clause_);
-  }
+  expr::KeyCondition take() { return std::move(condition_); }
 
  private:
-  static std::string_view sign(Comparison comparison) {
+  using Op = expr::KeyTerm::Op;
+
+  static Op op_of(Comparison comparison) {
     switch (comparison) {
-      case Comparison::Less: return "<";
-      case Comparison::LessOrEqual: return "<=";
-      case Comparison::Greater: return ">";
-      case Comparison::GreaterOrEqual: return ">=";
-      default: return "=";
+      case Comparison::Less: return Op::Less;
+      case Comparison::LessOrEqual: return Op::LessEqual;
+      case Comparison::Greater: return Op::Greater;
+      case Comparison::GreaterOrEqual: return Op::GreaterEqual;
+      default: return Op::Equal;
     }
   }
 
@@ -122,23 +122,16 @@ class ConditionWriter {
     if (!rendered) return std::optional<AttributeValue>();
     return std::optional(TRY(key_value(rendered->append(ending), type_)));
   }
-  std::string placeholder(const AttributeValue& content) {
-    auto name = fmt::format(":k{}", clause_.values.size());
-    clause_.values.set(name, content);
-    return name;
-  }
-  void term(const KeyCondition& condition, const std::string& with_hole) {
-    const auto name = fmt::format("#k{}", clause_.names.size());
-    clause_.names.set(name, AttributeValue::string(condition.attribute));
-    terms_.push_back(fmt::format(fmt::runtime(with_hole), name));
+  void term(const KeyCondition& condition, Op op, AttributeValue low, AttributeValue high = {}) {
+    condition_.terms.push_back(
+        {.attribute = condition.attribute, .op = op, .low = std::move(low), .high = std::move(high)});
   }
 
   const model::Pattern& pattern_;
   model::Template::Lookup lookup_;
   unsigned shard_;
   value::Type type_ = value::Type::S;
-  Clause clause_;
-  std::vector<std::string> terms_;
+  expr::KeyCondition condition_;
   std::optional<AttributeValue> excluded_;
 };
 
@@ -153,6 +146,27 @@ bool can_filter(const model::Expression& filter, const Keys& keys) {
   return filter.is_dynamodb() && std::none_of(paths.begin(), paths.end(), is_key);
 }
 
+// The filter with the inputs filled in; none when it is always true.
+Result<std::optional<expr::Condition>, Problem> bind_filter(const model::Expression& filter, const Item& values) {
+  const model::Expression::Scope scope{
+      .attribute = {}, .input = [&](std::string_view name) { return values.find(name); }, .generate = {}};
+  const auto written = TRY(checked(filter.to_dynamodb(scope, "f")));
+  if (written.text.empty()) return std::optional<expr::Condition>();
+  std::optional<expr::Names> names;
+  for (const auto& [placeholder, name] : written.names) {
+    if (!names) names.emplace();
+    names->emplace(placeholder, *name.as_string());
+  }
+  std::optional<expr::Values> bound;
+  for (const auto& [placeholder, content] : written.values) {
+    if (!bound) bound.emplace();
+    bound->emplace(placeholder, content);
+  }
+  static expr::Cache cache;  // the same few texts, parsed once
+  expr::Binder binder(std::move(names), std::move(bound), cache);
+  return std::optional(TRY(checked(binder.condition(expr::Kind::Filter, written.text))));
+}
+
 }  // namespace
 
 Result<PatternRequests, Problem> query_of(const model::Model& model, const model::Pattern& pattern, const Item& values,
@@ -161,11 +175,9 @@ Result<PatternRequests, Problem> query_of(const model::Model& model, const model
   const auto* index = pattern.index ? table.find_index(*pattern.index) : nullptr;
   const auto keys = keys_of(table, index);
   PatternRequests query;
-  Clause filter;
+  std::optional<expr::Condition> filter;
   if (pattern.filter && can_filter(*pattern.filter, keys)) {
-    const model::Expression::Scope scope{
-        .attribute = {}, .input = [&](std::string_view name) { return values.find(name); }, .generate = {}};
-    filter = TRY(checked(pattern.filter->to_dynamodb(scope, "f")));
+    filter = TRY(bind_filter(*pattern.filter, values));
     query.filtered = true;
   }
   for (unsigned shard = 0; shard < pattern.shards(); ++shard) {
@@ -180,12 +192,12 @@ Result<PatternRequests, Problem> query_of(const model::Model& model, const model
     }
     query.excluded = writer.excluded();
     QueryRequest request;
-    request.table = table.name;
-    request.index = pattern.index.value_or("");
+    request.page.table = table.name;
+    request.page.index = pattern.index;
+    request.page.filter = filter;
+    request.page.consistent = pattern.consistent;
     request.condition = writer.take();
-    request.filter = filter;
     request.ascending = ascending;
-    request.consistent = pattern.consistent;
     query.requests.push_back(std::move(request));
   }
   return query;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stator/expr/build.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/transaction.h"
 
@@ -22,25 +23,16 @@ constexpr unsigned kRowsAtOnce = 5;  // the first is nearly always the one
 // The rows of the range, the last one first.
 QueryRequest query_of(const model::TableDesign& table, const NextPlace& place, const NextRange& range) {
   QueryRequest request;
-  request.table = table.name;
-  request.index = place.index == nullptr ? "" : place.index->name;
+  request.page.table = table.name;
+  if (place.index != nullptr) request.page.index = place.index->name;
+  request.page.consistent = place.index == nullptr || place.index->local;
+  request.page.limit = kRowsAtOnce;
   request.ascending = false;
-  request.consistent = place.index == nullptr || place.index->local;
-  request.limit = kRowsAtOnce;
-  auto& text = request.condition.text;
-  auto& names = request.condition.names;
-  auto& values = request.condition.values;
-  for (const auto& [name, content] : range.partition) {
-    const auto number = values.size();
-    names.set(fmt::format("#p{}", number), AttributeValue::string(name));
-    values.set(fmt::format(":p{}", number), content);
-    text += fmt::format("{}#p{} = :p{}", text.empty() ? "" : " AND ", number, number);
-  }
+  auto& terms = request.condition.terms;
+  for (const auto& [name, content] : range.partition) terms.push_back(expr::key_equals(name, content));
   if (place.width == 0) return request;
-  names.set("#s", AttributeValue::string(place.sort.name));
-  values.set(":low", AttributeValue::string(range.front + "0"));
-  values.set(":high", AttributeValue::string(range.front + ":"));  // the byte after '9'
-  text += " AND #s BETWEEN :low AND :high";
+  terms.push_back(expr::key_between(place.sort.name, AttributeValue::string(range.front + "0"),
+                                    AttributeValue::string(range.front + ":")));  // the byte after '9'
   return request;
 }
 
@@ -122,7 +114,7 @@ Result<std::optional<Number>, Problem> Transaction::last_number(const NextPlace&
     const auto page = TRY(context_.dynamo.query(request));
     found = std::any_of(page.items.begin(), page.items.end(), see);
     if (!page.last_key) break;
-    request.start = page.last_key;
+    request.page.start = page.last_key;
   }
   for (const auto& draft : drafts_) {  // what this transaction is going to write is not in the table yet
     if (!draft.after || !draft.changed()) continue;

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stator/value/attribute_value.h"
+#include "stator/value/json.h"
+#include "stator/value/stored_item.h"
+
+namespace stator::api {
+
+// An item in an answer.  One that was read is passed on as it is stored, so that it reaches the wire without being parsed;
+// one that was made for the answer, by a projection for example, has attributes.  A value type.
+class AnswerItem {
+ public:
+  explicit AnswerItem(value::StoredItem stored) : content_(std::move(stored)) {}
+  explicit AnswerItem(value::Item item) : content_(std::move(item)) {}
+
+  // The attributes.  Errors: Corruption.
+  Result<value::Item> take() &&;
+  void write(value::JsonWriter& json) const;
+  // What it takes in an answer, about.
+  std::size_t bytes() const;
+
+ private:
+  std::variant<value::StoredItem, value::Item> content_;
+};
+
+// The items of a page, in order.  Items that were read are kept as one text, which goes to the wire as it is.  A value type.
+class AnswerItems {
+ public:
+  AnswerItems() = default;
+  explicit AnswerItems(std::vector<value::Item> items) : content_(std::move(items)) {}
+
+  // Adds the JSON of an item, or an item; only to what was made without items.
+  void add(std::string_view json);
+  void add(const value::Item& item);
+  std::size_t bytes() const { return std::get<std::string>(content_).size(); }
+
+  // Errors: Corruption.
+  Result<std::vector<value::Item>> take() &&;
+  // The items as the members of a JSON array, without its brackets.
+  std::string take_json() &&;
+
+ private:
+  std::variant<std::string, std::vector<value::Item>> content_;
+};
+
+}  // namespace stator::api

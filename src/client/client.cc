@@ -1,0 +1,16 @@
+#include "stator/client/client.h"
+
+#include "stator/client/item_json.h"
+
+namespace stator::client {
+
+void Client::run(api::AnyRequest request, api::AnyReply reply) {
+  const auto index = request.index();
+  call(api::operation_name(request), encode_request(request),
+       [index, reply = std::move(reply)](api::Reply answer) mutable {
+         if (auto* fault = std::get_if<api::Fault>(&answer.outcome)) return reply(std::move(*fault));
+         reply(decode_answer(index, std::get<std::string>(answer.outcome)));
+       });
+}
+
+}  // namespace stator::client
