@@ -55,7 +55,7 @@ Result<void, Problem> Directory::check_address(const app::RestCall& call) const 
   if (std::ranges::find(problems, "Email", &model::ValueProblem::attribute) != problems.end()) return {};
   auto own = entry_of(*call.identity);
   runtime::check_new(user, own, runtime::Source::Request);
-  if (text_of(own, "Email") == text_of(given->values, "Email")) return {};
+  if (own.text("Email") == given->values.text("Email")) return {};
   problems.push_back({.attribute = "Email", .problem = "is not the address in your token"});
   return runtime::invalid(std::move(problems));
 }

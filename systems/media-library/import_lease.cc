@@ -45,8 +45,8 @@ Result<void, Problem> ImportLease::keep() {
 Result<void, Problem> ImportLease::prolong() {
   return parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
     auto* library = TRY(load_library(transaction, parts_, library_));
-    const auto until = text_of(*library->after, kUntil);
-    if (text_of(*library->after, kId) != id_ && until > model::format_timestamp(now())) {
+    const auto until = library->after->text(kUntil);
+    if (library->after->text(kId) != id_ && until > model::format_timestamp(now())) {
       return problem(ProblemKind::Conflict, "ImportRunning",
                      "another import into this library is under way; try again when it has ended");
     }
@@ -61,7 +61,7 @@ Result<void, Problem> ImportLease::prolong() {
 void ImportLease::release() {
   const auto released = parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
     auto* library = TRY(load_library(transaction, parts_, library_));
-    if (text_of(*library->after, kId) != id_) return {};
+    if (library->after->text(kId) != id_) return {};
     return transaction.change(*library, {.values = {}, .nulls = {std::string(kId), std::string(kUntil)}},
                               runtime::Source::Model);
   });

@@ -20,7 +20,7 @@ constexpr unsigned kEventsAtOnce = 50;  // a transaction has room for 100 rows
 // The attributes that name the item an action is about.
 Item item_naming(const app::NativeCall& call) {
   auto naming = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
-  naming.set("ItemId", AttributeValue::string(text_of(call.inputs, "ItemId")));
+  naming.set("ItemId", AttributeValue::string(call.inputs.text("ItemId")));
   return naming;
 }
 

@@ -1,17 +1,13 @@
 #include "stator/systems/media-library/native_support.h"
 
+#include <algorithm>
+
 #include "stator/app/rest/answer.h"
 
 namespace stator::systems::media_library {
 
 using runtime::Problem;
 using runtime::ProblemKind;
-
-std::string text_of(const value::Item& item, std::string_view name) {
-  const auto* found = item.find(name);
-  const auto* text = found != nullptr ? found->as_string() : nullptr;
-  return text != nullptr ? *text : std::string();
-}
 
 value::Item chosen(const value::Item& item, std::initializer_list<std::string_view> names) {
   value::Item some;
@@ -34,7 +30,7 @@ http::Response object_answer(const model::TableDesign& table, const runtime::Obj
 }
 
 Result<std::optional<runtime::PageEnd>, Problem> ListName::start(const value::Item& inputs) const {
-  const auto token = text_of(inputs, "nextToken");
+  const auto token = inputs.text("nextToken");
   if (token.empty()) return std::optional<runtime::PageEnd>();
   auto end = parts.page_tokens.open(token, {.system = parts.repository.model().name,
                                             .pattern = action,
@@ -55,9 +51,7 @@ std::string ListName::token(const runtime::PageEnd& end) const {
 }
 
 unsigned limit_of(const value::Item& inputs) {
-  const auto* limit = inputs.find("limit");
-  const auto number = limit != nullptr && limit->as_number() != nullptr ? limit->as_number()->to_int64() : std::nullopt;
-  return static_cast<unsigned>(number.value_or(1));
+  return static_cast<unsigned>(std::max<std::int64_t>(inputs.integer("limit"), 1));
 }
 
 Result<http::Response, Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,

@@ -19,9 +19,6 @@ namespace stator::systems::media_library {
 // Who reads and writes once the app has found that the caller may: what an action is `within` has been seen by him.
 inline runtime::Caller the_service() { return {.subject = std::nullopt, .roles = {}, .system = true}; }
 
-// A text among attributes or inputs; empty when it is absent.
-std::string text_of(const value::Item& item, std::string_view name);
-
 // Some attributes of an item, those that are there.
 value::Item chosen(const value::Item& item, std::initializer_list<std::string_view> names);
 

@@ -17,15 +17,15 @@ using value::Item;
 constexpr std::size_t kShareOfRecent = 8;
 
 bool is_item(const model::TableDesign& table, const Item& row) {
-  const auto type = text_of(row, table.type_attribute);
+  const auto type = row.text(table.type_attribute);
   return type == "BOOK" || type == "VIDEO";
 }
 
 SearchIndex::Document document_of(const Item& item) {
-  SearchIndex::Document document{.item = text_of(item, "ItemId"),
-                                 .library = text_of(item, "LibraryId"),
-                                 .title = text_of(item, "Title"),
-                                 .others = {text_of(item, "CollectionName")}};
+  SearchIndex::Document document{.item = item.text("ItemId"),
+                                 .library = item.text("LibraryId"),
+                                 .title = item.text("Title"),
+                                 .others = {item.text("CollectionName")}};
   for (const auto* name : {"Authors", "Directors", "Cast"}) {
     const auto* people = item.find(name);
     if (people == nullptr || people->as_list() == nullptr) continue;
@@ -175,8 +175,8 @@ void SearchIndexes::changed(const runtime::Change& change) {
   const auto& table = repository_.model().table;
   const auto& row = change.after ? *change.after : *change.before;
   if (!is_item(table, row)) return;
-  const auto owner = text_of(row, "OwnerId");
-  const auto edit = change.after ? Edit(document_of(row)) : Edit(Removal{text_of(row, "ItemId")});
+  const auto owner = row.text("OwnerId");
+  const auto edit = change.after ? Edit(document_of(row)) : Edit(Removal{row.text("ItemId")});
   const auto shelf = remember(owner, edit);
   if (shelf == nullptr || apply(*shelf, edit)) return;
   drop(owner, *shelf);

@@ -89,7 +89,7 @@ Result<Draft*, Problem> find_pointer(Transaction& transaction, const model::Mode
                                      const Item& library) {
   if (recipient.empty()) return nullptr;
   auto* pointer = TRY(transaction.load(*model.find_entity("SHARED_LIBRARY"), pointer_naming(recipient, library)));
-  const bool ours = pointer != nullptr && text_of(*pointer->after, "SharedFromId") == text_of(library, "OwnerId");
+  const bool ours = pointer != nullptr && pointer->after->text("SharedFromId") == library.text("OwnerId");
   return ours ? pointer : nullptr;
 }
 
@@ -119,18 +119,18 @@ Result<std::optional<std::string>, Problem> Sharing::find_user(const std::string
   naming.set("Email", AttributeValue::string(email));
   const auto found =
       parts_.repository.run(*parts_.repository.model().find_pattern("user_by_email"), naming, the_service());
-  if (found) return std::optional(text_of(found->objects.front().attributes, "UserId"));
+  if (found) return std::optional(found->objects.front().attributes.text("UserId"));
   if (found.error().kind == ProblemKind::NotFound) return std::optional<std::string>();
   return found.error();
 }
 
 Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) const {
   const auto& model = parts_.repository.model();
-  const auto email = text_of(call.inputs, "email");
+  const auto email = call.inputs.text("email");
   const auto recipient = TRY(find_user(email));
   if (!recipient) return unknown_user();
   const auto& seen = call.within->attributes;
-  if (*recipient == text_of(seen, "OwnerId")) {
+  if (*recipient == seen.text("OwnerId")) {
     return runtime::Problem{.kind = ProblemKind::Invalid,
                             .code = "Invalid",
                             .message = "email is the library's owner's own",
@@ -142,7 +142,7 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
     user_naming.set("UserId", AttributeValue::string(*recipient));
     const auto* user = TRY(transaction.load(*model.find_entity("USER"), user_naming));
     // The directory's index may be behind; the user's own row is not.
-    if (user == nullptr || text_of(*user->after, "Email") != email) return unknown_user();
+    if (user == nullptr || user->after->text("Email") != email) return unknown_user();
     transaction.depend_on(*user, {"Email"});
     auto* library = TRY(load_library(transaction, model, seen));
     if (TRY(find_pointer(transaction, model, *recipient, seen)) != nullptr) {
@@ -161,11 +161,11 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
       return problem(ProblemKind::Conflict, "Full",
                      fmt::format("a library can be shared with at most {} people", kMostRecipients));
     }
-    recipients.add(text_of(*user->after, "Email"), *recipient);
+    recipients.add(user->after->text("Email"), *recipient);
     TRY(transaction.change(*library, recipients.as_change(), Source::Model));
     auto pointer = pointer_naming(*recipient, seen);
-    pointer.set("SharedFromId", AttributeValue::string(text_of(seen, "OwnerId")));
-    pointer.set("SharedToEmail", AttributeValue::string(text_of(*user->after, "Email")));
+    pointer.set("SharedFromId", AttributeValue::string(seen.text("OwnerId")));
+    pointer.set("SharedToEmail", AttributeValue::string(user->after->text("Email")));
     TRY(transaction.create(*model.find_entity("SHARED_LIBRARY"), std::move(pointer), Source::Model));
     shared = runtime::to_object(model, *library->entity, *library->after);
     return {};
@@ -175,7 +175,7 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
 
 Result<http::Response, Problem> Sharing::unshare(const app::NativeCall& call) const {
   const auto& model = parts_.repository.model();
-  const auto email = text_of(call.inputs, "email");
+  const auto email = call.inputs.text("email");
   const auto& seen = call.within->attributes;
   runtime::Object left;
   TRY(parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
@@ -197,13 +197,13 @@ Result<http::Response, Problem> Sharing::unshare(const app::NativeCall& call) co
 }
 
 void Sharing::redact(runtime::Object& object, const runtime::Caller& caller) {
-  if (object.entity->name != "LIBRARY" || caller.subject == text_of(object.attributes, "OwnerId")) return;
+  if (object.entity->name != "LIBRARY" || caller.subject == object.attributes.text("OwnerId")) return;
   object.attributes.erase("SharedTo");
 }
 
 Result<http::Response, Problem> Sharing::recipients(const app::NativeCall& call) const {
   auto library = chosen(call.within->attributes, {"LibraryId"});
-  library.set("SharedFromId", AttributeValue::string(text_of(call.within->attributes, "OwnerId")));
+  library.set("SharedFromId", AttributeValue::string(call.within->attributes.text("OwnerId")));
   return list_answer(parts_, call, "recipients_of", library);
 }
 

@@ -29,8 +29,6 @@ http::Response json_answer(std::string body) {
 }
 http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }
 
-const std::string& text_of(const value::Item& item, std::string_view name) { return *item.find(name)->as_string(); }
-
 // The answer to a batch, put together while it is written.  Of refused entries it has the first hundred.
 class UpsertAnswer {
  public:
@@ -94,7 +92,7 @@ class Shops {
   }
 
   Result<http::Response, Problem> upsert_urls(const NativeCall& call) {
-    const auto& domain = text_of(call.within->attributes, "domain");
+    const auto& domain = call.within->attributes.text("domain");
     MemoryClaim claim(call.call.memory, MemoryPart::Values);
     RepeatedUrls repeated;
     TRY(note_urls(call.call, domain, repeated, claim));
@@ -133,7 +131,7 @@ class Shops {
     }));
     std::string body;
     JsonWriter json(body);
-    json.begin_object().key("url").string(text_of(name, "url")).key("changed").boolean(before != hash);
+    json.begin_object().key("url").string(name.text("url")).key("changed").boolean(before != hash);
     json.key("hash").string(*hash.as_string());
     if (before) json.key("previous").string(*before->as_string());
     json.end_object();
@@ -141,8 +139,8 @@ class Shops {
   }
 
   Result<http::Response, Problem> claim(const NativeCall& call) {
-    const ClaimRequest request{.op = text_of(call.inputs, "op"),
-                               .country = text_of(call.inputs, "country"),
+    const ClaimRequest request{.op = call.inputs.text("op"),
+                               .country = call.inputs.text("country"),
                                .seconds = *call.inputs.find("seconds")->as_number()->to_int64()};
     const auto claimed = queue_.claim(request, call.caller());
     if (!claimed) return as_claimed(claimed.error());
@@ -152,7 +150,7 @@ class Shops {
     app::append_object(shop, model_.table, lease->shop);
     std::string body;
     JsonWriter json(body);
-    json.begin_object().key("op").string(request.op).key("domain").string(text_of(lease->shop.attributes, "domain"));
+    json.begin_object().key("op").string(request.op).key("domain").string(lease->shop.attributes.text("domain"));
     json.key("lease").string(lease->token);
     json.key("until").string(lease->until).key("shop").raw(shop).end_object();
     return json_answer(std::move(body));
@@ -168,8 +166,8 @@ class Shops {
   }
 
   static Result<value::Item, Problem> naming(const NativeCall& call) {
-    const auto& domain = text_of(call.within->attributes, "domain");
-    const auto url = url_of_shop(text_of(call.inputs, "url"), domain);
+    const auto& domain = call.within->attributes.text("domain");
+    const auto url = url_of_shop(call.inputs.text("url"), domain);
     if (!url) return runtime::invalid({{"url", url.error().message}});
     return UrlStore::naming(domain, *url);
   }

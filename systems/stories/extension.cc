@@ -35,9 +35,8 @@ Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transactio
   constexpr std::size_t kAlmost = kMostNodes - 100;  // from here on, those who come together notice each other
   const value::Item naming{{"userId", *node.find("userId")}, {"id", *node.find("storyId")}};
   const auto* story = TRY(transaction.load(stories.story(), naming));
-  const auto* counted = story == nullptr || !story->before ? nullptr : story->before->find("nodeCount");
-  const auto* number = counted == nullptr ? nullptr : counted->as_number();
-  const auto count = static_cast<std::size_t>(number == nullptr ? 0 : number->to_int64().value_or(0));
+  const auto counted = story == nullptr || !story->before ? 0 : story->before->integer("nodeCount");
+  const auto count = static_cast<std::size_t>(counted);
   if (count >= kMostNodes) return runtime::conflict("Full", fmt::format("a story has at most {} nodes", kMostNodes));
   if (count >= kAlmost) transaction.depend_on(*story, {"nodeCount"});
   return {};

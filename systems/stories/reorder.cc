@@ -79,14 +79,14 @@ std::vector<Move> moves_to(const std::vector<std::string>& ids, const Standing& 
 class Reorder {
  public:
   Reorder(const StoryAccess& stories, const app::NativeCall& call)
-      : stories_(stories), caller_(call.caller()), story_id_(text_at(call.within->attributes, "id")) {}
+      : stories_(stories), caller_(call.caller()), story_id_(call.within->attributes.text("id")) {}
 
   Result<Standing, Problem> read() {
     Standing standing;
     const auto story = TRY(stories_.repository().get(stories_.story(), {{"id", AttributeValue(story_id_)}}, caller_));
-    standing.arrangement = number_at(story.attributes, "arrangement");
+    standing.arrangement = story.attributes.integer("arrangement");
     TRY(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Result<void, Problem> {
-      standing.positions[text_at(node.attributes, "id")] = number_at(node.attributes, "nodeOrder");
+      standing.positions[node.attributes.text("id")] = node.attributes.integer("nodeOrder");
       return {};
     }));
     return standing;
@@ -128,7 +128,7 @@ class Reorder {
   Result<void, Problem> write(std::span<const Move> moves, std::int64_t arrangement, std::int64_t next) {
     return stories_.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
       auto* story = TRY(stories_.load_story(transaction, story_id_, caller_));
-      if (number_at(*story->after, "arrangement") != arrangement) {
+      if (story->after->integer("arrangement") != arrangement) {
         return runtime::conflict(std::string(kRearranged), "somebody else is reordering this story");
       }
       if (next != arrangement) {

@@ -81,7 +81,7 @@ Result<std::vector<Object>, Problem> StoryAccess::nodes_in_order(const std::stri
     return {};
   }));
   std::ranges::sort(nodes, {}, [](const Object& node) {
-    return std::tuple(number_at(node.attributes, "nodeOrder"), text_at(node.attributes, "id"));
+    return std::tuple(node.attributes.integer("nodeOrder"), node.attributes.text("id"));
   });
   return nodes;
 }
@@ -99,18 +99,6 @@ Result<Draft*, Problem> StoryAccess::load_node(Transaction& transaction, const s
   auto names = naming(caller, "id", node_id);
   names.set("storyId", AttributeValue(story_id));
   return transaction.load(*node_, names);
-}
-
-std::string text_at(const Item& attributes, std::string_view name) {
-  const auto* found = attributes.find(name);
-  const auto* text = found != nullptr ? found->as_string() : nullptr;
-  return text != nullptr ? *text : std::string();
-}
-
-std::int64_t number_at(const Item& attributes, std::string_view name) {
-  const auto* found = attributes.find(name);
-  const auto* number = found != nullptr ? found->as_number() : nullptr;
-  return number != nullptr ? number->to_int64().value_or(0) : 0;
 }
 
 const value::List& responses_of(const Item& node) {

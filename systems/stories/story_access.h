@@ -59,10 +59,6 @@ class StoryAccess {
   std::shared_ptr<Turns> reading_ = std::make_shared<Turns>();  // of copies, too
 };
 
-// Empty when the attribute is absent, or no text.
-std::string text_at(const value::Item& attributes, std::string_view name);
-// 0 when it is absent, or no whole number.
-std::int64_t number_at(const value::Item& attributes, std::string_view name);
 // Of a node; empty when it has none.
 const value::List& responses_of(const value::Item& node);
 
