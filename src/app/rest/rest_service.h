@@ -13,6 +13,7 @@
 #include "stator/app/rest/system.h"
 #include "stator/app/rest/worker_pool.h"
 #include "stator/base/memory_budget.h"
+#include "stator/http/cors.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
 
@@ -93,12 +94,11 @@ class RestService final : public http::Handler {
   std::size_t body_limit(const Route& route) const;
   void record(const Task& task, const RequestLabels& labels, int status);
   System* find_system(std::string_view path) const;
-  http::Response preflight(const http::Request& request) const;
-  std::string cors_headers(std::string_view origin) const;
 
   const std::vector<System*> systems_;
   TokenVerifier& tokens_;
   const RestServiceOptions options_;
+  const http::Cors cors_;
   http::RequestMetrics requests_{"stator_app", "system"};
   WorkerPool workers_;  // last: its threads use everything above
 };
