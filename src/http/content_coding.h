@@ -18,8 +18,8 @@ enum class ContentCoding : std::uint8_t { Identity, Gzip, Deflate };
 // "gzip", "deflate"; empty for Identity.
 std::string_view name_of(ContentCoding coding);
 
-// The coding that an Accept-Encoding header asks for: the highest quality wins, then the first named; `*` stands for those
-// not named, gzip first.  What is malformed is read as the service reads it.
+// The coding that an Accept-Encoding header asks for: the highest quality wins, then the first named; `*` stands for
+// those not named, gzip first.  What is malformed is read as the service reads it.
 ContentCoding accepted_coding(std::string_view accept_encoding);
 
 // What a Content-Encoding header says; Identity without one, and nullopt when it names none that is known.
@@ -40,8 +40,8 @@ Result<std::string> decode_content(std::string_view content_encoding, std::strin
 // Quick rather than small: it runs on the thread that has the answer.
 std::string encode_content(ContentCoding coding, std::string_view body);
 
-// Encodes an answer of more than `above` bytes as an Accept-Encoding header asks, and adds Content-Encoding to its headers.
-// False: the answer stays as it is.
+// Encodes an answer of more than `above` bytes as an Accept-Encoding header asks, and adds Content-Encoding to its
+// headers. False: the answer stays as it is.
 bool compress(Response& response, std::string_view accept_encoding, std::size_t above);
 
 }  // namespace stator::http

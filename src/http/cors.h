@@ -21,8 +21,8 @@ struct CorsRules {
   int preflight_status = 204;
 };
 
-// Tells browsers which web pages may call a server (CORS, in the Fetch standard).  A browser asks before it sends a request
-// of a page, with OPTIONS; this is the preflight.  Immutable, so thread-safe.
+// Tells browsers which web pages may call a server (CORS, in the Fetch standard).  A browser asks before it sends a
+// request of a page, with OPTIONS; this is the preflight.  Immutable, so thread-safe.
 class Cors {
  public:
   explicit Cors(CorsRules rules);
