@@ -76,7 +76,7 @@ Result<http::Response, Problem> Search::search(const app::NativeCall& call) {
   if (more) json.key("nextToken").string(list.token(to_page_end(found.back().hit.place)));
   if (!shares.all) json.key("incomplete").boolean(true);
   json.end_object();
-  return json_answer(std::move(body));
+  return app::json_answer(200, std::move(body));
 }
 
 Result<Search::Shares, Problem> Search::shares_of(const std::string& user) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stator/app/rest/answer.h"
 #include "stator/systems/media-library/native_support.h"
 
 namespace stator::systems::media_library {
@@ -49,7 +50,7 @@ std::size_t edit_cost(const Edit& edit) {
 }
 
 Problem too_busy() {
-  return problem(ProblemKind::Busy, "Busy", "too much is being read for searches at this moment; try again");
+  return app::problem(ProblemKind::Busy, "Busy", "too much is being read for searches at this moment; try again");
 }
 
 }  // namespace
@@ -64,7 +65,8 @@ Result<std::vector<SearchIndex::Hit>, Problem> SearchIndexes::search(const std::
   return shelf->index.search(query);
 }
 
-// ------------------------------------------------------------------------------------------------------------ reading an index
+// ------------------------------------------------------------------------------------------------------------ reading
+// an index
 
 std::pair<SearchIndexes::ShelfPtr, bool> SearchIndexes::shelf_of(const std::string& owner) {
   ShelfPtr replaced;  // freed when nobody waits for the mutex
@@ -136,7 +138,7 @@ Result<SearchIndex, Problem> SearchIndexes::read(const std::string& owner, Shelf
         TRY(repository_.run(*repository_.model().find_pattern("all_titles"), parameters, the_service(), request));
     for (const auto& object : page.objects) index.put(document_of(object.attributes));
     if (index.memory_bytes() > options_.most_bytes) {
-      return problem(ProblemKind::TooLarge, "TooLarge", "there are too many items to be searched");
+      return app::problem(ProblemKind::TooLarge, "TooLarge", "there are too many items to be searched");
     }
     shelf.index_memory.set(index.memory_bytes());
     if (!make_room(&shelf)) return too_busy();
@@ -169,7 +171,8 @@ bool SearchIndexes::make_room(const Shelf* keep) {
   return true;
 }
 
-// -------------------------------------------------------------------------------------------------------------- what is told
+// -------------------------------------------------------------------------------------------------------------- what
+// is told
 
 void SearchIndexes::changed(const runtime::Change& change) {
   const auto& table = repository_.model().table;

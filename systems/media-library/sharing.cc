@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "stator/app/rest/answer.h"
 #include "stator/model/template.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/write/transaction.h"
@@ -75,7 +76,7 @@ class Recipients {
 };
 
 runtime::Problem unknown_user() {
-  return problem(ProblemKind::NotFound, "UnknownUser", "nobody has signed in with this e-mail address");
+  return app::problem(ProblemKind::NotFound, "UnknownUser", "nobody has signed in with this e-mail address");
 }
 
 Item pointer_naming(const std::string& recipient, const Item& library) {
@@ -93,8 +94,8 @@ Result<Draft*, Problem> find_pointer(Transaction& transaction, const model::Mode
   return ours ? pointer : nullptr;
 }
 
-// Forgets those who are gone, and so cannot read the library any more: only when there is no room, because the owner may still take
-// back what was given to an address.
+// Forgets those who are gone, and so cannot read the library any more: only when there is no room, because the owner
+// may still take back what was given to an address.
 Result<void, Problem> drop_departed(Transaction& transaction, const model::Model& model, Recipients& recipients,
                                     const Item& library) {
   for (auto at = recipients.size(); at-- > 0;) {
@@ -108,7 +109,7 @@ Result<void, Problem> drop_departed(Transaction& transaction, const model::Model
 
 Result<Draft*, Problem> load_library(Transaction& transaction, const model::Model& model, const Item& library) {
   auto* draft = TRY(transaction.load(*model.find_entity("LIBRARY"), chosen(library, {"OwnerId", "LibraryId"})));
-  if (draft == nullptr) return problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
+  if (draft == nullptr) return app::problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
   return draft;
 }
 
@@ -146,7 +147,7 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
     transaction.depend_on(*user, {"Email"});
     auto* library = TRY(load_library(transaction, model, seen));
     if (TRY(find_pointer(transaction, model, *recipient, seen)) != nullptr) {
-      return problem(ProblemKind::Conflict, "AlreadyShared", "the library is shared with this user already");
+      return app::problem(ProblemKind::Conflict, "AlreadyShared", "the library is shared with this user already");
     }
     Recipients recipients(*library->after);
     // Somebody who was gone and is there again, or an address that is somebody else's now.
@@ -158,8 +159,8 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
     }
     if (recipients.size() == kMostRecipients) TRY(drop_departed(transaction, model, recipients, seen));
     if (recipients.size() == kMostRecipients) {
-      return problem(ProblemKind::Conflict, "Full",
-                     fmt::format("a library can be shared with at most {} people", kMostRecipients));
+      return app::problem(ProblemKind::Conflict, "Full",
+                          fmt::format("a library can be shared with at most {} people", kMostRecipients));
     }
     recipients.add(user->after->text("Email"), *recipient);
     TRY(transaction.change(*library, recipients.as_change(), Source::Model));
@@ -185,7 +186,7 @@ Result<http::Response, Problem> Sharing::unshare(const app::NativeCall& call) co
     if (!at) {  // the recipient may have another address by now
       if (const auto user = TRY(find_user(email))) at = recipients.find_id(*user);
     }
-    if (!at) return problem(ProblemKind::NotFound, "NotShared", "the library is not shared with this address");
+    if (!at) return app::problem(ProblemKind::NotFound, "NotShared", "the library is not shared with this address");
     auto* pointer = TRY(find_pointer(transaction, model, recipients.id(*at), seen));
     if (pointer != nullptr) TRY(transaction.remove(*pointer));
     recipients.remove(*at);

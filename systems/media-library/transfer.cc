@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "stator/app/rest/answer.h"
 #include "stator/app/rest/file_body.h"
 #include "stator/model/isbn.h"
 #include "stator/model/problem_list.h"
@@ -119,7 +120,8 @@ class Import {
     }
   }
 
-  // The id of the new item.  A collection that somebody else removed or made meanwhile is not as it was read: once more, then.
+  // The id of the new item.  A collection that somebody else removed or made meanwhile is not as it was read: once
+  // more, then.
   Result<std::string, Problem> create(const ItemTable::Line& line) {
     auto item = create_as_read(line);
     const bool outdated = !item && (item.error().code == "NoSuchParent" || item.error().code == "Duplicate");
@@ -289,7 +291,7 @@ Result<http::Response, Problem> Transfer::import(const app::NativeCall& call) co
   }
   complete = complete && row.ok();  // the file has been read to its end before, so it always is
   lease.release();
-  return json_answer(report.body(lines, complete));
+  return app::json_answer(200, report.body(lines, complete));
 }
 
 Result<http::Response, Problem> Transfer::export_page(const app::NativeCall& call) const {

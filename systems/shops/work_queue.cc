@@ -31,7 +31,8 @@ Result<std::optional<Lease>, Problem> WorkQueue::claim(const ClaimRequest& reque
   for (unsigned round = 0; round < kRounds; ++round) {
     auto due = TRY(candidates(request, caller));
     if (due.empty()) break;
-    // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the queue.
+    // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the
+    // queue.
     for (std::size_t i = 1; i < due.size(); ++i) std::swap(due[i], due[i + random_.below(due.size() - i)]);
     for (const auto& shop : due) {
       auto leased = TRY(lease(shop, request));

@@ -42,8 +42,8 @@ Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transactio
   return {};
 }
 
-// Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense; and what nests too
-// deep for a document, so that every story can be exported.
+// Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense; and
+// what nests too deep for a document, so that every story can be exported.
 Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transaction& transaction, runtime::Draft& node) {
   if (!node.before) TRY(check_room(stories, transaction, *node.after));
   auto problems = check_responses(responses_of(*node.after), "responses");
@@ -57,7 +57,7 @@ Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transactio
 
 }  // namespace
 
-app::Natives extension(const app::ExtensionParts& parts) {
+app::Additions extension(const app::ExtensionParts& parts) {
   const StoryAccess stories(parts.repository);
   parts.repository.follow(stories.node(), [stories](runtime::Transaction& transaction, runtime::Draft& node) {
     return check_node(stories, transaction, node);
@@ -66,16 +66,17 @@ app::Natives extension(const app::ExtensionParts& parts) {
   const auto native = [stories](Action* action) -> app::Native {
     return [stories, action](const app::NativeCall& call) { return action(stories, call); };
   };
-  return {{"reorder", native(reorder)},
-          {"delete_node", native(delete_node)},
-          {"check", native(check_story)},
-          {"export", [stories, &random = parts.random](
-                         const app::NativeCall& call) { return export_story(stories, random, call); }},
-          {"import", [stories, &clock = parts.clock, &random = parts.random](
-                         const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
-          {"start_session", native(start_session)},
-          {"session", native(show_session)},
-          {"choose", native(choose)}};
+  return {
+      .natives = {{"reorder", native(reorder)},
+                  {"delete_node", native(delete_node)},
+                  {"check", native(check_story)},
+                  {"export", [stories, &random = parts.random](
+                                 const app::NativeCall& call) { return export_story(stories, random, call); }},
+                  {"import", [stories, &clock = parts.clock, &random = parts.random](
+                                 const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
+                  {"start_session", native(start_session)},
+                  {"session", native(show_session)},
+                  {"choose", native(choose)}}};
 }
 
 }  // namespace stator::systems::stories

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "stator/app/rest/answer.h"
 #include "stator/app/rest/precondition.h"
 #include "stator/runtime/problem.h"
 #include "stator/systems/stories/story_graph.h"
@@ -22,7 +23,8 @@ using value::JsonWriter;
 
 constexpr std::size_t kMostListed = 1000;
 
-// ------------------------------------------------------------------------------------------------------------ deleting a node
+// ------------------------------------------------------------------------------------------------------------ deleting
+// a node
 
 // A response that leads to the node.
 struct Link {
@@ -75,8 +77,8 @@ class NodeDeletion {
     return links;
   }
 
-  // Links first when they do not fit into the transaction of the deletion: cut off there, the node is still whole, and asking again
-  // finishes it.
+  // Links first when they do not fit into the transaction of the deletion: cut off there, the node is still whole, and
+  // asking again finishes it.
   Result<bool, Problem> carry_out(const std::vector<Link>& links, bool clear) const {
     std::vector<std::string> pointing;
     for (const auto& link : links) {
@@ -138,7 +140,8 @@ class NodeDeletion {
   const runtime::Precondition precondition_;
 };
 
-// ------------------------------------------------------------------------------------------------------------------- checking
+// -------------------------------------------------------------------------------------------------------------------
+// checking
 
 GraphNode graph_node(const Object& node) {
   GraphNode made{.id = node.attributes.text("id"), .targets = {}};
@@ -189,7 +192,7 @@ Result<http::Response, Problem> delete_node(const StoryAccess& stories, const ap
   json.begin_object().key(clear ? "clearedLinks" : "brokenLinks");
   append_links(json, links);
   json.key("wasStart").boolean(was_start).end_object();
-  return json_answer(200, std::move(body));
+  return app::json_answer(200, std::move(body));
 }
 
 Result<http::Response, Problem> check_story(const StoryAccess& stories, const app::NativeCall& call) {
@@ -206,7 +209,7 @@ Result<http::Response, Problem> check_story(const StoryAccess& stories, const ap
   std::ranges::stable_sort(placed, {}, &Placed::position);  // they came by id
   std::vector<GraphNode> nodes;
   for (auto& one : placed) nodes.push_back(std::move(one.node));
-  return json_answer(200, report_body(check_graph(nodes, story.text("startNodeId")), nodes.size()));
+  return app::json_answer(200, report_body(check_graph(nodes, story.text("startNodeId")), nodes.size()));
 }
 
 }  // namespace stator::systems::stories

@@ -55,7 +55,7 @@ http::Response session_answer(int status, const StoryAccess& stories, Object ses
   app::append_object(body, stories.model().table, session);
   body.pop_back();
   body += fmt::format(",\"choices\":{}}}", choices);
-  auto answer = json_answer(status, std::move(body));
+  auto answer = app::json_answer(status, std::move(body));
   answer.headers += fmt::format("ETag: {}\r\n", app::etag_of(session));
   if (status == 201) {
     answer.headers += fmt::format("Location: /systems/{}/v1{}\r\n", stories.model().name, app::path_of(session));

@@ -4,6 +4,7 @@
 #include <span>
 #include <tuple>
 
+#include "stator/app/rest/answer.h"
 #include "stator/runtime/problem.h"
 #include "stator/systems/stories/arrangement.h"
 #include "stator/systems/stories/node_actions.h"
@@ -28,8 +29,8 @@ struct Move {
   std::int64_t position = 0;
 };
 
-// Where a story's nodes stand, and how many reorders there had been before they were read: twice that, and one more while one of
-// several transactions is under way.
+// Where a story's nodes stand, and how many reorders there had been before they were read: twice that, and one more
+// while one of several transactions is under way.
 struct Standing {
   std::int64_t arrangement = 0;
   std::map<std::string, std::int64_t> positions;  // by node
@@ -162,7 +163,7 @@ Result<http::Response, Problem> reorder(const StoryAccess& stories, const app::N
   for (unsigned attempt = 1;; ++attempt) {
     Reorder work(stories, call);
     const auto moved = work.put_into(ids);
-    if (moved) return json_answer(200, fmt::format(R"({{"nodes":{},"moved":{}}})", ids.size(), *moved));
+    if (moved) return app::json_answer(200, fmt::format(R"({{"nodes":{},"moved":{}}})", ids.size(), *moved));
     const bool again = moved.error().code == kRearranged && !work.begun();
     if (!again || attempt == kAttempts) return moved.error();
   }

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::systems::stories {
@@ -106,10 +106,6 @@ const value::List& responses_of(const Item& node) {
   const auto* found = node.find("responses");
   const auto* list = found != nullptr ? found->as_list() : nullptr;
   return list != nullptr ? *list : kNone;
-}
-
-http::Response json_answer(int status, std::string body) {
-  return {.status = status, .content_type = app::kJsonType, .headers = {}, .body = std::move(body), .close = false};
 }
 
 }  // namespace stator::systems::stories

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/base/memory_budget.h"
 #include "stator/base/turns.h"
 #include "stator/runtime/write/transaction.h"
@@ -61,7 +61,5 @@ class StoryAccess {
 
 // Of a node; empty when it has none.
 const value::List& responses_of(const value::Item& node);
-
-http::Response json_answer(int status, std::string body);
 
 }  // namespace stator::systems::stories

@@ -182,7 +182,9 @@ class JsonStory {
   std::optional<runtime::Problem> problem_;
 };
 
-// ----------------------------------------------------------------------------------------------------------------------- Twee
+//
+// -----------------------------------------------------------------------------------------------------------------------
+// Twee
 
 // The first `count` characters.
 std::string_view front_of(std::string_view text, std::size_t count) {
@@ -250,7 +252,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// A node's type as tags.  What is tagged as a script or a style is no passage to those who read Twee, ourselves included.
+// A node's type as tags.  What is tagged as a script or a style is no passage to those who read Twee, ourselves
+// included.
 std::vector<std::string> tags_of(const Item& node) {
   auto tags = words_of(node.text("type"));
   std::erase_if(tags, [](const std::string& tag) { return tag == "script" || tag == "stylesheet"; });

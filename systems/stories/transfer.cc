@@ -156,8 +156,8 @@ Result<http::Response, Problem> export_story(const StoryAccess& stories, Random&
     document.nodes.push_back(std::move(node.attributes));
   }
   const bool as_twee = call.inputs.text("format") == "twee";
-  auto answer = json_answer(200, TRY(as_twee ? write_twee_story(document, stories.model(), upper_case(id), random)
-                                             : write_json_story(document)));
+  auto answer = app::json_answer(200, TRY(as_twee ? write_twee_story(document, stories.model(), upper_case(id), random)
+                                                  : write_json_story(document)));
   if (as_twee) answer.content_type = kTweeType;
   answer.headers =
       fmt::format("Content-Disposition: attachment; filename=\"{}.{}\"\r\n", id, as_twee ? "twee" : "json");
@@ -183,7 +183,7 @@ Result<http::Response, Problem> import_story(const StoryAccess& stories, const C
   const auto story = TRY(is_json(call.call.request) ? import_json() : import_twee());
   std::string body;
   app::append_object(body, stories.model().table, story);
-  auto answer = json_answer(201, std::move(body));
+  auto answer = app::json_answer(201, std::move(body));
   answer.headers = fmt::format("Location: /systems/{}/v1{}\r\nETag: {}\r\n", stories.model().name, app::path_of(story),
                                app::etag_of(story));
   return answer;

@@ -140,7 +140,8 @@ Result<void, Problem> ItemOrder::spread_out(const AttributeValue& watchlist_id) 
   }
 }
 
-// Nobody may have added or removed an item meanwhile, or moved one of these, or any if they are few enough to be looked at.
+// Nobody may have added or removed an item meanwhile, or moved one of these, or any if they are few enough to be looked
+// at.
 Result<void, Problem> ItemOrder::shift(const AttributeValue& watchlist_id, const std::vector<Object>& items,
                                        const std::vector<Shifted>& moves) {
   const Item list_naming{{"watchlistId", watchlist_id}};

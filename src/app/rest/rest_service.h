@@ -24,8 +24,8 @@ struct RestServiceOptions {
   std::size_t max_body_bytes = 16 << 20;       // of a file that is sent, also once it is decompressed
   std::size_t max_rest_body_bytes = 1 << 20;   // of any other body, likewise
   std::size_t workers = 64;                    // requests that are worked on at the same time
-  // The database never makes anybody wait.  Then a request is answered where it arrives, because a thread that is handed it costs as
-  // much as the request; but for native actions, whose work has no bound.
+  // The database never makes anybody wait.  Then a request is answered where it arrives, because a thread that is
+  // handed it costs as much as the request; but for native actions, whose work has no bound.
   bool at_once = false;
   std::size_t queue = 4096;  // requests that wait for one of them; more are answered 503
   bool access_log = false;
