@@ -15,7 +15,7 @@
 #include "stator/model/check/check_shared.h"
 #include "stator/model/check/cost.h"
 #include "stator/model/check/print.h"
-#include "stator/systems/catalog/catalog.h"
+#include "stator/server/load_model.h"
 
 namespace stator::cli {
 
@@ -71,7 +71,7 @@ void add(model::Diagnostics& diagnostics, const model::Diagnostics& more) {
 }
 
 Checked check_file(const std::string& file, const model::CostOptions& options) {
-  auto loaded = systems::load_model(file);
+  auto loaded = server::load_model(file);
   Checked checked{
       .model = std::move(loaded.model), .diagnostics = std::move(loaded.diagnostics), .reads = {}, .writes = {}};
   if (!checked.model) return checked;

@@ -19,7 +19,7 @@
 #include "stator/model/generate/type_declarations.h"
 #include "stator/model/import/import.h"
 #include "stator/model/load.h"
-#include "stator/systems/catalog/catalog.h"
+#include "stator/server/load_model.h"
 
 namespace stator::cli {
 namespace {
@@ -92,7 +92,7 @@ int with_model(const CLI::App& action, const std::function<std::string(const mod
   const auto file = file_of(action);
   if (!file)
     return fail(kWrongArguments, fmt::format("model {0} needs a file; see stator model {0} --help", action.get_name()));
-  const auto loaded = systems::load_model(*file);
+  const auto loaded = server::load_model(*file);
   for (const auto& d : loaded.diagnostics) {
     fmt::print(stderr, "{}:{}:{}: {}: {}\n", d.file, d.position.line, d.position.column,
                d.severity == model::Severity::Error ? "error" : "warning", d.message);

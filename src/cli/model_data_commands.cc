@@ -18,7 +18,7 @@
 #include "stator/runtime/consistency/consistency_manager.h"
 #include "stator/runtime/consistency/verify.h"
 #include "stator/runtime/migration/migration.h"
-#include "stator/systems/catalog/catalog.h"
+#include "stator/server/load_model.h"
 
 namespace stator::cli {
 
@@ -65,7 +65,7 @@ Options:
 )";
 // The model in a file; tells what is wrong with it when there is none.
 std::shared_ptr<const model::Model> load(const std::string& file) {
-  auto loaded = systems::load_model(file);
+  auto loaded = server::load_model(file);
   for (const auto& diagnostic : loaded.diagnostics) {
     fmt::print(stderr, "{}:{}:{}: {}\n", diagnostic.file, diagnostic.position.line, diagnostic.position.column,
                diagnostic.message);
