@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -50,13 +49,8 @@ namespace {
 
 // A whole number above 0 from an option; nullopt when it is not one.
 std::optional<unsigned> positive(const CLI::App& action, const std::string& name, unsigned otherwise) {
-  const auto* option = action.get_option(name);
-  if (option->count() == 0) return otherwise;
-  const auto text = option->results().back();
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number == 0) return std::nullopt;
-  return number;
+  const auto text = option(action, name);
+  return text ? positive_number(*text) : otherwise;
 }
 
 struct Checked {
@@ -120,8 +114,8 @@ int check_models(const CLI::App& action) {
   const auto page = positive(action, "--page", usual.page);
   if (!item_size) return fail(kWrongArguments, "--item-size takes a number of bytes");
   if (!page) return fail(kWrongArguments, "--page takes a number of rows");
-  const bool strict = action.get_option("--strict")->count() > 0;
-  const bool json = action.get_option("--json")->count() > 0;
+  const bool strict = action.count("--strict") > 0;
+  const bool json = action.count("--json") > 0;
 
   std::vector<Checked> all;
   for (const auto& file : files) all.push_back(check_file(file, {.item_size = *item_size, .page = *page}));
