@@ -124,6 +124,7 @@ class SettingsCommand {
  public:
   SettingsCommand(CLI::App& app, const std::string& name, std::optional<server::Mode> mode, std::string_view help)
       : app_(add_command(app, name, fmt::format("{}Options:\n{}", help, server::settings_help(mode)))) {
+    app_->add_option("--config")->type_name("FILE")->expected(1);  // first: --con is most likely a slip of it
     for (const auto& setting : server::settings()) {
       if (!setting.is_for(mode)) continue;
       auto* option = setting.is_switch() ? app_->add_flag(setting.flag())
@@ -134,7 +135,6 @@ class SettingsCommand {
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);  // load_config objects to duplicates
       options_.push_back({&setting, option});
     }
-    app_->add_option("--config")->type_name("FILE")->expected(1);
     if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(1, kMostModels)->allow_extra_args();
   }
 

@@ -35,8 +35,8 @@ std::optional<std::string> option(const CLI::App& command, const std::string& na
   return command[name]->as<std::string>();
 }
 
-std::optional<unsigned> positive_number(std::string_view text) {
-  unsigned number = 0;
+std::optional<std::size_t> positive_number(std::string_view text) {
+  std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number == 0) return std::nullopt;
   return number;

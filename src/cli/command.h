@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ std::string path_of(const CLI::App& command);
 std::optional<std::string> option(const CLI::App& command, const std::string& name);
 
 // A whole number from 1 on; nullopt when the text is none.
-std::optional<unsigned> positive_number(std::string_view text);
+std::optional<std::size_t> positive_number(std::string_view text);
 
 // What is wrong with the words that a command did not understand, or nothing.
 std::string objection_to_rest(const CLI::App& command);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,7 +51,10 @@ namespace {
 // A whole number above 0 from an option; nullopt when it is not one.
 std::optional<unsigned> positive(const CLI::App& action, const std::string& name, unsigned otherwise) {
   const auto text = option(action, name);
-  return text ? positive_number(*text) : otherwise;
+  if (!text) return otherwise;
+  const auto number = positive_number(*text);
+  if (!number || *number > std::numeric_limits<unsigned>::max()) return std::nullopt;
+  return static_cast<unsigned>(*number);
 }
 
 struct Checked {
