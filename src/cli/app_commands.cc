@@ -13,7 +13,7 @@
 #include "stator/app/auth/jwt.h"
 #include "stator/base/clock.h"
 #include "stator/cli/command.h"
-#include "stator/server/config.h"
+#include "stator/cli/database_option.h"
 #include "stator/server/systems.h"
 
 namespace stator::cli {
@@ -43,9 +43,6 @@ Example:
   curl -H "Authorization: Bearer $(stator token --subject ann)" http://127.0.0.1:8001/systems/notebook/v1/notebooks
 )help";
 
-constexpr std::string_view kTokenFlags[] = {"--subject", "--role", "--expires", "--name",
-                                            "--email",   "--data", "--config"};
-
 // "12h"
 std::optional<std::chrono::seconds> read_duration(std::string_view text) {
   std::uint32_t count = 0;
@@ -59,33 +56,26 @@ std::optional<std::chrono::seconds> read_duration(std::string_view text) {
   return std::nullopt;
 }
 
-std::string text_of(const CLI::App& app, const std::string& flag) {
-  const auto* option = app.get_option(flag);
-  return option->count() > 0 ? option->results().back() : std::string();
-}
-
 }  // namespace
 
 TokenCommand::TokenCommand(CLI::App& app) : app_(add_command(app, "token", std::string(kTokenHelp))) {
-  for (const auto flag : kTokenFlags) {
-    auto* option = app_->add_option(std::string(flag))->expected(1)->allow_extra_args(false);
-    if (flag == "--role") option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  for (const auto* flag : {"--subject", "--role", "--expires", "--name", "--email", "--data", "--config"}) {
+    app_->add_option(flag)->expected(1)->allow_extra_args(false);
   }
+  app_->get_option("--role")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 int TokenCommand::run() const {
-  if (const auto wrong = objection_to_rest(*app_, kTokenFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
-  const auto subject = text_of(*app_, "--subject");
+  if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
+  const auto text_of = [&](const std::string& flag) { return option(*app_, flag).value_or(""); };
+  const auto subject = text_of("--subject");
   if (subject.empty()) return fail(kWrongArguments, "token needs to know for whom: --subject WHO");
-  const auto expires = text_of(*app_, "--expires");
+  const auto expires = text_of("--expires");
   const auto lifetime = expires.empty() ? std::chrono::hours(12) : read_duration(expires);
   if (!lifetime) {
     return fail(kWrongArguments, fmt::format("--expires expects a time such as 30m, 12h or 7d, not \"{}\"", expires));
   }
-  server::ConfigSources sources{.environment = server::stator_environment()};
-  if (app_->get_option("--config")->count() > 0) sources.file = text_of(*app_, "--config");
-  if (app_->get_option("--data")->count() > 0) sources.flags.emplace_back("data", text_of(*app_, "--data"));
-  const auto loaded = server::load_config(sources);
+  const auto loaded = load_settings(*app_);
   if (!loaded) return fail(kWrongArguments, loaded.error().message);
   const auto& config = loaded->config;
   const auto secret_file = config.data + "/app_secret";
@@ -100,8 +90,8 @@ int TokenCommand::run() const {
   }
   fmt::print("{}\n", app::make_token({.subject = subject,
                                       .roles = app_->get_option("--role")->results(),
-                                      .name = text_of(*app_, "--name"),
-                                      .email = text_of(*app_, "--email"),
+                                      .name = text_of("--name"),
+                                      .email = text_of("--email"),
                                       .issuer = config.jwt_issuer,
                                       .audience = config.jwt_audience,
                                       .roles_claim = config.jwt_roles_claim,

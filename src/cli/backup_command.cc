@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -202,13 +201,11 @@ BackupCommand::BackupCommand(CLI::App& app) : app_(add_command(app, "backup", st
 }
 
 int BackupCommand::run() const {
-  constexpr std::string_view flags[] = {"--endpoint", "--data",   "--keep",   "--list",
-                                        "--verify",   "--backup", "--config", "--quick"};
-  if (const auto wrong = objection_to_rest(*app_, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto folder = option(*app_, "FOLDER");
   if (!folder) return fail(kWrongArguments, "backup needs a folder to put backups in; see stator backup --help");
-  const bool lists = app_->get_option("--list")->count() > 0;
-  const bool verifies = app_->get_option("--verify")->count() > 0;
+  const bool lists = app_->count("--list") > 0;
+  const bool verifies = app_->count("--verify") > 0;
   const auto id = option(*app_, "--backup").value_or("");
   if (lists && verifies) return fail(kWrongArguments, "--list and --verify are two commands");
   if (!id.empty() && !verifies) return fail(kWrongArguments, "--backup goes with --verify; see stator backup --help");
@@ -216,16 +213,14 @@ int BackupCommand::run() const {
   if (verifies) return verify(*folder, id);
   std::optional<std::size_t> keep;
   if (const auto text = option(*app_, "--keep")) {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    if (error != std::errc() || end != text->data() + text->size() || number == 0) {
+    keep = positive_number(*text);
+    if (!keep) {
       return fail(kWrongArguments, fmt::format("--keep {}: how many backups to keep is a number from 1 on", *text));
     }
-    keep = number;
   }
   const auto where = find_database(*app_);
   if (!where) return fail(kWrongArguments, where.error().message);
-  const bool quick = app_->get_option("--quick")->count() > 0;
+  const bool quick = app_->count("--quick") > 0;
   return back_up(*folder, *where, keep, quick ? BackupFolder::Reuse::Trust : BackupFolder::Reuse::Verify);
 }
 
@@ -235,8 +230,7 @@ RestoreCommand::RestoreCommand(CLI::App& app) : app_(add_command(app, "restore",
 }
 
 int RestoreCommand::run() const {
-  constexpr std::string_view flags[] = {"--data", "--backup"};
-  if (const auto wrong = objection_to_rest(*app_, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto path = option(*app_, "FOLDER");
   const auto target = option(*app_, "--data");
   if (!path || !target) {

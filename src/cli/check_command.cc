@@ -160,11 +160,10 @@ CheckCommand::CheckCommand(CLI::App& app) : app_(add_command(app, "check", std::
 }
 
 int CheckCommand::run() const {
-  constexpr std::string_view flags[] = {"--endpoint", "--data", "--repair", "--config"};
-  if (const auto wrong = objection_to_rest(*app_, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto where = find_database(*app_);
   if (!where) return fail(kNotChecked, where.error().message);
-  const bool repairs = app_->get_option("--repair")->count() > 0;
+  const bool repairs = app_->count("--repair") > 0;
   if (!where->endpoint.empty()) {
     if (repairs) return fail(kWrongArguments, "--repair needs a stopped server, and its folder with --data");
     return check_server(where->endpoint);

@@ -13,11 +13,11 @@
 
 #include "stator/base/clock.h"
 #include "stator/base/log.h"
-#include "stator/base/suggest.h"
 #include "stator/cli/app_commands.h"
 #include "stator/cli/backup_command.h"
 #include "stator/cli/check_command.h"
 #include "stator/cli/command.h"
+#include "stator/cli/database_option.h"
 #include "stator/cli/demo_command.h"
 #include "stator/cli/documentation_commands.h"
 #include "stator/cli/model_command.h"
@@ -124,6 +124,7 @@ class SettingsCommand {
  public:
   SettingsCommand(CLI::App& app, const std::string& name, std::optional<server::Mode> mode, std::string_view help)
       : app_(add_command(app, name, fmt::format("{}Options:\n{}", help, server::settings_help(mode)))) {
+    app_->add_option("--config")->type_name("FILE")->expected(1);  // first: --con is most likely a slip of it
     for (const auto& setting : server::settings()) {
       if (!setting.is_for(mode)) continue;
       auto* option = setting.is_switch() ? app_->add_flag(setting.flag())
@@ -134,20 +135,15 @@ class SettingsCommand {
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);  // load_config objects to duplicates
       options_.push_back({&setting, option});
     }
-    file_ = app_->add_option("--config")->type_name("FILE")->expected(1);
     if (mode == server::Mode::App) models_ = app_->add_option("FILE")->expected(1, kMostModels)->allow_extra_args();
   }
 
   explicit operator bool() const { return app_->parsed(); }
 
   Result<server::LoadedConfig> load() const {
-    std::vector<std::string> flags = {"--config"};
-    for (const auto& [setting, option] : options_) flags.push_back(setting->flag());
-    const std::vector<std::string_view> known(flags.begin(), flags.end());
-    if (auto wrong = objection_to_rest(*app_, known); !wrong.empty()) return Error{ErrorCode::Usage, std::move(wrong)};
-
+    if (auto wrong = objection_to_rest(*app_); !wrong.empty()) return usage_error(std::move(wrong));
     server::ConfigSources sources{.environment = server::stator_environment()};
-    if (file_->count() > 0) sources.file = file_->results().back();
+    sources.file = option(*app_, "--config");
     for (const auto& [setting, option] : options_) {
       for (const auto& text : option->results()) sources.flags.emplace_back(setting->name, text);
     }
@@ -165,7 +161,6 @@ class SettingsCommand {
   };
 
   CLI::App* app_;
-  const CLI::Option* file_ = nullptr;
   const CLI::Option* models_ = nullptr;  // files named without a flag
   std::vector<SettingOption> options_;
 };
@@ -177,27 +172,20 @@ class KeyCommand {
       : app_(add_command(app, "key", std::string(kKeyHelp))),
         add_(add_action("add")),
         list_(add_action("list")),
-        remove_(add_action("remove")),
-        name_(add_->add_option("--name")->type_name("NAME")->expected(1)),
-        id_(remove_->add_option("ID")->expected(1)) {
+        remove_(add_action("remove")) {
     app_->require_subcommand(0, 1);
+    add_->add_option("--name")->type_name("NAME")->expected(1);
+    remove_->add_option("ID")->expected(1);
   }
 
   explicit operator bool() const { return app_->parsed(); }
 
   int run() const {
-    if (app_->remaining_size() > 0) {
-      constexpr std::string_view actions[] = {"add", "list", "remove"};
-      const auto word = app_->remaining().front();
-      const auto suggestion = did_you_mean(word, actions);
-      return fail(kWrongArguments, fmt::format("key has no command {}{}", word,
-                                               suggestion.empty() ? "; see stator key --help" : suggestion));
-    }
+    if (app_->remaining_size() > 0) return fail(kWrongArguments, no_such_command(*app_, app_->remaining().front()));
     const auto* action = add_->parsed() ? add_ : list_->parsed() ? list_ : remove_->parsed() ? remove_ : nullptr;
     if (action == nullptr) return fmt::print(stderr, "{}", kKeyHelp), kWrongArguments;
-    constexpr std::string_view flags[] = {"--name", "--data", "--config"};
-    if (const auto wrong = objection_to_rest(*action, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
-    const auto loaded = load(*action);
+    if (const auto wrong = objection_to_rest(*action); !wrong.empty()) return fail(kWrongArguments, wrong);
+    const auto loaded = load_settings(*action);
     if (!loaded) return fail(kWrongArguments, loaded.error().message);
     server::AccessKeyFile file(loaded->config.data);
     return action == add_ ? add(file) : action == list_ ? list(file) : remove(file);
@@ -211,18 +199,10 @@ class KeyCommand {
     return action;
   }
 
-  static Result<server::LoadedConfig> load(const CLI::App& action) {
-    server::ConfigSources sources{.environment = server::stator_environment()};
-    if (const auto* option = action.get_option("--config"); option->count() > 0)
-      sources.file = option->results().back();
-    for (const auto& text : action.get_option("--data")->results()) sources.flags.emplace_back("data", text);
-    return server::load_config(sources);
-  }
-
   // What a program reads is on standard output, in the form of an environment file; what a person reads is not.
   int add(server::AccessKeyFile& file) const {
     const bool makes_folder = !std::filesystem::exists(file.folder());
-    const auto key = file.add(name_->count() > 0 ? name_->results().back() : "", SystemClock());
+    const auto key = file.add(option(*add_, "--name").value_or(""), SystemClock());
     if (!key) return fail(kFailed, key.error().message);
     if (makes_folder && ::geteuid() == 0) {
       fmt::print(
@@ -247,8 +227,9 @@ class KeyCommand {
   }
 
   int remove(server::AccessKeyFile& file) const {
-    if (id_->count() == 0) return fail(kWrongArguments, "key remove needs the id of a key; stator key list shows them");
-    const auto left = file.remove(id_->results().back());
+    const auto id = option(*remove_, "ID");
+    if (!id) return fail(kWrongArguments, "key remove needs the id of a key; stator key list shows them");
+    const auto left = file.remove(*id);
     if (!left) return fail(kFailed, left.error().message);
     if (left->empty()) {
       fmt::print(
@@ -263,8 +244,6 @@ class KeyCommand {
   CLI::App* add_;
   CLI::App* list_;
   CLI::App* remove_;
-  const CLI::Option* name_;
-  const CLI::Option* id_;
 };
 
 int start(const SettingsCommand& command, server::Mode mode) {
@@ -275,7 +254,7 @@ int start(const SettingsCommand& command, server::Mode mode) {
                       : config.log_format == server::LogFormat::Text ? log::Format::Text
                                                                      : log::Format::Json;
   log::configure(config.log_level, format);
-  for (const auto& warning : loaded->warnings) log::warning("unknown variable", {{"message", warning}});
+  for (const auto& warning : loaded->warnings) log::warning("setting_without_effect", {{"message", warning}});
   if (const auto checked = server::check_config(config, mode); !checked)
     return fail(kWrongArguments, checked.error().message);
   const auto ran = mode == server::Mode::App ? server::run_app(config) : server::run_server(config, mode);
@@ -291,7 +270,7 @@ int print_config(const SettingsCommand& command) {
 }
 
 // What stands where a command was expected.
-int unknown_command(const std::string& word) {
+int unknown_command(const CLI::App& app, const std::string& word) {
   if (word == "help") return fmt::print("{}", kHelp), kDone;
   if (word.starts_with("-")) {
     for (const auto& setting : server::settings()) {
@@ -301,12 +280,7 @@ int unknown_command(const std::string& word) {
     }
     return fail(kWrongArguments, fmt::format("no option {}; see stator --help", word));
   }
-  constexpr std::string_view commands[] = {"up",      "serve", "app",        "token",   "demo",   "key",
-                                           "model",   "check", "backup",     "restore", "repair", "config",
-                                           "version", "man",   "completion", "help"};
-  const auto suggestion = did_you_mean(word, commands);
-  return fail(kWrongArguments,
-              fmt::format("no command is called {}{}", word, suggestion.empty() ? "; see stator --help" : suggestion));
+  return fail(kWrongArguments, no_such_command(app, word));
 }
 
 }  // namespace
@@ -343,8 +317,8 @@ int run(int argc, const char* const* argv, std::string_view commit) {
     return fail(kWrongArguments, error.what());
   }
 
-  if (const auto words = app.remaining(); !words.empty()) return unknown_command(words.front());
-  if (const auto wrong = objection_to_rest(*version, {}); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (const auto words = app.remaining(); !words.empty()) return unknown_command(app, words.front());
+  if (const auto wrong = objection_to_rest(*version); !wrong.empty()) return fail(kWrongArguments, wrong);
   if (up) return start(up, Mode::Up);
   if (serve) return start(serve, Mode::Serve);
   if (serve_app) return start(serve_app, Mode::App);

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <span>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,19 @@ int fail(int status, std::string_view message);
 // A command whose help is `help`, word for word.  Words that it does not know are kept for objection_to_rest().
 CLI::App* add_command(CLI::App& app, const std::string& name, std::string help);
 
+// "model check"; empty for the program itself.
+std::string path_of(const CLI::App& command);
+
+// What was given for an option ("--data") or an operand ("FILE") of a command.
+std::optional<std::string> option(const CLI::App& command, const std::string& name);
+
+// A whole number from 1 on; nullopt when the text is none.
+std::optional<std::size_t> positive_number(std::string_view text);
+
 // What is wrong with the words that a command did not understand, or nothing.
-std::string objection_to_rest(const CLI::App& command, std::span<const std::string_view> flags);
+std::string objection_to_rest(const CLI::App& command);
+
+// What is wrong with `word` in the place of a command's command: "key has no command ad; did you mean add?"
+std::string no_such_command(const CLI::App& command, const std::string& word);
 
 }  // namespace stator::cli

@@ -3,51 +3,33 @@
 #include <algorithm>
 #include <map>
 
+#include "stator/base/trim.h"
+
 namespace stator::cli {
 namespace {
 
 constexpr std::string_view kProgramSummary = "a database that speaks the DynamoDB API";
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return lines;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
 struct OptionHelp {
   std::string placeholder, text;
 };
 
-// "  --name NAME, --email ADDRESS", and below it its text, indented further.
+// Lines of options, and below each its text, indented further.
 std::map<std::string, OptionHelp, std::less<>> options_in(std::string_view help) {
   std::map<std::string, OptionHelp, std::less<>> found;
   std::vector<OptionHelp*> current;
   for (const auto line : lines_of(help)) {
     if (line.starts_with("  --")) {
       current.clear();
-      for (auto rest = line; !rest.empty();) {
-        const auto end = rest.find(", --");
-        const auto one = trimmed(rest.substr(0, end));
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 2);
-        const auto space = one.find(' ');
-        auto& option = found[std::string(one.substr(0, space))];
-        if (space != std::string_view::npos) option.placeholder = one.substr(space + 1);
+      for (const auto& usage : option_usages(line)) {
+        auto& option = found[std::string(usage.flag)];
+        option.placeholder = usage.placeholder;
         current.push_back(&option);
       }
     } else if (line.starts_with("      ")) {
       for (auto* option : current) {
         if (!option->text.empty()) option->text += ' ';
-        option->text += trimmed(line);
+        option->text += trim(line);
       }
     } else {
       current.clear();
@@ -56,7 +38,7 @@ std::map<std::string, OptionHelp, std::less<>> options_in(std::string_view help)
   return found;
 }
 
-// "  check      Prove that the design is sound" below "Commands:".
+// The entries below "Commands:".
 std::map<std::string, std::string, std::less<>> summaries_in(std::string_view help) {
   std::map<std::string, std::string, std::less<>> found;
   bool inside = false;
@@ -66,9 +48,8 @@ std::map<std::string, std::string, std::less<>> summaries_in(std::string_view he
     } else if (!line.starts_with("  ")) {
       inside = false;
     } else if (inside) {
-      const auto entry = trimmed(line);
-      const auto space = entry.find(' ');
-      if (space != std::string_view::npos) found[std::string(entry.substr(0, space))] = trimmed(entry.substr(space));
+      const auto entry = help_entry(line);
+      if (!entry.text.empty()) found[std::string(entry.word)] = entry.text;
     }
   }
   return found;
@@ -82,6 +63,33 @@ void collect(const CommandTree& tree, std::vector<const CommandTree*>& found) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+HelpEntry help_entry(std::string_view line) {
+  const auto entry = trim(line);
+  const auto space = std::min(entry.find(' '), entry.size());
+  return {.word = entry.substr(0, space), .text = trim(entry.substr(space))};
+}
+
+std::vector<OptionUsage> option_usages(std::string_view line) {
+  std::vector<OptionUsage> usages;
+  while (!line.empty()) {
+    const auto end = line.find(", --");
+    const auto [flag, placeholder] = help_entry(line.substr(0, end));
+    usages.push_back({.flag = flag, .placeholder = placeholder});
+    line.remove_prefix(end == std::string_view::npos ? line.size() : end + 2);
+  }
+  return usages;
+}
 
 const CommandTree* CommandTree::find(std::string_view wanted) const {
   if (path == wanted) return this;

@@ -28,6 +28,19 @@ struct CommandTree {
   const CommandTree* find(std::string_view wanted) const;
 };
 
+// The parts of a help text.
+std::vector<std::string_view> lines_of(std::string_view text);
+// "--name NAME" of the line "  --name NAME, --email ADDRESS".
+struct OptionUsage {
+  std::string_view flag, placeholder;
+};
+std::vector<OptionUsage> option_usages(std::string_view line);
+// "check" and what it does, of the line "  check      Prove that the design is sound".
+struct HelpEntry {
+  std::string_view word, text;
+};
+HelpEntry help_entry(std::string_view line);
+
 // Fills in summaries of commands, and placeholders and help of options, from what --help prints.
 void read_help(CommandTree& tree);
 

@@ -1,7 +1,7 @@
 #include "stator/cli/database_option.h"
 
+#include "stator/cli/command.h"
 #include "stator/client/remote.h"
-#include "stator/server/config.h"
 
 namespace stator::cli {
 
@@ -15,27 +15,26 @@ const std::string_view kWhereHelp =
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
 )";
 
-std::optional<std::string> option(const CLI::App& action, const std::string& name) {
-  const auto* found = action.get_option(name);
-  if (found->count() == 0) return std::nullopt;
-  return found->results().back();
-}
-
 void add_where_options(CLI::App& action) {
   for (const auto* name : {"--endpoint", "--data", "--config"}) {
     action.add_option(name)->expected(1)->allow_extra_args(false);
   }
 }
 
+Result<server::LoadedConfig> load_settings(const CLI::App& command) {
+  server::ConfigSources sources{.environment = server::stator_environment()};
+  sources.file = option(command, "--config");
+  if (const auto folder = option(command, "--data")) sources.flags.emplace_back("data", *folder);
+  return server::load_config(sources);
+}
+
 Result<Where> find_database(const CLI::App& action) {
   auto endpoint = option(action, "--endpoint");
-  const auto folder = option(action, "--data");
-  if (endpoint && folder) return Error{ErrorCode::Usage, "--endpoint and --data cannot both say where the table is"};
+  if (endpoint && action.count("--data") > 0) {
+    return usage_error("--endpoint and --data cannot both say where the table is");
+  }
   if (endpoint) return Where{.folder = {}, .endpoint = std::move(*endpoint)};
-  server::ConfigSources sources{.environment = server::stator_environment()};
-  sources.file = option(action, "--config");
-  if (folder) sources.flags.emplace_back("data", *folder);
-  auto loaded = TRY(server::load_config(sources));
+  auto loaded = TRY(load_settings(action));
   return Where{.folder = std::move(loaded.config.data), .endpoint = {}};
 }
 

@@ -2,13 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "stator/base/result.h"
 #include "stator/client/client.h"
 #include "stator/library/instance.h"
+#include "stator/server/config.h"
 
 // The options that say where a command's tables are: --endpoint, --data, --config.
 namespace stator::cli {
@@ -16,8 +16,8 @@ namespace stator::cli {
 extern const std::string_view kWhereHelp;
 void add_where_options(CLI::App& action);
 
-// What was given for an option; the last, if it was given several times.
-std::optional<std::string> option(const CLI::App& action, const std::string& name);
+// The settings of a command that takes --data and --config.  Errors: Usage.
+Result<server::LoadedConfig> load_settings(const CLI::App& command);
 
 // A data folder, or an endpoint; the other is empty.
 struct Where {

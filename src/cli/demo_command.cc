@@ -34,7 +34,6 @@ Systems:
 
 Options:
 )";
-constexpr std::string_view kDemoFlags[] = {"--endpoint", "--data", "--config"};
 
 }  // namespace
 
@@ -44,7 +43,7 @@ DemoCommand::DemoCommand(CLI::App& app) : app_(add_command(app, "demo", fmt::for
 }
 
 int DemoCommand::run() const {
-  if (const auto wrong = objection_to_rest(*app_, kDemoFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto name = option(*app_, "NAME");
   if (!name) return fail(kWrongArguments, "demo needs the name of a system, or all; see stator demo --help");
   const auto known = systems::names();

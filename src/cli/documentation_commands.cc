@@ -48,10 +48,10 @@ Examples:
 
 constexpr int kDeepest = 8;  // words of a command's name
 
-CommandTree describe_command(const CLI::App& app, const std::string& parent) {
+CommandTree describe_command(const CLI::App& app) {
   CommandTree tree;
   tree.name = app.get_name();
-  tree.path = app.get_parent() == nullptr ? "" : parent.empty() ? tree.name : parent + " " + tree.name;
+  tree.path = path_of(app);
   // Not app.help(), which is that of the command being run.
   tree.help = app.get_formatter()->make_help(&app, "", CLI::AppFormatMode::Normal);
   for (const auto* option : app.get_options()) {
@@ -65,7 +65,7 @@ CommandTree describe_command(const CLI::App& app, const std::string& parent) {
     }
   }
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    tree.commands.push_back(describe_command(*command, tree.path));
+    tree.commands.push_back(describe_command(*command));
   }
   return tree;
 }
@@ -85,7 +85,7 @@ bool write_for_all(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 CommandTree describe(const CLI::App& program) {
-  auto tree = describe_command(program, "");
+  auto tree = describe_command(program);
   read_help(tree);
   for (auto& command : tree.commands) {
     if (command.name == "app" || command.name == "demo") command.words = systems::names();
@@ -106,15 +106,14 @@ ManCommand::ManCommand(CLI::App& app) : program_(app), app_(add_command(app, "ma
 ManCommand::operator bool() const { return app_->parsed(); }
 
 int ManCommand::run() const {
-  constexpr std::string_view flags[] = {"--folder"};
-  if (const auto wrong = objection_to_rest(*app_, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto program = describe(program_);
   const auto pages = with_own_help(program);
   const auto words = app_->get_option("COMMAND")->results();
-  if (const auto* folder = app_->get_option("--folder"); folder->count() > 0) {
+  if (const auto folder = option(*app_, "--folder")) {
     if (!words.empty()) return fail(kWrongArguments, "man --folder writes every page, so it takes no command");
     for (const auto* command : pages) {
-      const auto path = std::filesystem::path(folder->results().back()) / man_page_name(*command);
+      const auto path = std::filesystem::path(*folder) / man_page_name(*command);
       if (!write_for_all(path, man_page(program, *command, server::version()))) {
         return fail(kFailed, fmt::format("cannot write {}", path.string()));
       }
@@ -142,10 +141,10 @@ CompletionCommand::CompletionCommand(CLI::App& app)
 CompletionCommand::operator bool() const { return app_->parsed(); }
 
 int CompletionCommand::run() const {
-  if (const auto wrong = objection_to_rest(*app_, {}); !wrong.empty()) return fail(kWrongArguments, wrong);
-  const auto shell = app_->get_option("SHELL")->results();
-  if (shell.empty()) return fail(kWrongArguments, "completion needs a shell: bash, zsh or fish");
-  const auto script = completion(shell.back(), describe(program_));
+  if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
+  const auto shell = option(*app_, "SHELL");
+  if (!shell) return fail(kWrongArguments, "completion needs a shell: bash, zsh or fish");
+  const auto script = completion(*shell, describe(program_));
   if (!script) return fail(kWrongArguments, script.error().message);
   fmt::print("{}", *script);
   return kDone;

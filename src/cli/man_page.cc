@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "stator/base/trim.h"
+
 namespace stator::cli {
 namespace {
 
@@ -60,10 +62,7 @@ std::string page_title(const CommandTree& command) {
 // The blocks of a help text, which are separated by empty lines.
 std::vector<std::vector<std::string_view>> blocks_of(std::string_view text) {
   std::vector<std::vector<std::string_view>> blocks(1);
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (const auto line : lines_of(text)) {
     if (!line.empty()) {
       blocks.back().push_back(line);
     } else if (!blocks.back().empty()) {
@@ -75,11 +74,6 @@ std::vector<std::vector<std::string_view>> blocks_of(std::string_view text) {
 }
 
 bool is_indented(std::string_view line) { return line.starts_with("  "); }
-
-std::string_view without_indent(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  return line;
-}
 
 class Page {
  public:
@@ -111,17 +105,13 @@ class Page {
   bool fresh_ = true;  // nothing stands in this section yet
 };
 
-// "--name NAME, --email ADDRESS": flags are bold, what to write behind them is slanted.
+// Flags are bold, and their placeholders slanted.
 std::string option_head(std::string_view line) {
   std::string result;
-  for (auto rest = without_indent(line); !rest.empty();) {
-    const auto end = rest.find(", --");
-    const auto one = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 2);
-    const auto space = one.find(' ');
+  for (const auto& [flag, placeholder] : option_usages(line)) {
     if (!result.empty()) result += ", ";
-    result += fmt::format("\\fB{}\\fR", escaped(one.substr(0, space)));
-    if (space != std::string_view::npos) result += fmt::format(" \\fI{}\\fR", escaped(one.substr(space + 1)));
+    result += fmt::format("\\fB{}\\fR", escaped(flag));
+    if (!placeholder.empty()) result += fmt::format(" \\fI{}\\fR", escaped(placeholder));
   }
   return result;
 }
@@ -132,19 +122,17 @@ void add_options(Page& page, std::span<const std::string_view> lines) {
       page.raw(".TP");
       page.raw(option_head(line));
     } else {
-      page.raw(prose(without_indent(line)));
+      page.raw(prose(trim(line)));
     }
   }
 }
 
-// "  check      Prove that the design is sound"
 void add_entries(Page& page, std::span<const std::string_view> lines) {
   for (const auto line : lines) {
-    const auto entry = without_indent(line);
-    const auto space = entry.find(' ');
+    const auto [word, text] = help_entry(line);
     page.raw(".TP");
-    page.raw(fmt::format("\\fB{}\\fR", escaped(entry.substr(0, space))));
-    if (space != std::string_view::npos) page.raw(prose(without_indent(entry.substr(space))));
+    page.raw(fmt::format("\\fB{}\\fR", escaped(word)));
+    if (!text.empty()) page.raw(prose(text));
   }
 }
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@
 #include "stator/model/check/check_shared.h"
 #include "stator/model/check/cost.h"
 #include "stator/model/check/print.h"
-#include "stator/systems/catalog/catalog.h"
+#include "stator/server/load_model.h"
 
 namespace stator::cli {
 
@@ -50,13 +50,11 @@ namespace {
 
 // A whole number above 0 from an option; nullopt when it is not one.
 std::optional<unsigned> positive(const CLI::App& action, const std::string& name, unsigned otherwise) {
-  const auto* option = action.get_option(name);
-  if (option->count() == 0) return otherwise;
-  const auto text = option->results().back();
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number == 0) return std::nullopt;
-  return number;
+  const auto text = option(action, name);
+  if (!text) return otherwise;
+  const auto number = positive_number(*text);
+  if (!number || *number > std::numeric_limits<unsigned>::max()) return std::nullopt;
+  return static_cast<unsigned>(*number);
 }
 
 struct Checked {
@@ -71,7 +69,7 @@ void add(model::Diagnostics& diagnostics, const model::Diagnostics& more) {
 }
 
 Checked check_file(const std::string& file, const model::CostOptions& options) {
-  auto loaded = systems::load_model(file);
+  auto loaded = server::load_model(file);
   Checked checked{
       .model = std::move(loaded.model), .diagnostics = std::move(loaded.diagnostics), .reads = {}, .writes = {}};
   if (!checked.model) return checked;
@@ -120,8 +118,8 @@ int check_models(const CLI::App& action) {
   const auto page = positive(action, "--page", usual.page);
   if (!item_size) return fail(kWrongArguments, "--item-size takes a number of bytes");
   if (!page) return fail(kWrongArguments, "--page takes a number of rows");
-  const bool strict = action.get_option("--strict")->count() > 0;
-  const bool json = action.get_option("--json")->count() > 0;
+  const bool strict = action.count("--strict") > 0;
+  const bool json = action.count("--json") > 0;
 
   std::vector<Checked> all;
   for (const auto& file : files) all.push_back(check_file(file, {.item_size = *item_size, .page = *page}));

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string_view>
 
-#include "stator/base/suggest.h"
 #include "stator/cli/command.h"
 #include "stator/cli/database_option.h"
 #include "stator/cli/model_check_command.h"
@@ -19,7 +18,7 @@
 #include "stator/model/generate/type_declarations.h"
 #include "stator/model/import/import.h"
 #include "stator/model/load.h"
-#include "stator/systems/catalog/catalog.h"
+#include "stator/server/load_model.h"
 
 namespace stator::cli {
 namespace {
@@ -80,19 +79,12 @@ Options:
 
 constexpr std::size_t kLargestImport = std::size_t{16} << 20;
 
-// The option's value, or `otherwise`.
-std::optional<std::string> file_of(const CLI::App& action) {
-  const auto* file = action.get_option("FILE");
-  if (file->count() == 0) return std::nullopt;
-  return file->results().back();
-}
-
 // Loads a model and hands it to `print`, or tells what is wrong with it.
 int with_model(const CLI::App& action, const std::function<std::string(const model::Model&)>& print) {
-  const auto file = file_of(action);
+  const auto file = option(action, "FILE");
   if (!file)
     return fail(kWrongArguments, fmt::format("model {0} needs a file; see stator model {0} --help", action.get_name()));
-  const auto loaded = systems::load_model(*file);
+  const auto loaded = server::load_model(*file);
   for (const auto& d : loaded.diagnostics) {
     fmt::print(stderr, "{}:{}:{}: {}: {}\n", d.file, d.position.line, d.position.column,
                d.severity == model::Severity::Error ? "error" : "warning", d.message);
@@ -129,7 +121,7 @@ void tell_what_is_wrong(const std::string& yaml) {
 }
 
 int print_import(const CLI::App& action) {
-  const auto file = file_of(action);
+  const auto file = option(action, "FILE");
   if (!file) return fail(kWrongArguments, "model import needs a file; see stator model import --help");
   std::ifstream in(*file, std::ios::binary);
   if (!in) return fail(kFailed, fmt::format("cannot read {}", *file));
@@ -157,25 +149,24 @@ int print_import(const CLI::App& action) {
 
 ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::string(kModelHelp))) {
   app_->require_subcommand(0, 1);
-  const auto add = [&](const std::string& name, std::string_view help, std::vector<std::string> flags, auto act) {
+  const auto add = [&](const std::string& name, std::string_view help, const std::vector<std::string>& flags,
+                       auto act) {
     auto* action = add_command(*app_, name, std::string(help));
     action->add_option("FILE")->expected(1);
     for (const auto& flag : flags) action->add_option(flag)->expected(1);
-    actions_.push_back({action, std::move(flags), std::move(act)});
+    actions_.push_back({action, std::move(act)});
   };
   auto* check = add_command(*app_, "check", std::string(kModelCheckHelp));
   add_model_check_options(*check);
-  actions_.push_back({check, {"--json", "--strict", "--item-size", "--page"}, check_models});
-  const auto add_data = [&](const std::string& name, std::string help, auto add_options, std::vector<std::string> flags,
-                            auto act) {
+  actions_.push_back({check, check_models});
+  const auto add_data = [&](const std::string& name, std::string help, auto add_options, auto act) {
     auto* action = add_command(*app_, name, std::move(help));
     add_options(*action);
-    for (const auto* flag : {"--endpoint", "--data", "--config"}) flags.emplace_back(flag);
-    actions_.push_back({action, std::move(flags), act});
+    actions_.push_back({action, act});
   };
-  add_data("verify", model_verify_help(), add_model_verify_options, {"--repair"}, verify_model);
-  add_data("parked", model_parked_help(), add_model_parked_options, {"--replay"}, show_parked);
-  add_data("migrate", model_migrate_help(), add_model_migrate_options, {"--yes", "--prepare"}, migrate_model);
+  add_data("verify", model_verify_help(), add_model_verify_options, verify_model);
+  add_data("parked", model_parked_help(), add_model_parked_options, show_parked);
+  add_data("migrate", model_migrate_help(), add_model_migrate_options, migrate_model);
   add("docs", kDocsHelp, {},
       [](const CLI::App& action) { return with_model(action, model::generate::design_document); });
   add("diagram", kDiagramHelp, {}, [](const CLI::App& action) { return with_model(action, model::generate::diagram); });
@@ -184,21 +175,13 @@ ModelCommand::ModelCommand(CLI::App& app) : app_(add_command(app, "model", std::
 }
 
 int ModelCommand::run() const {
-  std::vector<std::string> names;
   for (const auto& action : actions_) {
-    if (action.app->parsed()) {
-      const std::vector<std::string_view> flags(action.flags.begin(), action.flags.end());
-      if (const auto wrong = objection_to_rest(*action.app, flags); !wrong.empty()) return fail(kWrongArguments, wrong);
-      return action.run(*action.app);
-    }
-    names.push_back(action.app->get_name());
+    if (!action.app->parsed()) continue;
+    if (const auto wrong = objection_to_rest(*action.app); !wrong.empty()) return fail(kWrongArguments, wrong);
+    return action.run(*action.app);
   }
   if (app_->remaining_size() == 0) return fmt::print(stderr, "{}", kModelHelp), kWrongArguments;
-  const auto word = app_->remaining().front();
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto suggestion = did_you_mean(word, known);
-  return fail(kWrongArguments, fmt::format("model has no command {}{}", word,
-                                           suggestion.empty() ? "; see stator model --help" : suggestion));
+  return fail(kWrongArguments, no_such_command(*app_, app_->remaining().front()));
 }
 
 }  // namespace stator::cli

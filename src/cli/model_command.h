@@ -18,7 +18,6 @@ class ModelCommand {
  private:
   struct Action {
     CLI::App* app;
-    std::vector<std::string> flags;
     std::function<int(const CLI::App&)> run;
   };
 

@@ -18,7 +18,7 @@
 #include "stator/runtime/consistency/consistency_manager.h"
 #include "stator/runtime/consistency/verify.h"
 #include "stator/runtime/migration/migration.h"
-#include "stator/systems/catalog/catalog.h"
+#include "stator/server/load_model.h"
 
 namespace stator::cli {
 
@@ -65,7 +65,7 @@ Options:
 )";
 // The model in a file; tells what is wrong with it when there is none.
 std::shared_ptr<const model::Model> load(const std::string& file) {
-  auto loaded = systems::load_model(file);
+  auto loaded = server::load_model(file);
   for (const auto& diagnostic : loaded.diagnostics) {
     fmt::print(stderr, "{}:{}:{}: {}\n", diagnostic.file, diagnostic.position.line, diagnostic.position.column,
                diagnostic.message);
@@ -130,7 +130,7 @@ int verify_model(const CLI::App& action) {
     runtime::Settler settler(*model, dynamo, random);
     runtime::VerifyOptions options;
     options.report = print_finding;
-    const bool repair = action.get_option("--repair")->count() > 0;
+    const bool repair = action.count("--repair") > 0;
     const auto result = repair ? runtime::repair_wholly(settler, options) : runtime::verify(settler, options);
     if (!result) return fail(kFailed, result.error().message);
     const auto passes = result->passes > 1 ? fmt::format(" in {} passes", result->passes) : std::string();
@@ -192,14 +192,14 @@ int migrate_model(const CLI::App& action) {
   if (from == nullptr || to == nullptr) return kFailed;
 
   auto plan = runtime::plan_migration(*from, *to);
-  if (action.get_option("--prepare")->count() > 0) {
+  if (action.count("--prepare") > 0) {
     std::erase_if(plan.steps, [](const auto& step) { return step.kind == runtime::MigrationStep::Kind::DropIndex; });
   }
   print_plan(plan);
   for (const auto& obstacle : plan.obstacles) fmt::print(stderr, "stator: not possible: {}\n", obstacle);
   if (!plan.obstacles.empty()) return kFailed;
   if (plan.steps.empty()) return fmt::print("nothing to do: both models need the same rows\n"), kDone;
-  if (action.get_option("--yes")->count() == 0 && !confirmed()) {
+  if (action.count("--yes") == 0 && !confirmed()) {
     return fmt::print("nothing was done; --yes does it\n"), kDone;
   }
 

@@ -11,7 +11,6 @@
 #include "stator/cli/database_option.h"
 #include "stator/cli/progress_bar.h"
 #include "stator/library/repair.h"
-#include "stator/server/config.h"
 
 namespace stator::cli {
 namespace {
@@ -36,7 +35,6 @@ Options:
 
 Exit status: 0 nothing is damaged, or it was mended; 1 it failed; 2 wrong arguments; 3 there is damage, and nothing was changed.
 )";
-constexpr std::string_view kRepairFlags[] = {"--accept-loss", "--data", "--config"};
 constexpr int kDamaged = 3;
 
 }  // namespace
@@ -47,14 +45,11 @@ RepairCommand::RepairCommand(CLI::App& app) : app_(add_command(app, "repair", st
 }
 
 int RepairCommand::run() const {
-  if (const auto wrong = objection_to_rest(*app_, kRepairFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
-  server::ConfigSources sources{.environment = server::stator_environment()};
-  sources.file = option(*app_, "--config");
-  if (const auto folder = option(*app_, "--data")) sources.flags.emplace_back("data", *folder);
-  const auto loaded = server::load_config(sources);
+  if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
+  const auto loaded = load_settings(*app_);
   if (!loaded) return fail(kWrongArguments, loaded.error().message);
   const auto& folder = loaded->config.data;
-  const bool accept_loss = app_->get_option("--accept-loss")->count() > 0;
+  const bool accept_loss = app_->count("--accept-loss") > 0;
   const auto outcome = [&] {
     ProgressBar bar;
     return library::repair({.data_folder = folder,

@@ -26,8 +26,6 @@ using Profiles = std::map<std::string, Profile, std::less<>>;  // by the name in
 constexpr std::array<std::string_view, 6> kIndirect = {"role_arn",           "sso_session",    "sso_start_url",
                                                        "credential_process", "source_profile", "login_session"};
 
-Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
-
 // Up to a comment, which begins behind white space.
 std::string_view without_comment(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -64,7 +62,7 @@ Result<Profiles> read_profiles(const fs::path& path) {
   std::ifstream file(path);
   std::string text;
   std::getline(file, text, '\0');  // all of it
-  if (!file.is_open() || file.bad()) return usage(fmt::format("{}: cannot be read", path.string()));
+  if (!file.is_open() || file.bad()) return usage_error(fmt::format("{}: cannot be read", path.string()));
   return parse_profiles(text);
 }
 
@@ -111,8 +109,8 @@ Result<Sources> read_sources(const Environment& environment) {
 Result<std::optional<Credentials>> pair_of(std::string id, std::string secret, std::string token,
                                            std::string_view id_name, std::string_view secret_name) {
   if (id.empty() != secret.empty()) {
-    return usage(fmt::format("{} is set and {} is not; set both or neither", id.empty() ? secret_name : id_name,
-                             id.empty() ? id_name : secret_name));
+    return usage_error(fmt::format("{} is set and {} is not; set both or neither", id.empty() ? secret_name : id_name,
+                                   id.empty() ? id_name : secret_name));
   }
   if (id.empty()) return std::optional<Credentials>();
   return std::optional(Credentials{
@@ -189,12 +187,12 @@ Result<Identity> find_identity(const http::Origin& endpoint, const Environment& 
   auto credentials = TRY(find_credentials(sources, environment));
   auto region = find_region(endpoint, sources, environment);
   if (!credentials) {
-    if (!endpoint.loopback()) return usage(no_credentials(endpoint, sources));
+    if (!endpoint.loopback()) return usage_error(no_credentials(endpoint, sources));
     credentials = Credentials{.access_key_id = "local", .secret_access_key = "local"};
   }
   if (region.empty()) {
     if (!endpoint.loopback()) {
-      return usage(
+      return usage_error(
           fmt::format("no region for {}: set AWS_REGION, or write it into the profile {} with `aws configure "
                       "--profile {}`",
                       endpoint.url(), sources.profile_name, sources.profile_name));

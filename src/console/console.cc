@@ -7,6 +7,7 @@
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
 #include "stator/console/page.h"
+#include "stator/http/page.h"
 #include "stator/value/json.h"
 
 namespace stator::console {
@@ -98,12 +99,7 @@ void Console::handle(const http::Request& request, http::Responder responder) {
   }
   if (!reads) return responder.send(text(405, "Method not allowed\n"));
   if (request.path != "/") return responder.send(text(404, "Not found\n"));
-  responder.send({.status = 200,
-                  .content_type = "text/html; charset=utf-8",
-                  .headers = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
-                             "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src "
-                             "'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'\r\n",
-                  .body = std::string(kPage)});
+  responder.send(http::page_answer(kPage));
 }
 
 void Console::call(const http::Request& request, http::Responder responder) {

@@ -10,7 +10,7 @@ namespace stator::http {
 
 BodyReader::BodyReader(std::string_view content_encoding, std::string_view body, std::size_t max_bytes)
     : left_(max_bytes), max_bytes_(max_bytes) {
-  const auto coding = content_encoding.empty() ? ContentCoding::Identity : content_coding_of(content_encoding);
+  const auto coding = content_coding_of(content_encoding);
   known_ = coding.has_value();
   if (!known_) return;
   if (*coding == ContentCoding::Identity) {
@@ -24,7 +24,7 @@ BodyReader::BodyReader(std::string_view content_encoding, std::string_view body,
 Result<std::string_view> BodyReader::next() {
   if (!known_) return unknown_coding();
   const auto read = TRY(piece());
-  if (read.size() > left_) return body_too_large(max_bytes_);
+  if (read.size() > left_) return inflation_ ? inflated_too_large(max_bytes_) : body_too_large(max_bytes_);
   left_ -= read.size();
   return read;
 }

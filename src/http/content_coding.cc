@@ -44,20 +44,32 @@ double quality_of(std::string_view parameters) {
   return std::clamp(quality, 0.0, 1.0);
 }
 
-Result<std::string> inflate_all(ContentCoding coding, std::string_view body, std::size_t max_bytes) {
+// Makes room for `bytes` and the padding.  While a text grows, it is there twice.
+Result<void> make_room(std::string& out, std::size_t bytes, MemoryClaim* claim) {
+  const auto held = bytes + kBodyPadding + out.capacity();
+  if (claim != nullptr && held > MemoryBudget::kSmallBytes && !claim->resize(held)) {
+    return Error{ErrorCode::Busy, "there is no memory left for the body"};
+  }
+  out.reserve(bytes + kBodyPadding);
+  return {};
+}
+
+Result<std::string> inflate_all(ContentCoding coding, std::string_view body, std::size_t max_bytes,
+                                MemoryClaim* claim) {
   Inflation inflation(coding, body);
   std::string out;
   for (std::size_t size = 0;;) {
     if (size == out.size()) {
       // One byte beyond the limit tells a body that fills it from one that passes it.
-      if (size > max_bytes) return body_too_large(max_bytes);
-      out.resize(std::min(std::max(kFirstOutputBytes, size * 2), max_bytes + 1));
+      if (size > max_bytes) return inflated_too_large(max_bytes);
+      const auto larger = std::min(std::max(kFirstOutputBytes, size * 2), max_bytes + 1);
+      TRY(make_room(out, larger, claim));
+      out.resize(larger);
     }
     const auto read = TRY(inflation.read(out.data() + size, out.size() - size));
     size += read;
     if (read > 0) continue;
     out.resize(size);
-    out.reserve(size + kBodyPadding);
     return out;
   }
 }
@@ -109,7 +121,8 @@ ContentCoding accepted_coding(std::string_view accept_encoding) {
 }
 
 std::optional<ContentCoding> content_coding_of(std::string_view content_encoding) {
-  return coding_of(trim(content_encoding));
+  const auto name = trim(content_encoding);
+  return name.empty() ? ContentCoding::Identity : coding_of(name);
 }
 
 Error unknown_coding() { return {ErrorCode::Internal, "The request's Content-Encoding is not supported"}; }
@@ -118,12 +131,20 @@ Error body_too_large(std::size_t max_bytes) {
   return {ErrorCode::LimitExceeded, fmt::format("the request's body is larger than {} bytes", max_bytes)};
 }
 
-Result<std::string> decode_content(std::string_view content_encoding, std::string_view body, std::size_t max_bytes) {
+Error inflated_too_large(std::size_t max_bytes) {
+  auto error = body_too_large(max_bytes);
+  error.message += " once inflated";
+  return error;
+}
+
+Result<std::string> decode_content(std::string_view content_encoding, std::string_view body, std::size_t max_bytes,
+                                   MemoryClaim* claim) {
   const auto coding = content_coding_of(content_encoding);
   if (!coding) return unknown_coding();
-  if (*coding != ContentCoding::Identity) return inflate_all(*coding, body, max_bytes);
+  if (*coding != ContentCoding::Identity) return inflate_all(*coding, body, max_bytes, claim);
+  if (body.size() > max_bytes) return body_too_large(max_bytes);
   std::string copy;
-  copy.reserve(body.size() + kBodyPadding);
+  TRY(make_room(copy, body.size(), claim));
   return copy.append(body);
 }
 
@@ -142,6 +163,15 @@ std::string encode_content(ContentCoding coding, std::string_view body) {
   deflateEnd(&stream);
   STATOR_ASSERT(status == Z_STREAM_END, "deflateBound is room enough");
   return out;
+}
+
+bool compress(Response& response, std::string_view accept_encoding, std::size_t above) {
+  if (response.body.size() <= above) return false;
+  const auto coding = accepted_coding(accept_encoding);
+  if (coding == ContentCoding::Identity) return false;
+  response.body = encode_content(coding, response.body);
+  response.headers += fmt::format("Content-Encoding: {}\r\n", name_of(coding));
+  return true;
 }
 
 }  // namespace stator::http

@@ -84,6 +84,52 @@ TEST(ContentCoding, HoldsTheResultToTheLimit) {
   }
 }
 
+TEST(ContentCoding, SaysWhetherABodyIsTooLargeAsSentOrOnceInflated) {
+  const auto inflated = decode_content("gzip", encode_content(ContentCoding::Gzip, std::string(11, ' ')), 10);
+  EXPECT_EQ(inflated.error().message, "the request's body is larger than 10 bytes once inflated");
+  const auto sent = decode_content("", std::string(11, ' '), 10);
+  EXPECT_EQ(sent.error().message, "the request's body is larger than 10 bytes");
+}
+
+TEST(ContentCoding, TakesNoMoreMemoryThanThereIs) {
+  constexpr std::size_t kBody = 300'000;
+  const auto encoded = encode_content(ContentCoding::Gzip, std::string(kBody, ' '));
+  for (const std::size_t limit : {100'000u, 400'000u, 10'000'000u}) {
+    SCOPED_TRACE(limit);
+    MemoryBudget budget(limit);
+    MemoryClaim claim(&budget, MemoryPart::Bodies);
+    const auto decoded = decode_content("gzip", encoded, kLimit, &claim);
+    EXPECT_LE(budget.used(), limit);
+    if (limit > 10 * kBody) {
+      ASSERT_TRUE(decoded);
+      EXPECT_GE(claim.bytes(), kBody);
+    } else {
+      ASSERT_FALSE(decoded);
+      EXPECT_EQ(decoded.error().code, ErrorCode::Busy);
+    }
+  }
+}
+
+TEST(Compress, EncodesLargeAnswersForThoseWhoAcceptIt) {
+  struct Case {
+    std::size_t bytes;
+    std::string_view accept_encoding, headers;
+  };
+  for (const auto& [bytes, accept_encoding, headers] :
+       {Case{1001, "gzip", "A: b\r\nContent-Encoding: gzip\r\n"}, Case{1000, "gzip", "A: b\r\n"},
+        Case{1001, "", "A: b\r\n"}, Case{1001, "br", "A: b\r\n"},
+        Case{1001, "gzip;q=0, deflate", "A: b\r\nContent-Encoding: deflate\r\n"}}) {
+    SCOPED_TRACE(fmt::format("{} bytes, {}", bytes, accept_encoding));
+    const std::string body(bytes, 'x');
+    Response response{.status = 200, .content_type = {}, .headers = "A: b\r\n", .body = body};
+    const bool compressed = compress(response, accept_encoding, 1000);
+    EXPECT_EQ(response.headers, headers);
+    EXPECT_EQ(compressed, response.body != body);
+    const auto coding = name_of(compressed ? accepted_coding(accept_encoding) : ContentCoding::Identity);
+    EXPECT_EQ(decode_content(coding, response.body, kLimit).value(), body);
+  }
+}
+
 TEST(ContentCoding, RefusesWhatIsDamaged) {
   const auto good = encode_content(ContentCoding::Gzip, "{}");
   const auto deflated = encode_content(ContentCoding::Deflate, "{}");

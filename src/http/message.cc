@@ -18,6 +18,12 @@ bool status_without_content(int status) { return status < 200 || status == 204 |
 
 }  // namespace
 
+std::string_view media_type(std::string_view content_type) {
+  auto type = content_type.substr(0, content_type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return type;
+}
+
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -49,6 +49,9 @@ std::string_view reason_phrase(int status);
 // ASCII letters compare without case.
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
+// "application/json" of "application/json; charset=utf-8".
+std::string_view media_type(std::string_view content_type);
+
 // What the head of a response depends on besides the response.
 struct ResponseContext {
   std::string_view date_line;  // "Date: ...\r\n"

@@ -56,10 +56,9 @@ BIO* socket_bio(int socket) {
 // Nobody is there to type one.
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
 
-Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
 // With the reason of the system call that just failed.
 Error unreadable(const std::string& file) {
-  return usage(fmt::format("{}: cannot be read: {}", file, std::generic_category().message(errno)));
+  return usage_error(fmt::format("{}: cannot be read: {}", file, std::generic_category().message(errno)));
 }
 
 // A key that other users can read is not private.  One of our own is for us alone; one that belongs to somebody else,
@@ -69,8 +68,8 @@ Result<void> check_private(const std::string& key_file) {
   if (::stat(key_file.c_str(), &status) != 0) return unreadable(key_file);
   const bool ours = status.st_uid == ::geteuid();
   if ((status.st_mode & (ours ? 077U : 037U)) != 0) {
-    return usage(fmt::format("{}: can be read or written by other users of this machine: chmod {} {}", key_file,
-                             ours ? "600" : "640", key_file));
+    return usage_error(fmt::format("{}: can be read or written by other users of this machine: chmod {} {}", key_file,
+                                   ours ? "600" : "640", key_file));
   }
   return {};
 }
@@ -167,15 +166,15 @@ Result<TlsContext::Context> TlsContext::read(const std::string& certificate_file
   SSL_CTX_set_default_passwd_cb(raw, no_passphrase);
   ERR_clear_error();
   if (SSL_CTX_use_certificate_chain_file(raw, certificate_file.c_str()) != 1) {
-    return usage(fmt::format("{}: is not a certificate in PEM form", certificate_file));
+    return usage_error(fmt::format("{}: is not a certificate in PEM form", certificate_file));
   }
   if (SSL_CTX_use_PrivateKey_file(raw, key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
     const bool other = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
-    return usage(other ? fmt::format("{}: is not the key of the certificate in {}", key_file, certificate_file)
-                       : fmt::format("{}: is not a private key in PEM form without a passphrase", key_file));
+    return usage_error(other ? fmt::format("{}: is not the key of the certificate in {}", key_file, certificate_file)
+                             : fmt::format("{}: is not a private key in PEM form without a passphrase", key_file));
   }
   if (SSL_CTX_check_private_key(raw) != 1) {
-    return usage(fmt::format("{}: is not the key of the certificate in {}", key_file, certificate_file));
+    return usage_error(fmt::format("{}: is not the key of the certificate in {}", key_file, certificate_file));
   }
   return context;
 }

@@ -567,6 +567,17 @@ std::string_view origin_text(Origin origin) {
   return "";
 }
 
+// A folder that somebody names is meant to hold the items, though a weaker source keeps them in memory.
+void warn_of_unused_folder(LoadedConfig& loaded) {
+  const auto folder = loaded.origins.find("data");
+  const auto memory = loaded.origins.find("in_memory");
+  if (!loaded.config.in_memory || folder == loaded.origins.end() || folder->second <= memory->second) return;
+  loaded.warnings.push_back(fmt::format(
+      "data is {} (from {}), but in_memory (from {}) keeps all items in memory; --in-memory=false stores them in the "
+      "folder",
+      loaded.config.data, origin_text(folder->second), origin_text(memory->second)));
+}
+
 }  // namespace
 
 std::string Setting::flag() const {
@@ -608,6 +619,7 @@ Result<LoadedConfig> load_config(const ConfigSources& sources) {
   }
   TRY(apply_environment(sources.environment, loaded));
   TRY(apply_flags(sources.flags, loaded));
+  warn_of_unused_folder(loaded);
   return loaded;
 }
 

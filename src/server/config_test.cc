@@ -174,6 +174,30 @@ TEST_F(ConfigTest, WarnsOfAVariableThatLooksLikeASlipAndLeavesOthersAlone) {
   EXPECT_EQ(loaded->warnings, std::vector<std::string>{"STATOR_PROT is not a setting; did you mean STATOR_PORT?"});
 }
 
+TEST_F(ConfigTest, WarnsOfADataFolderThatAWeakerSettingLeavesUnused) {
+  struct Case {
+    std::vector<std::pair<std::string, std::string>> flags;
+    std::map<std::string, std::string> environment;
+    std::string warning;
+  };
+  write("stator.yaml", "in_memory: true\ndata: ./here\n");
+  for (const auto& [flags, environment, warning] :
+       {Case{{}, {}, ""},
+        Case{{{"data", "./x"}},
+             {},
+             "data is ./x (from a flag), but in_memory (from the file) keeps all items in memory; --in-memory=false "
+             "stores them in the folder"},
+        Case{{},
+             {{"STATOR_DATA", "./x"}},
+             "data is ./x (from the environment), but in_memory (from the file) keeps all items in memory; "
+             "--in-memory=false stores them in the folder"},
+        Case{{{"data", "./x"}, {"in_memory", "true"}}, {}, ""},
+        Case{{{"data", "./x"}, {"in_memory", "false"}}, {}, ""}}) {
+    const auto loaded = load_config({.flags = flags, .environment = environment}).value();
+    EXPECT_EQ(loaded.warnings, warning.empty() ? std::vector<std::string>() : std::vector{warning});
+  }
+}
+
 TEST_F(ConfigTest, ListensToOtherMachinesOnlyWhenThereAreKeys) {
   for (const auto* host : {"127.0.0.1", "127.1.2.3", "::1", "localhost"}) {
     EXPECT_TRUE(check_config(load_config({.flags = {{"host", host}}}).value().config, Mode::Serve)) << host;

@@ -124,14 +124,6 @@ http::Response dynamodb_response(int status, std::string_view content_type, std:
   return response;
 }
 
-// The checksum is of the bytes that are sent: SDKs compare it before they decompress.
-void compress(http::Response& response, http::ContentCoding coding, std::string_view cors) {
-  if (coding == http::ContentCoding::Identity || response.body.size() <= kCompressAbove) return;
-  response.body = http::encode_content(coding, response.body);
-  response.headers = answer_headers(response.body, cors);
-  response.headers += fmt::format("Content-Encoding: {}\r\n", http::name_of(coding));
-}
-
 // What the service's front end says to what cannot be one of its operations.
 http::Response no_operation(std::string_view cors) {
   return dynamodb_response(404, {}, "<UnknownOperationException/>\n", cors);
@@ -140,12 +132,21 @@ http::Response no_operation(std::string_view cors) {
 // The content type of the answer to a request of this one; empty when the service does not speak it.
 std::string_view answer_type(std::string_view content_type) {
   if (content_type == kJson10) return kJson10;  // what every SDK sends
-  content_type = content_type.substr(0, content_type.find(';'));
-  while (content_type.ends_with(' ')) content_type.remove_suffix(1);
+  const auto type = http::media_type(content_type);
   for (const auto known : {kJson10, kJson11, kJson}) {
-    if (http::equal_ignoring_case(content_type, known)) return known;
+    if (http::equal_ignoring_case(type, known)) return known;
   }
   return {};
+}
+
+http::CorsRules cors_rules(std::vector<std::string> origins) {
+  return {.origins = std::move(origins),
+          .exposed_headers = "x-amzn-RequestId, x-amz-crc32",
+          .server_methods = "POST, GET, HEAD, OPTIONS",
+          .page_methods = "POST, GET, OPTIONS",
+          .any_method = true,  // as at the service: a method that is none is refused when it comes
+          .preflight_age = std::chrono::hours(48),
+          .preflight_status = 200};
 }
 
 }  // namespace
@@ -153,6 +154,7 @@ std::string_view answer_type(std::string_view content_type) {
 DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions options)
     : instance_(instance),
       options_(std::move(options)),
+      cors_(cors_rules(options_.cors_origins)),
       tools_(instance),
       slow_lane_(std::in_place, slow_lane_threads(), kSlowLaneQueue) {}
 
@@ -165,7 +167,7 @@ http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
   if (auto wrong = objection(head, Known::Head)) return {.refusal = std::move(*wrong)};
   if (head.path.starts_with(Tools::kPrefix)) return {.refusal = {}, .body_bytes = kToolBodyBytes};
   const bool is_call = head.method == "POST" && head.path == "/" && !answer_type(head.header("Content-Type")).empty();
-  if (!is_call) return {.refusal = no_operation(cors_headers(head.header("Origin")))};
+  if (!is_call) return {.refusal = no_operation(cors_.headers(head))};
   return {};
 }
 
@@ -175,8 +177,8 @@ void DynamoDbEndpoint::handle(const http::Request& request, http::Responder resp
     return tools_.handle(request, std::move(responder));
   }
   if (request.method == "POST") return call(request, std::move(responder));
-  if (request.method == "OPTIONS") return responder.send(preflight(request));
-  auto cors = cors_headers(request.header("Origin"));
+  if (request.method == "OPTIONS") return responder.send(cors_.preflight(request));
+  const auto cors = cors_.headers(request);
   if (request.method != "GET" && request.method != "HEAD") return responder.send(no_operation(cors));
   auto answer = page(request);
   answer.headers += cors;
@@ -219,7 +221,7 @@ http::Response DynamoDbEndpoint::refusal(const http::Request& request, int statu
   const api::Fault fault{.type = std::string(type), .message = std::move(message)};
   const auto operation = operation_of(request.header("X-Amz-Target"));
   requests_.record(std::string(operation.empty() ? "unknown" : operation), {}, fault.name(), {});
-  return dynamodb_response(status, kJson10, fault.body(), cors_headers(request.header("Origin")));
+  return dynamodb_response(status, kJson10, fault.body(), cors_.headers(request));
 }
 
 void DynamoDbEndpoint::call(const http::Request& request, http::Responder responder) {
@@ -227,11 +229,10 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
                .operation = operation_of(request.header("X-Amz-Target")),
                .content_type = answer_type(request.header("Content-Type")),
                .label = "unknown",
-               .coding = http::accepted_coding(request.header("Accept-Encoding")),
                .start = std::chrono::steady_clock::now()};
   if (call.content_type.empty() && request.body.empty()) call.content_type = kJson10;
   if (call.content_type.empty() || request.path != "/") {
-    return responder.send(no_operation(cors_headers(request.header("Origin"))));
+    return responder.send(no_operation(cors_.headers(request)));
   }
   // Only names that exist become labels, or a client could fill the memory with them.
   if (api::Operations::knows(call.operation)) call.label = call.operation;
@@ -246,22 +247,11 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
   if (const auto encoding = call.request.header("Content-Encoding"); !encoding.empty()) {
     const auto limit =
         lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
-    // Claimed before it is known how large it is: a small body can hold a large one.
-    if (lane == Lane::Slow && !memory.resize(limit)) {
-      return responder.send(fault_answer(call, 400, {ErrorCode::Busy, std::string(api::kNoMemory)}));
-    }
-    auto content = http::decode_content(encoding, body, limit);
+    auto content = http::decode_content(encoding, body, limit, lane == Lane::Slow ? &memory : nullptr);
     if (!content && content.error().code == ErrorCode::LimitExceeded && lane == Lane::Quick) {
       return run_slowly(call, std::move(responder));
     }
-    if (!content) {
-      const bool too_large = content.error().code == ErrorCode::LimitExceeded;
-      if (too_large) {
-        const auto message = content.error().message + " (the setting max_body_bytes)";
-        return responder.send(fault_answer(call, 413, {ErrorCode::Serialization, message}));
-      }
-      return responder.send(fault_answer(call, 500, {ErrorCode::Internal, content.error().message}));
-    }
+    if (!content) return responder.send(unreadable_answer(call, content.error()));
     decoded = std::move(*content);
     body = decoded;
     if (lane == Lane::Slow) memory.resize(decoded.size());
@@ -325,10 +315,10 @@ http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) 
 }
 
 http::Response DynamoDbEndpoint::encoded(const ApiCall& call, int status, std::string body) const {
-  std::string cors;
-  if (!options_.cors_origins.empty()) cors = cors_headers(call.request.header("Origin"));
-  auto response = dynamodb_response(status, call.content_type, std::move(body), cors);
-  compress(response, call.coding, cors);
+  http::Response response{.status = status, .content_type = call.content_type, .headers = {}, .body = std::move(body)};
+  http::compress(response, call.request.header("Accept-Encoding"), kCompressAbove);
+  // The checksum is of the bytes that are sent: SDKs compare it before they decompress.
+  response.headers += answer_headers(response.body, cors_.headers(call.request));
   return response;
 }
 
@@ -336,7 +326,16 @@ http::Response DynamoDbEndpoint::fault_answer(const ApiCall& call, int status, c
                                               std::string_view table) {
   const auto fault = api::to_fault(error);
   requests_.record(call.label, table, fault.name(), std::chrono::steady_clock::now() - call.start);
-  return dynamodb_response(status, call.content_type, fault.body(), cors_headers(call.request.header("Origin")));
+  return dynamodb_response(status, call.content_type, fault.body(), cors_.headers(call.request));
+}
+
+http::Response DynamoDbEndpoint::unreadable_answer(const ApiCall& call, const Error& error) {
+  switch (error.code) {
+    case ErrorCode::Busy: return fault_answer(call, 400, {ErrorCode::Busy, std::string(api::kNoMemory)});
+    case ErrorCode::LimitExceeded:
+      return fault_answer(call, 413, {ErrorCode::Serialization, error.message + " (the setting max_body_bytes)"});
+    default: return fault_answer(call, 500, {ErrorCode::Internal, error.message});
+  }
 }
 
 http::Response DynamoDbEndpoint::refuse(int status, std::string_view reason) {
@@ -403,31 +402,6 @@ http::Response DynamoDbEndpoint::metrics() const {
     counter("stator_sent_bytes_total", "Bytes sent.", http.bytes_sent);
   }
   return {.status = 200, .content_type = "text/plain; version=0.0.4", .headers = {}, .body = std::move(body)};
-}
-
-http::Response DynamoDbEndpoint::preflight(const http::Request& request) const {
-  auto headers = cors_headers(request.header("Origin"));
-  if (headers.empty())
-    return {.status = 200, .content_type = {}, .headers = "Allow: POST, GET, HEAD, OPTIONS\r\n", .body = {}};
-  // What it asks for is allowed, as at the service: whether it may do it is not for a browser to know.
-  const auto method = request.header("Access-Control-Request-Method");
-  headers += fmt::format("Access-Control-Allow-Methods: {}\r\nAccess-Control-Max-Age: 172800\r\n",
-                         method.empty() ? "POST, GET, OPTIONS" : method);
-  if (const auto wanted = request.header("Access-Control-Request-Headers"); !wanted.empty()) {
-    headers += fmt::format("Access-Control-Allow-Headers: {}\r\n", wanted);
-  }
-  return {.status = 200, .content_type = {}, .headers = std::move(headers), .body = {}};
-}
-
-std::string DynamoDbEndpoint::cors_headers(std::string_view origin) const {
-  if (origin.empty() || options_.cors_origins.empty()) return {};
-  const auto& allowed = options_.cors_origins;
-  const bool any = std::find(allowed.begin(), allowed.end(), "*") != allowed.end();
-  if (!any && std::find(allowed.begin(), allowed.end(), origin) == allowed.end()) return {};
-  return fmt::format(
-      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32\r\nVary: "
-      "Origin\r\n",
-      any ? std::string_view("*") : origin);
 }
 
 }  // namespace stator::server

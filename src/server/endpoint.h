@@ -9,7 +9,7 @@
 #include "stator/app/rest/rest_service.h"
 #include "stator/app/rest/worker_pool.h"
 #include "stator/base/memory_budget.h"
-#include "stator/http/content_coding.h"
+#include "stator/http/cors.h"
 #include "stator/http/host_check.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
@@ -57,7 +57,6 @@ class DynamoDbEndpoint final : public http::Handler {
     std::string_view operation;     // empty: none of that name
     std::string_view content_type;  // of the answer
     std::string_view label;         // for metrics
-    http::ContentCoding coding;     // of the answer
     std::chrono::steady_clock::time_point start;
   };
   enum class Lane : std::uint8_t { Quick, Slow };
@@ -68,6 +67,8 @@ class DynamoDbEndpoint final : public http::Handler {
   http::Response answer(const ApiCall& call, api::Reply& reply);
   http::Response encoded(const ApiCall& call, int status, std::string body) const;
   http::Response fault_answer(const ApiCall& call, int status, const Error& error, std::string_view table = {});
+  // The answer to a body that could not be decoded.
+  http::Response unreadable_answer(const ApiCall& call, const Error& error);
   // The answer to a request that is not signed as it must be, as far as can be told, or that a web page of strangers
   // sends.
   enum class Known : std::uint8_t { Head, All };
@@ -77,12 +78,10 @@ class DynamoDbEndpoint final : public http::Handler {
   http::Response page(const http::Request& request) const;  // GET
   http::Response health(const http::Request& request) const;
   http::Response metrics() const;
-  http::Response preflight(const http::Request& request) const;
-  // The CORS header line for this request's origin, or nothing.
-  std::string cors_headers(std::string_view origin) const;
 
   library::Instance& instance_;
   const EndpointOptions options_;
+  const http::Cors cors_;
   http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
   Tools tools_;

@@ -10,23 +10,13 @@
 #include "stator/app/auth/jwks_source.h"
 #include "stator/base/log.h"
 #include "stator/model/check/check_shared.h"
+#include "stator/server/load_model.h"
 #include "stator/server/secret_file.h"
 #include "stator/systems/catalog/catalog.h"
 #include "stator/systems/catalog/demo.h"
 
 namespace stator::server {
 namespace {
-
-Result<std::shared_ptr<const model::Model>> load(const std::string& file) {
-  auto loaded = systems::load_model(file);
-  std::string errors;
-  for (const auto& found : loaded.diagnostics) {
-    if (found.severity != model::Severity::Error) continue;
-    errors += fmt::format("\n  {}:{}:{}: {}", found.file, found.position.line, found.position.column, found.message);
-  }
-  if (!loaded.model) return usage_error(fmt::format("{} cannot be served:{}", file, errors));
-  return std::make_shared<const model::Model>(std::move(*loaded.model));
-}
 
 Result<std::unique_ptr<app::TokenVerifier>> make_verifier(const Config& config, const std::string& secret,
                                                           const Clock& clock) {
@@ -61,12 +51,12 @@ Result<std::vector<ModelPtr>> load_models(const Config& config) {
     return std::any_of(models.begin(), models.end(), [&](const ModelPtr& model) { return model->name == name; });
   };
   for (const auto& file : config.models) {
-    auto model = TRY(load(file));
+    auto model = TRY(load_model_to_serve(file));
     if (is_there(model->name)) return usage_error(fmt::format("two models are called {}", model->name));
     models.push_back(std::move(model));
   }
   for (const auto& name : config.demo ? systems::names() : std::vector<std::string>()) {
-    if (!is_there(name)) models.push_back(TRY(load(name)));
+    if (!is_there(name)) models.push_back(TRY(load_model_to_serve(name)));
   }
   return models;
 }

@@ -73,6 +73,19 @@ AttributeValue* AttributeMap::find(std::string_view name) {
   return const_cast<AttributeValue*>(std::as_const(*this).find(name));
 }
 
+const std::string& AttributeMap::text(std::string_view name) const& {
+  static const std::string none;
+  const auto* found = find(name);
+  const auto* text = found != nullptr ? found->as_string() : nullptr;
+  return text != nullptr ? *text : none;
+}
+
+std::int64_t AttributeMap::integer(std::string_view name) const {
+  const auto* found = find(name);
+  const auto* number = found != nullptr ? found->as_number() : nullptr;
+  return number != nullptr ? number->to_int64().value_or(0) : 0;
+}
+
 AttributeValue& AttributeMap::set(std::string_view name, AttributeValue value) {
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), name, name_less);
   if (at != entries_.end() && at->name == name) {

@@ -40,6 +40,11 @@ class AttributeMap {
 
   const AttributeValue* find(std::string_view name) const;
   AttributeValue* find(std::string_view name);
+  // The string of that name; empty when there is none.
+  const std::string& text(std::string_view name) const&;
+  const std::string& text(std::string_view name) && = delete;
+  // The whole number of that name; 0 when there is none, or it is none that 64 bits hold.
+  std::int64_t integer(std::string_view name) const;
   // Adds or replaces.
   AttributeValue& set(std::string_view name, AttributeValue value);
   // The same for many at once, in time that does not grow with their product.

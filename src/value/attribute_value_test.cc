@@ -64,6 +64,25 @@ TEST(AttributeMap, FindsWhatIsThereAndNothingElse) {
   EXPECT_EQ(*map.find("b"), text("3"));
 }
 
+TEST(AttributeMap, GivesTextsAndWholeNumbersOrNothing) {
+  const AttributeMap map{{"text", text("a")},
+                         {"empty", text("")},
+                         {"number", AttributeValue::number(-7)},
+                         {"fraction", AttributeValue(Number::parse("1.5").value())},
+                         {"large", AttributeValue(Number::parse("1e30").value())},
+                         {"digits", text("7")}};
+  struct Case {
+    std::string_view name, text;
+    std::int64_t integer;
+  };
+  for (const auto& [name, expected_text, expected_integer] :
+       {Case{"text", "a", 0}, Case{"empty", "", 0}, Case{"number", "", -7}, Case{"fraction", "", 0},
+        Case{"large", "", 0}, Case{"digits", "7", 0}, Case{"absent", "", 0}}) {
+    EXPECT_EQ(map.text(name), expected_text) << name;
+    EXPECT_EQ(map.integer(name), expected_integer) << name;
+  }
+}
+
 TEST(AttributeMap, ErasesOne) {
   AttributeMap map{{"a", text("1")}, {"b", text("2")}};
   EXPECT_FALSE(map.erase("c"));

@@ -34,8 +34,8 @@ Result<void, Problem> note_the_end(Transaction& transaction, Draft& book, const 
   return transaction.change(book, changes, Source::Model);
 }
 
-// A page that is reached by editing the book is a reading event, too.  Where a new book begins is no event: nobody says when that much
-// of it was read.
+// A page that is reached by editing the book is a reading event, too.  Where a new book begins is no event: nobody says
+// when that much of it was read.
 Result<void, Problem> log_the_page(Transaction& transaction, const Draft& book, const model::Entity& event) {
   const auto* page = book.after->find("currentPage");
   if (!book.before || page == nullptr) return {};
@@ -52,7 +52,7 @@ Result<void, Problem> log_the_page(Transaction& transaction, const Draft& book, 
 
 }  // namespace
 
-app::Natives extension(const app::ExtensionParts& parts) {
+app::Additions extension(const app::ExtensionParts& parts) {
   const auto& model = parts.repository.model();
   parts.repository.follow(*model.find_entity("BOOK"),
                           [&clock = parts.clock, &event = *model.find_entity("EVENT")](
@@ -60,8 +60,9 @@ app::Natives extension(const app::ExtensionParts& parts) {
                             TRY(log_the_page(transaction, book, event));
                             return note_the_end(transaction, book, clock);
                           });
-  return {
-      {"statistics", [action = StatisticsAction(parts)](const app::NativeCall& call) { return action.answer(call); }}};
+  return {.natives = {{"statistics", [action = StatisticsAction(parts)](const app::NativeCall& call) {
+                         return action.answer(call);
+                       }}}};
 }
 
 }  // namespace stator::systems::book_tracker

@@ -25,20 +25,8 @@ constexpr Day kLastDay = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31
 constexpr std::chrono::days kDefaultRange{365};
 constexpr std::chrono::days kLongestRange{3653};
 
-long number_at(const Item& attributes, std::string_view name) {
-  const auto* found = attributes.find(name);
-  const auto* number = found != nullptr ? found->as_number() : nullptr;
-  return number != nullptr ? number->to_int64().value_or(0) : 0;
-}
-
-std::string text_at(const Item& attributes, std::string_view name) {
-  const auto* found = attributes.find(name);
-  const auto* text = found != nullptr ? found->as_string() : nullptr;
-  return text != nullptr ? *text : std::string();
-}
-
 std::optional<Day> day_at(const Item& attributes, std::string_view name) {
-  return model::parse_date(text_at(attributes, name).substr(0, std::string_view("2026-01-15").size()));
+  return model::parse_date(attributes.text(name).substr(0, std::string_view("2026-01-15").size()));
 }
 
 AttributeValue begin_of(Day day) { return AttributeValue(model::format_timestamp(day)); }
@@ -47,7 +35,7 @@ int year_of(Day day) { return static_cast<int>(std::chrono::year_month_day(day).
 
 // The pages of an event, on its day; nullopt when nothing was read.
 std::optional<std::pair<Day, long>> reading_of(const Object& event) {
-  const auto pages = pages_read(number_at(event.attributes, "fromPage"), number_at(event.attributes, "page"));
+  const auto pages = pages_read(event.attributes.integer("fromPage"), event.attributes.integer("page"));
   const auto day = day_at(event.attributes, "occurredAt");
   if (pages == 0 || !day) return std::nullopt;
   return std::pair(*day, pages);
@@ -131,7 +119,7 @@ Result<long, Problem> StatisticsAction::current_streak(Day today, const runtime:
 Result<std::map<std::string, long>, Problem> StatisticsAction::finished_per_year(const runtime::Caller& caller) const {
   std::map<std::string, long> years;
   TRY(visit_all(*finished_, {}, caller, kMostBooks, [&](const Object& book) {
-    ++years[text_at(book.attributes, "finishedAt").substr(0, 4)];
+    ++years[book.attributes.text("finishedAt").substr(0, 4)];
     return true;
   }));
   return years;
@@ -142,7 +130,7 @@ Result<std::optional<long>, Problem> StatisticsAction::goal(const runtime::Calle
   if (!profile && profile.error().kind == runtime::ProblemKind::NotFound) return std::optional<long>();
   if (!profile) return profile.error();
   if (profile->attributes.find("yearlyGoal") == nullptr) return std::optional<long>();
-  return std::optional(number_at(profile->attributes, "yearlyGoal"));
+  return std::optional(profile->attributes.integer("yearlyGoal"));
 }
 
 Result<http::Response, Problem> StatisticsAction::answer(const app::NativeCall& call) const {

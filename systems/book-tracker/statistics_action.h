@@ -3,13 +3,14 @@
 #include <functional>
 #include <string>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/systems/book-tracker/reading_statistics.h"
 
 namespace stator::systems::book_tracker {
 
-// GET /statistics: read from the store page by page, so that what is held in memory grows with days and years, not with events.
-// Bounds: ten years, 100,000 events, 10,000 finished books; beyond them it says so instead of leaving something out.  Thread-safe.
+// GET /statistics: read from the store page by page, so that what is held in memory grows with days and years, not with
+// events. Bounds: ten years, 100,000 events, 10,000 finished books; beyond them it says so instead of leaving something
+// out.  Thread-safe.
 class StatisticsAction {
  public:
   explicit StatisticsAction(const app::ExtensionParts& parts);

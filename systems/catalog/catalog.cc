@@ -24,9 +24,9 @@ bool is_built_in(std::string_view name) {
   return std::ranges::find(kSystemTexts, name, &SystemText::name) != kSystemTexts.end();
 }
 
-model::Loaded load_model(const std::string& name_or_file) {
-  const auto text = std::ranges::find(kSystemTexts, name_or_file, &SystemText::name);
-  if (text == kSystemTexts.end()) return model::load_model_file(name_or_file);
+std::optional<model::Loaded> load_built_in(std::string_view name) {
+  const auto text = std::ranges::find(kSystemTexts, name, &SystemText::name);
+  if (text == kSystemTexts.end()) return std::nullopt;
   return model::load_model(text->model, fmt::format("{}/model.yaml", text->name));
 }
 
@@ -63,8 +63,8 @@ app::Extension extension_of(const model::Model& model) {
   };
   const auto found = kExtensions.find(model.name);
   if (found == kExtensions.end()) return nullptr;
-  const auto built_in = load_model(model.name);
-  return built_in.model && has_all_of(model, *built_in.model) ? found->second : nullptr;
+  const auto built_in = load_built_in(model.name);
+  return built_in->model && has_all_of(model, *built_in->model) ? found->second : nullptr;
 }
 
 }  // namespace stator::systems

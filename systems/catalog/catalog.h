@@ -1,10 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/model/load.h"
 
 namespace stator::systems {
@@ -13,11 +14,11 @@ namespace stator::systems {
 std::vector<std::string> names();
 bool is_built_in(std::string_view name);
 
-// The model of a system of that name, or else of the file of that name.
-model::Loaded load_model(const std::string& name_or_file);
+// The model of the system of that name; nullopt when none has it.
+std::optional<model::Loaded> load_built_in(std::string_view name);
 
-// The C++ behind a model's native actions: that of the system of its name, if the model has all that the system's own has (it may
-// have more).  Null when there is none.
+// The C++ behind a model's native actions: that of the system of its name, if the model has all that the system's own
+// has (it may have more).  Null when there is none.
 app::Extension extension_of(const model::Model& model);
 
 }  // namespace stator::systems

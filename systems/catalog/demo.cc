@@ -31,8 +31,6 @@ constexpr std::string_view kLoading = "loading";  // values of the table's tag
 constexpr std::string_view kLoaded = "loaded";
 constexpr std::string_view kMethods[] = {"post", "put", "patch", "delete"};
 
-Error usage(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
-
 // The present, moved back.
 class PastClock final : public Clock {
  public:
@@ -50,7 +48,7 @@ Result<std::chrono::microseconds> read_ago(const std::string& text) {
     if (unit == "h") return std::chrono::hours(count);
     if (unit == "d") return std::chrono::days(count);
   }
-  return usage(fmt::format("`ago` is a time such as 5m, 5h or 5d, not {}", text));
+  return usage_error(fmt::format("`ago` is a time such as 5m, 5h or 5d, not {}", text));
 }
 
 // Replays one sample against one system.
@@ -79,7 +77,7 @@ class Replay {
   Result<void> send(const YAML::Node& step) {
     const auto method =
         std::ranges::find_if(kMethods, [&](std::string_view one) { return step[std::string(one)].IsDefined(); });
-    if (method == std::end(kMethods)) return usage("a step of a sample has no method");
+    if (method == std::end(kMethods)) return usage_error("a step of a sample has no method");
     const auto path = TRY(filled(step[std::string(*method)].as<std::string>()));
     std::string body;
     if (const auto value = step["body"]) {
@@ -91,7 +89,8 @@ class Replay {
     clock_.ago = step["ago"] ? TRY(read_ago(step["ago"].as<std::string>())) : std::chrono::microseconds(0);
     const auto answer = TRY(ask(*method, path, std::string_view(body).substr(0, length), step["as"].as<std::string>()));
     if (answer.status >= 300) {
-      return usage(fmt::format("the sample's {} {} was answered {}: {}", *method, path, answer.status, answer.body));
+      return usage_error(
+          fmt::format("the sample's {} {} was answered {}: {}", *method, path, answer.status, answer.body));
     }
     if (const auto keep = step["keep"]) kept_.insert_or_assign(keep.as<std::string>(), YAML::Load(answer.body));
     return {};
@@ -112,7 +111,7 @@ class Replay {
     const auto query = TRY(app::QueryParameters::parse(request.query));
     const auto found = system_.router().find(request.method, request.path, query);
     if (const auto* miss = std::get_if<app::RouteMiss>(&found)) {
-      return usage(fmt::format("the sample asks for {} {}: {}", upper, target, miss->message));
+      return usage_error(fmt::format("the sample asks for {} {}: {}", upper, target, miss->message));
     }
     const auto identity = users_.find(user);
     auto outcome = system_.run(std::get<app::RouteMatch>(found),
@@ -136,7 +135,7 @@ class Replay {
       const auto attribute = text.substr(dot + 1, close - dot - 1);
       const auto answer = kept_.find(name);
       if (answer == kept_.end() || !answer->second[attribute]) {
-        return usage(fmt::format("the sample uses {}.{}, which no answer has", name, attribute));
+        return usage_error(fmt::format("the sample uses {}.{}, which no answer has", name, attribute));
       }
       out += text.substr(at, open - at) + answer->second[attribute].as<std::string>();
       at = close + 1;
@@ -181,13 +180,13 @@ class Replay {
 };
 
 Result<std::shared_ptr<const model::Model>> model_of(const std::string& system) {
-  if (!is_built_in(system)) {
-    return usage(fmt::format("there is no system called {}; those that come with Stator are {}", system,
-                             fmt::join(names(), ", ")));
+  auto loaded = load_built_in(system);
+  if (!loaded) {
+    return usage_error(fmt::format("there is no system called {}; those that come with Stator are {}", system,
+                                   fmt::join(names(), ", ")));
   }
-  auto loaded = load_model(system);
-  if (!loaded.model) return usage(fmt::format("{}: {}", system, loaded.diagnostics.front().message));
-  return std::make_shared<const model::Model>(std::move(*loaded.model));
+  if (!loaded->model) return usage_error(fmt::format("{}: {}", system, loaded->diagnostics.front().message));
+  return std::make_shared<const model::Model>(std::move(*loaded->model));
 }
 
 // The answer's text.  Errors: Storage.
@@ -246,7 +245,8 @@ Result<void> load_demo(const std::string& system, client::Client& client, const 
   const auto model = TRY(model_of(system));
   const auto state = TRY(demo_state(system, client));
   if (state == DemoState::Used || state == DemoState::Loaded) {
-    return usage(fmt::format("the table {} of {} holds data already; nothing was loaded", model->table.name, system));
+    return usage_error(
+        fmt::format("the table {} of {} holds data already; nothing was loaded", model->table.name, system));
   }
   if (state == DemoState::CutOff) TRY(remove_table(*model, client));
   PastClock clock;
@@ -260,7 +260,7 @@ Result<void> load_demo(const std::string& system, client::Client& client, const 
     TRY(Replay(*served, clock).run(YAML::Load(std::string(text->sample)), progress));
     return mark(*model, client, kLoaded);
   } catch (const YAML::Exception& exception) {
-    return usage(fmt::format("the sample of {} is not right: {}", system, exception.what()));
+    return usage_error(fmt::format("the sample of {} is not right: {}", system, exception.what()));
   }
 }
 

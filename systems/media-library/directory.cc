@@ -55,7 +55,7 @@ Result<void, Problem> Directory::check_address(const app::RestCall& call) const 
   if (std::ranges::find(problems, "Email", &model::ValueProblem::attribute) != problems.end()) return {};
   auto own = entry_of(*call.identity);
   runtime::check_new(user, own, runtime::Source::Request);
-  if (text_of(own, "Email") == text_of(given->values, "Email")) return {};
+  if (own.text("Email") == given->values.text("Email")) return {};
   problems.push_back({.attribute = "Email", .problem = "is not the address in your token"});
   return runtime::invalid(std::move(problems));
 }
@@ -70,7 +70,8 @@ bool Directory::is_settled(const app::Identity& identity) {
   if (repository_.get(user, {}, identity.caller)) return true;
   const auto created = repository_.create(user, entry_of(identity), identity.caller);
   if (created) return true;
-  // The address is somebody else's, or cannot be one here.  What the former user of this name left may still be going, though.
+  // The address is somebody else's, or cannot be one here.  What the former user of this name left may still be going,
+  // though.
   return created.error().kind == ProblemKind::Invalid || created.error().code == "Duplicate";
 }
 

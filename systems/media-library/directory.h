@@ -3,18 +3,19 @@
 #include <string>
 #include <unordered_map>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::systems::media_library {
 
-// The user directory, as far as tokens fill it: who signs in with a token that has a name and a verified e-mail address is entered by
-// the first request, and cannot take another address.  Whoever has no address in the token gives one, and is believed.
+// The user directory, as far as tokens fill it: who signs in with a token that has a name and a verified e-mail address
+// is entered by the first request, and cannot take another address.  Whoever has no address in the token gives one, and
+// is believed.
 //
-// An entry is never changed here: the name is the user's to change, and an address that somebody else has already stays theirs.
-// That somebody is entered is remembered for a while, so that not every request asks.  Thread-safe.
+// An entry is never changed here: the name is the user's to change, and an address that somebody else has already stays
+// theirs. That somebody is entered is remembered for a while, so that not every request asks.  Thread-safe.
 class Directory {
  public:
   Directory(runtime::Repository& repository, const Clock& clock) : repository_(repository), clock_(clock) {}

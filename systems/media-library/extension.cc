@@ -10,27 +10,29 @@
 
 namespace stator::systems::media_library {
 
-app::Natives extension(const app::ExtensionParts& parts) {
+app::Additions extension(const app::ExtensionParts& parts) {
   using Call = app::NativeCall;
   const Lending lending(parts);
   const Sharing sharing(parts);
   const Transfer transfer(parts);
   const auto search = std::make_shared<Search>(parts);
   const auto directory = std::make_shared<Directory>(parts.repository, parts.clock);
-  parts.beforehand = [directory](const app::RouteMatch& match, const app::RestCall& call) {
-    return directory->look_at(match, call);
-  };
-  parts.redact = Sharing::redact;
   return {
-      {"history", [lending](const Call& call) { return lending.history(call); }},
-      {"forget", [lending](const Call& call) { return lending.forget(call); }},
-      {"overdue", [lending](const Call& call) { return lending.overdue(call); }},
-      {"share", [sharing](const Call& call) { return sharing.share(call); }},
-      {"unshare", [sharing](const Call& call) { return sharing.unshare(call); }},
-      {"recipients", [sharing](const Call& call) { return sharing.recipients(call); }},
-      {"search", [search](const Call& call) { return search->search(call); }},
-      {"import", [transfer](const Call& call) { return transfer.import(call); }},
-      {"export", [transfer](const Call& call) { return transfer.export_page(call); }},
+      .natives =
+          {
+              {"history", [lending](const Call& call) { return lending.history(call); }},
+              {"forget", [lending](const Call& call) { return lending.forget(call); }},
+              {"overdue", [lending](const Call& call) { return lending.overdue(call); }},
+              {"share", [sharing](const Call& call) { return sharing.share(call); }},
+              {"unshare", [sharing](const Call& call) { return sharing.unshare(call); }},
+              {"recipients", [sharing](const Call& call) { return sharing.recipients(call); }},
+              {"search", [search](const Call& call) { return search->search(call); }},
+              {"import", [transfer](const Call& call) { return transfer.import(call); }},
+              {"export", [transfer](const Call& call) { return transfer.export_page(call); }},
+          },
+      .beforehand = [directory](const app::RouteMatch& match,
+                                const app::RestCall& call) { return directory->look_at(match, call); },
+      .redact = Sharing::redact,
   };
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 
 namespace stator::systems::media_library {
 
-// What the model leaves to C++: its native actions.
-app::Natives extension(const app::ExtensionParts& parts);
+// What the model leaves to C++.
+app::Additions extension(const app::ExtensionParts& parts);
 
 }  // namespace stator::systems::media_library

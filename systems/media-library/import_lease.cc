@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "stator/app/rest/answer.h"
 #include "stator/base/log.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/write/transaction.h"
@@ -24,7 +25,7 @@ constexpr std::string_view kUntil = "ImportUntil";
 Result<Draft*, Problem> load_library(Transaction& transaction, const app::ExtensionParts& parts,
                                      const value::Item& library) {
   auto* draft = TRY(transaction.load(*parts.repository.model().find_entity("LIBRARY"), library));
-  if (draft == nullptr) return problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
+  if (draft == nullptr) return app::problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
   transaction.depend_on(*draft, {std::string(kId), std::string(kUntil)});
   return draft;
 }
@@ -45,10 +46,10 @@ Result<void, Problem> ImportLease::keep() {
 Result<void, Problem> ImportLease::prolong() {
   return parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
     auto* library = TRY(load_library(transaction, parts_, library_));
-    const auto until = text_of(*library->after, kUntil);
-    if (text_of(*library->after, kId) != id_ && until > model::format_timestamp(now())) {
-      return problem(ProblemKind::Conflict, "ImportRunning",
-                     "another import into this library is under way; try again when it has ended");
+    const auto until = library->after->text(kUntil);
+    if (library->after->text(kId) != id_ && until > model::format_timestamp(now())) {
+      return app::problem(ProblemKind::Conflict, "ImportRunning",
+                          "another import into this library is under way; try again when it has ended");
     }
     until_ = now() + kLength;
     model::PlainObject change;
@@ -61,7 +62,7 @@ Result<void, Problem> ImportLease::prolong() {
 void ImportLease::release() {
   const auto released = parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
     auto* library = TRY(load_library(transaction, parts_, library_));
-    if (text_of(*library->after, kId) != id_) return {};
+    if (library->after->text(kId) != id_) return {};
     return transaction.change(*library, {.values = {}, .nulls = {std::string(kId), std::string(kUntil)}},
                               runtime::Source::Model);
   });

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/base/clock.h"
 #include "stator/model/calendar.h"
 #include "stator/runtime/problem.h"
@@ -22,7 +22,8 @@ class ImportLease {
   // `library` names it.  Problems: Conflict `ImportRunning`; NotFound, when there is no library any more.
   static Result<ImportLease, runtime::Problem> take(const app::ExtensionParts& parts, const value::Item& library);
 
-  // To be called again and again by whoever works under it.  Problems: those of take(), when it ended and somebody else has it.
+  // To be called again and again by whoever works under it.  Problems: those of take(), when it ended and somebody else
+  // has it.
   Result<void, runtime::Problem> keep();
   // Gives it back, if it is still there to be given.
   void release();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stator/app/rest/input.h"
+#include "stator/base/trim.h"
 #include "stator/model/problem_list.h"
 #include "stator/systems/media-library/csv.h"
 #include "stator/systems/media-library/native_support.h"
@@ -20,12 +21,6 @@ std::string cell_of(const value::AttributeValue& value) {
   if (const auto* number = value.as_number()) return number->to_string();
   if (const auto* list = value.as_list()) return join_list(*list);
   return {};
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
 }
 
 // A file whose lines are shorter than the first lacks the values at their end.
@@ -69,7 +64,7 @@ ItemTable::ItemTable(const model::Model& model, const std::vector<std::string>& 
                      std::vector<model::ValueProblem>& problems)
     : model_(model) {
   for (const auto& name : header) {
-    const auto column = model::shown_name(trimmed(name));
+    const auto column = model::shown_name(trim(name));
     if (std::ranges::find(columns(), column) == columns().end()) {
       problems.push_back(
           {.attribute = column, .problem = fmt::format("is not a column; those are {}", fmt::join(columns(), ", "))});

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "stator/app/rest/answer.h"
 #include "stator/model/calendar.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"
@@ -20,7 +21,7 @@ constexpr unsigned kEventsAtOnce = 50;  // a transaction has room for 100 rows
 // The attributes that name the item an action is about.
 Item item_naming(const app::NativeCall& call) {
   auto naming = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
-  naming.set("ItemId", AttributeValue::string(text_of(call.inputs, "ItemId")));
+  naming.set("ItemId", AttributeValue::string(call.inputs.text("ItemId")));
   return naming;
 }
 
@@ -30,12 +31,12 @@ Result<void, Problem> require_at_home(Transaction& transaction, const model::Mod
     const auto* item = TRY(transaction.load(*model.find_entity(name), naming));
     if (item == nullptr) continue;
     if (item->after->find("LentTo") != nullptr) {
-      return problem(ProblemKind::Conflict, "StillLent", "its history is kept while it is lent");
+      return app::problem(ProblemKind::Conflict, "StillLent", "its history is kept while it is lent");
     }
     transaction.depend_on(*item, {"LentTo"});
     return {};
   }
-  return problem(ProblemKind::NotFound, "NotFound", "there is no such item");
+  return app::problem(ProblemKind::NotFound, "NotFound", "there is no such item");
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::systems::media_library {
 
-// What lending and returning, which the model has, leave open: the history of an item, its deletion, and what is overdue.
-// Thread-safe.
+// What lending and returning, which the model has, leave open: the history of an item, its deletion, and what is
+// overdue. Thread-safe.
 class Lending {
  public:
   explicit Lending(const app::ExtensionParts& parts) : parts_(parts) {}

@@ -1,17 +1,13 @@
 #include "stator/systems/media-library/native_support.h"
 
+#include <algorithm>
+
 #include "stator/app/rest/answer.h"
 
 namespace stator::systems::media_library {
 
 using runtime::Problem;
 using runtime::ProblemKind;
-
-std::string text_of(const value::Item& item, std::string_view name) {
-  const auto* found = item.find(name);
-  const auto* text = found != nullptr ? found->as_string() : nullptr;
-  return text != nullptr ? *text : std::string();
-}
 
 value::Item chosen(const value::Item& item, std::initializer_list<std::string_view> names) {
   value::Item some;
@@ -21,20 +17,16 @@ value::Item chosen(const value::Item& item, std::initializer_list<std::string_vi
   return some;
 }
 
-http::Response json_answer(std::string body) {
-  return {.status = 200, .content_type = app::kJsonType, .headers = {}, .body = std::move(body), .close = false};
-}
-
 http::Response object_answer(const model::TableDesign& table, const runtime::Object& object) {
   std::string body;
   app::append_object(body, table, object);
-  auto answer = json_answer(std::move(body));
+  auto answer = app::json_answer(200, std::move(body));
   if (const auto etag = app::etag_of(object); !etag.empty()) answer.headers = "ETag: " + etag + "\r\n";
   return answer;
 }
 
 Result<std::optional<runtime::PageEnd>, Problem> ListName::start(const value::Item& inputs) const {
-  const auto token = text_of(inputs, "nextToken");
+  const auto token = inputs.text("nextToken");
   if (token.empty()) return std::optional<runtime::PageEnd>();
   auto end = parts.page_tokens.open(token, {.system = parts.repository.model().name,
                                             .pattern = action,
@@ -55,9 +47,7 @@ std::string ListName::token(const runtime::PageEnd& end) const {
 }
 
 unsigned limit_of(const value::Item& inputs) {
-  const auto* limit = inputs.find("limit");
-  const auto number = limit != nullptr && limit->as_number() != nullptr ? limit->as_number()->to_int64() : std::nullopt;
-  return static_cast<unsigned>(number.value_or(1));
+  return static_cast<unsigned>(std::max<std::int64_t>(inputs.integer("limit"), 1));
 }
 
 Result<http::Response, Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
@@ -70,7 +60,7 @@ Result<http::Response, Problem> list_answer(const app::ExtensionParts& parts, co
   const auto& model = parts.repository.model();
   const auto page = TRY(parts.repository.run(*model.find_pattern(pattern), parameters, the_service(),
                                              {.limit = limit_of(call.inputs), .start = TRY(list.start(call.inputs))}));
-  return json_answer(app::list_body(model.table, page, page.next ? list.token(*page.next) : std::string()));
+  return app::json_answer(200, app::list_body(model.table, page, page.next ? list.token(*page.next) : std::string()));
 }
 
 Result<runtime::Object, Problem> find_item(runtime::Repository& repository, const value::Item& naming) {
@@ -78,7 +68,7 @@ Result<runtime::Object, Problem> find_item(runtime::Repository& repository, cons
   if (book || book.error().kind != ProblemKind::NotFound) return book;
   auto video = repository.get(*repository.model().find_entity("VIDEO"), naming, the_service());
   if (video || video.error().kind != ProblemKind::NotFound) return video;
-  return problem(ProblemKind::NotFound, "NotFound", "there is no such item");
+  return app::problem(ProblemKind::NotFound, "NotFound", "there is no such item");
 }
 
 }  // namespace stator::systems::media_library

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/http/message.h"
 #include "stator/model/model.h"
 #include "stator/runtime/problem.h"
@@ -19,17 +19,9 @@ namespace stator::systems::media_library {
 // Who reads and writes once the app has found that the caller may: what an action is `within` has been seen by him.
 inline runtime::Caller the_service() { return {.subject = std::nullopt, .roles = {}, .system = true}; }
 
-// A text among attributes or inputs; empty when it is absent.
-std::string text_of(const value::Item& item, std::string_view name);
-
 // Some attributes of an item, those that are there.
 value::Item chosen(const value::Item& item, std::initializer_list<std::string_view> names);
 
-inline runtime::Problem problem(runtime::ProblemKind kind, std::string code, std::string message) {
-  return {.kind = kind, .code = std::move(code), .message = std::move(message), .details = {}};
-}
-
-http::Response json_answer(std::string body);
 http::Response object_answer(const model::TableDesign& table, const runtime::Object& object);
 
 // Which list a page token belongs to; the inputs `limit` and `nextToken` are no part of that.
@@ -47,7 +39,8 @@ struct ListName {
 // The value of the input `limit`.
 unsigned limit_of(const value::Item& inputs);
 
-// One page of a pattern that is not for callers themselves, as the answer of an action with the inputs `limit` and `nextToken`.
+// One page of a pattern that is not for callers themselves, as the answer of an action with the inputs `limit` and
+// `nextToken`.
 Result<http::Response, runtime::Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
                                                      std::string_view pattern, const value::Item& parameters);
 

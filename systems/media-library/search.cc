@@ -33,9 +33,7 @@ runtime::PageEnd to_page_end(const SearchIndex::Place& place) {
 std::optional<SearchIndex::Place> to_place(const std::optional<runtime::PageEnd>& end) {
   if (!end || end->keys.empty()) return std::nullopt;
   const auto& key = end->keys.front();
-  const auto* score = key.find("score");
-  const auto number = score != nullptr && score->as_number() != nullptr ? score->as_number()->to_int64() : std::nullopt;
-  return SearchIndex::Place{.score = number.value_or(0), .title = text_of(key, "title"), .item = text_of(key, "item")};
+  return SearchIndex::Place{.score = key.integer("score"), .title = key.text("title"), .item = key.text("item")};
 }
 
 }  // namespace
@@ -51,7 +49,7 @@ Search::Search(const app::ExtensionParts& parts)
 
 Result<http::Response, Problem> Search::search(const app::NativeCall& call) {
   const auto& user = *call.caller().subject;
-  const auto text = text_of(call.inputs, "q");
+  const auto text = call.inputs.text("q");
   if (words_of(text, WordParts::Whole).size() > kMostTerms) {
     return runtime::invalid({{"q", fmt::format("must have at most {} words", kMostTerms)}});
   }
@@ -78,7 +76,7 @@ Result<http::Response, Problem> Search::search(const app::NativeCall& call) {
   if (more) json.key("nextToken").string(list.token(to_page_end(found.back().hit.place)));
   if (!shares.all) json.key("incomplete").boolean(true);
   json.end_object();
-  return json_answer(std::move(body));
+  return app::json_answer(200, std::move(body));
 }
 
 Result<Search::Shares, Problem> Search::shares_of(const std::string& user) const {
@@ -90,12 +88,12 @@ Result<Search::Shares, Problem> Search::shares_of(const std::string& user) const
   do {
     auto page = TRY(parts_.repository.run(pattern, parameters, the_service(), request));
     for (const auto& pointer : page.objects) {
-      const auto owner = text_of(pointer.attributes, "SharedFromId");
+      const auto owner = pointer.attributes.text("SharedFromId");
       if (shares.by_owner.size() == kMostOwners && !shares.by_owner.contains(owner)) {
         shares.all = false;
         return shares;
       }
-      shares.by_owner[owner].insert(text_of(pointer.attributes, "LibraryId"));
+      shares.by_owner[owner].insert(pointer.attributes.text("LibraryId"));
     }
     request.start = std::move(page.next);
   } while (request.start);
@@ -136,10 +134,10 @@ Result<std::vector<runtime::Object>, Problem> Search::fetch(const std::vector<Fo
   std::map<std::string, runtime::Object> by_item;
   if (!keys.empty()) {
     for (const auto& row : TRY(dynamo_.batch_get(model.table.name, keys))) {
-      const auto [entity, record] = model.find_row_type(text_of(row, model.table.type_attribute));
+      const auto [entity, record] = model.find_row_type(row.text(model.table.type_attribute));
       if (entity == nullptr) continue;
       auto object = runtime::to_object(model, *entity, model::attributes_of(model, *entity, *record, row));
-      by_item.emplace(text_of(object.attributes, "ItemId"), std::move(object));
+      by_item.emplace(object.attributes.text("ItemId"), std::move(object));
     }
   }
   std::vector<runtime::Object> objects;

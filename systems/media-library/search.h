@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/base/random.h"
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/problem.h"
@@ -14,16 +14,16 @@
 
 namespace stator::systems::media_library {
 
-// Searches what somebody owns and what is shared with him, which is looked up each time: what was unshared is not found any more.
-// What was written before a search began is found by it, as far as the table's stream has it.  Thread-safe.
+// Searches what somebody owns and what is shared with him, which is looked up each time: what was unshared is not found
+// any more. What was written before a search began is found by it, as far as the table's stream has it.  Thread-safe.
 class Search {
  public:
   explicit Search(const app::ExtensionParts& parts);
 
   Result<http::Response, runtime::Problem> search(const app::NativeCall& call);
 
-  // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more, or when one of
-  // them has too much to be searched, which must not keep others from searching.
+  // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more, or
+  // when one of them has too much to be searched, which must not keep others from searching.
   static constexpr std::size_t kMostOwners = 100;
   static constexpr std::size_t kMostTerms = 16;  // of a query
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stator/app/rest/answer.h"
 #include "stator/systems/media-library/native_support.h"
 
 namespace stator::systems::media_library {
@@ -17,15 +18,15 @@ using value::Item;
 constexpr std::size_t kShareOfRecent = 8;
 
 bool is_item(const model::TableDesign& table, const Item& row) {
-  const auto type = text_of(row, table.type_attribute);
+  const auto type = row.text(table.type_attribute);
   return type == "BOOK" || type == "VIDEO";
 }
 
 SearchIndex::Document document_of(const Item& item) {
-  SearchIndex::Document document{.item = text_of(item, "ItemId"),
-                                 .library = text_of(item, "LibraryId"),
-                                 .title = text_of(item, "Title"),
-                                 .others = {text_of(item, "CollectionName")}};
+  SearchIndex::Document document{.item = item.text("ItemId"),
+                                 .library = item.text("LibraryId"),
+                                 .title = item.text("Title"),
+                                 .others = {item.text("CollectionName")}};
   for (const auto* name : {"Authors", "Directors", "Cast"}) {
     const auto* people = item.find(name);
     if (people == nullptr || people->as_list() == nullptr) continue;
@@ -49,7 +50,7 @@ std::size_t edit_cost(const Edit& edit) {
 }
 
 Problem too_busy() {
-  return problem(ProblemKind::Busy, "Busy", "too much is being read for searches at this moment; try again");
+  return app::problem(ProblemKind::Busy, "Busy", "too much is being read for searches at this moment; try again");
 }
 
 }  // namespace
@@ -64,7 +65,8 @@ Result<std::vector<SearchIndex::Hit>, Problem> SearchIndexes::search(const std::
   return shelf->index.search(query);
 }
 
-// ------------------------------------------------------------------------------------------------------------ reading an index
+// ------------------------------------------------------------------------------------------------------------ reading
+// an index
 
 std::pair<SearchIndexes::ShelfPtr, bool> SearchIndexes::shelf_of(const std::string& owner) {
   ShelfPtr replaced;  // freed when nobody waits for the mutex
@@ -136,7 +138,7 @@ Result<SearchIndex, Problem> SearchIndexes::read(const std::string& owner, Shelf
         TRY(repository_.run(*repository_.model().find_pattern("all_titles"), parameters, the_service(), request));
     for (const auto& object : page.objects) index.put(document_of(object.attributes));
     if (index.memory_bytes() > options_.most_bytes) {
-      return problem(ProblemKind::TooLarge, "TooLarge", "there are too many items to be searched");
+      return app::problem(ProblemKind::TooLarge, "TooLarge", "there are too many items to be searched");
     }
     shelf.index_memory.set(index.memory_bytes());
     if (!make_room(&shelf)) return too_busy();
@@ -169,14 +171,15 @@ bool SearchIndexes::make_room(const Shelf* keep) {
   return true;
 }
 
-// -------------------------------------------------------------------------------------------------------------- what is told
+// -------------------------------------------------------------------------------------------------------------- what
+// is told
 
 void SearchIndexes::changed(const runtime::Change& change) {
   const auto& table = repository_.model().table;
   const auto& row = change.after ? *change.after : *change.before;
   if (!is_item(table, row)) return;
-  const auto owner = text_of(row, "OwnerId");
-  const auto edit = change.after ? Edit(document_of(row)) : Edit(Removal{text_of(row, "ItemId")});
+  const auto owner = row.text("OwnerId");
+  const auto edit = change.after ? Edit(document_of(row)) : Edit(Removal{row.text("ItemId")});
   const auto shelf = remember(owner, edit);
   if (shelf == nullptr || apply(*shelf, edit)) return;
   drop(owner, *shelf);

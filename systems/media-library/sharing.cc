@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "stator/app/rest/answer.h"
 #include "stator/model/template.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/write/transaction.h"
@@ -75,7 +76,7 @@ class Recipients {
 };
 
 runtime::Problem unknown_user() {
-  return problem(ProblemKind::NotFound, "UnknownUser", "nobody has signed in with this e-mail address");
+  return app::problem(ProblemKind::NotFound, "UnknownUser", "nobody has signed in with this e-mail address");
 }
 
 Item pointer_naming(const std::string& recipient, const Item& library) {
@@ -89,12 +90,12 @@ Result<Draft*, Problem> find_pointer(Transaction& transaction, const model::Mode
                                      const Item& library) {
   if (recipient.empty()) return nullptr;
   auto* pointer = TRY(transaction.load(*model.find_entity("SHARED_LIBRARY"), pointer_naming(recipient, library)));
-  const bool ours = pointer != nullptr && text_of(*pointer->after, "SharedFromId") == text_of(library, "OwnerId");
+  const bool ours = pointer != nullptr && pointer->after->text("SharedFromId") == library.text("OwnerId");
   return ours ? pointer : nullptr;
 }
 
-// Forgets those who are gone, and so cannot read the library any more: only when there is no room, because the owner may still take
-// back what was given to an address.
+// Forgets those who are gone, and so cannot read the library any more: only when there is no room, because the owner
+// may still take back what was given to an address.
 Result<void, Problem> drop_departed(Transaction& transaction, const model::Model& model, Recipients& recipients,
                                     const Item& library) {
   for (auto at = recipients.size(); at-- > 0;) {
@@ -108,7 +109,7 @@ Result<void, Problem> drop_departed(Transaction& transaction, const model::Model
 
 Result<Draft*, Problem> load_library(Transaction& transaction, const model::Model& model, const Item& library) {
   auto* draft = TRY(transaction.load(*model.find_entity("LIBRARY"), chosen(library, {"OwnerId", "LibraryId"})));
-  if (draft == nullptr) return problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
+  if (draft == nullptr) return app::problem(ProblemKind::NotFound, "NotFound", "there is no such LIBRARY");
   return draft;
 }
 
@@ -119,18 +120,18 @@ Result<std::optional<std::string>, Problem> Sharing::find_user(const std::string
   naming.set("Email", AttributeValue::string(email));
   const auto found =
       parts_.repository.run(*parts_.repository.model().find_pattern("user_by_email"), naming, the_service());
-  if (found) return std::optional(text_of(found->objects.front().attributes, "UserId"));
+  if (found) return std::optional(found->objects.front().attributes.text("UserId"));
   if (found.error().kind == ProblemKind::NotFound) return std::optional<std::string>();
   return found.error();
 }
 
 Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) const {
   const auto& model = parts_.repository.model();
-  const auto email = text_of(call.inputs, "email");
+  const auto email = call.inputs.text("email");
   const auto recipient = TRY(find_user(email));
   if (!recipient) return unknown_user();
   const auto& seen = call.within->attributes;
-  if (*recipient == text_of(seen, "OwnerId")) {
+  if (*recipient == seen.text("OwnerId")) {
     return runtime::Problem{.kind = ProblemKind::Invalid,
                             .code = "Invalid",
                             .message = "email is the library's owner's own",
@@ -142,11 +143,11 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
     user_naming.set("UserId", AttributeValue::string(*recipient));
     const auto* user = TRY(transaction.load(*model.find_entity("USER"), user_naming));
     // The directory's index may be behind; the user's own row is not.
-    if (user == nullptr || text_of(*user->after, "Email") != email) return unknown_user();
+    if (user == nullptr || user->after->text("Email") != email) return unknown_user();
     transaction.depend_on(*user, {"Email"});
     auto* library = TRY(load_library(transaction, model, seen));
     if (TRY(find_pointer(transaction, model, *recipient, seen)) != nullptr) {
-      return problem(ProblemKind::Conflict, "AlreadyShared", "the library is shared with this user already");
+      return app::problem(ProblemKind::Conflict, "AlreadyShared", "the library is shared with this user already");
     }
     Recipients recipients(*library->after);
     // Somebody who was gone and is there again, or an address that is somebody else's now.
@@ -158,14 +159,14 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
     }
     if (recipients.size() == kMostRecipients) TRY(drop_departed(transaction, model, recipients, seen));
     if (recipients.size() == kMostRecipients) {
-      return problem(ProblemKind::Conflict, "Full",
-                     fmt::format("a library can be shared with at most {} people", kMostRecipients));
+      return app::problem(ProblemKind::Conflict, "Full",
+                          fmt::format("a library can be shared with at most {} people", kMostRecipients));
     }
-    recipients.add(text_of(*user->after, "Email"), *recipient);
+    recipients.add(user->after->text("Email"), *recipient);
     TRY(transaction.change(*library, recipients.as_change(), Source::Model));
     auto pointer = pointer_naming(*recipient, seen);
-    pointer.set("SharedFromId", AttributeValue::string(text_of(seen, "OwnerId")));
-    pointer.set("SharedToEmail", AttributeValue::string(text_of(*user->after, "Email")));
+    pointer.set("SharedFromId", AttributeValue::string(seen.text("OwnerId")));
+    pointer.set("SharedToEmail", AttributeValue::string(user->after->text("Email")));
     TRY(transaction.create(*model.find_entity("SHARED_LIBRARY"), std::move(pointer), Source::Model));
     shared = runtime::to_object(model, *library->entity, *library->after);
     return {};
@@ -175,7 +176,7 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
 
 Result<http::Response, Problem> Sharing::unshare(const app::NativeCall& call) const {
   const auto& model = parts_.repository.model();
-  const auto email = text_of(call.inputs, "email");
+  const auto email = call.inputs.text("email");
   const auto& seen = call.within->attributes;
   runtime::Object left;
   TRY(parts_.repository.transact([&](Transaction& transaction) -> Result<void, Problem> {
@@ -185,7 +186,7 @@ Result<http::Response, Problem> Sharing::unshare(const app::NativeCall& call) co
     if (!at) {  // the recipient may have another address by now
       if (const auto user = TRY(find_user(email))) at = recipients.find_id(*user);
     }
-    if (!at) return problem(ProblemKind::NotFound, "NotShared", "the library is not shared with this address");
+    if (!at) return app::problem(ProblemKind::NotFound, "NotShared", "the library is not shared with this address");
     auto* pointer = TRY(find_pointer(transaction, model, recipients.id(*at), seen));
     if (pointer != nullptr) TRY(transaction.remove(*pointer));
     recipients.remove(*at);
@@ -197,13 +198,13 @@ Result<http::Response, Problem> Sharing::unshare(const app::NativeCall& call) co
 }
 
 void Sharing::redact(runtime::Object& object, const runtime::Caller& caller) {
-  if (object.entity->name != "LIBRARY" || caller.subject == text_of(object.attributes, "OwnerId")) return;
+  if (object.entity->name != "LIBRARY" || caller.subject == object.attributes.text("OwnerId")) return;
   object.attributes.erase("SharedTo");
 }
 
 Result<http::Response, Problem> Sharing::recipients(const app::NativeCall& call) const {
   auto library = chosen(call.within->attributes, {"LibraryId"});
-  library.set("SharedFromId", AttributeValue::string(text_of(call.within->attributes, "OwnerId")));
+  library.set("SharedFromId", AttributeValue::string(call.within->attributes.text("OwnerId")));
   return list_answer(parts_, call, "recipients_of", library);
 }
 

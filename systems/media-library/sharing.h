@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/runtime/problem.h"
 #include "stator/value/attribute_value.h"
 
@@ -11,14 +11,15 @@ namespace stator::systems::media_library {
 
 // Lets people read a library, by e-mail address, and takes that back.
 //
-// The library has the addresses (SharedTo) and whose they were (SharedToIds); each recipient has a pointer, which is what gives
-// access.  Both change in one transaction.  Taking back needs no directory: who is gone, or has another address by now, can be
-// removed by the address that the library was shared with.  Thread-safe.
+// The library has the addresses (SharedTo) and whose they were (SharedToIds); each recipient has a pointer, which is
+// what gives access.  Both change in one transaction.  Taking back needs no directory: who is gone, or has another
+// address by now, can be removed by the address that the library was shared with.  Thread-safe.
 class Sharing {
  public:
   explicit Sharing(const app::ExtensionParts& parts) : parts_(parts) {}
 
-  // Problems: NotFound (nobody signed in with that address), Invalid (the caller's own), Conflict (shared already; full).
+  // Problems: NotFound (nobody signed in with that address), Invalid (the caller's own), Conflict (shared already;
+  // full).
   Result<http::Response, runtime::Problem> share(const app::NativeCall& call) const;
   // Problems: NotFound (not shared with that address).
   Result<http::Response, runtime::Problem> unshare(const app::NativeCall& call) const;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "stator/app/rest/answer.h"
 #include "stator/app/rest/file_body.h"
 #include "stator/model/isbn.h"
 #include "stator/model/problem_list.h"
@@ -75,7 +76,7 @@ class Import {
 
   // The id of the item that has this line's ISBN already, or nothing when the line was added.
   Result<std::optional<std::string>, Problem> add(ItemTable::Line line) {
-    const auto isbn = model::normal_isbn(text_of(line.attributes, "Isbn"));
+    const auto isbn = model::normal_isbn(line.attributes.text("Isbn"));
     if (isbn) {
       if (!by_isbn_) TRY(read_isbns());
       const auto known = by_isbn_->find(model::isbn13(*isbn));
@@ -100,16 +101,15 @@ class Import {
   Result<void, Problem> read_isbns() {
     by_isbn_.emplace();
     return for_each(repository_, "all_items", library_, [this](const Object& item) {
-      if (const auto isbn = text_of(item.attributes, "Isbn"); !isbn.empty()) {
-        by_isbn_->emplace(model::isbn13(isbn), text_of(item.attributes, "ItemId"));
+      if (const auto isbn = item.attributes.text("Isbn"); !isbn.empty()) {
+        by_isbn_->emplace(model::isbn13(isbn), item.attributes.text("ItemId"));
       }
     });
   }
   Result<void, Problem> read_collections() {
     collections_.emplace();
     return for_each(repository_, "all_collections", library_, [this](const Object& collection) {
-      collections_->emplace(folded(text_of(collection.attributes, "Name")),
-                            text_of(collection.attributes, "CollectionId"));
+      collections_->emplace(folded(collection.attributes.text("Name")), collection.attributes.text("CollectionId"));
     });
   }
 
@@ -120,7 +120,8 @@ class Import {
     }
   }
 
-  // The id of the new item.  A collection that somebody else removed or made meanwhile is not as it was read: once more, then.
+  // The id of the new item.  A collection that somebody else removed or made meanwhile is not as it was read: once
+  // more, then.
   Result<std::string, Problem> create(const ItemTable::Line& line) {
     auto item = create_as_read(line);
     const bool outdated = !item && (item.error().code == "NoSuchParent" || item.error().code == "Duplicate");
@@ -141,7 +142,7 @@ class Import {
 
   Result<std::string, Problem> created(const model::Entity& entity, const Item& attributes) {
     const auto item = TRY(repository_.create(entity, attributes, caller_));
-    return text_of(item.attributes, "ItemId");
+    return item.attributes.text("ItemId");
   }
 
   // Both in one transaction, so that a line that is refused after all leaves no collection behind.
@@ -151,10 +152,10 @@ class Import {
       auto named = library_;
       named.set("Name", AttributeValue::string(line.collection));
       const auto* made = TRY(transaction.create(collection_entity(), named, runtime::Source::Request));
-      collection = text_of(*made->after, "CollectionId");
+      collection = made->after->text("CollectionId");
       auto placed = attributes;
       placed.set("CollectionId", AttributeValue::string(collection));
-      item = text_of(*TRY(transaction.create(*line.entity, placed, runtime::Source::Request))->after, "ItemId");
+      item = TRY(transaction.create(*line.entity, placed, runtime::Source::Request))->after->text("ItemId");
       return {};
     }));
     collections_->emplace(folded(line.collection), collection);
@@ -277,7 +278,7 @@ Result<http::Response, Problem> Transfer::import(const app::NativeCall& call) co
       report.error(at, invalid("the line is not valid", std::exchange(problems, {})));
       continue;
     }
-    const auto isbn = text_of(line.attributes, "Isbn");
+    const auto isbn = line.attributes.text("Isbn");
     const auto added = import.add(std::move(line));
     if (!added) {
       report.error(at, added.error());
@@ -290,7 +291,7 @@ Result<http::Response, Problem> Transfer::import(const app::NativeCall& call) co
   }
   complete = complete && row.ok();  // the file has been read to its end before, so it always is
   lease.release();
-  return json_answer(report.body(lines, complete));
+  return app::json_answer(200, report.body(lines, complete));
 }
 
 Result<http::Response, Problem> Transfer::export_page(const app::NativeCall& call) const {

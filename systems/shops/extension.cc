@@ -24,13 +24,6 @@ using runtime::Problem;
 using value::AttributeValue;
 using value::JsonWriter;
 
-http::Response json_answer(std::string body) {
-  return {.status = 200, .content_type = app::kJsonType, .headers = {}, .body = std::move(body), .close = false};
-}
-http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }
-
-const std::string& text_of(const value::Item& item, std::string_view name) { return *item.find(name)->as_string(); }
-
 // The answer to a batch, put together while it is written.  Of refused entries it has the first hundred.
 class UpsertAnswer {
  public:
@@ -94,28 +87,28 @@ class Shops {
   }
 
   Result<http::Response, Problem> upsert_urls(const NativeCall& call) {
-    const auto& domain = text_of(call.within->attributes, "domain");
+    const auto& domain = call.within->attributes.text("domain");
     MemoryClaim claim(call.call.memory, MemoryPart::Values);
     RepeatedUrls repeated;
     TRY(note_urls(call.call, domain, repeated, claim));
     UpsertAnswer answer;
     const auto written = write_urls(call.call, domain, repeated, claim, answer);
     if (!written) return after(answer.taken(), written.error());
-    return json_answer(std::move(answer).body());
+    return app::json_answer(200, std::move(answer).body());
   }
 
   Result<http::Response, Problem> get_url(const NativeCall& call) {
     const auto url = TRY(repository_.get(url_, TRY(naming(call)), call.caller()));
     std::string body;
     app::append_object(body, model_.table, url);
-    auto answer = json_answer(std::move(body));
+    auto answer = app::json_answer(200, std::move(body));
     answer.headers = "ETag: " + app::etag_of(url) + "\r\n";
     return answer;
   }
 
   Result<http::Response, Problem> delete_url(const NativeCall& call) {
     TRY(repository_.remove(url_, TRY(naming(call)), call.caller()));
-    return no_content();
+    return app::no_content();
   }
 
   Result<http::Response, Problem> set_hash(const NativeCall& call) {
@@ -133,29 +126,29 @@ class Shops {
     }));
     std::string body;
     JsonWriter json(body);
-    json.begin_object().key("url").string(text_of(name, "url")).key("changed").boolean(before != hash);
+    json.begin_object().key("url").string(name.text("url")).key("changed").boolean(before != hash);
     json.key("hash").string(*hash.as_string());
     if (before) json.key("previous").string(*before->as_string());
     json.end_object();
-    return json_answer(std::move(body));
+    return app::json_answer(200, std::move(body));
   }
 
   Result<http::Response, Problem> claim(const NativeCall& call) {
-    const ClaimRequest request{.op = text_of(call.inputs, "op"),
-                               .country = text_of(call.inputs, "country"),
+    const ClaimRequest request{.op = call.inputs.text("op"),
+                               .country = call.inputs.text("country"),
                                .seconds = *call.inputs.find("seconds")->as_number()->to_int64()};
     const auto claimed = queue_.claim(request, call.caller());
     if (!claimed) return as_claimed(claimed.error());
     const auto& lease = *claimed;
-    if (!lease) return no_content();
+    if (!lease) return app::no_content();
     std::string shop;
     app::append_object(shop, model_.table, lease->shop);
     std::string body;
     JsonWriter json(body);
-    json.begin_object().key("op").string(request.op).key("domain").string(text_of(lease->shop.attributes, "domain"));
+    json.begin_object().key("op").string(request.op).key("domain").string(lease->shop.attributes.text("domain"));
     json.key("lease").string(lease->token);
     json.key("until").string(lease->until).key("shop").raw(shop).end_object();
-    return json_answer(std::move(body));
+    return app::json_answer(200, std::move(body));
   }
 
  private:
@@ -168,8 +161,8 @@ class Shops {
   }
 
   static Result<value::Item, Problem> naming(const NativeCall& call) {
-    const auto& domain = text_of(call.within->attributes, "domain");
-    const auto url = url_of_shop(text_of(call.inputs, "url"), domain);
+    const auto& domain = call.within->attributes.text("domain");
+    const auto url = url_of_shop(call.inputs.text("url"), domain);
     if (!url) return runtime::invalid({{"url", url.error().message}});
     return UrlStore::naming(domain, *url);
   }
@@ -245,15 +238,15 @@ class Shops {
 
 }  // namespace
 
-app::Natives extension(const app::ExtensionParts& parts) {
+app::Additions extension(const app::ExtensionParts& parts) {
   const auto shops = std::make_shared<Shops>(parts);
-  return {
-      {"upsert_urls", [shops](const NativeCall& call) { return shops->upsert_urls(call); }},
-      {"get_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
-      {"delete_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
-      {"set_hash", [shops](const NativeCall& call) { return shops->set_hash(call); }},
-      {"claim", [shops](const NativeCall& call) { return shops->claim(call); }},
-  };
+  return {.natives = {
+              {"upsert_urls", [shops](const NativeCall& call) { return shops->upsert_urls(call); }},
+              {"get_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
+              {"delete_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
+              {"set_hash", [shops](const NativeCall& call) { return shops->set_hash(call); }},
+              {"claim", [shops](const NativeCall& call) { return shops->claim(call); }},
+          }};
 }
 
 }  // namespace stator::systems::shops

@@ -106,8 +106,7 @@ Result<UrlStore::Plan, Problem> UrlStore::plan(const std::string& domain, std::s
   const auto rows = TRY(dynamo_.batch_get(model_.table.name, keys));
   std::unordered_map<std::string_view, const Item*> known;
   for (const auto& row : rows) {
-    if (const auto* url = row.find("url"); url != nullptr && url->as_string() != nullptr)
-      known.emplace(*url->as_string(), &row);
+    if (const auto& url = row.text("url"); !url.empty()) known.emplace(url, &row);
   }
   Plan plan;
   for (std::size_t i = 0; i < chunk.size(); ++i) {
@@ -130,10 +129,9 @@ Result<UrlStore::Plan, Problem> UrlStore::plan(const std::string& domain, std::s
 // The whole row, if it is still the one that was read, or still absent.
 Result<Write, Problem> UrlStore::to_write(const Item& attributes, const Item* before) const {
   const auto& version = model_.table.version_attribute;
-  auto whole = attributes;
   const auto* seen = before == nullptr ? nullptr : before->find(version);
-  const auto* number = seen == nullptr ? nullptr : seen->as_number();
-  whole.set(version, AttributeValue::number(number == nullptr ? 1 : number->to_int64().value_or(0) + 1));
+  auto whole = attributes;
+  whole.set(version, AttributeValue::number(before == nullptr ? 1 : before->integer(version) + 1));
   TRY(runtime::checked(model::derive(url_, whole)));
   auto rows = TRY(runtime::checked(model::rows_of(model_, url_, whole)));
   Write write;

@@ -22,11 +22,6 @@ constexpr unsigned kCandidates = 32;  // of each head that a claim looks at
 constexpr unsigned kRounds = 8;       // as often is the head read again, when others took all of it
 constexpr std::string_view kTaken = "Taken";
 
-std::string text_at(const value::Item& item, const std::string& name) {
-  const auto* found = item.find(name);
-  return found != nullptr && found->as_string() != nullptr ? *found->as_string() : std::string();
-}
-
 }  // namespace
 
 WorkQueue::WorkQueue(runtime::Repository& repository, const Clock& clock)
@@ -36,7 +31,8 @@ Result<std::optional<Lease>, Problem> WorkQueue::claim(const ClaimRequest& reque
   for (unsigned round = 0; round < kRounds; ++round) {
     auto due = TRY(candidates(request, caller));
     if (due.empty()) break;
-    // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the queue.
+    // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the
+    // queue.
     for (std::size_t i = 1; i < due.size(); ++i) std::swap(due[i], due[i + random_.below(due.size() - i)]);
     for (const auto& shop : due) {
       auto leased = TRY(lease(shop, request));
@@ -55,7 +51,7 @@ Result<std::vector<Object>, Problem> WorkQueue::candidates(const ClaimRequest& r
     auto page = TRY(repository_.run(pattern, parameters, caller, {.limit = kCandidates, .start = std::nullopt}));
     std::move(page.objects.begin(), page.objects.end(), std::back_inserter(found));
   }
-  std::ranges::stable_sort(found, {}, [&](const Object& shop) { return text_at(shop.attributes, request.op + "_at"); });
+  std::ranges::stable_sort(found, {}, [&](const Object& shop) { return shop.attributes.text(request.op + "_at"); });
   return found;
 }
 
@@ -69,7 +65,7 @@ Result<std::optional<Lease>, Problem> WorkQueue::lease(const Object& shop, const
   const auto taken = repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
     auto* draft = TRY(transaction.load(entity, shop.attributes));
     const auto is_past = [&](const std::string& name) {
-      return text_at(*draft->after, request.op + name) < model::format_timestamp(now);  // so is what is absent
+      return draft->after->text(request.op + name) < model::format_timestamp(now);  // so is what is absent
     };
     const bool due = draft != nullptr && is_past("_at") && is_past("_lease_until");
     if (!due) return runtime::conflict(std::string(kTaken), "another worker was first");

@@ -35,16 +35,15 @@ Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transactio
   constexpr std::size_t kAlmost = kMostNodes - 100;  // from here on, those who come together notice each other
   const value::Item naming{{"userId", *node.find("userId")}, {"id", *node.find("storyId")}};
   const auto* story = TRY(transaction.load(stories.story(), naming));
-  const auto* counted = story == nullptr || !story->before ? nullptr : story->before->find("nodeCount");
-  const auto* number = counted == nullptr ? nullptr : counted->as_number();
-  const auto count = static_cast<std::size_t>(number == nullptr ? 0 : number->to_int64().value_or(0));
+  const auto counted = story == nullptr || !story->before ? 0 : story->before->integer("nodeCount");
+  const auto count = static_cast<std::size_t>(counted);
   if (count >= kMostNodes) return runtime::conflict("Full", fmt::format("a story has at most {} nodes", kMostNodes));
   if (count >= kAlmost) transaction.depend_on(*story, {"nodeCount"});
   return {};
 }
 
-// Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense; and what nests too
-// deep for a document, so that every story can be exported.
+// Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense; and
+// what nests too deep for a document, so that every story can be exported.
 Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transaction& transaction, runtime::Draft& node) {
   if (!node.before) TRY(check_room(stories, transaction, *node.after));
   auto problems = check_responses(responses_of(*node.after), "responses");
@@ -58,7 +57,7 @@ Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transactio
 
 }  // namespace
 
-app::Natives extension(const app::ExtensionParts& parts) {
+app::Additions extension(const app::ExtensionParts& parts) {
   const StoryAccess stories(parts.repository);
   parts.repository.follow(stories.node(), [stories](runtime::Transaction& transaction, runtime::Draft& node) {
     return check_node(stories, transaction, node);
@@ -67,16 +66,17 @@ app::Natives extension(const app::ExtensionParts& parts) {
   const auto native = [stories](Action* action) -> app::Native {
     return [stories, action](const app::NativeCall& call) { return action(stories, call); };
   };
-  return {{"reorder", native(reorder)},
-          {"delete_node", native(delete_node)},
-          {"check", native(check_story)},
-          {"export", [stories, &random = parts.random](
-                         const app::NativeCall& call) { return export_story(stories, random, call); }},
-          {"import", [stories, &clock = parts.clock, &random = parts.random](
-                         const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
-          {"start_session", native(start_session)},
-          {"session", native(show_session)},
-          {"choose", native(choose)}};
+  return {
+      .natives = {{"reorder", native(reorder)},
+                  {"delete_node", native(delete_node)},
+                  {"check", native(check_story)},
+                  {"export", [stories, &random = parts.random](
+                                 const app::NativeCall& call) { return export_story(stories, random, call); }},
+                  {"import", [stories, &clock = parts.clock, &random = parts.random](
+                                 const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
+                  {"start_session", native(start_session)},
+                  {"session", native(show_session)},
+                  {"choose", native(choose)}}};
 }
 
 }  // namespace stator::systems::stories

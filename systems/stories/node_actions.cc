@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "stator/app/rest/answer.h"
 #include "stator/app/rest/precondition.h"
 #include "stator/runtime/problem.h"
 #include "stator/systems/stories/story_graph.h"
@@ -22,7 +23,8 @@ using value::JsonWriter;
 
 constexpr std::size_t kMostListed = 1000;
 
-// ------------------------------------------------------------------------------------------------------------ deleting a node
+// ------------------------------------------------------------------------------------------------------------ deleting
+// a node
 
 // A response that leads to the node.
 struct Link {
@@ -34,7 +36,7 @@ struct Link {
 
 bool leads_to(const AttributeValue& response, const std::string& target) {
   const auto* map = response.as_map();
-  return map != nullptr && text_at(*map, "targetNodeId") == target;
+  return map != nullptr && map->text("targetNodeId") == target;
 }
 
 void append_links(JsonWriter& json, const std::vector<Link>& links) {
@@ -54,29 +56,29 @@ class NodeDeletion {
   NodeDeletion(const StoryAccess& stories, const app::NativeCall& call)
       : stories_(stories),
         caller_(call.caller()),
-        story_id_(text_at(call.within->attributes, "storyId")),
-        node_id_(text_at(call.within->attributes, "id")),
+        story_id_(call.within->attributes.text("storyId")),
+        node_id_(call.within->attributes.text("id")),
         precondition_(app::precondition_of(call.call.request)) {}
 
   Result<std::vector<Link>, Problem> links() const {
     std::vector<Link> links;
     TRY(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Result<void, Problem> {
-      const auto id = text_at(node.attributes, "id");
+      const auto id = node.attributes.text("id");
       const auto& responses = responses_of(node.attributes);
       for (std::size_t i = 0; id != node_id_ && i < responses.size(); ++i) {
         if (!leads_to(responses[i], node_id_)) continue;
         links.push_back({.node = id,
-                         .node_label = text_at(node.attributes, "label"),
+                         .node_label = node.attributes.text("label"),
                          .response = i,
-                         .response_label = text_at(*responses[i].as_map(), "label")});
+                         .response_label = responses[i].as_map()->text("label")});
       }
       return {};
     }));
     return links;
   }
 
-  // Links first when they do not fit into the transaction of the deletion: cut off there, the node is still whole, and asking again
-  // finishes it.
+  // Links first when they do not fit into the transaction of the deletion: cut off there, the node is still whole, and
+  // asking again finishes it.
   Result<bool, Problem> carry_out(const std::vector<Link>& links, bool clear) const {
     std::vector<std::string> pointing;
     for (const auto& link : links) {
@@ -95,7 +97,7 @@ class NodeDeletion {
     TRY(stories_.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
       auto* node = TRY(load(transaction));
       auto* story = TRY(stories_.load_story(transaction, story_id_, caller_));
-      was_start = text_at(*story->after, "startNodeId") == node_id_;
+      was_start = story->after->text("startNodeId") == node_id_;
       if (was_start && clear) {
         TRY(transaction.change(*story, {.values = {}, .nulls = {"startNodeId"}}, Source::Request));
       }
@@ -138,13 +140,14 @@ class NodeDeletion {
   const runtime::Precondition precondition_;
 };
 
-// ------------------------------------------------------------------------------------------------------------------- checking
+// -------------------------------------------------------------------------------------------------------------------
+// checking
 
 GraphNode graph_node(const Object& node) {
-  GraphNode made{.id = text_at(node.attributes, "id"), .targets = {}};
+  GraphNode made{.id = node.attributes.text("id"), .targets = {}};
   for (const auto& response : responses_of(node.attributes)) {
     const auto* map = response.as_map();
-    made.targets.push_back(map != nullptr ? text_at(*map, "targetNodeId") : std::string());
+    made.targets.push_back(map != nullptr ? map->text("targetNodeId") : std::string());
   }
   return made;
 }
@@ -189,7 +192,7 @@ Result<http::Response, Problem> delete_node(const StoryAccess& stories, const ap
   json.begin_object().key(clear ? "clearedLinks" : "brokenLinks");
   append_links(json, links);
   json.key("wasStart").boolean(was_start).end_object();
-  return json_answer(200, std::move(body));
+  return app::json_answer(200, std::move(body));
 }
 
 Result<http::Response, Problem> check_story(const StoryAccess& stories, const app::NativeCall& call) {
@@ -199,14 +202,14 @@ Result<http::Response, Problem> check_story(const StoryAccess& stories, const ap
   };
   std::vector<Placed> placed;
   const auto& story = call.within->attributes;
-  TRY(stories.visit_nodes(text_at(story, "id"), call.caller(), [&](Object& node) -> Result<void, Problem> {
-    placed.push_back({.position = number_at(node.attributes, "nodeOrder"), .node = graph_node(node)});
+  TRY(stories.visit_nodes(story.text("id"), call.caller(), [&](Object& node) -> Result<void, Problem> {
+    placed.push_back({.position = node.attributes.integer("nodeOrder"), .node = graph_node(node)});
     return {};
   }));
   std::ranges::stable_sort(placed, {}, &Placed::position);  // they came by id
   std::vector<GraphNode> nodes;
   for (auto& one : placed) nodes.push_back(std::move(one.node));
-  return json_answer(200, report_body(check_graph(nodes, text_at(story, "startNodeId")), nodes.size()));
+  return app::json_answer(200, report_body(check_graph(nodes, story.text("startNodeId")), nodes.size()));
 }
 
 }  // namespace stator::systems::stories

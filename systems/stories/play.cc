@@ -37,8 +37,8 @@ void append_choices(std::string& out, const Item& node, const Item& variables) {
     if (response == nullptr) continue;
     const auto open = is_open(*response, variables);
     json.begin_object().key("response").integer(static_cast<std::int64_t>(i));
-    json.key("label").string(text_at(*response, "label"));
-    json.key("open").boolean(open && *open && !text_at(*response, "targetNodeId").empty()).end_object();
+    json.key("label").string(response->text("label"));
+    json.key("open").boolean(open && *open && !response->text("targetNodeId").empty()).end_object();
   }
   json.end_array();
 }
@@ -55,7 +55,7 @@ http::Response session_answer(int status, const StoryAccess& stories, Object ses
   app::append_object(body, stories.model().table, session);
   body.pop_back();
   body += fmt::format(",\"choices\":{}}}", choices);
-  auto answer = json_answer(status, std::move(body));
+  auto answer = app::json_answer(status, std::move(body));
   answer.headers += fmt::format("ETag: {}\r\n", app::etag_of(session));
   if (status == 201) {
     answer.headers += fmt::format("Location: /systems/{}/v1{}\r\n", stories.model().name, app::path_of(session));
@@ -70,12 +70,12 @@ class Choice {
       : stories_(stories), caller_(call.caller()), inputs_(call.inputs), session_key_(call.within->attributes) {}
 
   Result<void, Problem> build(Transaction& transaction) {
-    const auto story_id = text_at(session_key_, "storyId");
+    const auto story_id = session_key_.text("storyId");
     TRY(stories_.load_story(transaction, story_id, caller_));
     session_ = TRY(transaction.load(stories_.session(), session_key_));
     if (session_ == nullptr) return runtime::not_found(stories_.session().name);
-    const auto here = text_at(*session_->after, "currentNodeId");
-    if (const auto expected = text_at(inputs_, "nodeId"); !expected.empty() && expected != here) {
+    const auto here = session_->after->text("currentNodeId");
+    if (const auto expected = inputs_.text("nodeId"); !expected.empty() && expected != here) {
       return conflict("MovedOn", "the session stands at another node by now");
     }
     const auto* node = TRY(stories_.load_node(transaction, story_id, here, caller_));
@@ -84,9 +84,9 @@ class Choice {
     const auto& response = *TRY(chosen(*node->after));
     target_ = TRY(target_of(transaction, story_id, response));
     model::PlainObject change;
-    change.values.set("currentNodeId", AttributeValue(text_at(response, "targetNodeId")));
+    change.values.set("currentNodeId", AttributeValue(response.text("targetNodeId")));
     change.values.set("variables", AttributeValue(TRY(new_variables(response))));
-    change.values.set("moves", AttributeValue::number(number_at(*session_->after, "moves") + 1));
+    change.values.set("moves", AttributeValue::number(session_->after->integer("moves") + 1));
     return transaction.change(*session_, change, Source::Model);
   }
 
@@ -105,7 +105,7 @@ class Choice {
  private:
   Result<const Item*, Problem> chosen(const Item& node) const {
     const auto& responses = responses_of(node);
-    const auto index = static_cast<std::size_t>(number_at(inputs_, "response"));
+    const auto index = static_cast<std::size_t>(inputs_.integer("response"));
     const auto* response = index < responses.size() ? responses[index].as_map() : nullptr;
     if (response == nullptr) {
       return runtime::invalid({{"response", fmt::format("this node has {} responses", responses.size())}});
@@ -117,7 +117,7 @@ class Choice {
   }
 
   Result<Draft*, Problem> target_of(Transaction& transaction, const std::string& story_id, const Item& response) const {
-    const auto id = text_at(response, "targetNodeId");
+    const auto id = response.text("targetNodeId");
     if (id.empty()) return conflict("LeadsNowhere", "this response leads nowhere yet");
     auto* target = TRY(stories_.load_node(transaction, story_id, id, caller_));
     if (target == nullptr) return conflict("BrokenLink", "this response leads to a node that is not there");
@@ -152,12 +152,12 @@ Result<http::Response, Problem> start_session(const StoryAccess& stories, const 
   if (auto problems = check_variables(variables, "variables"); !problems.empty()) {
     return runtime::invalid(std::move(problems));
   }
-  const auto story_id = text_at(call.within->attributes, "id");
+  const auto story_id = call.within->attributes.text("id");
   Item session;
   Item node;
   TRY(stories.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
     const auto* story = TRY(stories.load_story(transaction, story_id, call.caller()));
-    const auto start = text_at(*story->after, "startNodeId");
+    const auto start = story->after->text("startNodeId");
     const auto* first = start.empty() ? nullptr : TRY(stories.load_node(transaction, story_id, start, call.caller()));
     if (first == nullptr) return conflict("NoStart", "the story has no start node");
     transaction.depend_on(*first, {});
@@ -178,8 +178,8 @@ Result<http::Response, Problem> start_session(const StoryAccess& stories, const 
 Result<http::Response, Problem> show_session(const StoryAccess& stories, const app::NativeCall& call) {
   const auto& session = *call.within;
   const auto node = stories.repository().get(stories.node(),
-                                             {{"storyId", AttributeValue(text_at(session.attributes, "storyId"))},
-                                              {"id", AttributeValue(text_at(session.attributes, "currentNodeId"))}},
+                                             {{"storyId", AttributeValue(session.attributes.text("storyId"))},
+                                              {"id", AttributeValue(session.attributes.text("currentNodeId"))}},
                                              call.caller(), {.include_deleted = true});  // as the session was asked for
   if (!node && node.error().kind != runtime::ProblemKind::NotFound) return node.error();
   return session_answer(200, stories, session, node ? std::optional(*node) : std::nullopt);

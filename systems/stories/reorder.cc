@@ -4,6 +4,7 @@
 #include <span>
 #include <tuple>
 
+#include "stator/app/rest/answer.h"
 #include "stator/runtime/problem.h"
 #include "stator/systems/stories/arrangement.h"
 #include "stator/systems/stories/node_actions.h"
@@ -28,8 +29,8 @@ struct Move {
   std::int64_t position = 0;
 };
 
-// Where a story's nodes stand, and how many reorders there had been before they were read: twice that, and one more while one of
-// several transactions is under way.
+// Where a story's nodes stand, and how many reorders there had been before they were read: twice that, and one more
+// while one of several transactions is under way.
 struct Standing {
   std::int64_t arrangement = 0;
   std::map<std::string, std::int64_t> positions;  // by node
@@ -79,14 +80,14 @@ std::vector<Move> moves_to(const std::vector<std::string>& ids, const Standing& 
 class Reorder {
  public:
   Reorder(const StoryAccess& stories, const app::NativeCall& call)
-      : stories_(stories), caller_(call.caller()), story_id_(text_at(call.within->attributes, "id")) {}
+      : stories_(stories), caller_(call.caller()), story_id_(call.within->attributes.text("id")) {}
 
   Result<Standing, Problem> read() {
     Standing standing;
     const auto story = TRY(stories_.repository().get(stories_.story(), {{"id", AttributeValue(story_id_)}}, caller_));
-    standing.arrangement = number_at(story.attributes, "arrangement");
+    standing.arrangement = story.attributes.integer("arrangement");
     TRY(stories_.visit_nodes(story_id_, caller_, [&](Object& node) -> Result<void, Problem> {
-      standing.positions[text_at(node.attributes, "id")] = number_at(node.attributes, "nodeOrder");
+      standing.positions[node.attributes.text("id")] = node.attributes.integer("nodeOrder");
       return {};
     }));
     return standing;
@@ -128,7 +129,7 @@ class Reorder {
   Result<void, Problem> write(std::span<const Move> moves, std::int64_t arrangement, std::int64_t next) {
     return stories_.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
       auto* story = TRY(stories_.load_story(transaction, story_id_, caller_));
-      if (number_at(*story->after, "arrangement") != arrangement) {
+      if (story->after->integer("arrangement") != arrangement) {
         return runtime::conflict(std::string(kRearranged), "somebody else is reordering this story");
       }
       if (next != arrangement) {
@@ -162,7 +163,7 @@ Result<http::Response, Problem> reorder(const StoryAccess& stories, const app::N
   for (unsigned attempt = 1;; ++attempt) {
     Reorder work(stories, call);
     const auto moved = work.put_into(ids);
-    if (moved) return json_answer(200, fmt::format(R"({{"nodes":{},"moved":{}}})", ids.size(), *moved));
+    if (moved) return app::json_answer(200, fmt::format(R"({{"nodes":{},"moved":{}}})", ids.size(), *moved));
     const bool again = moved.error().code == kRearranged && !work.begun();
     if (!again || attempt == kAttempts) return moved.error();
   }

@@ -79,9 +79,9 @@ std::vector<model::ValueProblem> check_variables(const Item& variables, const st
 }
 
 Result<bool> is_open(const Item& response, const Item& variables) {
-  const auto* condition = response.find("condition");
-  if (condition == nullptr || condition->as_string() == nullptr || condition->as_string()->empty()) return true;
-  return TRY(Expression::parse(*condition->as_string())).holds(model::scope_of(variables));
+  const auto& condition = response.text("condition");
+  if (condition.empty()) return true;
+  return TRY(Expression::parse(condition)).holds(model::scope_of(variables));
 }
 
 Result<Item> variables_after(const Item& response, const Item& variables) {

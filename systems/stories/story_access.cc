@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "stator/app/rest/answer.h"
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::systems::stories {
@@ -81,7 +81,7 @@ Result<std::vector<Object>, Problem> StoryAccess::nodes_in_order(const std::stri
     return {};
   }));
   std::ranges::sort(nodes, {}, [](const Object& node) {
-    return std::tuple(number_at(node.attributes, "nodeOrder"), text_at(node.attributes, "id"));
+    return std::tuple(node.attributes.integer("nodeOrder"), node.attributes.text("id"));
   });
   return nodes;
 }
@@ -101,27 +101,11 @@ Result<Draft*, Problem> StoryAccess::load_node(Transaction& transaction, const s
   return transaction.load(*node_, names);
 }
 
-std::string text_at(const Item& attributes, std::string_view name) {
-  const auto* found = attributes.find(name);
-  const auto* text = found != nullptr ? found->as_string() : nullptr;
-  return text != nullptr ? *text : std::string();
-}
-
-std::int64_t number_at(const Item& attributes, std::string_view name) {
-  const auto* found = attributes.find(name);
-  const auto* number = found != nullptr ? found->as_number() : nullptr;
-  return number != nullptr ? number->to_int64().value_or(0) : 0;
-}
-
 const value::List& responses_of(const Item& node) {
   static const value::List kNone;
   const auto* found = node.find("responses");
   const auto* list = found != nullptr ? found->as_list() : nullptr;
   return list != nullptr ? *list : kNone;
-}
-
-http::Response json_answer(int status, std::string body) {
-  return {.status = status, .content_type = app::kJsonType, .headers = {}, .body = std::move(body), .close = false};
 }
 
 }  // namespace stator::systems::stories

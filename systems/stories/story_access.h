@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/extension.h"
 #include "stator/base/memory_budget.h"
 #include "stator/base/turns.h"
 #include "stator/runtime/write/transaction.h"
@@ -59,13 +59,7 @@ class StoryAccess {
   std::shared_ptr<Turns> reading_ = std::make_shared<Turns>();  // of copies, too
 };
 
-// Empty when the attribute is absent, or no text.
-std::string text_at(const value::Item& attributes, std::string_view name);
-// 0 when it is absent, or no whole number.
-std::int64_t number_at(const value::Item& attributes, std::string_view name);
 // Of a node; empty when it has none.
 const value::List& responses_of(const value::Item& node);
-
-http::Response json_answer(int status, std::string body);
 
 }  // namespace stator::systems::stories

@@ -167,7 +167,7 @@ class JsonStory {
 
   // What the types of attributes do not say.
   void check_node(const Item& node, const std::string& path) {
-    if (!ids_.insert(text_at(node, "id")).second) model::add_problem(problems_, path + ".id", "is given twice");
+    if (!ids_.insert(node.text("id")).second) model::add_problem(problems_, path + ".id", "is given twice");
     add_problems(problems_, path, check_responses(responses_of(node), "responses"));
     check_size(node, path, problems_);
   }
@@ -182,7 +182,9 @@ class JsonStory {
   std::optional<runtime::Problem> problem_;
 };
 
-// ----------------------------------------------------------------------------------------------------------------------- Twee
+//
+// -----------------------------------------------------------------------------------------------------------------------
+// Twee
 
 // The first `count` characters.
 std::string_view front_of(std::string_view text, std::size_t count) {
@@ -199,8 +201,8 @@ class PassageNames {
  public:
   PassageNames(const std::vector<Item>& nodes, std::size_t longest) : longest_(longest) {
     for (const auto& node : nodes) {
-      const auto id = text_at(node, "id");
-      const auto label = plain(text_at(node, "label"));
+      const auto id = node.text("id");
+      const auto label = plain(node.text("label"));
       const auto& wanted = label.empty() ? id : label;
       auto name = wanted;
       // Each goes on from its last number, so that many equal ones cost no more than different ones.
@@ -250,21 +252,22 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// A node's type as tags.  What is tagged as a script or a style is no passage to those who read Twee, ourselves included.
+// A node's type as tags.  What is tagged as a script or a style is no passage to those who read Twee, ourselves
+// included.
 std::vector<std::string> tags_of(const Item& node) {
-  auto tags = words_of(text_at(node, "type"));
+  auto tags = words_of(node.text("type"));
   std::erase_if(tags, [](const std::string& tag) { return tag == "script" || tag == "stylesheet"; });
   return tags;
 }
 
 TweePassage to_passage(const Item& node, const PassageNames& names) {
   TweePassage passage{
-      .name = names.of(text_at(node, "id")), .tags = tags_of(node), .text = text_at(node, "prompt"), .links = {}};
+      .name = names.of(node.text("id")), .tags = tags_of(node), .text = node.text("prompt"), .links = {}};
   for (const auto& response : responses_of(node)) {
     const auto* map = response.as_map();
     if (map == nullptr) continue;
-    const auto target = names.of(text_at(*map, "targetNodeId"));
-    const auto label = text_at(*map, "label");
+    const auto target = names.of(map->text("targetNodeId"));
+    const auto label = map->text("label");
     passage.links.push_back({.text = label.empty() ? target : label, .target = target});
   }
   return passage;
@@ -386,9 +389,9 @@ Result<std::string, Problem> write_json_story(const StoryDocument& document) {
 Result<std::string, Problem> write_twee_story(const StoryDocument& document, const model::Model& model,
                                               std::string_view ifid, Random& random) {
   const PassageNames names(document.nodes, longest_label(model));
-  TweeStory story{.title = text_at(document.story, "title"),
+  TweeStory story{.title = document.story.text("title"),
                   .ifid = std::string(ifid),
-                  .start = names.of(text_at(document.story, "startNodeId")),
+                  .start = names.of(document.story.text("startNodeId")),
                   .passages = {}};
   for (const auto& node : document.nodes) story.passages.push_back(to_passage(node, names));
   auto text = write_twee(story);

@@ -66,7 +66,7 @@ class Import {
       auto* draft = TRY(transaction.create(stories_.story(), std::move(attributes), Source::Model));
       const auto expiry = std::chrono::floor<std::chrono::seconds>(clock_.now() + kUnfinishedImport);
       draft->after->set(ttl(), AttributeValue::number(expiry.time_since_epoch().count()));
-      story_id_ = text_at(*draft->after, "id");
+      story_id_ = draft->after->text("id");
       return {};
     });
   }
@@ -150,14 +150,14 @@ bool is_json(const http::Request& request) { return request.header("Content-Type
 
 Result<http::Response, Problem> export_story(const StoryAccess& stories, Random& random, const app::NativeCall& call) {
   StoryDocument document{.story = call.within->attributes, .nodes = {}};
-  const auto id = text_at(document.story, "id");
+  const auto id = document.story.text("id");
   MemoryClaim memory(call.call.memory, MemoryPart::Answers);
   for (auto& node : TRY(stories.nodes_in_order(id, call.caller(), memory))) {
     document.nodes.push_back(std::move(node.attributes));
   }
-  const bool as_twee = text_at(call.inputs, "format") == "twee";
-  auto answer = json_answer(200, TRY(as_twee ? write_twee_story(document, stories.model(), upper_case(id), random)
-                                             : write_json_story(document)));
+  const bool as_twee = call.inputs.text("format") == "twee";
+  auto answer = app::json_answer(200, TRY(as_twee ? write_twee_story(document, stories.model(), upper_case(id), random)
+                                                  : write_json_story(document)));
   if (as_twee) answer.content_type = kTweeType;
   answer.headers =
       fmt::format("Content-Disposition: attachment; filename=\"{}.{}\"\r\n", id, as_twee ? "twee" : "json");
@@ -183,7 +183,7 @@ Result<http::Response, Problem> import_story(const StoryAccess& stories, const C
   const auto story = TRY(is_json(call.call.request) ? import_json() : import_twee());
   std::string body;
   app::append_object(body, stories.model().table, story);
-  auto answer = json_answer(201, std::move(body));
+  auto answer = app::json_answer(201, std::move(body));
   answer.headers = fmt::format("Location: /systems/{}/v1{}\r\nETag: {}\r\n", stories.model().name, app::path_of(story),
                                app::etag_of(story));
   return answer;

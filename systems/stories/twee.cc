@@ -12,7 +12,8 @@
 //   :: Name of the passage [tag other] {"position":"10,10"}
 //   Text, with links: [[go on->Target]], [[Target<-go on]], [[go on|Target]], [[Target]]
 //
-// In names and tags a backslash stands before [ ] { } and itself.  StoryTitle and StoryData are passages of their own kind.
+// In names and tags a backslash stands before [ ] { } and itself.  StoryTitle and StoryData are passages of their own
+// kind.
 namespace stator::systems::stories {
 namespace {
 
@@ -26,7 +27,8 @@ constexpr std::string_view kTitle = "StoryTitle";
 constexpr std::string_view kData = "StoryData";
 constexpr std::string_view kStart = "Start";
 
-std::string_view trim(std::string_view text) {
+// Without the white space around it, line breaks included.
+std::string_view trim_lines(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
@@ -50,14 +52,16 @@ std::string escape(std::string_view text) {
   return out;
 }
 
-// The last character of what was put in may begin the next one: "[[[" holds "[[" twice.  `to` ends without holding `from`.
+// The last character of what was put in may begin the next one: "[[[" holds "[[" twice.  `to` ends without holding
+// `from`.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size() - 1)) {
     text.replace(at, from.size(), to);
   }
 }
 
-// A passage's text as such: nothing in it begins a passage or is a link.  Twee cannot escape these, so a space keeps them apart.
+// A passage's text as such: nothing in it begins a passage or is a link.  Twee cannot escape these, so a space keeps
+// them apart.
 std::string neutral_text(std::string text) {
   replace_all(text, "[[", "[ [");
   replace_all(text, "\n::", "\n ::");
@@ -87,7 +91,7 @@ Result<TweePassage> read_header(std::string_view header, std::size_t line) {
   TweePassage passage;
   const auto tags = find_bare(header, '[');
   const auto metadata = find_bare(header, '{');
-  passage.name = unescape(trim(header.substr(0, std::min(tags, metadata))));
+  passage.name = unescape(trim_lines(header.substr(0, std::min(tags, metadata))));
   if (passage.name.empty()) return validation_error(fmt::format("line {}: a passage without a name", line));
   if (passage.name.size() > kMostNameBytes) {
     return validation_error(fmt::format("line {}: the name of a passage has at most {} bytes", line, kMostNameBytes));
@@ -97,7 +101,7 @@ Result<TweePassage> read_header(std::string_view header, std::size_t line) {
     if (end == std::string_view::npos)
       return validation_error(fmt::format("line {}: the tags of {} are not closed", line, passage.name));
     auto rest = header.substr(tags + 1, end - tags - 1);
-    while (!(rest = trim(rest)).empty()) {
+    while (!(rest = trim_lines(rest)).empty()) {
       const auto space = std::min(rest.find(' '), rest.size());
       passage.tags.push_back(unescape(rest.substr(0, space)));
       rest.remove_prefix(space);
@@ -108,15 +112,15 @@ Result<TweePassage> read_header(std::string_view header, std::size_t line) {
 
 TweeLink read_link(std::string_view inside) {
   if (const auto arrow = inside.rfind("->"); arrow != std::string_view::npos) {
-    return {std::string(trim(inside.substr(0, arrow))), std::string(trim(inside.substr(arrow + 2)))};
+    return {std::string(trim_lines(inside.substr(0, arrow))), std::string(trim_lines(inside.substr(arrow + 2)))};
   }
   if (const auto arrow = inside.find("<-"); arrow != std::string_view::npos) {
-    return {std::string(trim(inside.substr(arrow + 2))), std::string(trim(inside.substr(0, arrow)))};
+    return {std::string(trim_lines(inside.substr(arrow + 2))), std::string(trim_lines(inside.substr(0, arrow)))};
   }
   if (const auto bar = inside.find('|'); bar != std::string_view::npos) {
-    return {std::string(trim(inside.substr(0, bar))), std::string(trim(inside.substr(bar + 1)))};
+    return {std::string(trim_lines(inside.substr(0, bar))), std::string(trim_lines(inside.substr(bar + 1)))};
   }
-  return {std::string(trim(inside)), std::string(trim(inside))};
+  return {std::string(trim_lines(inside)), std::string(trim_lines(inside))};
 }
 
 // Takes the links out of a passage's text.  False when there are too many.
@@ -133,7 +137,7 @@ bool take_links(std::string_view body, TweePassage& passage) {
     at = close + 2;
   }
   text += body.substr(at);
-  passage.text = std::string(trim(text));
+  passage.text = std::string(trim_lines(text));
   return true;
 }
 
@@ -205,11 +209,11 @@ Result<bool> TweeReader::end_passage() {
   auto passage = *std::exchange(passage_, std::nullopt);
   const auto body = std::exchange(body_, {});
   if (passage.name == kTitle) {
-    title_ = trim(body);
+    title_ = trim_lines(body);
     return false;
   }
   if (passage.name == kData) {
-    read_story_data(trim(body), ifid_, start_);
+    read_story_data(trim_lines(body), ifid_, start_);
     return false;
   }
   if (has_tag(passage, "script") || has_tag(passage, "stylesheet")) return false;
@@ -232,7 +236,7 @@ Result<bool> TweeReader::take_line() {
   if (passage_) {
     TRY(add_to_body(line_));
     if (whole_) TRY(add_to_body("\n"));
-  } else if (!trim(line_).empty()) {
+  } else if (!trim_lines(line_).empty()) {
     return error("text before the first passage; passages begin with ::");
   }
   return false;

@@ -18,7 +18,7 @@ using runtime::Problem;
 
 // Objects as the model's own routes answer them.
 http::Response object_answer(int status, const model::Model& model, const runtime::Object& object) {
-  http::Response answer{.status = status, .content_type = app::kJsonType, .headers = {}, .body = {}, .close = false};
+  auto answer = app::json_answer(status, {});
   answer.headers = fmt::format("ETag: {}\r\n", app::etag_of(object));
   if (status == 201) answer.headers += fmt::format("Location: /systems/{}/v1{}\r\n", model.name, app::path_of(object));
   app::append_object(answer.body, model.table, object);
@@ -64,7 +64,7 @@ Result<void, Problem> keep_suspended(const model::Model& model, runtime::Transac
 
 }  // namespace
 
-app::Natives extension(const app::ExtensionParts& parts) {
+app::Additions extension(const app::ExtensionParts& parts) {
   auto& repository = parts.repository;
   const auto& model = repository.model();
   const auto order = std::make_shared<ItemOrder>(repository);
@@ -73,10 +73,11 @@ app::Natives extension(const app::ExtensionParts& parts) {
   });
   repository.make_room(*model.find_entity("WATCHLIST_ITEM"),
                        [order](const value::Item& naming) { return order->make_room(*naming.find("watchlistId")); });
-  return {
-      {"clone", [&repository, &clock = parts.clock](const NativeCall& call) { return clone(repository, clock, call); }},
-      {"move", [&repository, order](const NativeCall& call) { return move(*order, repository.model(), call); }},
-  };
+  return {.natives = {
+              {"clone",
+               [&repository, &clock = parts.clock](const NativeCall& call) { return clone(repository, clock, call); }},
+              {"move", [&repository, order](const NativeCall& call) { return move(*order, repository.model(), call); }},
+          }};
 }
 
 }  // namespace stator::systems::worthwatch

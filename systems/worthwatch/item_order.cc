@@ -31,13 +31,7 @@ const runtime::Caller& the_system() {
   return system;
 }
 
-std::int64_t position_in(const Item& attributes) {
-  const auto* position = attributes.find("position");
-  const auto* number = position == nullptr ? nullptr : position->as_number();
-  return number == nullptr ? 0 : number->to_int64().value_or(0);
-}
-
-std::int64_t position_of(const Object& item) { return position_in(item.attributes); }
+std::int64_t position_of(const Object& item) { return item.attributes.integer("position"); }
 
 bool is_same(const Item& a, const Item& b) {
   return *a.find("contentType") == *b.find("contentType") && *a.find("contentId") == *b.find("contentId");
@@ -91,7 +85,7 @@ Result<Object, Problem> ItemOrder::try_to_move(const Item& item, const Place& pl
   Object moved;
   TRY(repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
     const auto* anchor = TRY(transaction.load(entity_, anchor_naming));
-    if (anchor == nullptr || position_in(*anchor->after) != target.anchor) return rearranged();
+    if (anchor == nullptr || anchor->after->integer("position") != target.anchor) return rearranged();
     transaction.depend_on(*anchor, {"position"});
     auto* draft = TRY(transaction.load(entity_, item));
     if (draft == nullptr) return runtime::not_found(entity_.name);
@@ -146,7 +140,8 @@ Result<void, Problem> ItemOrder::spread_out(const AttributeValue& watchlist_id) 
   }
 }
 
-// Nobody may have added or removed an item meanwhile, or moved one of these, or any if they are few enough to be looked at.
+// Nobody may have added or removed an item meanwhile, or moved one of these, or any if they are few enough to be looked
+// at.
 Result<void, Problem> ItemOrder::shift(const AttributeValue& watchlist_id, const std::vector<Object>& items,
                                        const std::vector<Shifted>& moves) {
   const Item list_naming{{"watchlistId", watchlist_id}};
@@ -157,7 +152,7 @@ Result<void, Problem> ItemOrder::shift(const AttributeValue& watchlist_id, const
     transaction.depend_on(*list, {"itemCount"});
     const auto unmoved = [&](const Object& item) -> Result<runtime::Draft*, Problem> {
       auto* draft = TRY(transaction.load(entity_, item.attributes));
-      if (draft == nullptr || position_in(*draft->after) != position_of(item)) return rearranged();
+      if (draft == nullptr || draft->after->integer("position") != position_of(item)) return rearranged();
       transaction.depend_on(*draft, {"position"});
       return draft;
     };

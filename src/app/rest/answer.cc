@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "stator/app/rest/target.h"
 #include "stator/model/problem_list.h"
 #include "stator/model/validate.h"
@@ -18,13 +20,10 @@ std::string text_of(const value::AttributeValue& value) {
   return {};
 }
 
-// Writes the members of an object one by one.
+// Writes the members of an object one by one, until end().
 class Members {
  public:
   explicit Members(std::string& out) : out_(out) { out_ += '{'; }
-  ~Members() { out_ += '}'; }
-  Members(const Members&) = delete;
-  Members& operator=(const Members&) = delete;
 
   std::string& next(std::string_view name) {
     if (!first_) out_ += ',';
@@ -33,6 +32,7 @@ class Members {
     out_ += ':';
     return out_;
   }
+  void end() { out_ += '}'; }
 
  private:
   std::string& out_;
@@ -54,6 +54,10 @@ runtime::Problem problem(runtime::ProblemKind kind, std::string_view code, std::
   return {.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
 }
 
+runtime::Problem nothing_there() {
+  return problem(runtime::ProblemKind::NotFound, "NotFound", "there is no such thing");
+}
+
 int status_of(runtime::ProblemKind kind) {
   using Kind = runtime::ProblemKind;
   switch (kind) {
@@ -71,9 +75,14 @@ int status_of(runtime::ProblemKind kind) {
   return 500;
 }
 
+http::Response json_answer(int status, std::string body) {
+  return {.status = status, .content_type = kJsonType, .headers = {}, .body = std::move(body), .close = false};
+}
+
+http::Response no_content() { return {.status = 204, .content_type = {}, .headers = {}, .body = {}, .close = false}; }
+
 http::Response problem_answer(const runtime::Problem& problem) {
-  http::Response response{
-      .status = status_of(problem.kind), .content_type = kJsonType, .headers = {}, .body = {}, .close = false};
+  auto response = json_answer(status_of(problem.kind), {});
   if (response.status == 401) response.headers = "WWW-Authenticate: Bearer\r\n";
   if (response.status == 429 || response.status == 503) response.headers = "Retry-After: 1\r\n";
   value::JsonWriter json(response.body);
@@ -106,6 +115,7 @@ void append_object(std::string& out, const model::TableDesign& table, const runt
   for (const auto& [name, joined] : object.joined) append_object(members.next(name), table, joined);
   if (!object.nested_as.empty()) append_objects(members.next(object.nested_as), table, object.nested);
   if (object.continued) members.next("continued") += "true";
+  members.end();
 }
 
 std::string list_body(const model::TableDesign& table, const runtime::Page& page, std::string_view next_token) {
@@ -113,6 +123,7 @@ std::string list_body(const model::TableDesign& table, const runtime::Page& page
   Members members(body);
   append_objects(members.next("items"), table, page.objects);
   if (!next_token.empty()) value::append_json_string(members.next("nextToken"), next_token);
+  members.end();
   return body;
 }
 

@@ -15,6 +15,10 @@ namespace stator::app {
 inline constexpr std::string_view kJsonType = "application/json";
 
 runtime::Problem problem(runtime::ProblemKind kind, std::string_view code, std::string_view message);
+runtime::Problem nothing_there();  // NotFound, of something that has no name
+
+http::Response json_answer(int status, std::string body);
+http::Response no_content();  // 204
 
 // {"code": ..., "message": ..., "details": [{"attribute": ..., "problem": ...}]} with the status of its kind.  At most
 // model::kMostProblems details, and behind them "more": how many there are beside those.
@@ -22,8 +26,8 @@ http::Response problem_answer(const runtime::Problem& problem);
 
 int status_of(runtime::ProblemKind kind);
 
-// Attributes in the order of the model, hidden ones and keys left out; then the type and the version under the table's names for
-// them, nested and joined objects, and `continued` where a parent's children began on an earlier page.
+// Attributes in the order of the model, hidden ones and keys left out; then the type and the version under the table's
+// names for them, nested and joined objects, and `continued` where a parent's children began on an earlier page.
 void append_object(std::string& out, const model::TableDesign& table, const runtime::Object& object);
 
 // {"items": [...], "nextToken": "..."}; an empty token is left out.

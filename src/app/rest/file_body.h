@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "stator/app/rest/system.h"
+#include "stator/app/rest/rest_call.h"
 #include "stator/base/byte_source.h"
 #include "stator/http/body_reader.h"
 #include "stator/runtime/problem.h"

@@ -47,18 +47,6 @@ std::string digest_of(std::initializer_list<std::string_view> texts) {
   return base64url(sha256(parts));
 }
 
-std::string text_at(const value::Item& item, std::string_view name) {
-  const auto* value = item.find(name);
-  const auto* text = value != nullptr ? value->as_string() : nullptr;
-  return text != nullptr ? *text : std::string();
-}
-
-std::int64_t number_at(const value::Item& item, std::string_view name) {
-  const auto* value = item.find(name);
-  const auto* number = value != nullptr ? value->as_number() : nullptr;
-  return number != nullptr ? number->to_int64().value_or(0) : 0;
-}
-
 Problem conflict(std::string_view code, std::string_view message) {
   return {.kind = ProblemKind::Conflict, .code = std::string(code), .message = std::string(message), .details = {}};
 }
@@ -148,17 +136,17 @@ Result<std::variant<IdempotencyStore::Claimed, http::Response>, Problem> Idempot
   if (answer.written()) return Claim(std::move(claimed));
   const auto& before = answer.refusals.front().item;
   if (!before) return still_running();
-  if (text_at(*before, kRequest) != request_digest) {
+  if (before->text(kRequest) != request_digest) {
     return conflict("IdempotencyKeyReused", "this Idempotency-Key was used for another request");
   }
   if (before->find(kStatus) == nullptr) {
-    return now < number_at(*before, kClaimedUntil) ? still_running() : outcome_unknown();
+    return now < before->integer(kClaimedUntil) ? still_running() : outcome_unknown();
   }
   if (before->find(kBody) == nullptr) return answer_not_kept();
-  return Claim(http::Response{.status = static_cast<int>(number_at(*before, kStatus)),
+  return Claim(http::Response{.status = static_cast<int>(before->integer(kStatus)),
                               .content_type = kJsonType,
-                              .headers = text_at(*before, kHeaders) + "Idempotency-Replayed: true\r\n",
-                              .body = text_at(*before, kBody),
+                              .headers = before->text(kHeaders) + "Idempotency-Replayed: true\r\n",
+                              .body = before->text(kBody),
                               .close = false});
 }
 

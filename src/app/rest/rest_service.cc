@@ -16,6 +16,7 @@
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
 #include "stator/http/content_coding.h"
+#include "stator/http/page.h"
 #include "stator/value/json.h"
 
 namespace stator::app {
@@ -88,16 +89,13 @@ http::Response encoding_refused() {
   return problem_answer(problem(ProblemKind::Invalid, "InvalidEncoding", http::unknown_coding().message));
 }
 
-bool is_known_coding(std::string_view content_encoding) {
-  return content_encoding.empty() || http::content_coding_of(content_encoding).has_value();
-}
-
-void compress(http::Response& response, std::string_view accept_encoding) {
-  if (response.body.size() <= kCompressAbove || accept_encoding.empty()) return;
-  const auto coding = http::accepted_coding(accept_encoding);
-  if (coding == http::ContentCoding::Identity) return;
-  response.body = http::encode_content(coding, response.body);
-  response.headers += fmt::format("Content-Encoding: {}\r\nVary: Accept-Encoding\r\n", http::name_of(coding));
+http::CorsRules cors_rules(std::vector<std::string> origins) {
+  constexpr std::string_view kMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+  return {.origins = std::move(origins),
+          .exposed_headers = "ETag, Location, Allow, Retry-After, Idempotency-Replayed",
+          .server_methods = kMethods,
+          .page_methods = kMethods,
+          .preflight_age = std::chrono::hours(24)};
 }
 
 }  // namespace
@@ -106,10 +104,11 @@ RestService::RestService(std::vector<System*> systems, TokenVerifier& tokens, Re
     : systems_(std::move(systems)),
       tokens_(tokens),
       options_(std::move(options)),
+      cors_(cors_rules(options_.cors_origins)),
       workers_(options_.workers, options_.queue) {}
 
 std::optional<http::Response> RestService::quick_answer(const http::Request& request) const {
-  if (request.method == "OPTIONS") return preflight(request);
+  if (request.method == "OPTIONS") return cors_.preflight(request);
   const auto* system = find_system(request.path);
   const bool about_it = system != nullptr && reads(request) &&
                         (below(*system, request.path).size() <= 1 || below(*system, request.path) == "/openapi.json");
@@ -144,8 +143,10 @@ void RestService::answer_info(const http::Request& request, http::Responder resp
 }
 
 http::Response RestService::finished(http::Response response, const http::Request& request) const {
-  response.headers += cors_headers(request.header("Origin"));
-  compress(response, request.header("Accept-Encoding"));
+  response.headers += cors_.headers(request);
+  if (http::compress(response, request.header("Accept-Encoding"), kCompressAbove)) {
+    response.headers += "Vary: Accept-Encoding\r\n";
+  }
   return response;
 }
 
@@ -208,13 +209,13 @@ http::Admission RestService::admit(const http::Request& head) {
       labels.error = "Refused";
       return refusal;
     }
-    if (is_known_coding(head.header("Content-Encoding"))) return std::nullopt;
+    if (http::content_coding_of(head.header("Content-Encoding"))) return std::nullopt;
     labels.error = "InvalidEncoding";
     return encoding_refused();
   };
   admission.refusal = decide();
   if (!admission.refusal) return admission;
-  admission.refusal->headers += cors_headers(head.header("Origin"));
+  admission.refusal->headers += cors_.headers(head);
   record(task, labels, admission.refusal->status);
   return admission;
 }
@@ -256,12 +257,7 @@ System* RestService::find_system(std::string_view path) const {
 http::Response RestService::plain_answer(const http::Request& request) const {
   if (const auto* system = find_system(request.path)) {
     if (below(*system, request.path) == "/openapi.json") return text_answer(kJsonType, system->openapi());
-    auto page = text_answer("text/html; charset=utf-8", std::string(kTryPage));
-    page.headers =
-        "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
-        "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'\r\n";
-    return page;
+    return http::page_answer(kTryPage);
   }
   if (reads(request) && request.path == "/health") {
     return options_.health ? options_.health() : text_answer(kJsonType, "{\"status\":\"ok\"}\n");
@@ -308,7 +304,7 @@ void RestService::work(const Task& task, http::Responder responder) {
     if (!held && reads(request)) {
       labels.error = kOverloaded;
       response = problem_answer(overloaded());
-      response.headers += cors_headers(request.header("Origin"));
+      response.headers += cors_.headers(request);
     }
   }
   record(task, labels, response.status);
@@ -392,14 +388,14 @@ http::Response RestService::answer(const Task& task, RequestLabels& labels) {
   MemoryClaim inflated(options_.memory, MemoryPart::Bodies), values(options_.memory, MemoryPart::Values);
   std::string decoded;
   const auto encoding = request.header("Content-Encoding");
-  if (!is_known_coding(encoding)) return refuse_with(unreadable(http::unknown_coding()));
+  if (!http::content_coding_of(encoding)) return refuse_with(unreadable(http::unknown_coding()));
   if (!takes_files(*match.route)) {
     if (!encoding.empty()) {
       if (auto refusal = system.refuse_by_head(*match.route, request, !body.empty(), identity)) {
         labels.error = "Refused";
         return std::move(*refusal);
       }
-      auto content = inflate_body(encoding, body, limit, inflated);
+      auto content = http::decode_content(encoding, body, limit, &inflated);
       if (!content) return refuse_with(unreadable(naming_setting(content.error(), setting)));
       decoded = std::move(*content);
       body = decoded;
@@ -427,32 +423,6 @@ http::Response RestService::answer(const Task& task, RequestLabels& labels) {
   if (!outcome) return refuse_with(outcome.error());
   if (outcome->status >= 400) labels.error = "Refused";
   return std::move(outcome).value();
-}
-
-http::Response RestService::preflight(const http::Request& request) const {
-  http::Response response{
-      .status = 204, .content_type = {}, .headers = cors_headers(request.header("Origin")), .body = {}, .close = false};
-  constexpr std::string_view kMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
-  if (response.headers.empty()) {
-    response.headers = fmt::format("Allow: {}\r\n", kMethods);
-    return response;
-  }
-  response.headers += fmt::format("Access-Control-Allow-Methods: {}\r\nAccess-Control-Max-Age: 86400\r\n", kMethods);
-  if (const auto wanted = request.header("Access-Control-Request-Headers"); !wanted.empty()) {
-    response.headers += fmt::format("Access-Control-Allow-Headers: {}\r\n", wanted);
-  }
-  return response;
-}
-
-std::string RestService::cors_headers(std::string_view origin) const {
-  if (origin.empty() || options_.cors_origins.empty()) return {};
-  const auto& allowed = options_.cors_origins;
-  const bool any = std::ranges::find(allowed, "*") != allowed.end();
-  if (!any && std::ranges::find(allowed, origin) == allowed.end()) return {};
-  return fmt::format(
-      "Access-Control-Allow-Origin: {}\r\nAccess-Control-Expose-Headers: ETag, Location, Allow, Retry-After, "
-      "Idempotency-Replayed\r\nVary: Origin\r\n",
-      any ? std::string_view("*") : origin);
 }
 
 }  // namespace stator::app

@@ -13,6 +13,7 @@
 #include "stator/app/rest/system.h"
 #include "stator/app/rest/worker_pool.h"
 #include "stator/base/memory_budget.h"
+#include "stator/http/cors.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
 
@@ -23,8 +24,8 @@ struct RestServiceOptions {
   std::size_t max_body_bytes = 16 << 20;       // of a file that is sent, also once it is decompressed
   std::size_t max_rest_body_bytes = 1 << 20;   // of any other body, likewise
   std::size_t workers = 64;                    // requests that are worked on at the same time
-  // The database never makes anybody wait.  Then a request is answered where it arrives, because a thread that is handed it costs as
-  // much as the request; but for native actions, whose work has no bound.
+  // The database never makes anybody wait.  Then a request is answered where it arrives, because a thread that is
+  // handed it costs as much as the request; but for native actions, whose work has no bound.
   bool at_once = false;
   std::size_t queue = 4096;  // requests that wait for one of them; more are answered 503
   bool access_log = false;
@@ -93,12 +94,11 @@ class RestService final : public http::Handler {
   std::size_t body_limit(const Route& route) const;
   void record(const Task& task, const RequestLabels& labels, int status);
   System* find_system(std::string_view path) const;
-  http::Response preflight(const http::Request& request) const;
-  std::string cors_headers(std::string_view origin) const;
 
   const std::vector<System*> systems_;
   TokenVerifier& tokens_;
   const RestServiceOptions options_;
+  const http::Cors cors_;
   http::RequestMetrics requests_{"stator_app", "system"};
   WorkerPool workers_;  // last: its threads use everything above
 };

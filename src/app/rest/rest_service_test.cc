@@ -64,9 +64,9 @@ class Hall {
                 }
                 return http::Response{.status = 200, .content_type = {}, .headers = {}, .body = std::to_string(bytes)};
               };
-              return Natives{{"dance", [dance = std::move(dance)](const NativeCall&) { return dance(); }},
-                             {"invite", count},
-                             {"clean", count}};
+              return Additions{.natives = {{"dance", [dance = std::move(dance)](const NativeCall&) { return dance(); }},
+                                           {"invite", count},
+                                           {"clean", count}}};
             }))),
         memory_(memory),
         service_({system_.get()}, verifier_, {.workers = 1, .at_once = at_once, .memory = &memory_}),

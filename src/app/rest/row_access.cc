@@ -15,6 +15,9 @@ using runtime::ProblemKind;
 using runtime::Transaction;
 using value::Item;
 
+// A body above this costs more to decode than it costs to read the rows that its path names.
+constexpr std::size_t kLargeBody = std::size_t{64} << 10;
+
 // Parents that the path names, as the create will look for them.
 Result<void, Problem> check_named_parents(Transaction& transaction, const model::Model& model,
                                           const model::Entity& entity, const Item& attributes, const Caller& caller) {
@@ -113,11 +116,12 @@ std::optional<Problem> turned_away(const Route& route, const Caller& caller) {
   return std::visit([&](const auto& target) { return turned_away_from(target, caller); }, route.target);
 }
 
-Result<void, Problem> check_rows(runtime::Repository& repository, const Route& route, const Item& named,
-                                 const Caller& caller) {
+Result<void, Problem> check_rows_first(runtime::Repository& repository, const Route& route, const Item& named,
+                                       const RestCall& call) {
+  if (call.body.size() <= kLargeBody) return {};
   return repository.transact([&](Transaction& transaction) {
     return std::visit(
-        [&](const auto& target) { return check_target(transaction, repository.model(), target, named, caller); },
+        [&](const auto& target) { return check_target(transaction, repository.model(), target, named, call.caller()); },
         route.target);
   });
 }

@@ -196,17 +196,17 @@ std::string text_of(const value::Item& item, std::string_view name) {
   return *found->as_string();
 }
 
-Natives natives(const ExtensionParts&) {
-  Natives all;
-  all["water"] = [](const NativeCall& call) -> Result<http::Response, runtime::Problem> {
+Additions natives(const ExtensionParts&) {
+  Additions all;
+  all.natives["water"] = [](const NativeCall& call) -> RestAnswer {
     return said(text_of(call.inputs, "litres") + " " + text_of(call.inputs, "how") + " on " +
                 text_of(call.within->attributes, "bedId"));
   };
-  all["prune"] = [](const NativeCall&) -> Result<http::Response, runtime::Problem> { return said("pruned"); };
-  all["weather"] = [](const NativeCall& call) -> Result<http::Response, runtime::Problem> {
+  all.natives["prune"] = [](const NativeCall&) -> RestAnswer { return said("pruned"); };
+  all.natives["weather"] = [](const NativeCall& call) -> RestAnswer {
     return said("sun on " + text_of(call.inputs, "day"));
   };
-  all["seed"] = [](const NativeCall& call) -> Result<http::Response, runtime::Problem> {
+  all.natives["seed"] = [](const NativeCall& call) -> RestAnswer {
     FileBody file(call.call);
     std::string text;
     while (true) {
@@ -216,11 +216,11 @@ Natives natives(const ExtensionParts&) {
       text += *piece;
     }
   };
-  all["rest"] = [](const NativeCall& call) -> Result<http::Response, runtime::Problem> {
+  all.natives["rest"] = [](const NativeCall& call) -> RestAnswer {
     if (text_of(call.inputs, "hours") == "99") throw std::runtime_error("overslept");
     return said("rested " + text_of(call.inputs, "hours"));
   };
-  all["clear"] = [](const NativeCall& call) -> Result<http::Response, runtime::Problem> {
+  all.natives["clear"] = [](const NativeCall& call) -> RestAnswer {
     return said("cleared " + text_of(call.inputs, "kind"));
   };
   return all;
@@ -239,7 +239,7 @@ struct SystemTest : ::testing::Test {
 TEST(SystemOpen, NeedsTheCppOfEveryNativeAction) {
   const Garden without([](const ExtensionParts& parts) {
     auto some = natives(parts);
-    some.erase("seed");
+    some.natives.erase("seed");
     return some;
   });
   EXPECT_EQ(without.error(), "garden: seed is native, and this program has no C++ for it");
@@ -347,15 +347,16 @@ TEST_F(SystemTest, AHeaderThatDecidesWhetherSomethingIsDoneIsNotEmpty) {
 
 TEST(SystemExtension, LooksAtEveryCallBeforehandAndTakesOutWhatIsNotForItsCaller) {
   Garden guarded([](const ExtensionParts& parts) {
-    parts.beforehand = [](const RouteMatch& match, const RestCall& call) -> Result<void, runtime::Problem> {
+    auto additions = natives(parts);
+    additions.beforehand = [](const RouteMatch& match, const RestCall& call) -> Result<void, runtime::Problem> {
       if (call.identity != nullptr && call.identity->email.empty()) return runtime::forbidden();
       return match.route->label == "weather" ? Result<void, runtime::Problem>(runtime::not_found("weather"))
                                              : Result<void, runtime::Problem>();
     };
-    parts.redact = [](runtime::Object& object, const runtime::Caller& caller) {
+    additions.redact = [](runtime::Object& object, const runtime::Caller& caller) {
       if (caller.subject != text_of(object.attributes, "userId")) object.attributes.erase("open");
     };
-    return natives(parts);
+    return additions;
   });
   const auto nameless = somebody("ann");
   auto ann = nameless, bob = somebody("bob");

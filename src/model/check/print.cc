@@ -11,7 +11,7 @@ namespace {
 
 std::string_view severity_name(Severity severity) { return severity == Severity::Error ? "error" : "warning"; }
 
-std::string json_text(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string json;
   value::append_json_string(json, text);
   return json;
@@ -45,9 +45,9 @@ std::string to_json(const Diagnostics& diagnostics) {
   return array(diagnostics, [](const Diagnostic& each) {
     return fmt::format(
         R"({{"severity":"{}","code":{},"file":{},"line":{},"column":{},"subject":{},"message":{},"witness":{},"fix":{},"accepted":{}}})",
-        severity_name(each.severity), json_text(each.code), json_text(each.file), each.position.line,
-        each.position.column, json_text(each.subject), json_text(each.message), json_text(each.witness),
-        json_text(each.fix), json_text(each.accepted));
+        severity_name(each.severity), json_string(each.code), json_string(each.file), each.position.line,
+        each.position.column, json_string(each.subject), json_string(each.message), json_string(each.witness),
+        json_string(each.fix), json_string(each.accepted));
   });
 }
 
@@ -71,10 +71,11 @@ std::string to_text(const std::vector<PatternCost>& reads, const std::vector<Wri
 std::string to_json(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes) {
   const auto read = [](const PatternCost& each) {
     return fmt::format(R"({{"pattern":{},"reads":{},"requests":{},"itemsRead":{},"readUnits":{}}})",
-                       json_text(each.pattern), json_text(each.reads), each.requests, each.items_read, each.read_units);
+                       json_string(each.pattern), json_string(each.reads), each.requests, each.items_read,
+                       each.read_units);
   };
   const auto write = [](const WriteCost& each) {
-    return fmt::format(R"({{"entity":{},"rows":{},"indexEntries":{},"writeUnits":{}}})", json_text(each.entity),
+    return fmt::format(R"({{"entity":{},"rows":{},"indexEntries":{},"writeUnits":{}}})", json_string(each.entity),
                        each.rows, each.index_entries, each.write_units);
   };
   return fmt::format(R"({{"patterns":{},"creates":{}}})", array(reads, read), array(writes, write));

@@ -24,18 +24,6 @@ constexpr std::chrono::milliseconds kFirstTableWait{5};
 constexpr std::chrono::milliseconds kLongestTableWait{50};
 constexpr unsigned kTableWaits = 1200;  // a minute
 
-std::string text_of(const Item& item, std::string_view name) {
-  const auto* found = item.find(name);
-  const auto* text = found != nullptr ? found->as_string() : nullptr;
-  return text != nullptr ? *text : std::string();
-}
-
-std::int64_t integer_of(const Item& item, std::string_view name) {
-  const auto* found = item.find(name);
-  const auto* number = found != nullptr ? found->as_number() : nullptr;
-  return number != nullptr ? number->to_int64().value_or(0) : 0;
-}
-
 bool flag_of(const Item& item, std::string_view name) {
   const auto* found = item.find(name);
   const auto* flag = found != nullptr ? found->as_bool() : nullptr;
@@ -46,14 +34,14 @@ AttributeValue text(std::string_view content) { return AttributeValue::string(co
 AttributeValue number(std::int64_t content) { return AttributeValue::number(content); }
 
 ShardProgress shard_from(const Item& row) {
-  ShardProgress shard{.id = text_of(row, "Row").substr(kShardPrefix.size()),
-                      .parent = text_of(row, "Parent"),
-                      .owner = text_of(row, "Owner"),
-                      .expires_ms = integer_of(row, "Expires"),
+  ShardProgress shard{.id = row.text("Row").substr(kShardPrefix.size()),
+                      .parent = row.text("Parent"),
+                      .owner = row.text("Owner"),
+                      .expires_ms = row.integer("Expires"),
                       .checkpoint = {},
-                      .read_to_ms = integer_of(row, "ReadTo"),
+                      .read_to_ms = row.integer("ReadTo"),
                       .done = flag_of(row, "Done")};
-  if (auto checkpoint = text_of(row, "Checkpoint"); !checkpoint.empty()) shard.checkpoint = std::move(checkpoint);
+  if (auto checkpoint = row.text("Checkpoint"); !checkpoint.empty()) shard.checkpoint = std::move(checkpoint);
   return shard;
 }
 
@@ -129,10 +117,10 @@ Result<std::vector<Item>, Problem> ConsistencyTable::rows_with_prefix(std::strin
 Result<std::optional<StreamProgress>, Problem> ConsistencyTable::stream() {
   const auto row = TRY(dynamo_.get(name_, key(kStreamRow)));
   if (!row) return std::optional<StreamProgress>();
-  return std::optional(StreamProgress{.stream = text_of(*row, "Stream"),
-                                      .verifying = text_of(*row, "State") == kVerifying,
-                                      .owner = text_of(*row, "Owner"),
-                                      .expires_ms = integer_of(*row, "Expires")});
+  return std::optional(StreamProgress{.stream = row->text("Stream"),
+                                      .verifying = row->text("State") == kVerifying,
+                                      .owner = row->text("Owner"),
+                                      .expires_ms = row->integer("Expires")});
 }
 
 Result<bool, Problem> ConsistencyTable::begin_verification(const std::optional<StreamProgress>& seen,
@@ -265,12 +253,12 @@ Result<std::optional<std::string>, Problem> ConsistencyTable::parts_of(std::stri
 Result<std::vector<ParkedRecord>, Problem> ConsistencyTable::parked() {
   std::vector<ParkedRecord> records;
   for (const auto& found : TRY(rows_with_prefix(kParkedPrefix))) {
-    ParkedRecord record{.id = text_of(found, "Row").substr(kParkedPrefix.size()),
-                        .record = text_of(found, "Record"),
-                        .problem = text_of(found, "Problem"),
-                        .attempts = static_cast<unsigned>(integer_of(found, "Attempts")),
-                        .parked_at = text_of(found, "ParkedAt")};
-    if (const auto count = integer_of(found, "Parts"); count > 0) {
+    ParkedRecord record{.id = found.text("Row").substr(kParkedPrefix.size()),
+                        .record = found.text("Record"),
+                        .problem = found.text("Problem"),
+                        .attempts = static_cast<unsigned>(found.integer("Attempts")),
+                        .parked_at = found.text("ParkedAt")};
+    if (const auto count = found.integer("Parts"); count > 0) {
       auto whole = TRY(parts_of(record.id, count));
       if (!whole) {  // it was carried, and forgetting it was interrupted
         TRY(unpark(record.id));
@@ -286,7 +274,7 @@ Result<std::vector<ParkedRecord>, Problem> ConsistencyTable::parked() {
 // The row that lists it last: what is left of an interruption is found again.
 Result<void, Problem> ConsistencyTable::unpark(std::string_view id) {
   for (const auto& part : TRY(rows_with_prefix(fmt::format("{}{}#", kPartPrefix, id)))) {
-    TRY(remove_row(text_of(part, "Row")));
+    TRY(remove_row(part.text("Row")));
   }
   return remove_row(fmt::format("{}{}", kParkedPrefix, id));
 }

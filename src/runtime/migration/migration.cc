@@ -107,16 +107,11 @@ class Migration {
     const auto row = TRY(table_.row(kMigrationRow));
     const auto* plan = row ? row->find("Plan") : nullptr;
     if (plan == nullptr || *plan != AttributeValue::string(plan_text_)) return std::optional<Item>();
-    const auto number = [&](std::string_view name) {
-      const auto* content = row->find(name);
-      const auto* found = content != nullptr ? content->as_number() : nullptr;
-      return found != nullptr ? found->to_int64().value_or(0) : 0;
-    };
-    since_ms_ = number("Since");
+    since_ms_ = row->integer("Since");
     if (table_.now_ms() - since_ms_ > std::chrono::milliseconds(ConsistencyManager::kRetention).count()) {
       return std::optional<Item>();
     }
-    progress_.step = static_cast<std::size_t>(number("Step"));
+    progress_.step = static_cast<std::size_t>(row->integer("Step"));
     const auto* after = row->find("After");
     if (after == nullptr || after->as_map()->empty()) return std::optional<Item>();
     return std::optional(*after->as_map());

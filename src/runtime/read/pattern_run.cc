@@ -74,9 +74,8 @@ class PatternRun {
 
   Result<bool, Problem> direction(Item& parameters) const {
     if (pattern_.order != model::Order::Asked) return pattern_.order == model::Order::Ascending;
-    const auto* asked = parameters.find(kOrder);
-    if (asked == nullptr) return pattern_.default_order == model::Order::Ascending;
-    const auto word = asked->as_string() == nullptr ? std::string() : *asked->as_string();
+    if (parameters.find(kOrder) == nullptr) return pattern_.default_order == model::Order::Ascending;
+    const auto word = parameters.text(kOrder);
     parameters.erase(kOrder);
     if (word == "asc" || word == "ascending") return true;
     if (word == "desc" || word == "descending") return false;

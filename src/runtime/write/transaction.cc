@@ -32,9 +32,7 @@ bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) 
 }  // namespace
 
 std::uint64_t version_of(const model::TableDesign& table, const Item& attributes) {
-  const auto* version = attributes.find(table.version_attribute);
-  const auto* number = version == nullptr ? nullptr : version->as_number();
-  return number == nullptr ? 0 : static_cast<std::uint64_t>(number->to_int64().value_or(0));
+  return static_cast<std::uint64_t>(attributes.integer(table.version_attribute));
 }
 
 Transaction::Transaction(Context& context, bool consistent)

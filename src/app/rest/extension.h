@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "stator/app/rest/page_token.h"
+#include "stator/app/rest/rest_call.h"
+#include "stator/app/rest/router.h"
+#include "stator/base/clock.h"
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/runtime/repository.h"
+
+// C++ of a system, for what a model cannot say.
+namespace stator::app {
+
+// One call of a native action.  Its inputs are checked, and its access lets the caller in.
+struct NativeCall {
+  const RestCall& call;
+  const value::Item& inputs;  // defaults filled in
+  // The entity that the action is within, which the caller may see.  Deleted, if a GET asks for that with
+  // `includeDeleted`.
+  const std::optional<runtime::Object>& within;
+  const runtime::Caller& caller() const { return call.caller(); }
+};
+using Native = std::function<RestAnswer(const NativeCall& call)>;
+
+// Native actions by their names.  What they work on lives in the functions.
+using Natives = std::map<std::string, Native, std::less<>>;
+
+// Runs before any route of the system; a problem refuses the call.
+using Beforehand = std::function<Result<void, runtime::Problem>(const RouteMatch& match, const RestCall& call)>;
+
+// Takes out of an entity what this caller may not see, though he may see the entity.  For routes of the model; native
+// actions redact their own answers.
+using Redact = std::function<void(runtime::Object& object, const runtime::Caller& caller)>;
+
+// What a system adds to its model.
+struct Additions {
+  Natives natives = {};
+  Beforehand beforehand = nullptr;  // null: nothing is looked at
+  Redact redact = nullptr;          // null: nothing is taken out
+};
+
+// What an extension works with; everything outlives it.
+struct ExtensionParts {
+  runtime::Repository& repository;
+  client::Client& client;
+  const Clock& clock;
+  Random& random;
+  const PageTokens& page_tokens;
+};
+using Extension = std::function<Additions(const ExtensionParts& parts)>;
+
+}  // namespace stator::app

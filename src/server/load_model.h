@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "stator/base/result.h"
+#include "stator/model/load.h"
+#include "stator/model/model.h"
+
+namespace stator::server {
+
+// The model of the system of that name that comes with Stator, or else of the file of that name.
+model::Loaded load_model(const std::string& name_or_file);
+
+// The same, to be served.  Errors: Usage (the message has one line for each error in the model).
+Result<std::shared_ptr<const model::Model>> load_model_to_serve(const std::string& name_or_file);
+
+}  // namespace stator::server
