@@ -224,6 +224,19 @@ def code_is_formatted(tree):
         yield f".clang-format:1: {ran.stderr.strip()[:200]}"
 
 
+def lines_fit_into_120_columns(tree):
+    """Comments included.  A raw string is left alone, since a line break would change it; so is an address that fills a comment."""
+    raw = re.compile(r'//[^\n]*|R"([^(\s]*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+    for path in tree.code():
+        text = tree.text(path)
+        if not any(len(line) > 120 for line in text.splitlines()):
+            continue
+        text = raw.sub(lambda found: re.sub(r"[^\n]", "", found[0]) if found[0].startswith("R") else found[0], text)
+        for number, line in enumerate(text.splitlines(), 1):
+            if len(line) > 120 and not re.fullmatch(r"\s*// \S+", line):
+                yield f"{path}:{number}: {len(line)} columns; tests/tidy/suite --fix breaks comments, not strings"
+
+
 # --- documents
 
 
@@ -244,6 +257,21 @@ def comments_name_pages_that_exist(tree):
             for page in re.findall(r"\bdocs/[\w./-]+\.md\b", line):
                 if not (tree.top / page).exists():
                     yield f"{path}:{number}: {page} is not there"
+
+
+def the_glossary_names_what_exists(tree):
+    """Each name in backticks is a path of the tree, or a word of the code outside of comments."""
+    page = pathlib.Path("docs/glossary.md")
+    if page not in tree.paths:
+        return
+    sources = [path for path in tree.paths if path.suffix in CODE | {".cmake"} and within(path, "src", "include", "systems", "cmake")]
+    words = {word for path in sources for line in tree.text(path).splitlines()
+             for word in re.findall(r"\w+", re.sub(r"(^|\s)(//|#\s).*", "", line))}  # fmt: skip
+    for number, line in enumerate(tree.text(page).splitlines(), 1):
+        for name in re.findall(r"`([^`]+)`", line):
+            there = (tree.top / name).exists() if "/" in name else words.issuperset(re.findall(r"\w+", name))
+            if not there:
+                yield f"{page}:{number}: {name} is not in the code"
 
 
 def a_type_has_one_definition(tree):
@@ -330,8 +358,10 @@ ALL = [
     files_end_with_a_newline,
     lines_end_with_a_newline_only,
     code_is_formatted,
+    lines_fit_into_120_columns,
     links_lead_somewhere,
     comments_name_pages_that_exist,
+    the_glossary_names_what_exists,
     a_type_has_one_definition,
     the_map_shows_every_layer,
     lock_files_name_the_public_registry,
