@@ -125,7 +125,7 @@ int verify(const std::string& path, const std::string& id) {
       fmt::format("make another backup into {}: it copies the damaged files again that the database still has", path));
 }
 
-// The files of a database, and who keeps them.
+// The files of a database, and the object that keeps them.
 struct Source {
   std::unique_ptr<server::ToolClient> client;
   std::unique_ptr<storage::Store> store;

@@ -151,7 +151,7 @@ void Committer::submit(std::unique_ptr<Work> work) {
 bool Committer::become_committing() {
   const auto self = std::this_thread::get_id();
   if (committing_) {
-    // Whoever commits takes it next.  A finish() that submits is on that very thread.
+    // The thread that commits takes it next.  A finish() that submits is on that very thread.
     if (!wants_relief_ || relief_waits_ || committing_thread_ == self) return false;
     relief_waits_ = true;
     while (committing_) waiting_.wait(mutex_);

@@ -14,8 +14,8 @@ struct IndexEntry {
   value::StoredItem item;  // with the projected attributes
 };
 
-// nullopt when the item is not in the index: an attribute of its key is missing.  `whole` is the same item as stored, so
-// that an index of everything need not encode it again.
+// nullopt when the item is not in the index: an attribute of its key is missing.  `whole` is the same item as stored,
+// so that an index of everything need not encode it again.
 std::optional<IndexEntry> index_entry(const Table& table, const Index& index, const value::Item& item,
                                       const value::StoredItem& whole);
 

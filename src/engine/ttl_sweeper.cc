@@ -7,8 +7,9 @@
 namespace stator::engine {
 namespace {
 
-// Items that were there before time to live was enabled get their entries, a batch at a time, each with the note how far
-// it is.  Does nothing when the note has changed meanwhile: then somebody else was faster, or the setting has changed.
+// Items that were there before time to live was enabled get their entries, a batch at a time, each with the note how
+// far it is.  Does nothing when the note has changed meanwhile: then somebody else was faster, or the setting has
+// changed.
 class FillExpiries final : public Work {
  public:
   struct Candidate {

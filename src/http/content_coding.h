@@ -16,8 +16,8 @@ enum class ContentCoding : std::uint8_t { Identity, Gzip, Deflate };
 // "gzip", "deflate"; empty for Identity.
 std::string_view name_of(ContentCoding coding);
 
-// The coding that an Accept-Encoding header asks for: the highest quality wins, then the first named; `*` stands for those
-// not named, gzip first.  What is malformed is read as the service reads it.
+// The coding that an Accept-Encoding header asks for: the highest quality wins, then the first named; `*` stands for
+// those not named, gzip first.  What is malformed is read as the service reads it.
 ContentCoding accepted_coding(std::string_view accept_encoding);
 
 // What a Content-Encoding header says; nullopt when it names none that is known.

@@ -142,8 +142,8 @@ void Tools::run_check(std::uint64_t number) {
 
 void Tools::check_now(std::uint64_t number) {
   log::info("check started", {{"number", number}});
-  // A store that has failed can recover only while no snapshot is open, so a check makes way for that.  One that is
-  // damaged cannot, and is what a check is for; and it may have been read-only before.
+  // A store that has failed can recover only while no snapshot is open, so the check ends then.  A damaged store cannot
+  // recover, so the check goes on; it may have been read-only before.
   const auto can_recover = [this] {
     const auto health = instance_.engine().health();
     return health.read_only && health.trouble != storage::StoreTrouble::Damaged;

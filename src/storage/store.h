@@ -105,8 +105,8 @@ Bytes encode_counter(std::int64_t value);
 Result<std::int64_t> decode_counter(BytesView bytes);                 // Errors: Corruption
 std::int64_t add_to_counter(std::int64_t value, std::int64_t delta);  // wraps around
 
-// Keys that backends keep for themselves: the empty one and those that start with 0x00.  No batch may hold one, no reader
-// sees one, and a range that begins before them begins behind them.
+// Keys that backends keep for themselves: the empty one and those that start with 0x00.  No batch may hold one, no
+// reader sees one, and a range that begins before them begins behind them.
 inline bool is_reserved_key(BytesView key) { return key.empty() || key.front() == '\0'; }
 
 // For backends: puts the sequence into a sequenced key, and what an operation counts in bytes_written.
@@ -198,18 +198,19 @@ class Store {
   // Valid while the store is; destroy its cursors first.
   virtual std::unique_ptr<Snapshot> snapshot() const = 0;
 
-  // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the store
-  // was opened relaxed.  An empty batch is a commit, too.  Errors: Conflict: nothing was applied.  Storage: no reader sees
-  // it, and further commits may fail until recover(); whether it is there after recover(), last_commit() tells.
-  // Corruption: it adds to a value that is no counter (a store may find that out later, and answer it to the reader).
+  // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the
+  // store was opened relaxed.  An empty batch is a commit, too.  Errors: Conflict: nothing was applied.  Storage: no
+  // reader sees it, and further commits may fail until recover(); whether it is there after recover(), last_commit()
+  // tells. Corruption: it adds to a value that is no counter (a store may find that out later, and answer it to the
+  // reader).
   virtual Result<CommitSequence> commit(Batch batch) = 0;
   // The newest commit that a reader can see; survives a restart when the store does.
   virtual CommitSequence last_commit() const = 0;
   // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
   virtual Result<void> sync() = 0;
-  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store has
-  // to be opened again, while a snapshot is open.  When it succeeds, last_commit() may have grown by the commit that failed.
-  // Corruption, when the store is damaged: it stays as it is.
+  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store
+  // has to be opened again, while a snapshot is open.  When it succeeds, last_commit() may have grown by the commit
+  // that failed. Corruption, when the store is damaged: it stays as it is.
   virtual Result<void> recover() = 0;
   // Whether commits are accepted, and why not.  Known at once, also when nobody commits.
   virtual StoreHealth health() const { return {}; }

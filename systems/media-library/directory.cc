@@ -48,7 +48,7 @@ Result<void, Problem> Directory::check_address(const app::RestCall& call) const 
   const auto& user = user_entity(repository_);
   std::vector<model::ValueProblem> problems;
   auto given = model::read_plain_json(call.body.empty() ? "{}" : call.body, user.attributes, problems);
-  if (!given || given->values.find("Email") == nullptr) return {};  // what is wrong with it is the route's to tell
+  if (!given || given->values.find("Email") == nullptr) return {};  // the route reports the mistake
   for (auto& one : runtime::check_new(user, given->values, runtime::Source::Request)) {
     problems.push_back(std::move(one));
   }
@@ -70,7 +70,8 @@ bool Directory::is_settled(const app::Identity& identity) {
   if (repository_.get(user, {}, identity.caller)) return true;
   const auto created = repository_.create(user, entry_of(identity), identity.caller);
   if (created) return true;
-  // The address is somebody else's, or cannot be one here.  What the former user of this name left may still be going, though.
+  // Another user has the address, or it is not valid here.  Rows of a former user with this id may also still be
+  // waiting for their deletion.
   return created.error().kind == ProblemKind::Invalid || created.error().code == "Duplicate";
 }
 

@@ -13,10 +13,10 @@
 #include "stator/runtime/repository.h"
 #include "stator/value/attribute_value.h"
 
-// What the native actions of the media library have in common.
+// Helpers of the native actions of the media library.
 namespace stator::systems::media_library {
 
-// Who reads and writes once the app has found that the caller may: what an action is `within` has been seen by him.
+// The caller with all rights.  The app has checked that the real caller may see the entity that the action is `within`.
 inline runtime::Caller the_service() { return {.subject = std::nullopt, .roles = {}, .system = true}; }
 
 // A text among attributes or inputs; empty when it is absent.
@@ -32,7 +32,7 @@ inline runtime::Problem problem(runtime::ProblemKind kind, std::string code, std
 http::Response json_answer(std::string body);
 http::Response object_answer(const model::TableDesign& table, const runtime::Object& object);
 
-// Which list a page token belongs to; the inputs `limit` and `nextToken` are no part of that.
+// The list that a page token belongs to.  The inputs `limit` and `nextToken` do not belong to its description.
 struct ListName {
   const app::ExtensionParts& parts;
   std::string_view action;
@@ -47,7 +47,7 @@ struct ListName {
 // The value of the input `limit`.
 unsigned limit_of(const value::Item& inputs);
 
-// One page of a pattern that is not for callers themselves, as the answer of an action with the inputs `limit` and `nextToken`.
+// One page of a pattern without a route, as the answer of an action with the inputs `limit` and `nextToken`.
 Result<http::Response, runtime::Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
                                                      std::string_view pattern, const value::Item& parameters);
 

@@ -14,16 +14,17 @@
 
 namespace stator::systems::media_library {
 
-// Searches what somebody owns and what is shared with him, which is looked up each time: what was unshared is not found any more.
-// What was written before a search began is found by it, as far as the table's stream has it.  Thread-safe.
+// Searches the libraries that a user owns and those shared with the user.  Shares are looked up at each search, so an
+// unshared library is not found any more.  A search finds every item written before it began, as far as the table's
+// stream has it.  Thread-safe.
 class Search {
  public:
   explicit Search(const app::ExtensionParts& parts);
 
   Result<http::Response, runtime::Problem> search(const app::NativeCall& call);
 
-  // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more, or when one of
-  // them has too much to be searched, which must not keep others from searching.
+  // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more, or
+  // when one of them has too much to be searched, which must not keep others from searching.
   static constexpr std::size_t kMostOwners = 100;
   static constexpr std::size_t kMostTerms = 16;  // of a query
 

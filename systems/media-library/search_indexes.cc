@@ -64,7 +64,8 @@ Result<std::vector<SearchIndex::Hit>, Problem> SearchIndexes::search(const std::
   return shelf->index.search(query);
 }
 
-// ------------------------------------------------------------------------------------------------------------ reading an index
+// ------------------------------------------------------------------------------------------------------------ reading
+// an index
 
 std::pair<SearchIndexes::ShelfPtr, bool> SearchIndexes::shelf_of(const std::string& owner) {
   ShelfPtr replaced;  // freed when nobody waits for the mutex
@@ -103,7 +104,7 @@ void SearchIndexes::fill(const std::string& owner, Shelf& shelf) {
     } else {
       problem = std::move(result).error();
     }
-  } catch (const std::exception& exception) {  // whoever waits for this index has to hear of it
+  } catch (const std::exception& exception) {  // threads that wait for this index get the problem
     problem = Problem{.kind = ProblemKind::Internal, .code = "Internal", .message = exception.what(), .details = {}};
   }
   bool failed = false;
@@ -169,7 +170,8 @@ bool SearchIndexes::make_room(const Shelf* keep) {
   return true;
 }
 
-// -------------------------------------------------------------------------------------------------------------- what is told
+// -------------------------------------------------------------------------------------------------------------- what
+// is told
 
 void SearchIndexes::changed(const runtime::Change& change) {
   const auto& table = repository_.model().table;

@@ -93,8 +93,8 @@ Result<Draft*, Problem> find_pointer(Transaction& transaction, const model::Mode
   return ours ? pointer : nullptr;
 }
 
-// Forgets those who are gone, and so cannot read the library any more: only when there is no room, because the owner may still take
-// back what was given to an address.
+// Removes recipients who have left and so cannot read the library any more.  Only when the list is full: until then the
+// owner can still unshare by the old address.
 Result<void, Problem> drop_departed(Transaction& transaction, const model::Model& model, Recipients& recipients,
                                     const Item& library) {
   for (auto at = recipients.size(); at-- > 0;) {
@@ -149,7 +149,7 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
       return problem(ProblemKind::Conflict, "AlreadyShared", "the library is shared with this user already");
     }
     Recipients recipients(*library->after);
-    // Somebody who was gone and is there again, or an address that is somebody else's now.
+    // The recipient had left and is back, or the address belongs to another user now.
     if (const auto at = recipients.find_id(*recipient)) recipients.remove(*at);
     if (const auto at = recipients.find_email(email)) {
       auto* orphan = TRY(find_pointer(transaction, model, recipients.id(*at), seen));

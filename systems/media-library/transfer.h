@@ -25,7 +25,8 @@ class Transfer {
   // import is under way), in which case nothing was added.
   Result<http::Response, runtime::Problem> import(const app::NativeCall& call) const;
 
-  // Lines in the order of the library's list.  The header Next-Token has what the next request has to give as `nextToken`.
+  // Lines in the order of the library's list.  The header Next-Token has what the next request has to give as
+  // `nextToken`.
   Result<http::Response, runtime::Problem> export_page(const app::NativeCall& call) const;
 
   static constexpr std::size_t kMostLines = 5000;

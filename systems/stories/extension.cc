@@ -32,7 +32,7 @@ std::size_t nesting_of(const value::AttributeValue& value) {
 // A story never has more nodes than the operations on all of them take.
 Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transaction& transaction,
                                  const value::Item& node) {
-  constexpr std::size_t kAlmost = kMostNodes - 100;  // from here on, those who come together notice each other
+  constexpr std::size_t kAlmost = kMostNodes - 100;  // from here on, creates of nodes at the same time conflict
   const value::Item naming{{"userId", *node.find("userId")}, {"id", *node.find("storyId")}};
   const auto* story = TRY(transaction.load(stories.story(), naming));
   const auto* counted = story == nullptr || !story->before ? nullptr : story->before->find("nodeCount");
@@ -43,8 +43,8 @@ Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transactio
   return {};
 }
 
-// Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense; and what nests too
-// deep for a document, so that every story can be exported.
+// Conditions and assignments are checked when they are written, so that no reader meets a wrong one.  Values that are
+// nested too deeply for a document are refused, so that every story can be exported.
 Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transaction& transaction, runtime::Draft& node) {
   if (!node.before) TRY(check_room(stories, transaction, *node.after));
   auto problems = check_responses(responses_of(*node.after), "responses");

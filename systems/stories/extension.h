@@ -4,7 +4,7 @@
 
 namespace stator::systems::stories {
 
-// What the model leaves to C++: its native actions.
+// The native actions of the model, in C++.
 app::Natives extension(const app::ExtensionParts& parts);
 
 }  // namespace stator::systems::stories

@@ -22,7 +22,8 @@ using value::JsonWriter;
 
 constexpr std::size_t kMostListed = 1000;
 
-// ------------------------------------------------------------------------------------------------------------ deleting a node
+// ------------------------------------------------------------------------------------------------------------ deleting
+// a node
 
 // A response that leads to the node.
 struct Link {
@@ -75,8 +76,8 @@ class NodeDeletion {
     return links;
   }
 
-  // Links first when they do not fit into the transaction of the deletion: cut off there, the node is still whole, and asking again
-  // finishes it.
+  // If the links do not fit into the transaction of the deletion, they are cleared first.  If this is interrupted, the
+  // node still exists, and the same request finishes it.
   Result<bool, Problem> carry_out(const std::vector<Link>& links, bool clear) const {
     std::vector<std::string> pointing;
     for (const auto& link : links) {
@@ -138,7 +139,8 @@ class NodeDeletion {
   const runtime::Precondition precondition_;
 };
 
-// ------------------------------------------------------------------------------------------------------------------- checking
+// -------------------------------------------------------------------------------------------------------------------
+// checking
 
 GraphNode graph_node(const Object& node) {
   GraphNode made{.id = text_at(node.attributes, "id"), .targets = {}};

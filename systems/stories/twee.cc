@@ -12,7 +12,8 @@
 //   :: Name of the passage [tag other] {"position":"10,10"}
 //   Text, with links: [[go on->Target]], [[Target<-go on]], [[go on|Target]], [[Target]]
 //
-// In names and tags a backslash stands before [ ] { } and itself.  StoryTitle and StoryData are passages of their own kind.
+// In names and tags a backslash stands before [ ] { } and itself.  StoryTitle and StoryData are passages of their own
+// kind.
 namespace stator::systems::stories {
 namespace {
 
@@ -50,14 +51,16 @@ std::string escape(std::string_view text) {
   return out;
 }
 
-// The last character of what was put in may begin the next one: "[[[" holds "[[" twice.  `to` ends without holding `from`.
+// The last character of what was put in may begin the next one: "[[[" holds "[[" twice.  `to` ends without holding
+// `from`.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size() - 1)) {
     text.replace(at, from.size(), to);
   }
 }
 
-// A passage's text as such: nothing in it begins a passage or is a link.  Twee cannot escape these, so a space keeps them apart.
+// A passage's text as such: nothing in it begins a passage or is a link.  Twee cannot escape these, so a space keeps
+// them apart.
 std::string neutral_text(std::string text) {
   replace_all(text, "[[", "[ [");
   replace_all(text, "\n::", "\n ::");
@@ -140,7 +143,7 @@ bool take_links(std::string_view body, TweePassage& passage) {
 void read_story_data(std::string_view json, std::string& ifid, std::string& start) {
   value::JsonParser parser;
   const auto root = parser.parse(json);
-  if (!root) return;  // every tool writes its own; what cannot be read is not needed
+  if (!root) return;  // each tool writes its own data; unknown data is not needed
   std::string_view text;
   if ((*root)["ifid"].get(text)) ifid = text;
   if ((*root)["start"].get(text)) start = text;

@@ -18,7 +18,7 @@ using value::Item;
 constexpr std::size_t kSpreadTogether = 50;  // items that one transaction spreads out
 constexpr unsigned kAttempts = 12;           // others may fill the room that was made
 
-// Somebody else rearranges the list at the same time: what was planned has to be planned again.
+// Another request rearranges the list at the same time, so the move must be planned again.
 constexpr std::string_view kRearranged = "Rearranged";
 runtime::Problem rearranged() { return runtime::conflict(std::string(kRearranged), "the list has changed meanwhile"); }
 
@@ -146,7 +146,8 @@ Result<void, Problem> ItemOrder::spread_out(const AttributeValue& watchlist_id) 
   }
 }
 
-// Nobody may have added or removed an item meanwhile, or moved one of these, or any if they are few enough to be looked at.
+// Requires that no item was added or removed in the meantime, and that none of these was moved.  If the list is short
+// enough, the same holds for all items.
 Result<void, Problem> ItemOrder::shift(const AttributeValue& watchlist_id, const std::vector<Object>& items,
                                        const std::vector<Shifted>& moves) {
   const Item list_naming{{"watchlistId", watchlist_id}};

@@ -7,8 +7,8 @@ namespace stator::storage {
 
 // How a store shares out the room that a disk has for it.
 //
-// On a full disk a delete needs room in the log.  To give room back, everything in the log has to be flushed, which is at
-// most two write buffers.  So two write buffers have to fit into the reserve, and on a small disk they are smaller.
+// On a full disk a delete needs room in the log.  To give room back, everything in the log has to be flushed, which is
+// at most two write buffers.  So two write buffers have to fit into the reserve, and on a small disk they are smaller.
 // A disk with some gigabytes has room for everything at its usual size.
 struct DiskRoom {
   // Below this, what is promised for a full disk does not hold: the files that are always there leave too little.
