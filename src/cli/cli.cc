@@ -275,7 +275,7 @@ int start(const SettingsCommand& command, server::Mode mode) {
                       : config.log_format == server::LogFormat::Text ? log::Format::Text
                                                                      : log::Format::Json;
   log::configure(config.log_level, format);
-  for (const auto& warning : loaded->warnings) log::warning("unknown variable", {{"message", warning}});
+  for (const auto& warning : loaded->warnings) log::warning("unknown_variable", {{"message", warning}});
   if (const auto checked = server::check_config(config, mode); !checked)
     return fail(kWrongArguments, checked.error().message);
   const auto ran = mode == server::Mode::App ? server::run_app(config) : server::run_server(config, mode);

@@ -188,10 +188,10 @@ void TtlSweeper::run(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     try {
       if (const auto swept = sweep(stop); !swept) {
-        log::warning("expired items not deleted", {{"cause", swept.error().message}});
+        log::warning("expired_items_not_deleted", {{"cause", swept.error().message}});
       }
     } catch (const std::exception& exception) {
-      log::error("expired items not deleted", {{"cause", exception.what()}});
+      log::error("expired_items_not_deleted", {{"cause", exception.what()}});
     }
   }
 }

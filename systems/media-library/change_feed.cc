@@ -81,7 +81,7 @@ void ChangeFeed::read_now() {
   mutex_.lock();
   busy_ = false;
   if (problem && !problem_) {
-    log::warning("the stream cannot be followed", {{"table", table_}, {"problem", problem->message}});
+    log::warning("stream_not_followed", {{"table", table_}, {"problem", problem->message}});
   }
   done_ = ticket;
   begun_ = follower_.has_value();

@@ -237,6 +237,19 @@ def lines_fit_into_120_columns(tree):
                 yield f"{path}:{number}: {len(line)} columns; tests/tidy/suite --fix breaks comments, not strings"
 
 
+def log_events_have_snake_case_names(tree):
+    """So that a program can search for them.  What a person should know stands in the field `message`."""
+    called = re.compile(r"log::(?:debug|info|warning|error)\(([^{;]*?)[,)]\s*[{;)]")
+    for path in tree.code():
+        if is_test(path) or not within(path, "src", "systems"):
+            continue
+        for call in called.finditer(tree.text(path)):
+            for event in re.findall(r'"([^"]*)"', call[1]):
+                if not re.fullmatch(r"[a-z][a-z0-9_]*", event):
+                    number = tree.text(path).count("\n", 0, call.start()) + 1
+                    yield f"{path}:{number}: the event \"{event}\" is not snake_case"
+
+
 # --- documents
 
 
@@ -359,6 +372,7 @@ ALL = [
     lines_end_with_a_newline_only,
     code_is_formatted,
     lines_fit_into_120_columns,
+    log_events_have_snake_case_names,
     links_lead_somewhere,
     comments_name_pages_that_exist,
     the_glossary_names_what_exists,
