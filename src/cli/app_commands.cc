@@ -20,14 +20,15 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kTokenHelp =
-    R"help(Make a token that `stator app` and `stator up` accept, for development: it is signed (HS256) with jwt_secret, or else
-with the secret in the data folder.  In production tokens come from an identity provider; see jwks.
+    R"help(Make a token for development, which `stator app` and `stator up` accept.  It is signed (HS256) with jwt_secret
+or, without that setting, with the secret in the data folder.  In production, tokens come from an identity provider; see
+jwks.
 
 Usage: stator token --subject WHO [OPTIONS]
 
 Options:
   --subject WHO
-      Who the token speaks for: {me} in a model.
+      The user of the token: {me} in a model.
   --role ROLE
       A role; may be given several times.
   --expires TIME
