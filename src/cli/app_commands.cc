@@ -77,7 +77,7 @@ TokenCommand::TokenCommand(CLI::App& app) : app_(add_command(app, "token", std::
 int TokenCommand::run() const {
   if (const auto wrong = objection_to_rest(*app_, kTokenFlags); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto subject = text_of(*app_, "--subject");
-  if (subject.empty()) return fail(kWrongArguments, "token needs to know for whom: --subject WHO");
+  if (subject.empty()) return fail(kWrongArguments, "token needs a subject: --subject WHO");
   const auto expires = text_of(*app_, "--expires");
   const auto lifetime = expires.empty() ? std::chrono::hours(12) : read_duration(expires);
   if (!lifetime) {
@@ -97,7 +97,8 @@ int TokenCommand::run() const {
     fmt::print(stderr, "stator: made a new secret in {}; a server uses it only with that data folder\n", secret_file);
   }
   if (secrets->signing.empty()) {
-    return fail(kFailed, "jwks is set and jwt_secret is not, so tokens come from whoever holds the keys of that set");
+    return fail(kFailed,
+                "jwks is set and jwt_secret is not, so only the identity provider of that key set can make tokens");
   }
   fmt::print("{}\n", app::make_token({.subject = subject,
                                       .roles = app_->get_option("--role")->results(),

@@ -212,8 +212,9 @@ int BackupCommand::run() const {
   const bool lists = app_->get_option("--list")->count() > 0;
   const bool verifies = app_->get_option("--verify")->count() > 0;
   const auto id = option(*app_, "--backup").value_or("");
-  if (lists && verifies) return fail(kWrongArguments, "--list and --verify are two commands");
-  if (!id.empty() && !verifies) return fail(kWrongArguments, "--backup goes with --verify; see stator backup --help");
+  if (lists && verifies) return fail(kWrongArguments, "--list and --verify cannot be used together");
+  if (!id.empty() && !verifies)
+    return fail(kWrongArguments, "--backup can be used only with --verify; see stator backup --help");
   if (lists) return list(*folder);
   if (verifies) return verify(*folder, id);
   std::optional<std::size_t> keep;

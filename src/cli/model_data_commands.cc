@@ -136,7 +136,8 @@ int verify_model(const CLI::App& action) {
     if (!result) return fail(kFailed, result.error().message);
     const auto passes = result->passes > 1 ? fmt::format(" in {} passes", result->passes) : std::string();
     fmt::print("{} rows, {} findings, {} repaired{}\n", result->rows, result->findings, result->repaired, passes);
-    if (!result->complete) return fail(kFailed, "there may be more to repair; others change what it repairs");
+    if (!result->complete)
+      return fail(kFailed, "there may be more to repair, because other programs change the same rows; run it again");
     return result->findings == result->repaired ? kDone : kFailed;
   });
 }
@@ -212,10 +213,11 @@ int migrate_model(const CLI::App& action) {
       *from, *to, plan, *database->client, clock, random, [&](const runtime::MigrationProgress& progress) {
         fmt::print(stderr, "step {} of {}: {} rows\n", progress.step + 1, plan.steps.size(), progress.rows);
       });
-  if (!report) return fail(kFailed, report.error().message + "; the same command goes on where it was");
+  if (!report) return fail(kFailed, report.error().message + "; run the same command to continue");
   for (const auto& finding : report->unresolved) print_finding(finding, false);
   fmt::print("{} things rewritten\n", report->rewritten);
-  if (!report->complete) return fail(kFailed, "some rows need a person first; the same command goes on then");
+  if (!report->complete)
+    return fail(kFailed, "some rows must be repaired by hand first; then run the same command to continue");
   return kDone;
 }
 

@@ -182,9 +182,9 @@ namespace {
 // Warns at each start.  If the setting stays, the server accepts unsigned requests once keys.yaml is lost.
 void warn_of_allow_unsigned(bool has_keys) {
   log::warning("allow_unsigned_is_set",
-               {{"message", fmt::format("{}take it out of the environment (STATOR_ALLOW_UNSIGNED) or the command: it"
-                                        " is meant for one start, and while it is set, a lost keys.yaml lets "
-                                        "everybody on this machine in",
+               {{"message", fmt::format("{}remove it from the environment (STATOR_ALLOW_UNSIGNED) or the command: it "
+                                        "is meant for one start, and while it is set and keys.yaml is lost, every "
+                                        "program on this machine may do everything",
                                         has_keys ? "allow_unsigned is ignored, because there are access keys; "
                                                  : "allow_unsigned is set; ")}});
 }
@@ -210,8 +210,7 @@ Result<void> AccessKeyFollower::start(bool allow_unsigned) {
     TRY(engine_.set_signed_only(false));
     log::warning(
         "unsigned_requests_accepted",
-        {{"message",
-          "this database has no access keys any more, and whoever reaches it on this machine may do everything"}});
+        {{"message", "this database has no access keys any more; every program on this machine may do everything"}});
     return {};
   }
   verifier_.require();

@@ -629,10 +629,10 @@ Result<void> check_config(const Config& config, Mode mode) {
   }
   if (mode == Mode::App) {
     if (config.models.empty() && !config.demo) {
-      return usage_error("app serves models, and was given none: stator app books.yaml, or stator app media-library");
+      return usage_error("app needs a model: stator app books.yaml, or stator app media-library");
     }
     if (!config.endpoint.empty() && config.in_memory) {
-      return usage_error("endpoint and in_memory exclude each other: the data is either there or here");
+      return usage_error("endpoint and in_memory cannot be set together");
     }
     return {};  // tokens guard it, wherever it listens
   }
@@ -648,7 +648,7 @@ Result<void> check_config(const Config& config, Mode mode) {
 
 std::string config_as_yaml(const LoadedConfig& loaded) {
   std::string out =
-      "# Settings of Stator.  What is commented out has the value shown.\n"
+      "# Settings of Stator.  A setting that is commented out has the value shown.\n"
       "# A flag wins over an environment variable, and that over this file.\n";
   for (const auto& setting : kSettings) {
     out += "\n" + wrapped(setting.help, "# ");

@@ -226,8 +226,8 @@ void follow_parent(StopSignal& stop) {
   if (stop.follow_parent()) return;
   log::warning("parent_not_followed",
                {{"message",
-                 "stop_with_parent is set, and the process that started this one cannot be watched: it is in "
-                 "another container, or the kernel is too old; the server goes on when it ends"}});
+                 "stop_with_parent is set, but the parent process cannot be watched: it is in another container, "
+                 "or the kernel is too old; the server will not stop with it"}});
 }
 
 // SIGHUP: certificates are renewed under a server that goes on.
@@ -255,12 +255,11 @@ void warn_of_open_cors(const Config& config, bool signed_only) {
 // A name other than localhost may belong to a proxy, through which other machines reach the server.
 void warn_of_open_hosts(const Config& config, bool signed_only) {
   if (config.allowed_hosts.empty() || signed_only) return;
-  log::warning(
-      "open_to_allowed_hosts",
-      {{"message", fmt::format("allowed_hosts is set and there are no access keys: whoever reaches this server "
-                               "by these names may read and change everything: make a key with `stator key "
-                               "add{}`",
-                               data_flag(config))}});
+  log::warning("open_to_allowed_hosts",
+               {{"message",
+                 fmt::format("allowed_hosts is set and there are no access keys: every client that reaches the server "
+                             "by these names can read and change everything; make a key with `stator key add{}`",
+                             data_flag(config))}});
 }
 
 // The lines that a person needs after the start.
@@ -343,7 +342,8 @@ Result<void> run_server(const Config& config, Mode mode) {
                         {"tables", instance->engine().catalog().size()},
                         {"data", config.in_memory ? "memory" : config.data}});
   if (!tls && !is_loopback(config.host)) {
-    log::warning("not_encrypted", {{"message", "others on the network can read along; set tls_cert and tls_key"}});
+    log::warning("not_encrypted",
+                 {{"message", "others on the network can read the traffic; set tls_cert and tls_key"}});
   }
   Welcome welcome{
       .api = url(tls ? "https" : "http", config.host, server->port()),
@@ -389,7 +389,8 @@ Result<void> run_app(const Config& config) {
 
   log::info("started", {{"host", config.host}, {"port", server->port()}, {"systems", systems->systems().size()}});
   if (!tls && !is_loopback(config.host)) {
-    log::warning("not_encrypted", {{"message", "others on the network can read along; set tls_cert and tls_key"}});
+    log::warning("not_encrypted",
+                 {{"message", "others on the network can read the traffic; set tls_cert and tls_key"}});
   }
   const auto welcome =
       fmt::format("\n{}{}\n  Ctrl-C stops it.\n\n",

@@ -149,14 +149,13 @@ void Systems::print_consistency(std::string& out) const {
   using Status = runtime::ConsistencyStatus;
   if (managers_.empty()) return;
   print("stator_consistency_lag_seconds", "gauge",
-        "How old the oldest change is that has not reached what depends on it.",
+        "Age of the oldest change that has not been propagated to dependent rows.",
         [](const Status& status) { return std::chrono::duration<double>(status.lag).count(); });
-  print("stator_consistency_held", "gauge",
-        "1 while nothing is carried because a migration moves rows to where another model looks for them.",
+  print("stator_consistency_held", "gauge", "1 while changes wait because a migration to another model moves rows.",
         [](const Status& status) { return status.held ? 1 : 0; });
-  print("stator_consistency_carried_total", "counter", "Changes carried to what depends on them.",
+  print("stator_consistency_carried_total", "counter", "Changes that were propagated to dependent rows.",
         [](const Status& status) { return status.carried; });
-  print("stator_consistency_parked_total", "counter", "Changes that could not be carried and wait for a person.",
+  print("stator_consistency_parked_total", "counter", "Changes that could not be propagated and were parked.",
         [](const Status& status) { return status.parked; });
 }
 
