@@ -263,6 +263,26 @@ def links_lead_somewhere(tree):
                     yield f"{path}:{number}: {target} is not there"
 
 
+def documents_name_files_that_exist(tree):
+    """Paths in backticks: from the top (`src/base/log.h`, `tests/*/suite`), or those of sources from `src` (`base/log.h`)."""
+    folders = {path.parts[0] for path in tree.paths if len(path.parts) > 1}
+    layers = {path.parts[1] for path in tree.paths if len(path.parts) > 2 and path.parts[0] == "src"}
+    for path in tree.paths:
+        if path.suffix != ".md" or path.name == "CHANGELOG.md" or within(path, "changes"):
+            continue
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            for name in re.findall(r"`([\w.-]+/[\w./*-]*)`", line):
+                first = name.split("/")[0]
+                if first in layers and re.search(r"\.(h|cc)$|/$", name):
+                    there = any(tree.top.glob(f"src/{name}"))
+                elif first in folders - {"build"}:
+                    there = any(tree.top.glob(name))
+                else:
+                    continue
+                if not there:
+                    yield f"{path}:{number}: {name} is not there"
+
+
 def comments_name_pages_that_exist(tree):
     paths = [path for path in tree.paths if path.suffix in CODE | {".cmake", ".py", ".txt"} and not within(path, "tests/tidy")]
     for path in paths:
@@ -374,6 +394,7 @@ ALL = [
     lines_fit_into_120_columns,
     log_events_have_snake_case_names,
     links_lead_somewhere,
+    documents_name_files_that_exist,
     comments_name_pages_that_exist,
     the_glossary_names_what_exists,
     a_type_has_one_definition,
