@@ -327,12 +327,48 @@ def a_type_has_one_definition(tree):
 
 
 def the_map_shows_every_layer(tree):
+    """docs/architecture.md has a line for each layer, with the layers that it declares in the build behind an arrow."""
     page = pathlib.Path("docs/architecture.md")
-    drawn = tree.text(page) if page in tree.paths else ""
+    drawn = _drawn_layers(tree.text(page)) if page in tree.paths else {}
+    declared, folders = {}, {}  # by folder; by name
     for path in tree.paths:
-        if path.name == "CMakeLists.txt" and within(path, "src") and "stator_layer(" in tree.text(path):
-            if f"{path.parent}/" not in drawn:
-                yield f"{page}:1: the map lacks {path.parent}/"
+        if path.name == "CMakeLists.txt" and (layer := re.search(r"stator_layer\(([^)]*)\)", tree.text(path))):
+            name, *words = layer[1].split()
+            folders[name] = str(path.parent).removeprefix("src/")
+            declared[path.parent] = words
+    for folder, words in declared.items():
+        if folder.parts[0] == "systems" and folder.name != "catalog":
+            continue  # the map has one line for all of them
+        if f"{folder}/" not in drawn:
+            yield f"{page}:1: the map lacks {folder}/"
+            continue
+        kind, uses = None, set()
+        for word in words:
+            kind = word if word.isupper() else kind
+            if kind in ("PUBLIC", "PRIVATE") and word != kind:
+                uses.add(folders.get(word, word))
+        systems = {use for use in uses if use.startswith("systems/") and use != "systems/catalog"}
+        uses = uses - systems | ({"systems/*"} if systems else set())
+        if uses != drawn[f"{folder}/"]:
+            yield f"{page}:1: {folder}/ uses {', '.join(sorted(uses)) or 'no layer'}; the map shows another list"
+
+
+def _drawn_layers(text):
+    """{"src/api/": {"value", "expr"}} from lines such as "src/api/  the operations  -> value, expr"; a comma at the end goes on."""
+    found, folder = {}, None
+    for line in text.splitlines():
+        if opened := re.match(r"((?:src|systems)/[\w/-]+/)\s.*?(?:-> (.*))?$", line):
+            folder, more = opened[1], opened[2] or ""
+            found[folder] = set()
+        elif folder and line.startswith(" "):
+            more = line.strip()
+        else:
+            folder = None
+            continue
+        found[folder] |= {use.strip() for use in more.split(",")} - {"", "(standard library)"}
+        if not more.endswith(","):
+            folder = None
+    return found
 
 
 # --- what belongs to one machine
