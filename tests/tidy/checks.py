@@ -335,7 +335,8 @@ def the_map_shows_every_layer(tree):
         if path.name == "CMakeLists.txt" and (layer := re.search(r"stator_layer\(([^)]*)\)", tree.text(path))):
             name, *words = layer[1].split()
             folders[name] = str(path.parent).removeprefix("src/")
-            declared[path.parent] = words
+            linked = re.findall(rf"target_link_libraries\(stator_{name} (?:PUBLIC|PRIVATE) stator_(\w+)\)", tree.text(path))
+            declared[path.parent] = [*words, *(word for other in linked for word in ("PRIVATE", other))]
     for folder, words in declared.items():
         if folder.parts[0] == "systems" and folder.name != "catalog":
             continue  # the map has one line for all of them
