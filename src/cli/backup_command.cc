@@ -151,7 +151,7 @@ Result<Source> freeze(const Where& where) {
   return source;
 }
 
-// What to do about a damaged or failed database.
+// Advice about a damaged or failed database.
 std::string advice(const Error& error, const Where& where) {
   if (!where.endpoint.empty()) {
     if (error.code != ErrorCode::Corruption) return {};

@@ -66,7 +66,7 @@ std::string place(const engine::Finding& finding) {
   return text;
 }
 
-// What to do about it, with the folder's name where it is known.
+// The advice, with the folder's name if it is known.
 std::string advice(engine::FindingKind kind, const std::string& folder, bool damaged) {
   static constexpr std::string_view kPlaceholder = "DATA_FOLDER";
   std::string text(engine::remedy(kind));
@@ -97,7 +97,7 @@ void print_report(const engine::CheckReport& report, const std::string& folder) 
              report.clean() ? "nothing is wrong" : fmt::format("{} findings", report.total()));
 }
 
-// What opening a folder could not do.
+// The failure to open a folder.
 int cannot_open(const Error& error) {
   if (error.code == ErrorCode::Usage && error.message.find("in use") != std::string::npos) {
     return fail(kNotChecked, error.message + "; to check the database of a running server, use --endpoint URL");

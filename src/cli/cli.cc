@@ -220,7 +220,7 @@ class KeyCommand {
     return server::load_config(sources);
   }
 
-  // What a program reads is on standard output, in the form of an environment file; what a person reads is not.
+  // Text for programs goes to standard output, in the form of an environment file.  Text for people does not.
   int add(server::AccessKeyFile& file) const {
     const bool makes_folder = !std::filesystem::exists(file.folder());
     const auto key = file.add(name_->count() > 0 ? name_->results().back() : "", SystemClock());
@@ -291,7 +291,7 @@ int print_config(const SettingsCommand& command) {
   return kDone;
 }
 
-// What stands where a command was expected.
+// The word at the place of the command.
 int unknown_command(const std::string& word) {
   if (word == "help") return fmt::print("{}", kHelp), kDone;
   if (word.starts_with("-")) {

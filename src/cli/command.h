@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-// What every command has in common.
+// Helpers of all commands.
 namespace stator::cli {
 
 // Exit statuses.
@@ -19,7 +19,7 @@ int fail(int status, std::string_view message);
 // A command whose help is `help`, word for word.  Words that it does not know are kept for objection_to_rest().
 CLI::App* add_command(CLI::App& app, const std::string& name, std::string help);
 
-// What is wrong with the words that a command did not understand, or nothing.
+// The message about words that a command did not understand; empty if there are none.
 std::string objection_to_rest(const CLI::App& command, std::span<const std::string_view> flags);
 
 }  // namespace stator::cli

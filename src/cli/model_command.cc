@@ -110,7 +110,7 @@ int print_types(const CLI::App& action) {
   return fail(kWrongArguments, fmt::format("no types in {}: --language takes typescript or cpp", language));
 }
 
-// What is wrong with a model that was imported, each in one line; what is only doubtful is counted.
+// Prints the errors of an imported model, one line each, and the number of its warnings.
 void tell_what_is_wrong(const std::string& yaml) {
   auto loaded = model::load_model(yaml, "the model");
   auto diagnostics = std::move(loaded.diagnostics);

@@ -8,7 +8,7 @@
 
 namespace stator::engine {
 
-// What an index holds for an item.
+// The entry of an item in an index.
 struct IndexEntry {
   KeyBytes key;
   value::StoredItem item;  // with the projected attributes

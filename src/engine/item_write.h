@@ -82,7 +82,7 @@ struct WriteOutcome {
 
 using WriteCallback = UniqueFunction<void(Result<WriteOutcome>)>;
 
-// What one action does, given the item it found: a pure function of the two, so that it can be worked out ahead of the
+// The effects of one action on the item it found: a pure function of the two, so that it can be worked out ahead of the
 // commit and again if the item has changed in between.
 struct ActionPlan {
   struct IndexChange {

@@ -90,11 +90,11 @@ inline constexpr std::size_t kChangeSequenceAt = 6;
 KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal);
 KeyBytes change_log_prefix();
 KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);  // kChangeSequenceAt bytes
-// Where the changes of a lane begin that a commit or a later one made.
+// The first key of a lane for changes of this commit or a later one.
 KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence);
 
 KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal);
-// Where in its lane a change record is.
+// The position of a change record in its lane.
 struct ChangePosition {
   storage::CommitSequence sequence;
   std::uint32_t ordinal = 0;
@@ -143,7 +143,7 @@ struct KeySpace {
 };
 const std::vector<KeySpace>& key_spaces();
 
-// Whose a key is; the index is 0 where only a table owns it.  nullopt when the key is too short to tell, or has no
+// The owner of a key; the index is 0 if only a table owns it.  nullopt when the key is too short to tell, or has no
 // owner.
 struct KeyOwner {
   TableId table;
@@ -151,7 +151,7 @@ struct KeyOwner {
   KeyBytes prefix;  // what all keys of that owner in that space begin with
 };
 std::optional<KeyOwner> owner_of_key(BytesView key);
-// Where the items are that a collection counter sums up.
+// The prefix of the items that a collection counter sums up.
 KeyBytes partition_of_collection(BytesView collection_size_key);
 
 }  // namespace stator::engine

@@ -14,7 +14,7 @@ namespace stator::engine {
 
 inline constexpr std::size_t kMaxPageBytes = std::size_t{1} << 20;
 
-// Where to look: the table itself, or one of its indexes.
+// The target of a read: the table itself, or one of its indexes.
 struct ReadTarget {
   TablePtr table;
   const Index* index = nullptr;  // of `table`; nullptr: the table

@@ -49,7 +49,7 @@ std::string_view reason_phrase(int status);
 // ASCII letters compare without case.
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
-// What the head of a response depends on besides the response.
+// The time and the properties of the request that the head of a response depends on.
 struct ResponseContext {
   std::string_view date_line;  // "Date: ...\r\n"
   bool http_1_0 = false;       // must be told that the connection stays open

@@ -75,8 +75,8 @@ class Batch {
     operations_.push_back({Kind::PutSequenced, std::move(key), std::move(value), 0, sequence_at});
   }
 
-  // What the author read, as of which commit.  A shared store answers Conflict if any of it has changed since; a store
-  // that only this process writes to need not look, because its one writer knows.
+  // The keys that the author read, with the commit of each read.  A shared store answers Conflict if any of it has
+  // changed since; a store that only this process writes to need not look, because its one writer knows.
   void depends_on(Bytes key) { keys_read_.push_back(std::move(key)); }
   void depends_on(KeyRange range) { ranges_read_.push_back(std::move(range)); }
   void read_at(CommitSequence sequence) { read_at_ = sequence; }
@@ -113,7 +113,7 @@ inline bool is_reserved_key(BytesView key) { return key.empty() || key.front() =
 void write_sequence(Bytes& key, std::size_t at, CommitSequence sequence);
 std::uint64_t size_of(const Batch::Operation& operation);
 
-// What a backend can do beyond the contract; the engine asks, and never assumes.
+// The abilities of a backend beyond the contract.  The engine asks for them and never assumes them.
 struct Capabilities {
   bool shared = false;   // other processes write to it, so batches must say what they read and commits can conflict
   bool durable = false;  // what is committed survives the process
@@ -171,7 +171,7 @@ struct DamagedFile {
   Bytes first_key, last_key;  // what the file holds lies between these; both empty when that is not known
 };
 
-// What only a store on disk can do.  Thread-safe.
+// The operations that only a store on disk has.  Thread-safe.
 class StoreFiles {
  public:
   // Called now and then with the bytes that are done and the bytes in all; false ends the work early.

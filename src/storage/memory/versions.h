@@ -19,7 +19,7 @@ struct Version {
   // How often it is pinned, minus what the pin word of Versions counts; see there.
   std::atomic<std::int64_t> pins{0};
 
-  // Who may touch these is said in Versions.
+  // Versions says which thread may use these.
   Version* previous = nullptr;
   Version* next = nullptr;
   std::vector<Garbage> garbage;  // what this version has and the next one has not

@@ -13,7 +13,7 @@ namespace stator::storage {
 struct DiskRoom {
   // Below this, what is promised for a full disk does not hold: the files that are always there leave too little.
   static constexpr std::uint64_t kLeast = 8ULL << 20;
-  // What deletes want at least, where nothing was set aside for them.
+  // The least space for deletes, if there is no reserve.
   static constexpr std::uint64_t kLeastReserve = 128ULL << 10;
 
   std::uint64_t bytes = 0;                // what is free, and what the folder takes already

@@ -8,7 +8,7 @@
 
 #include "stator/storage/store.h"
 
-// What every backend must do, as tests that any of them can run.
+// The contract of a store, as tests that every backend runs.
 
 namespace stator::storage::testing {
 
