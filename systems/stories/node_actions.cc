@@ -139,8 +139,7 @@ class NodeDeletion {
   const runtime::Precondition precondition_;
 };
 
-// -------------------------------------------------------------------------------------------------------------------
-// checking
+// ------------------------------------------------------------------------------------------------------------ checking
 
 GraphNode graph_node(const Object& node) {
   GraphNode made{.id = text_at(node.attributes, "id"), .targets = {}};
