@@ -9,7 +9,7 @@
 
 namespace stator::bench {
 
-// What every workload knows about the table: items 0 to items-1, ten in a partition, about 1 KB each.
+// The table of every workload: items 0 to items-1, ten in a partition, about 1 KB each.
 struct Dataset {
   std::string table;
   std::uint64_t items = 100'000;

@@ -41,7 +41,7 @@ class Meter {
   std::uint64_t done_ = 0;
 };
 
-// What is wrong with the bytes of an object; nothing when they are as they were copied.
+// The damage of an object's bytes; nothing if they are unchanged.
 Result<std::optional<std::string>> compare(const std::string& path, const BackupFile& file, Meter* meter) {
   auto opened = File::open(path);
   if (!opened) return std::optional<std::string>("it is missing, or cannot be opened");

@@ -52,7 +52,7 @@ class BackupFolder {
   // process writes), Storage.
   static Result<BackupFolder> open(const std::string& path, Use use);
 
-  // What to do with files that the folder has already: compare their bytes with their checksum, or only their size.
+  // How to check files that the folder has already: by the checksum of their bytes, or only by their size.
   enum class Reuse : std::uint8_t { Verify, Trust };
   // Copies the files that the folder does not have, or has damaged, reads each back, and makes them a backup.  Its id
   // is later than that of every other, whatever the clock says.  Errors: Busy, when it was ended; Corruption, when a

@@ -16,7 +16,7 @@ struct BackupFile {
   std::string checksum;         // XXH3, 128 bits, hexadecimal
   std::string content_id = {};  // see storage::StoreFile
 
-  // What its bytes are called in the backup folder.  Backups that hold the same bytes share them.
+  // The name of its bytes in the backup folder.  Backups with the same bytes share them.
   std::string object_name() const;
 };
 

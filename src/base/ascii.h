@@ -1,6 +1,6 @@
 #pragma once
 
-// What the characters of ASCII are, whatever the locale.
+// The classes of ASCII characters, independent of the locale.
 namespace stator {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }

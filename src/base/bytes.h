@@ -6,7 +6,8 @@
 
 namespace stator {
 
-// Uninterpreted bytes.  std::string rather than a vector: small-buffer storage, cheap views, and every library takes it.
+// Uninterpreted bytes.  std::string rather than a vector: small-buffer storage, cheap views, and every library takes
+// it.
 using Bytes = std::string;
 using BytesView = std::string_view;
 

@@ -26,7 +26,8 @@ class Descriptor {
 
 // All of it, where the file is.
 bool write_all(const Descriptor& file, BytesView bytes);
-// What was made, renamed or removed in a folder is on disk.  True as well where a file system does without.
+// Syncs a folder, so that files made, renamed or removed in it are on disk.  Also true if the file system has no such
+// sync.
 bool sync_folder(const std::string& path);
 
 }  // namespace stator

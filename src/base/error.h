@@ -6,7 +6,7 @@
 
 namespace stator {
 
-// What kind of failure an Error is.  A code earns its place when some caller acts on it; everything that only differs
+// The kind of an Error.  A code exists only if some caller acts on it; everything that only differs
 // in its text shares a code.  The api layer maps codes to DynamoDB's exception names.
 enum class ErrorCode : std::uint8_t {
   // The client's mistakes, in DynamoDB's words.

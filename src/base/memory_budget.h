@@ -9,7 +9,7 @@
 
 namespace stator {
 
-// What memory is held for.  Each is a part of the budget that metrics show.
+// The purposes of memory.  Metrics show each part of the budget.
 enum class MemoryPart : std::uint8_t {
   Bodies,   // requests as they are received, and inflated
   Values,   // what requests are decoded to, and work that waits with it

@@ -4,8 +4,8 @@
 
 namespace stator {
 
-// A counting semaphore that wakes one thread for one release and sleeps when it has to wait.  libstdc++ 12's wakes all that wait,
-// and spins before it sleeps: with 64 waiting threads that was most of a request's processor time.
+// A counting semaphore that wakes one thread for one release and sleeps when it has to wait.  libstdc++ 12's wakes all
+// that wait, and spins before it sleeps: with 64 waiting threads that was most of a request's processor time.
 class Semaphore {
  public:
   Semaphore() { ::sem_init(&semaphore_, 0, 0); }

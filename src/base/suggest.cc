@@ -39,7 +39,7 @@ std::optional<std::string_view> closest(std::string_view word, std::span<const s
   std::optional<std::string_view> best;
   std::size_t best_distance = 1 + std::max<std::size_t>(1, word.size() / 3);
   for (const auto candidate : candidates) {
-    // A word cut short or carried on is close however much is missing: `mem` for `memory`.
+    // A word that is the beginning of another one is close, however much is missing: `mem` for `memory`.
     const bool one_begins_the_other =
         std::min(word.size(), candidate.size()) >= 3 && (candidate.starts_with(word) || word.starts_with(candidate));
     const auto distance = one_begins_the_other ? 1 : edit_distance(word, candidate);

@@ -20,14 +20,15 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kTokenHelp =
-    R"help(Make a token that `stator app` and `stator up` accept, for development: it is signed (HS256) with jwt_secret, or else
-with the secret in the data folder.  In production tokens come from an identity provider; see jwks.
+    R"help(Make a token for development, which `stator app` and `stator up` accept.  It is signed (HS256) with jwt_secret
+or, without that setting, with the secret in the data folder.  In production, tokens come from an identity provider; see
+jwks.
 
 Usage: stator token --subject WHO [OPTIONS]
 
 Options:
   --subject WHO
-      Who the token speaks for: {me} in a model.
+      The user of the token: {me} in a model.
   --role ROLE
       A role; may be given several times.
   --expires TIME
@@ -86,7 +87,8 @@ int TokenCommand::run() const {
     fmt::print(stderr, "stator: made a new secret in {}; a server uses it only with that data folder\n", secret_file);
   }
   if (secrets->signing.empty()) {
-    return fail(kFailed, "jwks is set and jwt_secret is not, so tokens come from whoever holds the keys of that set");
+    return fail(kFailed,
+                "jwks is set and jwt_secret is not, so only the identity provider of that key set can make tokens");
   }
   fmt::print("{}\n", app::make_token({.subject = subject,
                                       .roles = app_->get_option("--role")->results(),

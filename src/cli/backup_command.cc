@@ -23,10 +23,10 @@ namespace {
 using backup::BackupFolder;
 
 constexpr std::string_view kBackupHelp =
-    R"(Copy a database to a folder of backups, as it is at one moment; a running server goes on meanwhile.  The folder keeps several
-backups, and what they have in common only once: a second backup copies the files that are new.  Every file is read back and
-compared with its checksum before the backup counts, those of earlier backups too; one of these that is damaged is copied
-again.  Access keys (keys.yaml) and app_secret are not part of it.
+    R"(Copy a database, as it is at one moment, to a folder of backups.  A running server keeps serving.  The folder
+can hold several backups; they share files that are the same, so a second backup copies only new files.  At the
+end, every file of the backup is read and compared with its checksum, also files of earlier backups; a damaged
+file is copied again.  Access keys (keys.yaml) and app_secret are not part of a backup.
 
 Usage: stator backup FOLDER [--endpoint URL | --data DATA_FOLDER] [--keep N] [--quick]
        stator backup --list FOLDER
@@ -34,24 +34,24 @@ Usage: stator backup FOLDER [--endpoint URL | --data DATA_FOLDER] [--keep N] [--
 
 Options:
   --endpoint URL
-      Back up the database of a running server.  Where the server has access keys, one of them is needed, in
-      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or a profile, as for any AWS tool.
+      Back up the database of a running server.  If the server has access keys, give one of them in
+      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or in a profile, as for any AWS tool.
   --data DATA_FOLDER
       Back up a data folder that no server uses.  Else from $STATOR_DATA, else from stator.yaml.
   --keep N
-      Afterwards, remove the backups that are older than the newest N.  Those that lack files do not count.
+      Then keep the newest N backups and remove older ones.  Backups with missing files do not count.
   --quick
-      Do not read the files of earlier backups that this one shares; look only at their sizes.
+      Do not read the files that are shared with earlier backups; compare only their sizes.
   --list
       Show the backups in the folder.
   --verify
       Read every file of every backup, or of the one with --backup, and compare its checksum.
   --backup ID
-      Which one, as --list shows it.
+      The id of a backup, as --list shows it.
   --config FILE
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
 
-The exit status is 0 when it is done; 1 when it failed, or --list or --verify has found damage; 2 when the arguments are wrong.
+Exit status: 0 success; 1 failure, or --list or --verify has found damage; 2 wrong arguments.
 
 Examples:
   stator backup /mnt/backups --endpoint http://127.0.0.1:8000 --keep 14
@@ -60,20 +60,22 @@ Examples:
 )";
 
 constexpr std::string_view kRestoreHelp =
-    R"(Make a data folder of a backup.  Every file is compared with its checksum, and the result is opened to see that it has
-every commit of the backup.  The target must be empty, or not exist; the backup is only read.
+    R"(Make a data folder from a backup.  Every file is compared with its checksum, and the new folder is opened to
+check that it has every commit of the backup.  The new folder must be empty or must not exist.  The backup is
+not changed.
 
 Usage: stator restore FOLDER --data NEW_FOLDER [--backup ID]
 
 Options:
   --data NEW_FOLDER
-      Where to put it.  Start a server on it with stator serve --data NEW_FOLDER.
+      The new data folder.  Start a server on it with stator serve --data NEW_FOLDER.
   --backup ID
       Which backup, as stator backup --list FOLDER shows it; else the newest.
 
-The backup holds no access keys: copy keys.yaml, or make new keys (stator key add), before others may reach the server.
+A backup contains no access keys.  Copy keys.yaml or make new keys (stator key add) before other machines can reach
+the server.
 
-The exit status is 0 when it is done; 1 when it failed, and nothing was left in the target; 2 when the arguments are wrong.
+Exit status: 0 success; 1 failure, and the new folder is empty; 2 wrong arguments.
 
 Examples:
   stator restore /mnt/backups --data ./stator-data-restored
@@ -124,7 +126,7 @@ int verify(const std::string& path, const std::string& id) {
       fmt::format("make another backup into {}: it copies the damaged files again that the database still has", path));
 }
 
-// The files of a database, and who keeps them.
+// The files of a database, and the object that keeps them.
 struct Source {
   std::unique_ptr<server::ToolClient> client;
   std::unique_ptr<storage::Store> store;
@@ -148,7 +150,7 @@ Result<Source> freeze(const Where& where) {
   return source;
 }
 
-// What to do about a damaged or failed database.
+// Advice about a damaged or failed database.
 std::string advice(const Error& error, const Where& where) {
   if (!where.endpoint.empty()) {
     if (error.code != ErrorCode::Corruption) return {};
@@ -207,8 +209,9 @@ int BackupCommand::run() const {
   const bool lists = app_->count("--list") > 0;
   const bool verifies = app_->count("--verify") > 0;
   const auto id = option(*app_, "--backup").value_or("");
-  if (lists && verifies) return fail(kWrongArguments, "--list and --verify are two commands");
-  if (!id.empty() && !verifies) return fail(kWrongArguments, "--backup goes with --verify; see stator backup --help");
+  if (lists && verifies) return fail(kWrongArguments, "--list and --verify cannot be used together");
+  if (!id.empty() && !verifies)
+    return fail(kWrongArguments, "--backup can be used only with --verify; see stator backup --help");
   if (lists) return list(*folder);
   if (verifies) return verify(*folder, id);
   std::optional<std::size_t> keep;

@@ -20,25 +20,26 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kCheckHelp =
-    R"(Read everything in a database, and tell what is wrong with it: checksums of files, items that do not decode or have the key
-of another, indexes that differ from their table, counts and sizes, time to live, streams, the catalog.  Tells for each kind what
-to do about it.  A running server goes on meanwhile: the check looks at the database as it was at one moment.
+    R"(Read the whole database and report what is wrong: checksums of files, items that cannot be decoded or have the
+wrong key, indexes that differ from their table, counts and sizes, time to live, streams, the catalog.  For each
+kind of finding, the report says what to do.  A running server keeps serving; the check reads the database as it
+was at one moment.
 
 Usage: stator check [--endpoint URL | --data FOLDER [--repair]]
 
 Options:
   --endpoint URL
-      Check the database of a running server.  Where the server has access keys, one of them is needed, in
-      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or a profile, as for any AWS tool.
+      Check the database of a running server.  If the server has access keys, give one of them in
+      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or in a profile, as for any AWS tool.
   --data FOLDER
       Check a data folder that no server uses; nothing in it is changed.  Else from $STATOR_DATA, else from stator.yaml.
   --repair
-      Put right what can be computed from the items: index entries, expiries, counts and sizes.  Needs a stopped server.
-      Make a backup first (stator backup).
+      Repair everything that follows from the items: index entries, expiries, counts and sizes.  Stop the server and
+      make a backup (stator backup) first.
   --config FILE
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
 
-The exit status is 0 when nothing is wrong, or all of it was repaired; 1 when something is wrong; 2 when it could not be checked.
+Exit status: 0 nothing is wrong, or everything was repaired; 1 something is wrong; 2 the check could not run.
 
 Examples:
   stator check --endpoint http://127.0.0.1:8000
@@ -65,7 +66,7 @@ std::string place(const engine::Finding& finding) {
   return text;
 }
 
-// What to do about it, with the folder's name where it is known.
+// The advice, with the folder's name if it is known.
 std::string advice(engine::FindingKind kind, const std::string& folder, bool damaged) {
   static constexpr std::string_view kPlaceholder = "DATA_FOLDER";
   std::string text(engine::remedy(kind));
@@ -96,7 +97,7 @@ void print_report(const engine::CheckReport& report, const std::string& folder) 
              report.clean() ? "nothing is wrong" : fmt::format("{} findings", report.total()));
 }
 
-// What opening a folder could not do.
+// The failure to open a folder.
 int cannot_open(const Error& error) {
   if (error.code == ErrorCode::Usage && error.message.find("in use") != std::string::npos) {
     return fail(kNotChecked, error.message + "; to check the database of a running server, use --endpoint URL");

@@ -39,14 +39,14 @@ Commands:
   up         Start everything: the DynamoDB API on port 8000, the console on port 8001
   serve      Start the database alone
   app        Serve models over REST
-  token      Make a token for them, for development
+  token      Make a token for the REST APIs, for development
   demo       Load the sample data of a system that comes with Stator
   key        Make, list and remove the access keys that requests are signed with
   model      Check a single-table design, print its document, picture and types; verify and migrate its table
-  repair     Look for damage in the data of a stopped server, and save what can be read
-  check      Read everything, and tell what is damaged or does not fit together
+  repair     Look for damage in the data of a stopped server, and save the readable data
+  check      Read the whole database, and report damage and contradictions
   backup     Copy the database of a running or a stopped server
-  restore    Make a data folder of a backup
+  restore    Make a data folder from a backup
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
   man        Print the manual page of a command
@@ -76,9 +76,9 @@ Usage: stator serve [OPTIONS]
 
 )";
 constexpr std::string_view kAppHelp =
-    R"(Serve models over REST, each below /systems/<name>/v1, on a database of its own in the data folder.  Whoever asks
-shows a token (JWT); `stator token` makes one.  /systems/<name>/v1/ is a page to try it, openapi.json beside it tells
-programs.  Ctrl-C, or SIGTERM, stops it.
+    R"(Serve models over REST, each below /systems/<name>/v1, with a database of its own in the data folder.  A caller
+needs a token (JWT); `stator token` makes one.  /systems/<name>/v1/ is a web page to try the API, and
+openapi.json beside it describes the API for programs.  Ctrl-C, or SIGTERM, stops the server.
 
 Usage: stator app FILE|NAME... [OPTIONS]
 
@@ -86,11 +86,12 @@ NAME is a system that comes with Stator: media-library, stories, shops, book-tra
 
 )";
 constexpr std::string_view kKeyHelp =
-    R"(Make, list and remove access keys.  Without any, whoever reaches the server may do everything, and so it listens to this
-machine only; with the first, every request must be signed with one, as AWS SDKs do, and the console asks to sign in
-with one.  A running server follows within a second or two.  Keys are in keys.yaml in the data folder, which only its
-owner may read.  A database that was used with keys and has none any more refuses every request, until there is one
-again or the server is started with --allow-unsigned.
+    R"(Make, list and remove access keys.  Without a key, every client that reaches the server may do everything, so
+the server listens to this machine only.  With the first key, every request must be signed with a key, as AWS
+SDKs do, and the console asks its users to sign in with a key.  A running server notices a change within two
+seconds.  The keys are in keys.yaml in the data folder, and only the owner of the file may read it.  A database
+that was used with keys and has none any more refuses every request, until there is a key again or the server is
+started with --allow-unsigned.
 
 Usage: stator key add [--name NAME] [OPTIONS]
        stator key list [OPTIONS]
@@ -98,15 +99,15 @@ Usage: stator key add [--name NAME] [OPTIONS]
 
 Options:
   --name NAME
-      What to call the new key, for whoever reads the list.
+      A name for the new key, which the list shows.
   --data FOLDER
       The database, as for the server; else from $STATOR_DATA, else from stator.yaml.
   --config FILE
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
 )";
 constexpr std::string_view kConfigHelp =
-    R"(Print every setting, its meaning and its value, in the form of a stator.yaml.  Without options, environment and file
-that is a file to start from:  stator config >stator.yaml
+    R"(Print every setting, its meaning and its value, in the form of a stator.yaml.  To make a first settings file:
+stator config >stator.yaml
 
 Usage: stator config [OPTIONS]
 

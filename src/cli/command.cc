@@ -18,7 +18,7 @@ int fail(int status, std::string_view message) {
 
 CLI::App* add_command(CLI::App& app, const std::string& name, std::string help) {
   auto* command = app.add_subcommand(name);
-  command->allow_extras();  // so that we, not the library, say what is wrong with them
+  command->allow_extras();  // so that our message, not the library's, says what is wrong with them
   command->formatter_fn([help = std::move(help)](const auto*, const auto&, auto) { return help; });
   return command;
 }

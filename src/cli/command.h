@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-// What every command has in common.
+// Helpers of all commands.
 namespace stator::cli {
 
 // Exit statuses.

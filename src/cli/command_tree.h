@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-// Every command with its options and its help, for what is made from them: man pages and completions.
+// Every command with its options and its help, from which man pages and completions are made.
 namespace stator::cli {
 
 struct CommandOption {

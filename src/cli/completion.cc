@@ -9,7 +9,7 @@
 namespace stator::cli {
 namespace {
 
-// What can stand behind an option, or as an operand.
+// The possible values of an option or an operand.
 struct Values {
   bool files = false, folders = false;
   std::vector<std::string> words;

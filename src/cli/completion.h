@@ -8,7 +8,7 @@
 
 namespace stator::cli {
 
-// What makes a shell complete commands, options and their values: a script for bash, zsh or fish.
+// A script for bash, zsh or fish that completes commands, options and their values.
 // Errors: Usage, for another shell.
 Result<std::string> completion(std::string_view shell, const CommandTree& program);
 

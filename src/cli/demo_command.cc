@@ -19,8 +19,9 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kDemoHelp =
-    R"(Load the sample data of a system that comes with Stator, or of all of them.  A system whose table holds data already is
-left alone.  `stator app NAME` then serves it; `stator up --demo` serves all, and loads what is new by itself.
+    R"(Load the sample data of one system that comes with Stator, or of all of them.  A system whose table already
+contains data is not changed.  `stator app NAME` then serves the system.  `stator up --demo` serves all systems,
+and loads the sample data of those that are new.
 
 Usage: stator demo NAME [--endpoint URL | --data FOLDER]
        stator demo all [--endpoint URL | --data FOLDER]

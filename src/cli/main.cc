@@ -13,7 +13,7 @@ const char* malloc_conf = "background_thread:true,max_background_threads:1,dirty
 }
 
 int main(int argc, char** argv) {
-  // What Stator writes is data and secrets, which are their owner's alone.  Here rather than file by file, because
+  // Stator writes data and secrets, which only their owner may read.  Here rather than file by file, because
   // RocksDB makes its files itself, and every command makes some.
   ::umask(077);
   try {

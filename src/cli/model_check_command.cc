@@ -20,14 +20,14 @@
 namespace stator::cli {
 
 const std::string_view kModelCheckHelp =
-    R"(Check a single-table design: two entities that can have one key, patterns that read what they do not return or never find
-what they should, text that forges keys, hot partitions, keys that grow too long, rules that cannot be kept.  Each finding has
-its place, its reason, an example and what to write instead.  Then print what each pattern and each create costs.
+    R"(Check a single-table design: entities with equal keys, patterns that read too much or too little, text that can
+forge keys, hot partitions, keys that can become too long, rules that cannot be kept.  Each finding has a place,
+a reason, an example and a suggestion.  Then print what each pattern and each create costs.
 
-Files whose models have one table are also compared with each other: they must describe it alike, and have types and
-keys of their own.
+Models that share a table are also compared with each other.  They must describe the table in the same way, and must
+have types and keys of their own.
 
-A finding that is meant is accepted in the model, with its reason:
+To accept a finding, name it in the model, with a reason:
   accept:
     - { finding: hot-partition, on: GSI4, because: "a few hundred films a day" }
 
@@ -37,13 +37,13 @@ Options:
   --json
       Print one JSON object per file, for programs: findings and costs.
   --strict
-      Warnings fail, too.
+      Fail on warnings, too.
   --item-size BYTES
-      How large a row is, for the costs; 1024 when not given.
+      The size of a row, for the costs; 1024 if not given.
   --page ROWS
-      How many rows a page has, for the costs; each pattern's own default when not given.
+      The rows of a page, for the costs; the default of each pattern if not given.
 
-Exit status: 0 when there is nothing to mend, 1 when there is, 2 when the arguments are wrong.
+Exit status: 0 no errors; 1 errors, or warnings with --strict; 2 wrong arguments.
 )";
 
 namespace {

@@ -24,7 +24,8 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kModelHelp =
-    R"(Work with a model: a single-table design that can be checked and executed.  docs/model-language.md teaches the language.
+    R"(Work with a model: a single-table design that can be checked and executed.  docs/model-language.md teaches the
+language.
 
 Usage: stator model COMMAND FILE [OPTIONS]
 
@@ -33,27 +34,27 @@ Commands:
   docs       Print the design document: entities, keys, attributes, access patterns, actions (Markdown)
   diagram    Print a picture of entities, keys, indexes and patterns (SVG)
   types      Print types for clients of the REST service (TypeScript or C++)
-  verify     Compare every row of a table with what the model's rules say, and repair what is not so
-  parked     Show the changes that could not be carried to what depends on them, and carry them
+  verify     Compare every row of a table with the model's rules, and repair the differences
+  parked     Show the changes that could not be propagated, and propagate them
   migrate    Change a table from one model to another while it is being served
   import     Print a model made from a schema of OneTable or a data model of NoSQL Workbench
 
 `stator model COMMAND --help` tells more about each.
 )";
 constexpr std::string_view kDocsHelp =
-    R"(Print the design document of a model in Markdown: the table, keys per index, attributes, relations, access patterns,
-actions, and who may do what.
+    R"(Print the design document of a model in Markdown: the table, keys per index, attributes, relations, access
+patterns, actions, and who may do what.
 
 Usage: stator model docs FILE >DESIGN.md
 )";
 constexpr std::string_view kDiagramHelp =
-    R"(Print a picture of a model as SVG: a card per entity with its keys, children to the right of their parents, and beside
-them a card per index with the patterns that read it.
+    R"(Print a picture of a model as SVG: a card per entity with its keys, children to the right of their parents, and
+beside them a card per index with the patterns that read it.
 
 Usage: stator model diagram FILE >model.svg
 )";
 constexpr std::string_view kTypesHelp =
-    R"(Print what a client of a model's REST service sends and gets, as types.
+    R"(Print the types of the requests and answers of a model's REST service.
 
 Usage: stator model types FILE [--language typescript|cpp]
 
@@ -62,19 +63,19 @@ Options:
       typescript is the default.
 )";
 constexpr std::string_view kImportHelp =
-    R"(Print a model made from another tool's design.  What a model cannot say is a comment in the file, and told on standard
-error; run `stator model check` on the result.
+    R"(Print a model made from the design of another tool.  Parts that a model cannot express become comments in the
+file and are listed on standard error.  Run `stator model check` on the result.
 
 Usage: stator model import FILE [--from onetable|workbench] [--name NAME] [--table TABLE]
 
 Options:
   --from onetable|workbench
       onetable: a schema of DynamoDB OneTable as JSON, node -e 'console.log(JSON.stringify(require("./schema.js").default))'
-      workbench: a data model as NoSQL Workbench exports it.  Found out by looking at the file when not given.
+      workbench: a data model as NoSQL Workbench exports it.  If not given, the content of the file decides.
   --name NAME
-      What to call the model and its table; a schema of OneTable has no name.
+      The name of the model and its table; a schema of OneTable has no name.
   --table TABLE
-      Which table of a data model, when it has several.
+      The table of a data model that has several tables.
 )";
 
 constexpr std::size_t kLargestImport = std::size_t{16} << 20;
@@ -101,7 +102,7 @@ int print_types(const CLI::App& action) {
   return fail(kWrongArguments, fmt::format("no types in {}: --language takes typescript or cpp", language));
 }
 
-// What is wrong with a model that was imported, each in one line; what is only doubtful is counted.
+// Prints the errors of an imported model, one line each, and the number of its warnings.
 void tell_what_is_wrong(const std::string& yaml) {
   auto loaded = model::load_model(yaml, "the model");
   auto diagnostics = std::move(loaded.diagnostics);

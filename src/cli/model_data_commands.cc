@@ -25,43 +25,44 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kVerifyHelp =
-    R"(Compare every row of a model's table with what the model's rules say: copies, counters and sums, reservations of
-unique values, the records of an entity, derived attributes, keys, and rows whose parent is gone.  Safe while others
-write.  The exit status is 1 when something is wrong and was not repaired.
+    R"(Compare every row of a model's table with the model's rules: copies, counters and sums, reservations of unique
+values, the records of an entity, derived attributes, keys, and rows whose parent is gone.  Other programs may
+write at the same time.  The exit status is 1 when something is wrong and was not repaired.
 
 Usage: stator model verify FILE [--repair] [--endpoint URL | --data FOLDER]
 
 Options:
   --repair
-      Put right what can be: each repair is conditioned on what it was computed from.  Goes over the table until there
-      is nothing left to repair, since what is put right may be what other rows copy.
+      Repair the differences, as far as possible.  A repair is written only if the rows that it was computed from have
+      not changed.  The table is read again until nothing is left to repair, because other rows may copy a repaired
+      value.
 )";
 constexpr std::string_view kParkedHelp =
-    R"(Show the changes that the consistency manager could not carry to what depends on them, after several attempts, and
-set aside; or carry them now.
+    R"(Show the changes that the consistency manager could not propagate to dependent rows after several attempts and
+has set aside, or propagate them now.
 
 Usage: stator model parked FILE [--replay ID | --replay all] [--endpoint URL | --data FOLDER]
 
 Options:
   --replay ID
-      Carry this one, or all of them; what succeeds is no longer parked.
+      Propagate this change, or all of them.  A change that succeeds is no longer parked.
 )";
 constexpr std::string_view kMigrateHelp =
-    R"(Change a table from one model to another while it is being served: new indexes are built, rows get their new form,
-old indexes are dropped.  Shows the plan first.  When it is interrupted, the same command goes on where it was; with the
-two models the other way round it is taken back.
+    R"(Change a table from one model to another while it is being served: build new indexes, give rows their new form,
+drop old indexes.  The plan is shown first.  After an interruption, the same command continues where it
+stopped.  With the two models in the other order, the migration is undone.
 
-What programs of the old model write meanwhile is rewritten, too.  Where they must go on until the end: run it with
---prepare, switch them to the new model, and when none is left run it again without, for what they wrote last and for
-old indexes.
+Rows that programs of the old model write during the migration are rewritten, too.  If these programs cannot be
+stopped: run the command with --prepare, switch the programs to the new model, and then run it again without
+--prepare.  The second run rewrites the last rows of the old programs and drops old indexes.
 
 Usage: stator model migrate OLD NEW [--yes] [--prepare] [--endpoint URL | --data FOLDER]
 
 Options:
   --prepare
-      Drop no index: programs of the old model still read them.
+      Drop no index, because programs of the old model still read them.
   --yes
-      Do it; without it, and without somebody at the terminal who says so, only the plan is shown.
+      Migrate without asking.  Without this option, the command asks at the terminal, or only shows the plan.
 )";
 // The model in a file; tells what is wrong with it when there is none.
 std::shared_ptr<const model::Model> load(const std::string& file) {
@@ -135,7 +136,8 @@ int verify_model(const CLI::App& action) {
     if (!result) return fail(kFailed, result.error().message);
     const auto passes = result->passes > 1 ? fmt::format(" in {} passes", result->passes) : std::string();
     fmt::print("{} rows, {} findings, {} repaired{}\n", result->rows, result->findings, result->repaired, passes);
-    if (!result->complete) return fail(kFailed, "there may be more to repair; others change what it repairs");
+    if (!result->complete)
+      return fail(kFailed, "there may be more to repair, because other programs change the same rows; run it again");
     return result->findings == result->repaired ? kDone : kFailed;
   });
 }
@@ -211,10 +213,11 @@ int migrate_model(const CLI::App& action) {
       *from, *to, plan, *database->client, clock, random, [&](const runtime::MigrationProgress& progress) {
         fmt::print(stderr, "step {} of {}: {} rows\n", progress.step + 1, plan.steps.size(), progress.rows);
       });
-  if (!report) return fail(kFailed, report.error().message + "; the same command goes on where it was");
+  if (!report) return fail(kFailed, report.error().message + "; run the same command to continue");
   for (const auto& finding : report->unresolved) print_finding(finding, false);
   fmt::print("{} things rewritten\n", report->rewritten);
-  if (!report->complete) return fail(kFailed, "some rows need a person first; the same command goes on then");
+  if (!report->complete)
+    return fail(kFailed, "some rows must be repaired by hand first; then run the same command to continue");
   return kDone;
 }
 

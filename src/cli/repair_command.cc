@@ -16,24 +16,26 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kRepairHelp =
-    R"(Look for damage in the data folder of a server that is stopped, and mend what can be mended.  Without --accept-loss nothing
-is changed.  With it, everything that can be read is saved, the damaged files are moved into a folder damaged-TIME inside
-the data folder, and what was lost is told.  Nothing is deleted.  Where a table file or the manifest is damaged, the data is
-copied, which needs as much room as it takes.  A repair that was interrupted can be run again.
+    R"(Look for damage in the data folder of a stopped server, and repair it as far as possible.  Without --accept-loss
+nothing is changed.  With --accept-loss all readable data is saved, damaged files are moved into a folder
+damaged-TIME inside the data folder, and the lost data is reported.  Nothing is deleted.  If a table file or the
+manifest is damaged, the data is copied; this needs as much free disk space as the data takes.  An interrupted
+repair can be started again.
 
-A backup that is whole is better than a repair: see stator restore.
+An undamaged backup is better than a repair: see stator restore.
 
 Usage: stator repair [--accept-loss] [--data FOLDER]
 
 Options:
   --accept-loss
-      Mend, and go on without what cannot be read.
+      Repair, and give up the data that cannot be read.
   --data FOLDER
       The database, as for the server; else from $STATOR_DATA, else from stator.yaml.
   --config FILE
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
 
-Exit status: 0 nothing is damaged, or it was mended; 1 it failed; 2 wrong arguments; 3 there is damage, and nothing was changed.
+Exit status: 0 nothing is damaged, or it was repaired; 1 failure; 2 wrong arguments; 3 damage was found and nothing
+changed.
 )";
 constexpr int kDamaged = 3;
 

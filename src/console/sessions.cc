@@ -37,7 +37,7 @@ std::variant<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view 
   const auto known = keys_.secret_digest(key_id);
   const bool right = equal_in_constant_time(text_of(given), text_of(known.value_or(Digest{}))) && known.has_value();
   MutexLock lock(mutex_);
-  // Only failures are throttled: whoever knows a secret is not kept out by those who guess.
+  // Only failures are throttled, so that guesses by others do not keep out a user with the right secret.
   if (!right) {
     // A clock that was set back begins a new second.
     if (now - failures_since_ >= std::chrono::seconds(1) || now < failures_since_) {

@@ -14,7 +14,7 @@
 
 namespace stator::console {
 
-// Who has signed in to the console with an access key.
+// The sessions of users who have signed in to the console with an access key.
 //
 // A session is known by a token of 256 random bits, of which only the hash is kept, in memory: a restart signs
 // everybody out.  It ends after kLifetime, and at once when its key is removed or gets another secret.  There are at

@@ -8,7 +8,7 @@
 #include "stator/engine/schema.h"
 #include "stator/value/stored_item.h"
 
-// What happened to an item, kept in order: what streams, point-in-time recovery and exports read.
+// The changes of items, in order.  Streams read them.
 namespace stator::engine {
 
 enum class ChangeKind : std::uint8_t { Insert = 0, Modify = 1, Remove = 2 };

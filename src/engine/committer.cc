@@ -151,7 +151,7 @@ void Committer::submit(std::unique_ptr<Work> work) {
 bool Committer::become_committing() {
   const auto self = std::this_thread::get_id();
   if (committing_) {
-    // Whoever commits takes it next.  A finish() that submits is on that very thread.
+    // The thread that commits takes it next.  A finish() that submits is on that very thread.
     if (!wants_relief_ || relief_waits_ || committing_thread_ == self) return false;
     relief_waits_ = true;
     while (committing_) waiting_.wait(mutex_);
@@ -222,7 +222,7 @@ std::size_t Committer::commit_group(Works& works, std::size_t first) {
     try {
       works[i]->finish(committed);
     } catch (const std::exception& exception) {
-      log::error("answer failed", {{"cause", exception.what()}});
+      log::error("answer_failed", {{"cause", exception.what()}});
     }
     works[i].reset();
   }
@@ -245,7 +245,7 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
   } catch (const std::exception& exception) {
     // Nothing of the group has reached the store, and none of it will.
     ++taken;
-    log::error("commit failed", {{"cause", exception.what()}});
+    log::error("commit_failed", {{"cause", exception.what()}});
     return Error{ErrorCode::Internal, exception.what()};
   }
 
@@ -288,9 +288,10 @@ void Committer::fail_store(const Error& error) {
   const auto trouble = error.code == ErrorCode::Corruption ? storage::StoreTrouble::Damaged : store_.health().trouble;
   const bool news = !read_only_ || trouble != trouble_;
   if (news) {
-    log::error(trouble == storage::StoreTrouble::Damaged ? "store damaged; the database is read-only"
-                                                         : "store failed; the database is read-only until it recovers",
-               {{"cause", error.message}});
+    const bool damaged = trouble == storage::StoreTrouble::Damaged;
+    log::error(damaged ? "store_damaged" : "store_failed",
+               {{"cause", error.message},
+                {"message", damaged ? "the database is read-only" : "the database is read-only until it recovers"}});
   }
   failure_ = error;
   trouble_ = trouble;
@@ -349,14 +350,14 @@ void Committer::try_recover() {
   if (!recovered && recovered.error().code == ErrorCode::Corruption) return fail_store(recovered.error());
   if (recovered && recovered_) recovered = recovered_();
   if (!recovered) {
-    if (recovered.error() != failure_) log::warning("store has not recovered", {{"cause", recovered.error().message}});
+    if (recovered.error() != failure_) log::warning("store_not_recovered", {{"cause", recovered.error().message}});
     failure_ = std::move(recovered).error();
     if (const auto trouble = store_.health().trouble; trouble != storage::StoreTrouble::None) trouble_ = trouble;
     return;
   }
   trouble_ = storage::StoreTrouble::None;
   read_only_ = false;
-  log::info("store recovered; writes are accepted again");
+  log::info("store_recovered", {{"message", "writes are accepted again"}});
 }
 
 CommitterStatistics Committer::statistics() const {

@@ -79,8 +79,8 @@ class PendingCommit {
   std::size_t size_bytes_ = 0;
 };
 
-// Tells whether something read ahead is still true, without reading it again: for each slot of key hashes, the number of
-// the last commit that wrote there.  Bounded; two keys in one slot only cost a second read.  Thread-safe.
+// Tells whether something read ahead is still true, without reading it again: for each slot of key hashes, the number
+// of the last commit that wrote there.  Bounded; two keys in one slot only cost a second read.  Thread-safe.
 class FreshnessMap {
  public:
   // Ask before reading; hand the answer to PendingCommit::is_fresh together with what was read.
@@ -104,11 +104,13 @@ class FreshnessMap {
 class Work {
  public:
   virtual ~Work() = default;
-  // Adds its effects to the commit, all or none.  Runs again, on a new PendingCommit, when a shared store answers Conflict.
+  // Adds its effects to the commit, all or none.  Runs again, on a new PendingCommit, when a shared store answers
+  // Conflict.
   virtual void execute(PendingCommit& commit) = 0;
   // The commit is done, or failed.  Called once.  Must not block: it answers a client, or wakes somebody.
   virtual void finish(const Result<storage::CommitSequence>& committed) = 0;
-  // A work that changes what others plan by (the catalog) has a commit of its own, and is finished before the next starts.
+  // A work that changes what others plan by (the catalog) has a commit of its own, and is finished before the next
+  // starts.
   virtual bool alone() const { return false; }
   // Leaves less in the store than there was: it is tried also on a full disk.
   virtual bool frees_space() const { return false; }
@@ -122,14 +124,15 @@ struct CommitterStatistics {
   bool read_only = false;
 };
 
-// Serialises all writes: takes everything that is waiting, lets each work add to one commit, commits it, answers them all.
+// Serialises all writes: takes everything that is waiting, lets each work add to one commit, commits it, answers them
+// all.
 //
 // Serialisable by construction, and the more clients wait, the more share one fsync.  Works are planned before they are
 // queued, on the thread their request came in on (see ItemWrites), so while one group is in its fsync the next is being
 // prepared, and the committer itself does little more than append.
 //
-// Where a commit need not wait for a disk, there is no thread: whoever submits while nobody commits, commits, also what
-// others submit meanwhile.  After a few rounds of that it hands over to the next who submits.
+// If a commit does not wait for a disk, there is no thread: a thread that submits while no other commits does the
+// commit, also what others submit meanwhile.  After a few rounds of that it hands over to the next who submits.
 //
 // When the store fails, the committer refuses writes with ReadOnly, in words for clients, and tries to recover once a
 // second; not when the store is damaged, which lasts until it is opened again.  On a full disk, works that free space

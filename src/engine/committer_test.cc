@@ -418,8 +418,8 @@ TEST_P(CommitterTest, FailsAllWorksOfACommitThatFails) {
   EXPECT_EQ(value("n"), "(none)");
 }
 
-// A disk that failed may have kept the last commit after all, which shows when the store recovers.  What is planned before
-// that is planned on sand.
+// A disk that failed may have kept the last commit after all, which shows when the store recovers.  What is planned
+// before that is planned on sand.
 TEST_P(CommitterTest, ExecutesAfterRecoveringNotBefore) {
   int reloads = 0;
   open([&]() -> Result<void> {

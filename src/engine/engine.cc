@@ -29,7 +29,7 @@ class EraseOld final : public Work {
   void finish(const Result<storage::CommitSequence>& committed) override {
     // On a read-only database that is known.
     if (!committed && committed.error().code != ErrorCode::ReadOnly)
-      log::warning("old records are still there", {{"cause", committed.error().message}});
+      log::warning("old_records_not_removed", {{"cause", committed.error().message}});
   }
   bool frees_space() const override { return true; }
 
@@ -108,9 +108,9 @@ void Engine::try_recover() {
 void Engine::log_damage() const {
   const auto damaged = health();
   if (damaged.trouble != storage::StoreTrouble::Damaged) return;
-  log::error("a data file is damaged; `stator repair` tells what can be saved",
-             {{"file", damaged.file.empty() ? "unknown" : damaged.file},
-              {"tables", fmt::format("{}", fmt::join(damaged.tables, ", "))}});
+  log::error("data_file_damaged", {{"file", damaged.file.empty() ? "unknown" : damaged.file},
+                                   {"tables", fmt::format("{}", fmt::join(damaged.tables, ", "))},
+                                   {"message", "`stator repair` shows what can be saved"}});
 }
 
 Engine::~Engine() { index_builder_.stop(); }
@@ -196,7 +196,7 @@ void Engine::trim_change_log() {
   if (!noted->status()) return;
 
   auto outdated = outdated_streams(*snapshot, cutoff, keep_from);
-  if (!outdated) return log::warning("streams not trimmed", {{"cause", outdated.error().message}});
+  if (!outdated) return log::warning("streams_not_trimmed", {{"cause", outdated.error().message}});
   auto ranges = std::move(*outdated);
   if (any) ranges.push_back({commit_time_prefix(), commit_time_key(keep_from)});
   // From lane to lane that has records, also of tables that are gone.
@@ -225,7 +225,7 @@ void Engine::roll_stream_shards() {
   auto work = roll_shards(*snapshot, catalog_, clock_.now(), rolling_shards_);
   if (work && *work != nullptr) return committer_.submit(std::move(*work));
   rolling_shards_.store(false, std::memory_order_release);
-  if (!work) log::warning("shards of streams not renewed", {{"cause", work.error().message}});
+  if (!work) log::warning("stream_shards_not_renewed", {{"cause", work.error().message}});
 }
 
 void Engine::run_maintenance(const std::stop_token& stop) {

@@ -33,8 +33,8 @@ struct EngineHealth {
 
 // Tables and their items on top of a store.
 //
-// Reads run on the calling thread.  Writes are queued; their callback runs on the thread that commits, must not block, and
-// may come before the call returns.  Thread-safe.
+// Reads run on the calling thread.  Writes are queued; their callback runs on the thread that commits, must not block,
+// and may come before the call returns.  Thread-safe.
 class Engine {
  public:
   // Store, clock and random outlive the engine.  Errors: Storage, Corruption.
@@ -61,7 +61,7 @@ class Engine {
   void write(WriteRequest request, WriteCallback done);
 
   // Whether the database is one that only signed requests may reach.  The engine keeps that, so that it is lost only
-  // together with the data; whoever serves the database acts on it.  Errors: Storage, Corruption.
+  // together with the data; the server acts on it.  Errors: Storage, Corruption.
   Result<bool> signed_only() const;
   // Blocks until it is committed.  Not from a callback of the engine.  Errors: Storage, Corruption, ReadOnly.
   Result<void> set_signed_only(bool signed_only);
@@ -69,7 +69,8 @@ class Engine {
   // The newest commit that a snapshot taken from now on sees.
   storage::CommitSequence last_commit() const { return store_.last_commit(); }
 
-  // Forgets changes older than a day, and the streams that ended before.  Also runs by itself once a minute, as the next two.
+  // Forgets changes older than a day, and the streams that ended before.  Also runs by itself once a minute, as the
+  // next two.
   void trim_change_log();
   // Lets child shards follow those that have had their time.
   void roll_stream_shards();

@@ -1,5 +1,5 @@
-// Random writes against the engine and against a simple reference; after each phase everything the engine keeps must follow
-// from the reference: items, index entries, statistics, collection sizes, change log.
+// Random writes against the engine and against a simple reference; after each phase everything the engine keeps must
+// follow from the reference: items, index entries, statistics, collection sizes, change log.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>

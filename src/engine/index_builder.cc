@@ -96,7 +96,7 @@ void IndexBuilder::run() {
     }
     const auto built = build_table(table);
     if (built) continue;
-    log::warning("index build waits", {{"table", table.value}, {"cause", built.error().message}});
+    log::warning("index_build_delayed", {{"table", table.value}, {"cause", built.error().message}});
     std::unique_lock lock(mutex_);
     queue_.push_back(table);
     wake_.wait_for(lock, kRetryInterval, [&] { return stopping_; });
@@ -113,7 +113,7 @@ Result<void> IndexBuilder::build_table(TableId id) {
 }
 
 Result<void> IndexBuilder::build_index(const Table& table, const Index& index) {
-  log::info("building index", {{"table", table.name}, {"index", index.name}});
+  log::info("index_build_started", {{"table", table.name}, {"index", index.name}});
   storage::KeyRange rest = storage::KeyRange::prefix(index_prefix(table.id, kBaseIndex));
   if (const auto progress = TRY(store_.get(build_progress_key(table.id, index.id)))) rest.begin = *progress + '\0';
   for (;;) {
@@ -141,7 +141,7 @@ Result<void> IndexBuilder::build_index(const Table& table, const Index& index) {
   // Deleted behind the last chunk: then there is nothing left to do.
   if (!finished && finished.error().code == ErrorCode::ResourceNotFound) return {};
   TRY(finished);
-  log::info("index built", {{"table", table.name}, {"index", index.name}});
+  log::info("index_built", {{"table", table.name}, {"index", index.name}});
   return {};
 }
 

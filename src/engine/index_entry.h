@@ -8,14 +8,14 @@
 
 namespace stator::engine {
 
-// What an index holds for an item.
+// The entry of an item in an index.
 struct IndexEntry {
   KeyBytes key;
   value::StoredItem item;  // with the projected attributes
 };
 
-// nullopt when the item is not in the index: an attribute of its key is missing.  `whole` is the same item as stored, so
-// that an index of everything need not encode it again.
+// nullopt when the item is not in the index: an attribute of its key is missing.  `whole` is the same item as stored,
+// so that an index of everything need not encode it again.
 std::optional<IndexEntry> index_entry(const Table& table, const Index& index, const value::Item& item,
                                       const value::StoredItem& whole);
 

@@ -144,7 +144,7 @@ Result<void> check_updated_item(const Table& table, const value::Item& before, c
       if (!result || table.keys.contains(attribute.name)) return;
       const auto* field = after.find(attribute.name);
       if (field == nullptr) return;
-      // What was there before the index was may be unfit for it, as long as nobody touches it.
+      // An item from before the index may have a wrong type for it, as long as no write changes that attribute.
       if (const auto* old = before.find(attribute.name); old != nullptr && *old == *field) return;
       if (field->type() != attribute.type) {
         result = index_type_mismatch(index, attribute, *field);

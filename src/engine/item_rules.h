@@ -7,7 +7,7 @@
 #include "stator/engine/schema.h"
 #include "stator/value/attribute_value.h"
 
-// What a table's keys demand of an item, with DynamoDB's texts.  All errors are Validation.
+// The rules of a table's keys for an item, with DynamoDB's texts.  All errors are Validation.
 namespace stator::engine {
 
 inline constexpr std::size_t kMaxPartitionKeyBytes = 2048;

@@ -83,7 +83,7 @@ struct WriteOutcome {
 
 using WriteCallback = UniqueFunction<void(Result<WriteOutcome>)>;
 
-// What one action does, given the item it found: a pure function of the two, so that it can be worked out ahead of the
+// The effects of one action on the item it found: a pure function of the two, so that it can be worked out ahead of the
 // commit and again if the item has changed in between.
 struct ActionPlan {
   struct IndexChange {
@@ -136,8 +136,8 @@ class ItemWrite final : public Work {
   void plan(Step& step) const;
   // Whether the steps so far are no larger than a transaction and its memory may be; else refusal_ says why.
   bool fits(const Step& step);
-  // Brings a step up to date with the commit; false when it failed and error_ says why.  A plan that is in error by itself
-  // is no such failure: execute() looks at it.
+  // Brings a step up to date with the commit; false when it failed and error_ says why.  A plan that is in error by
+  // itself is no such failure: execute() looks at it.
   bool refresh(Step& step, PendingCommit& commit);
   void apply(Step& step, PendingCommit& commit);
   // Of indexes that are being built: finds out which entries are there.  False when it failed and error_ says why.

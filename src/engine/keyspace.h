@@ -15,17 +15,17 @@
 //   'b' table:u32be index:u16be                                         -> the last key an index builder has seen to
 //   'c' 't' name                                                        -> table record
 //   'c' 'n'                                                             -> counter: the last table id given out
-//   'c' 'k'                                                             -> there: requests must be signed; version:u8 = 1
+//   'c' 'k'                                                             -> requests must be signed; version:u8 = 1
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields -> item            (index 0: the table)
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields base_partition:field base_sort:field
 //                                                                       -> projected item  (other indexes)
 //   'l' table:u32be lane:u8 sequence:u64be ordinal:u32be                -> change record
 //   'p' table:u32be partition:field                                     -> counter: bytes of one item collection
 //   'q' sequence:u64be                                                  -> time of that commit, u64be microseconds
-//   'r' 'd' table_name:field label:field                                -> stream: its table's record when it was enabled
-//   'r' 'm' table_name:field label:field sequence:u64be                 -> stream marker: shards begin, or the stream ends
+//   'r' 'd' table_name:field label:field                                -> stream: its table's record of that time
+//   'r' 'm' table_name:field label:field sequence:u64be                 -> stream marker: shards begin, or it ends
 //   's' table:u32be index:u16be 'n' | 'b'                               -> counter: items, bytes
-//   't' client request token                                            -> what a transaction was, see idempotency.h
+//   't' client request token                                            -> what a transaction was, see request_token.h
 //   'x' 'e' table:u32be expiry:u64be item_key (after its index id)      -> expiry entry
 //   'x' 'p' table:u32be                                                 -> progress of filling the expiry entries
 //
@@ -52,8 +52,8 @@ std::uint8_t change_lane(std::uint64_t hash);
 // The key of an item in its table; `item` holds the key attributes with the right types (check_key() saw to it).
 KeyBytes item_key(const Table& table, const value::AttributeMap& item);
 
-// The key of an item's entry in an index, or nullopt when the item lacks one of the index's key attributes, or has it with
-// another type: then the index does not hold the item.
+// The key of an item's entry in an index, or nullopt when the item lacks one of the index's key attributes, or has it
+// with another type: then the index does not hold the item.
 std::optional<KeyBytes> index_key(const Table& table, const Index& index, const value::AttributeMap& item);
 
 // 'i' table index: everything one index holds.
@@ -90,11 +90,11 @@ inline constexpr std::size_t kChangeSequenceAt = 6;
 KeyBytes change_key(TableId table, std::uint8_t lane, std::uint32_t ordinal);
 KeyBytes change_log_prefix();
 KeyBytes change_lane_prefix(TableId table, std::uint8_t lane);  // kChangeSequenceAt bytes
-// Where the changes of a lane begin that a commit or a later one made.
+// The first key of a lane for changes of this commit or a later one.
 KeyBytes change_key_at(BytesView lane_prefix, storage::CommitSequence sequence);
 
 KeyBytes change_key_at(TableId table, std::uint8_t lane, storage::CommitSequence sequence, std::uint32_t ordinal);
-// Where in its lane a change record is.
+// The position of a change record in its lane.
 struct ChangePosition {
   storage::CommitSequence sequence;
   std::uint32_t ordinal = 0;
@@ -143,7 +143,7 @@ struct KeySpace {
 };
 const std::vector<KeySpace>& key_spaces();
 
-// Whose a key is; the index is 0 where only a table owns it.  nullopt when the key is too short to tell, or has no
+// The owner of a key; the index is 0 if only a table owns it.  nullopt when the key is too short to tell, or has no
 // owner.
 struct KeyOwner {
   TableId table;
@@ -151,7 +151,7 @@ struct KeyOwner {
   KeyBytes prefix;  // what all keys of that owner in that space begin with
 };
 std::optional<KeyOwner> owner_of_key(BytesView key);
-// Where the items are that a collection counter sums up.
+// The prefix of the items that a collection counter sums up.
 KeyBytes partition_of_collection(BytesView collection_size_key);
 
 }  // namespace stator::engine

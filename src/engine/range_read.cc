@@ -71,7 +71,8 @@ storage::KeyRange sort_range(const KeyBytes& prefix, const KeyTerm& term) {
   return {};
 }
 
-// Keys of several attributes have rules, and texts, of their own: the whole partition, and sort attributes from the left.
+// Keys of several attributes have rules, and texts, of their own: the whole partition, and sort attributes from the
+// left.
 Result<void> check_several_attributes(const KeySchema& keys, const expr::KeyCondition& condition) {
   const auto lacks_equality = [&](const KeyAttribute& attribute) {
     const auto* term = term_on(condition, attribute.name);

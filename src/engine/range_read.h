@@ -14,7 +14,7 @@ namespace stator::engine {
 
 inline constexpr std::size_t kMaxPageBytes = std::size_t{1} << 20;
 
-// Where to look: the table itself, or one of its indexes.
+// The target of a read: the table itself, or one of its indexes.
 struct ReadTarget {
   TablePtr table;
   const Index* index = nullptr;  // of `table`; nullptr: the table
@@ -49,8 +49,8 @@ struct RangePage {
 };
 
 // Hands each item of a page to `visit`, in order, as bytes of the store that are valid during the call.
-// A page ends at the limit, or with the item that brings it to 1 MB.  Errors: Storage, Corruption, and what `visit` returns.
-// The visitor answers how many bytes it read elsewhere on the item's behalf: they count towards the page.
+// A page ends at the limit, or with the item that brings it to 1 MB.  Errors: Storage, Corruption, and what `visit`
+// returns. The visitor answers how many bytes it read elsewhere on the item's behalf: they count towards the page.
 using ItemVisitor = std::function<Result<std::size_t>(const value::StoredItemView& item)>;
 Result<RangePage> read_page(const storage::Snapshot& snapshot, const RangeRead& read, const ItemVisitor& visit);
 

@@ -11,8 +11,8 @@ namespace stator::engine {
 
 inline constexpr std::chrono::minutes kRequestTokenLifetime{10};
 
-// A client's token for a transaction.  Within ten minutes a second transaction with the same token does nothing, if it asks
-// for the same; if it asks for something else it is an error.  Kept in the store, so a restart changes nothing.
+// A client's token for a transaction.  Within ten minutes a second transaction with the same token does nothing, if it
+// asks for the same; if it asks for something else it is an error.  Kept in the store, so a restart changes nothing.
 //
 //   't' token -> version:u8 = 1  time:u64be (microseconds)  fingerprint:u64be
 struct RequestToken {

@@ -32,8 +32,8 @@ struct KeyAttribute {
   friend bool operator==(const KeyAttribute&, const KeyAttribute&) = default;
 };
 
-// What orders a table or an index.  A table has one partition attribute and at most one sort attribute; a GSI up to four
-// of each.
+// The key attributes of a table or an index.  A table has one partition attribute and at most one sort attribute; a GSI
+// up to four of each.
 struct KeySchema {
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;

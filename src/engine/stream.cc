@@ -90,7 +90,7 @@ class RollShards final : public Work {
     }
   }
   void finish(const Result<storage::CommitSequence>& committed) override {
-    if (!committed) log::warning("shards of streams not renewed", {{"cause", committed.error().message}});
+    if (!committed) log::warning("stream_shards_not_renewed", {{"cause", committed.error().message}});
     rolling_.store(false, std::memory_order_release);
   }
   bool alone() const override { return true; }  // so that no change is part of the commit that divides them

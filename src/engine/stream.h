@@ -98,7 +98,7 @@ std::optional<ChangePosition> parse_sequence_number(std::string_view text);
 
 // -- upkeep
 
-// What to erase of the streams that ended before `cutoff`, and of shards whose changes are all before `keep_from`.
+// The keys to erase: of streams that ended before `cutoff`, and of shards whose changes are all before `keep_from`.
 // Errors: Storage, Corruption.
 Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot& snapshot, WallTime cutoff,
                                                         storage::CommitSequence keep_from);

@@ -112,7 +112,8 @@ TEST(TableRecord, ReadsBackATableOfDefaults) {
   expect_same(decode_table(encode_table(plain)).value(), plain);
 }
 
-// A field that a newer program adds is ignored by this one, and one that an older program did not write has its default.
+// A field that a newer program adds is ignored by this one, and one that an older program did not write has its
+// default.
 TEST(TableRecord, LetsFieldsComeAndGo) {
   const auto read =
       decode_table("\x01{\"id\":3,\"name\":\"T\",\"partition\":[[\"pk\",\"N\"]],\"of_the_future\":{\"x\":1}}");

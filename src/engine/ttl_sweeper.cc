@@ -7,8 +7,9 @@
 namespace stator::engine {
 namespace {
 
-// Items that were there before time to live was enabled get their entries, a batch at a time, each with the note how far
-// it is.  Does nothing when the note has changed meanwhile: then somebody else was faster, or the setting has changed.
+// Items that were there before time to live was enabled get their entries, a batch at a time, each with the note how
+// far it is.  Does nothing when the note has changed meanwhile: then somebody else was faster, or the setting has
+// changed.
 class FillExpiries final : public Work {
  public:
   struct Candidate {
@@ -187,10 +188,10 @@ void TtlSweeper::run(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     try {
       if (const auto swept = sweep(stop); !swept) {
-        log::warning("expired items not deleted", {{"cause", swept.error().message}});
+        log::warning("expired_items_not_deleted", {{"cause", swept.error().message}});
       }
     } catch (const std::exception& exception) {
-      log::error("expired items not deleted", {{"cause", exception.what()}});
+      log::error("expired_items_not_deleted", {{"cause", exception.what()}});
     }
   }
 }

@@ -21,8 +21,8 @@ struct SweepStats {
 // Deletes items whose time to live has passed, and fills the expiry entries of tables where it was just enabled.
 //
 // Once a second it looks at the front of each table's entries, which costs nothing when nothing expires.  An item is
-// deleted only if it still expires then: a write that comes in between wins.  Thread-safe.  Owns one thread, joined by the
-// destructor.
+// deleted only if it still expires then: a write that comes in between wins.  Thread-safe.  Owns one thread, joined by
+// the destructor.
 class TtlSweeper {
  public:
   static constexpr std::chrono::milliseconds kInterval{1000};

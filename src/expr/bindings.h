@@ -12,7 +12,7 @@
 
 namespace stator::expr {
 
-// What the slots of a tree stand for in one request.  Points into the tree and the placeholders, which it keeps alive.
+// The values of the slots of a tree in one request.  Points into the tree and the placeholders, which it keeps alive.
 struct Bindings {
   std::shared_ptr<const Tree> tree;
   std::shared_ptr<const Placeholders> placeholders;

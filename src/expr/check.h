@@ -6,7 +6,7 @@
 #include "stator/expr/bindings.h"
 #include "stator/expr/path.h"
 
-// What can only be checked once the placeholders are known.  Every error is Validation with DynamoDB's text, and each
+// The checks that need the placeholders.  Every error is Validation with DynamoDB's text, and each
 // function reports the mistake that DynamoDB would report first.
 namespace stator::expr {
 

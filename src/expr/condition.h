@@ -29,7 +29,7 @@ class Condition {
 
   // The top-level attributes that it reads, each once, in order of appearance.
   std::vector<std::string_view> attributes() const;
-  // Those among them that it looks inside of, which a key attribute does not allow.
+  // The attributes among them of which it reads a nested part, which a key attribute does not have.
   std::vector<std::string_view> nested_attributes() const;
 
   // The values that it compares with, one for each place where one stands.

@@ -21,7 +21,7 @@ struct KeyTerm {
 };
 
 // A key condition expression: all of its terms hold.  No attribute appears twice.  Whether the terms fit a key schema
-// is for whoever knows the schema.
+// is checked by the layer that knows the schema.
 struct KeyCondition {
   std::vector<KeyTerm> terms;
 };

@@ -10,7 +10,7 @@ namespace stator::expr {
 using Names = std::map<std::string, std::string, std::less<>>;             // "#n" -> "name"
 using Values = std::map<std::string, value::AttributeValue, std::less<>>;  // ":v" -> value
 
-// What a request's ExpressionAttributeNames and ExpressionAttributeValues hold; bound expressions share it.
+// The ExpressionAttributeNames and ExpressionAttributeValues of a request; bound expressions share them.
 struct Placeholders {
   Names names;
   Values values;

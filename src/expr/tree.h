@@ -111,7 +111,8 @@ struct Tree {
 // The expression as text again, with parentheses that show the structure: "(a = :b) AND (NOT (size(c.d[1]) < :e))".
 std::string print(const Tree& tree);
 
-// Builds a tree from its leaves.  The parser uses it, and whoever has a condition or an update in another form.
+// Builds a tree from its leaves.  The parser uses it, and so does code that has a condition or an update in another
+// form.
 class TreeBuilder {
  public:
   explicit TreeBuilder(Kind kind) { tree_.kind = kind; }

@@ -97,7 +97,7 @@ class Application {
     if (!has_place(path)) return bad_path();
     const bool in_list = !path.elements.empty() && std::holds_alternative<std::uint32_t>(path.elements.back());
     const bool appends = in_list && find(old_, path) == nullptr;
-    // What is written ends up in the item; more than an item can hold need not be put together.
+    // Written values become part of the item, so values larger than an item need not be built.
     written_bytes_ += value::attribute_size_bytes(path.attribute, value);
     if (written_bytes_ > value::kMaxItemSizeBytes) {
       return validation_error("Item size to update has exceeded the maximum allowed size");

@@ -30,8 +30,8 @@ class Update {
   // that leads nowhere may be removed from an item that does not exist, and not from one that does.
   Result<value::Item> create(const value::Item& key) const;
 
-  // What it writes to or removes, in the order written: for UPDATED_OLD and UPDATED_NEW, and to refuse an update of the
-  // key.
+  // The paths that it writes or removes, in the order of the expression: for UPDATED_OLD and UPDATED_NEW, and to refuse
+  // an update of the key.
   const std::vector<Path>& paths() const { return *paths_; }
 
   // The top-level attributes that it reads or writes inside of, which a key attribute does not allow.

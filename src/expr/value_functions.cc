@@ -43,7 +43,8 @@ bool begins_with(const AttributeValue* value, const AttributeValue* prefix) {
 
 namespace {
 
-// In time that grows with the sum of the lengths and not, as std::string::find, with their product: both are the client's.
+// In time that grows with the sum of the lengths and not, as std::string::find, with their product: both are the
+// client's.
 bool holds_text(std::string_view text, std::string_view part) {
   return part.empty() || memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }

@@ -6,7 +6,7 @@
 
 #include "stator/value/attribute_value.h"
 
-// What DynamoDB's comparisons and functions say of values.  A null pointer is an attribute that is not there.
+// DynamoDB's comparisons and functions of values.  A null pointer is an absent attribute.
 namespace stator::expr {
 
 // Strings, numbers and binaries have an order, each among themselves.

@@ -25,7 +25,8 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using Kind = ClientFailure::Kind;
 
-// Where systems keep the roots they trust, for a program whose OpenSSL was built for another one.
+// The places of trusted root certificates on different systems, for a program whose OpenSSL was built for another
+// system.
 constexpr const char* kRootFiles[] = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                                       "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
 

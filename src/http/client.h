@@ -20,8 +20,8 @@ struct ClientRequest {
   std::string target = "/";
   OwnedHeaders headers = {};  // besides Host and Content-Length, which the client writes
   std::string body = {};
-  // Sending it twice does no more than sending it once.  Then a kept connection that the server closed before any byte of
-  // an answer came is replaced once by a fresh one; otherwise that is a failure.
+  // Sending it twice does no more than sending it once.  Then a kept connection that the server closed before any byte
+  // of an answer came is replaced once by a fresh one; otherwise that is a failure.
   bool idempotent = false;
 };
 
@@ -57,8 +57,8 @@ using ExchangeCallback = UniqueFunction<void(Exchange)>;
 
 // Sends requests and keeps time.  An interface, so that a test can be the network and the clock.  Thread-safe.
 //
-// Destroying it answers everything outstanding, with Stopped, before the destructor returns; that must not happen on the
-// transport's own thread.
+// Destroying it answers everything outstanding, with Stopped, before the destructor returns; that must not happen on
+// the transport's own thread.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -87,8 +87,8 @@ struct ClientOptions {
 
 // An HTTP/1.1 client on one thread of its own: connections are kept and used again, one request at a time on each.
 //
-// With TLS (1.2 or 1.3) the server's certificate must be for its host and lead to a trusted root; there is no way to turn
-// that off.  Redirects are answers like any other.  Nothing is logged.  docs/internals/remote.md.
+// With TLS (1.2 or 1.3) the server's certificate must be for its host and lead to a trusted root; there is no way to
+// turn that off.  Redirects are answers like any other.  Nothing is logged.  docs/internals/remote.md.
 class Client final : public Transport {
  public:
   // Errors: Usage (a CA file that cannot be read).

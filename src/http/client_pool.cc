@@ -58,7 +58,7 @@ void ClientPool::serve_waiting() {
   watch_waiting();
 }
 
-// Those that wait have all been given the same time, so the first one's ends first.
+// All waiting requests have the same timeout, so the first one expires first.
 void ClientPool::watch_waiting() {
   if (waiting_.empty()) return;
   waiting_timer_.expires_at(waiting_.front().deadline);

@@ -414,7 +414,7 @@ void Connection::on_write(const error_code& error, std::size_t bytes) {
 
 void Connection::finish_closing() {
   if (tls_ != nullptr) tls_->finish();
-  // What a large body that never came to its end has taken is wanted back now.
+  // Gives back the memory of a large incomplete body now.
   const bool holds_much = reading_ && in_.capacity() > ReadBuffer::kIdleBytes;
   if (!linger_ || holds_much || loop_->draining()) return close();
   error_code error;

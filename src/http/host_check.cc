@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kShownBytes = 100;  // of what the client sent, in a refusal
 
-// What the client sent, so that it can stand in any text: quotes, control characters and all beyond ASCII become '?'.
+// The text of the client, made safe for messages: quotes, control characters and non-ASCII characters become '?'.
 std::string shown(std::string_view text) {
   std::string out(text.substr(0, kShownBytes));
   std::ranges::replace_if(out, [](char c) { return c < 0x20 || c >= 0x7F || c == '"' || c == '\\' || c == '`'; }, '?');

@@ -21,7 +21,7 @@
 
 namespace stator::http {
 
-// What the loops of one server have in common.  Thread-safe.
+// The state that the loops of one server share.  Thread-safe.
 struct Shared {
   explicit Shared(const ServerOptions& o)
       : options(o),

@@ -23,7 +23,8 @@ struct Refusal {
   std::string_view reason;  // static storage
 };
 
-// What HTTP/1.x requests and responses have in common (RFC 9112): lines, headers, and a body of known length or in chunks.
+// What HTTP/1.x requests and responses have in common (RFC 9112): lines, headers, and a body of known length or in
+// chunks.
 //
 // It works in place on the caller's buffer and keeps offsets only, so the buffer may move between calls.  It is strict
 // where programs that disagree can be played against each other: lines end in CRLF, a message has one length

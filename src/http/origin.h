@@ -9,7 +9,7 @@
 
 namespace stator::http {
 
-// Where a server is: the scheme, host and port of a URL.
+// The address of a server: the scheme, host and port of a URL.
 struct Origin {
   bool tls = false;
   std::string host;  // a name, an IPv4 address, or an IPv6 address without its brackets

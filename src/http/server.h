@@ -59,13 +59,13 @@ class Responder {
   Connection* connection_ = nullptr;
 };
 
-// What becomes of a request whose head alone has arrived.
+// The decision about a request of which only the head has arrived.
 struct Admission {
   std::optional<Response> refusal = {};  // answered now; the body is not read, and the connection is closed
   std::size_t body_bytes = SIZE_MAX;     // beyond this the body is refused, if ServerOptions does not refuse it before
 };
 
-// What a server does with requests.  Called on all I/O threads at once, so it is thread-safe.
+// Handles the requests of a server.  Called on all I/O threads at once, so it is thread-safe.
 class Handler {
  public:
   virtual ~Handler() = default;

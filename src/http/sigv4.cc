@@ -23,7 +23,8 @@ constexpr std::size_t kSignedHeaders = 100;       // more are not a request of a
 constexpr std::size_t kCachedSigningKeys = 1024;  // each is one key on one day for one region
 constexpr std::chrono::seconds kLongestExpiry = std::chrono::weeks(1);
 
-// Messages repeat what the client sent, which is any bytes, and end up in JSON, which is not: those beyond ASCII become \xNN.
+// Messages repeat what the client sent, which is any bytes, and end up in JSON, which is not: those beyond ASCII become
+// \xNN.
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {

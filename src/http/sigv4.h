@@ -66,7 +66,7 @@ class SignatureVerifier {
 
   // Nothing, when the request carries a valid and fresh signature of a key that we have.
   std::optional<SignatureFault> check(const Request& request) const;
-  // What is wrong with it as far as its head alone can tell: not signed, unknown key, too long ago.
+  // The fault that the head alone shows: not signed, unknown key, too old.
   std::optional<SignatureFault> check_head(const Request& head) const;
 
  private:

@@ -13,8 +13,8 @@ struct ssl_ctx_st;
 
 namespace stator::http {
 
-// One client's encryption, on a non-blocking socket.  The handshake is part of the first read or write.  Confined to its
-// connection's thread.
+// One client's encryption, on a non-blocking socket.  The handshake is part of the first read or write.  Confined to
+// its connection's thread.
 class TlsSession {
  public:
   enum class Status : std::uint8_t {
@@ -54,7 +54,8 @@ class TlsContext {
   static Result<std::unique_ptr<TlsContext>> load(std::string certificate_file, std::string key_file);
   ~TlsContext();
 
-  // Reads the files again, for the connections that come from now on.  After an error all stays as it was.  Errors: Usage.
+  // Reads the files again, for the connections that come from now on.  After an error all stays as it was.  Errors:
+  // Usage.
   Result<void> reload();
 
   std::unique_ptr<TlsSession> accept(int socket) const;

@@ -10,7 +10,7 @@
 namespace stator {
 namespace {
 
-// Where a reply from another thread is waited for.
+// Waits for a reply from another thread.
 class PendingReply {
  public:
   void set(api::Reply reply) {

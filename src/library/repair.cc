@@ -74,7 +74,7 @@ void tell_loss(const storage::RepairReport& report, bool done, std::vector<std::
   if (report.commits_saved > 0) lines.push_back(fmt::format("saved: {} commits from the logs", report.commits_saved));
 }
 
-// Whose items and definitions are in the damaged files, as far as the rest tells.
+// The tables whose items and definitions are in the damaged files, as far as the other files tell.
 void tell_tables_at_risk(const std::string& folder, const std::vector<KeyRange>& ranges,
                          std::vector<std::string>& lines) {
   if (ranges.empty()) return;

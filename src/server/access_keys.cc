@@ -155,7 +155,8 @@ Result<AccessKeyRecord> AccessKeyFile::add(std::string_view name, const Clock& c
   auto keys = TRY(read(folder));
   if (keys.size() >= kMaxKeys)
     return usage_error(fmt::format("{} holds {} keys already, which is the most", path_, kMaxKeys));
-  // The shape of AWS's, which some tools check, but not their prefix, which others hunt for.  No character needs quoting.
+  // The id has the form of AWS's ids, which some tools check, but not their prefix, which secret scanners look for.  No
+  // character needs quoting.
   AccessKeyRecord key{.id = "STAT" + random_text(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
                       .secret = random_text(40, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
                       .name = std::string(name),
@@ -178,12 +179,12 @@ Result<std::vector<AccessKeyRecord>> AccessKeyFile::remove(std::string_view id) 
 
 namespace {
 
-// At each start: left in place, it would open the door once keys.yaml is lost.
+// Warns at each start.  If the setting stays, the server accepts unsigned requests once keys.yaml is lost.
 void warn_of_allow_unsigned(bool has_keys) {
   log::warning("allow_unsigned_is_set",
-               {{"message", fmt::format("{}take it out of the environment (STATOR_ALLOW_UNSIGNED) or the command: it"
-                                        " is meant for one start, and while it is set, a lost keys.yaml lets "
-                                        "everybody on this machine in",
+               {{"message", fmt::format("{}remove it from the environment (STATOR_ALLOW_UNSIGNED) or the command: it "
+                                        "is meant for one start, and while it is set and keys.yaml is lost, every "
+                                        "program on this machine may do everything",
                                         has_keys ? "allow_unsigned is ignored, because there are access keys; "
                                                  : "allow_unsigned is set; ")}});
 }
@@ -209,8 +210,7 @@ Result<void> AccessKeyFollower::start(bool allow_unsigned) {
     TRY(engine_.set_signed_only(false));
     log::warning(
         "unsigned_requests_accepted",
-        {{"message",
-          "this database has no access keys any more, and whoever reaches it on this machine may do everything"}});
+        {{"message", "this database has no access keys any more; every program on this machine may do everything"}});
     return {};
   }
   verifier_.require();
@@ -226,7 +226,7 @@ Result<void> AccessKeyFollower::start(bool allow_unsigned) {
 
 void AccessKeyFollower::poll() {
   if (to_remember_) remember();
-  const auto now = stamp();  // taken before the file is read: what changes in between is seen the next time
+  const auto now = stamp();  // taken before the file is read, so that a change in between is seen the next time
   if (now == std::exchange(seen_, now)) return;
   const auto keys = apply();
   if (!keys) return log::error("access_keys_unreadable", {{"error", keys.error().message}});

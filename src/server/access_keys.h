@@ -24,9 +24,9 @@ struct AccessKeyRecord {
 
 // The access keys of a database: the file keys.yaml in its data folder, which only its owner may read.
 //
-// A file beside the store rather than a record in it, so that keys can be made before the first start and while a server
-// has the store open.  It is replaced as a whole, and changes of several processes take turns.  Holds no state, so it is
-// as thread-safe as the folder.  docs/formats/access_keys.md.
+// A file beside the store rather than a record in it, so that keys can be made before the first start and while a
+// server has the store open.  It is replaced as a whole, and changes of several processes take turns.  Holds no state,
+// so it is as thread-safe as the folder.  docs/formats/access_keys.md.
 class AccessKeyFile {
  public:
   explicit AccessKeyFile(std::string data_folder);
@@ -34,8 +34,8 @@ class AccessKeyFile {
   const std::string& folder() const { return folder_; }
   const std::string& path() const { return path_; }
 
-  // In the order in which they were made; none when there is no file.  Errors: Usage (not ours, or open to other users),
-  // Storage.
+  // In the order in which they were made; none when there is no file.  Errors: Usage (not ours, or open to other
+  // users), Storage.
   Result<std::vector<AccessKeyRecord>> load() const;
 
   // Makes a key, and the folder if it is not there.  Errors: Usage, Storage.
@@ -49,18 +49,19 @@ class AccessKeyFile {
   const std::string folder_, path_;
 };
 
-// Tells a verifier what the file says, whenever that changes, and lets the database remember that there were keys: a
-// file that is lost, emptied or linked to nothing must not open the door.  Confined to one thread.
+// Gives the keys of the file to a verifier whenever the file changes, and records in the database that there were keys:
+// if the file is lost, emptied or a broken link, unsigned requests must still be refused.  Confined to one thread.
 class AccessKeyFollower {
  public:
   // Verifier and engine outlive the follower.
   AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier& verifier, engine::Engine& engine);
 
-  // The first look.  Where there were keys and are none, or the file cannot be read, signatures are required, so that
-  // everybody is refused, and the log says what to do; `allow_unsigned` makes the database forget that there were keys,
-  // if there are none.  Errors: those of AccessKeyFile::load() where there never were keys; Storage, Corruption.
+  // Reads the file for the first time.  If there were keys before and there are none now, or if the file cannot be
+  // read, every request is refused, and the log says what to do.  `allow_unsigned` removes the record that there were
+  // keys, if there are none now.  Errors: those of AccessKeyFile::load() where there never were keys; Storage,
+  // Corruption.
   Result<void> start(bool allow_unsigned);
-  // Looks again.  A file that cannot be read leaves the keys as they are, and is logged once.
+  // Reads the file again if it has changed.  If it cannot be read, the keys stay as they are, and the log says so once.
   void poll();
 
  private:

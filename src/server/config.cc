@@ -96,8 +96,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "host",
      .member = &Config::host,
      .placeholder = "ADDRESS",
-     .help = "Address to listen on.  For one that other machines can reach, such as 0.0.0.0, the DynamoDB API needs an "
-             "access key: stator key add.",
+     .help = "Address to listen on.  If other machines can reach it, such as 0.0.0.0, the DynamoDB API needs an access "
+             "key: stator key add.",
      .objection = objection_to_host},
     {.name = "port",
      .member = &Config::port,
@@ -114,9 +114,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "tls_cert",
      .member = &Config::tls_cert,
      .placeholder = "FILE",
-     .help =
-         "Certificate, with its chain, in PEM form: the DynamoDB API then speaks HTTPS.  SIGHUP makes a running server "
-         "read it again."},
+     .help = "Certificate with its chain, in PEM form.  With it, the DynamoDB API uses HTTPS.  SIGHUP makes a running "
+             "server read it again."},
     {.name = "tls_key",
      .member = &Config::tls_key,
      .placeholder = "FILE",
@@ -124,18 +123,18 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "data",
      .member = &Config::data,
      .placeholder = "FOLDER",
-     .help = "Folder that holds the database and its access keys; made when it is not there.  One server uses it at a "
-             "time.",
+     .help = "Folder of the database and its access keys.  The server creates it if it does not exist.  One server "
+             "uses it at a time.",
      .objection = objection_to_data},
     {.name = "in_memory",
      .member = &Config::in_memory,
      .placeholder = "true|false",
-     .help = "Keep everything in memory and nothing on disk; of the data folder only the access keys are read."},
+     .help = "Keep all data in memory and nothing on disk.  Only the access keys are read from the data folder."},
     {.name = "durability",
      .member = &Config::durability,
      .placeholder = "sync|relaxed",
-     .help = "sync answers a write when it is on disk.  relaxed lets the disk follow a few milliseconds later: faster, "
-             "and the last writes are lost when the machine fails."},
+     .help = "sync: a write is answered when it is on disk.  relaxed: the disk follows a few milliseconds later, which "
+             "is faster, but the last writes are lost if the machine fails."},
     {.name = "threads",
      .member = &Config::threads,
      .placeholder = "N",
@@ -149,96 +148,92 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "allowed_hosts",
      .member = &Config::allowed_hosts,
      .placeholder = "NAME,...",
-     .help =
-         "Names, beside localhost, by which requests may reach a server that listens to this machine only: what their "
-         "header Host says, without the port.  Other names are refused, because a web page could make its own name "
-         "mean "
-         "this machine.  With access keys, the DynamoDB API takes any name.",
+     .help = "Names, in addition to localhost, for a server that listens to this machine only.  The header Host of a "
+             "request must have one of them, without the port.  Other names are refused, because a web page could give "
+             "its own name the address of this machine.  With access keys, the DynamoDB API accepts every name.",
      .objection = objection_to_hosts},
     {.name = "allow_unsigned",
      .member = &Config::allow_unsigned,
      .placeholder = "true|false",
-     .help = "Accept requests without a signature again, on this machine, though the database has been used with "
-             "access keys "
-             "and has none now.  For one start, so not in a file: the database then forgets that there were keys.",
+     .help = "Accept requests without a signature again, on this machine, when the database was used with access keys "
+             "and has none now.  The database then forgets that there were keys.  For one start only, so it cannot be "
+             "set in a file.",
      .modes = kServeAndUp,
      .for_one_start = true},
     {.name = "log_level",
      .member = &Config::log_level,
      .placeholder = "debug|info|warning|error",
-     .help = "The least important events to log."},
+     .help = "Log events of this level and above."},
     {.name = "log_format",
      .member = &Config::log_format,
      .placeholder = "auto|text|json",
-     .help = "How to log, on standard error; auto means text on a terminal and JSON elsewhere."},
+     .help = "Format of the log on standard error.  auto: text on a terminal and JSON elsewhere."},
     {.name = "memory_limit",
      .member = &Config::memory_limit,
      .placeholder = "SIZE",
-     .help = "Memory that this process may use, such as 512MB or 4GB: caches, items kept in memory, and what requests "
-             "take. Requests beyond it are throttled.  At least 192MB; by default half of what the machine or the "
-             "container has.",
+     .help = "Memory that this process may use, such as 512MB or 4GB: caches, items in memory, and requests.  Requests "
+             "beyond it are throttled.  At least 192MB; by default half of the memory of the machine or the container.",
      .objection = objection_to_memory_limit},
     {.name = "max_connections",
      .member = &Config::max_connections,
      .placeholder = "N",
-     .help = "Connections open at the same time, on all ports together; one more is closed immediately.",
+     .help = "Connections that can be open at the same time, on all ports together.  A further connection is closed "
+             "immediately.",
      .minimum = 1,
      .maximum = 1'000'000},
     {.name = "max_connections_per_address",
      .member = &Config::max_connections_per_address,
      .placeholder = "N",
-     .help = "The same from one address, or one IPv6 network of 64 bits; this machine itself and trusted_proxies have "
-             "no such "
-             "limit.",
+     .help = "Connections that can be open at the same time from one address, or from one IPv6 network of 64 bits.  "
+             "This machine and trusted_proxies have no such limit.",
      .minimum = 1,
      .maximum = 1'000'000},
     {.name = "trusted_proxies",
      .member = &Config::trusted_proxies,
      .placeholder = "ADDRESS,...",
-     .help = "Addresses, or networks such as 10.0.0.0/8, of proxies that speak for many clients.",
+     .help = "Addresses of proxies that forward requests of many clients, or networks such as 10.0.0.0/8.",
      .objection = objection_to_proxies},
     {.name = "max_header_bytes",
      .member = &Config::max_header_bytes,
      .placeholder = "BYTES",
-     .help = "Size of a request's head; a longer one is refused.",
+     .help = "Largest head of a request.  A larger one is refused.",
      .minimum = 4096,
      .maximum = 1024 * 1024},
     {.name = "max_body_bytes",
      .member = &Config::max_body_bytes,
      .placeholder = "BYTES",
-     .help = "Size of a request's body; a longer one is refused.  DynamoDB's largest is 16 MB.",
+     .help = "Largest body of a request.  A larger one is refused.  DynamoDB accepts up to 16 MB.",
      .minimum = 1024,
      .maximum = 1024 * 1024 * 1024},
     {.name = "max_rest_body_bytes",
      .member = &Config::max_rest_body_bytes,
      .placeholder = "BYTES",
-     .help = "Size of a REST request's body, also decompressed.  Files may have max_body_bytes.",
+     .help = "Largest body of a REST request, also after decompression.  Files can have up to max_body_bytes.",
      .minimum = 1024,
      .maximum = 1024 * 1024 * 1024},
     {.name = "idle_timeout_seconds",
      .member = &Config::idle_timeout_seconds,
      .placeholder = "SECONDS",
-     .help = "A connection without a request for this long is closed.",
+     .help = "A connection is closed after this time without a request.",
      .minimum = 1,
      .maximum = 24 * 3600},
     {.name = "request_timeout_seconds",
      .member = &Config::request_timeout_seconds,
      .placeholder = "SECONDS",
-     .help = "A request whose head takes longer than this to arrive is dropped with its connection; so is one whose "
-             "body takes "
-             "longer than 10 seconds for 256 KB.",
+     .help = "Time for the head of a request to arrive.  A slower connection is closed.  So is a connection that takes "
+             "longer than 10 seconds for 256 KB of a body.",
      .minimum = 1,
      .maximum = 3600},
     {.name = "models",
      .member = &Config::models,
      .placeholder = "FILE,...",
      .help =
-         "Model files, or names of systems that come with Stator; each becomes a REST API below /systems/<name>/v1.",
+         "Model files, or names of systems that come with Stator.  Each becomes a REST API below /systems/<name>/v1.",
      .modes = kUpAndApp},
     {.name = "demo",
      .member = &Config::demo,
      .placeholder = "true|false",
-     .help = "Serve all systems that come with Stator; those that are new to the database get their sample data.",
+     .help = "Serve all systems that come with Stator, and load the sample data of those that are new to the database.",
      .modes = kUpAndApp},
     {.name = "app_port",
      .member = &Config::app_port,
@@ -249,33 +244,31 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "endpoint",
      .member = &Config::endpoint,
      .placeholder = "URL",
-     .help = "DynamoDB endpoint to keep the data at, instead of an own database in the data folder.  Region and "
-             "credentials "
-             "come from the usual AWS variables and profile files.",
+     .help = "DynamoDB endpoint that stores the data, instead of a database in the data folder.  Region and "
+             "credentials come from the usual AWS variables and profile files.",
      .modes = kAppOnly},
     {.name = "jwt_secret",
      .member = &Config::jwt_secret,
      .placeholder = "SECRET",
-     .help =
-         "Secret of HS256 tokens; best given as the environment variable, which other users cannot see.  Without it "
-         "and without jwks, one is made and kept in the data folder for `stator token`.",
+     .help = "Secret of HS256 tokens.  Use the environment variable, because other users can see flags.  Without this "
+             "setting and without jwks, a secret is made in the data folder, and `stator token` uses it.",
      .modes = kUpAndApp,
      .objection = objection_to_secret},
     {.name = "jwks",
      .member = &Config::jwks,
      .placeholder = "FILE|URL",
-     .help =
-         "Key set (JWKS) of RS256 and ES256 tokens; read again every five minutes and when an unknown key is named.",
+     .help = "Key set (JWKS) of RS256 and ES256 tokens.  It is read again every five minutes, and when a token names "
+             "an unknown key.",
      .modes = kUpAndApp},
     {.name = "jwt_issuer",
      .member = &Config::jwt_issuer,
      .placeholder = "TEXT",
-     .help = "What the claim iss of a token must be; empty takes any.",
+     .help = "The value that the claim iss of a token must have.  Empty: any value.",
      .modes = kUpAndApp},
     {.name = "jwt_audience",
      .member = &Config::jwt_audience,
      .placeholder = "TEXT",
-     .help = "What the claim aud of a token must be or hold; empty takes any.",
+     .help = "The value that the claim aud of a token must be or contain.  Empty: any value.",
      .modes = kUpAndApp},
     {.name = "jwt_roles_claim",
      .member = &Config::jwt_roles_claim,
@@ -285,13 +278,13 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "jwt_clock_skew_seconds",
      .member = &Config::jwt_clock_skew_seconds,
      .placeholder = "SECONDS",
-     .help = "How far the clocks of this machine and of whoever signs tokens may differ.",
+     .help = "Largest difference between the clock of this machine and the clock of the issuer of tokens.",
      .maximum = 3600,
      .modes = kUpAndApp},
     {.name = "app_workers",
      .member = &Config::app_workers,
      .placeholder = "N",
-     .help = "REST requests that are worked on at the same time; further ones wait.",
+     .help = "REST requests that are processed at the same time.  Further requests wait.",
      .minimum = 1,
      .maximum = 1024,
      .modes = kUpAndApp},
@@ -303,14 +296,14 @@ constexpr auto kSettings = std::to_array<Setting>({
     {.name = "public_info",
      .member = &Config::public_info,
      .placeholder = "true|false",
-     .help = "Where other machines can reach the REST APIs, answer /metrics, /systems and openapi.json without a "
-             "token, too.",
+     .help = "Answer /metrics, /systems and openapi.json without a token, also where other machines can reach the REST "
+             "APIs.",
      .modes = kUpAndApp},
     {.name = "stop_with_parent",
      .member = &Config::stop_with_parent,
      .placeholder = "true|false",
-     .help = "Stop when the process that started the server ends, however it ends: for a server that a test or another "
-             "program starts for itself."},
+     .help = "Stop when the process that started the server ends, for any reason.  For servers that a test or another "
+             "program starts."},
 });
 
 const Setting* find_setting(std::string_view name) {
@@ -648,10 +641,10 @@ Result<void> check_config(const Config& config, Mode mode) {
   }
   if (mode == Mode::App) {
     if (config.models.empty() && !config.demo) {
-      return usage_error("app serves models, and was given none: stator app books.yaml, or stator app media-library");
+      return usage_error("app needs a model: stator app books.yaml, or stator app media-library");
     }
     if (!config.endpoint.empty() && config.in_memory) {
-      return usage_error("endpoint and in_memory exclude each other: the data is either there or here");
+      return usage_error("endpoint and in_memory cannot be set together");
     }
     return {};  // tokens guard it, wherever it listens
   }
@@ -667,7 +660,7 @@ Result<void> check_config(const Config& config, Mode mode) {
 
 std::string config_as_yaml(const LoadedConfig& loaded) {
   std::string out =
-      "# Settings of Stator.  What is commented out has the value shown.\n"
+      "# Settings of Stator.  A setting that is commented out has the value shown.\n"
       "# A flag wins over an environment variable, and that over this file.\n";
   for (const auto& setting : kSettings) {
     out += "\n" + wrapped(setting.help, "# ");

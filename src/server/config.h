@@ -19,15 +19,15 @@ namespace stator::server {
 enum class Mode : std::uint8_t {
   Serve,  // the database alone
   Up,     // everything
-  App,    // systems over REST alone, on an own database or somebody else's
+  App,    // systems over REST only, on a database of its own or at an endpoint
 };
 enum class Durability : std::uint8_t {
   Sync,     // a write is answered when it is on disk
-  Relaxed,  // the disk is asked every few milliseconds; a crash of the machine can lose those
+  Relaxed,  // the log is synced every few milliseconds; a crash of the machine can lose the last of them
 };
 enum class LogFormat : std::uint8_t { Auto, Text, Json };  // Auto: text on a terminal, JSON elsewhere
 
-// Everything a person can set, with its default.  What each means to that person is in settings().  A value type.
+// All settings, with their defaults.  settings() has their descriptions.  A value type.
 struct Config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8000;
@@ -86,8 +86,8 @@ struct Setting {
   std::string_view help;
   std::uint32_t minimum = 0;  // of a number
   std::uint32_t maximum = 0;
-  std::uint8_t modes = kEveryMode;  // bits of the modes that it is of use to
-  bool for_one_start = false;       // a switch that must not stay on by itself: the file cannot turn it on
+  std::uint8_t modes = kEveryMode;  // bits of the modes that use it
+  bool for_one_start = false;       // a switch for one start only: the file cannot turn it on
   std::string (*objection)(const Config&) =
       nullptr;  // what is wrong with the value beyond its type; empty if nothing is
 
@@ -98,7 +98,7 @@ struct Setting {
 };
 std::span<const Setting> settings();
 
-// Where settings come from, handed over rather than looked up, so that a test can be any terminal.
+// The sources of settings.  They are passed in, so that a test can choose them.
 struct ConfigSources {
   std::vector<std::pair<std::string, std::string>> flags = {};  // a setting's name, and its text
   std::optional<std::string> file = {};                         // --config
@@ -108,7 +108,7 @@ struct ConfigSources {
 // The STATOR_* variables of this process.
 std::map<std::string, std::string> stator_environment();
 
-// Who decided a setting, weakest first.
+// The source that decided a setting, weakest first.
 enum class Origin : std::uint8_t { Default, File, Environment, Flag };
 
 struct LoadedConfig {
@@ -120,23 +120,23 @@ struct LoadedConfig {
 
 // Flags win over STATOR_* variables, and those over a file: --config, else STATOR_CONFIG, else ./stator.yaml if it is
 // there.  An unknown key, a wrong type, a duplicate or a value out of range is an error that names its place
-// ("stator.yaml:3:7") and the word that was probably meant.  An unknown STATOR_* variable may belong to somebody else,
-// so it is a warning at most, and only when it looks like a slip.  Errors: Usage.
+// ("stator.yaml:3:7") and the word that was probably meant.  An unknown STATOR_* variable may belong to another
+// program, so it is only a warning, and only when it looks like a misspelled setting.  Errors: Usage.
 Result<LoadedConfig> load_config(const ConfigSources& sources);
 
 // Whether only this machine can reach the address.
 bool is_loopback(const std::string& host);
 
-// Where the console listens.  It goes beyond this machine only together with the API, which then has access keys, and
-// over TLS: a person signs in there with a secret.
+// The address of the console.  Other machines can reach it only if they can reach the API, which then has access keys,
+// and only over TLS, because people sign in there with a secret.
 std::string console_host(const Config& config);
 
 // " --data FOLDER", to be added to a command that is suggested; empty for the default.
 std::string data_flag(const Config& config);
 
-// What is wrong with settings that are fine one by one: two servers cannot share a port, a certificate needs its key,
-// an address at which others can reach the DynamoDB API needs an access key in the data folder, and an app a model.
-// Errors: Usage, Storage.
+// Checks settings that depend on each other: two servers cannot share a port, a certificate needs its key, an address
+// that other machines can reach needs an access key in the data folder, and an app needs a model. Errors: Usage,
+// Storage.
 Result<void> check_config(const Config& config, Mode mode);
 
 // Every setting with its explanation, as a stator.yaml; those at their default are commented out.

@@ -28,7 +28,7 @@ constexpr std::string_view kJson = "application/json";
 
 constexpr std::size_t kCompressAbove = 4096;  // bytes of an answer, as in the service
 
-// What the thread of an event loop does by itself: a few milliseconds of work.
+// The limits up to which the thread of an event loop does the work itself: a few milliseconds.
 constexpr std::size_t kQuickBodyBytes = 256 << 10;
 constexpr std::size_t kQuickAnswerBytes = 2 << 20;
 constexpr std::size_t kToolBodyBytes = 64 << 10;
@@ -41,7 +41,7 @@ constexpr std::size_t kUncountedAnswerBytes = 16 << 10;  // a smaller answer is 
 
 std::size_t slow_lane_threads() { return std::max(1U, std::thread::hardware_concurrency() / 4); }
 
-// Whether an operation changes nothing, so that a client may be told to ask again after it was carried out.
+// Whether an operation changes nothing.  Its client may be told to try again, even if it was executed.
 bool only_reads(std::string_view operation) {
   for (const auto prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List"}) {
     if (operation.starts_with(prefix)) return true;
@@ -70,21 +70,21 @@ std::string_view operation_of(std::string_view target) {
   return operation != nullptr && operation->service == target.substr(0, dot) ? operation->name : std::string_view();
 }
 
-// Instead of what is wrong with the signature: no signature would be right.
+// Replaces the message about a wrong signature when no key exists, because no signature can be right then.
 constexpr std::string_view kNoKeys =
     "This database has been used with access keys and has none now, so every request is refused. Whoever runs the "
     "server makes a "
     "key with `stator key add`, or starts it with --allow-unsigned.";
 
-// An id is worth knowing, and the few who paste a secret in its place must not find it in a log: ids are 20 characters,
-// secrets 40.
+// The log shows the id of a key.  It must not show a secret that somebody pasted in place of the id: ids have 20
+// characters, secrets 40.
 constexpr std::size_t kLongestIdToLog = 32;
 
 void log_refused_signature(const http::SignatureFault& wrong, const http::Request& request) {
   static log::Limit limit(5, std::chrono::seconds(1));
   const auto left_out = limit.admit();
   if (!left_out) return;
-  // What is incomplete is repeated in its message, whatever it is.
+  // The message repeats the incomplete header, which may contain anything.
   const bool repeats_request = wrong.kind == http::SignatureFault::Kind::Incomplete;
   log::warning(
       "signature_refused",
@@ -107,7 +107,7 @@ std::string_view type_of(http::SignatureFault::Kind kind) {
   return {};
 }
 
-// What load balancers and browsers ask for without a key; it tells them nothing about the data.
+// Requests of load balancers and browsers that need no key.  Their answers say nothing about the data.
 bool needs_no_signature(const http::Request& request) {
   return request.method == "OPTIONS" ||
          ((request.method == "GET" || request.method == "HEAD") && (request.path == "/" || request.path == "/health"));
@@ -160,7 +160,7 @@ DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions 
 
 void DynamoDbEndpoint::stop() {
   tools_.stop();
-  slow_lane_.reset();  // all clients have gone, so that nothing long is begun
+  slow_lane_.reset();  // all clients have gone, so no waiting call is started
 }
 
 http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
@@ -273,7 +273,7 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
       options);
 }
 
-// Reads are not carried out twice: nothing was done where the first attempt ended.
+// A read starts again here.  Its first attempt had no effect.
 void DynamoDbEndpoint::run_slowly(const ApiCall& call, http::Responder&& responder) {
   const auto too_late = std::chrono::steady_clock::now() + kSlowLanePatience;
   auto waiting = std::make_shared<http::Responder>(std::move(responder));
@@ -300,7 +300,7 @@ http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) 
   if (body.size() > kUncountedAnswerBytes) {
     memory = reply.memory.bytes() > 0 ? std::move(reply.memory) : MemoryClaim(options_.memory, MemoryPart::Answers);
     if (!memory.resize(body.size())) {
-      // A write has been carried out, so its client must not be told that nothing was done.
+      // The write is done, so the answer must not say that nothing was done.
       const bool again = only_reads(call.operation);
       return fault_answer(call, again ? 400 : 500,
                           {again ? ErrorCode::Busy : ErrorCode::Internal, std::string(api::kNoMemory)}, reply.table);

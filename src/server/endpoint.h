@@ -32,11 +32,11 @@ struct EndpointOptions {
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers,
-// and GET /metrics for Prometheus, and Stator's own tools below /stator/.  Once there are access keys, everything but
-// GET / and /health, and the question of a browser whether it may ask, must be signed.
+// and GET /metrics for Prometheus, and Stator's own tools below /stator/.  Once there are access keys, every request
+// except GET /, GET /health and OPTIONS must be signed.
 //
-// Requests are carried out on the thread where they arrive, but for those that would hold up the others there: large
-// bodies and large answers go to the slow lane, a few threads of low priority.  Thread-safe.
+// Requests are executed on the thread where they arrive.  Large bodies and large answers would delay the other requests
+// there, so they go to the slow lane: a few threads of low priority.  Thread-safe.
 class DynamoDbEndpoint final : public http::Handler {
  public:
   DynamoDbEndpoint(library::Instance& instance, EndpointOptions options);  // the instance outlives the endpoint
@@ -45,9 +45,9 @@ class DynamoDbEndpoint final : public http::Handler {
   http::Admission admit(const http::Request& head) override;
   http::Response refuse(int status, std::string_view reason) override;
 
-  // The server whose connections /metrics tells about; set once, before it matters.
+  // The server whose connections /metrics reports; set once, before the first request.
   void observe(const http::Server& server) { server_ = &server; }
-  // When its server has stopped, and before the instance goes: what is under way uses it.
+  // Call it after the server has stopped and before the instance is destroyed, because running calls use the instance.
   void stop();
 
  private:

@@ -7,8 +7,8 @@
 
 namespace stator::server {
 
-// What another handler does, for requests that the check lets through; GET /health tells nothing and is let through
-// always.  Thread-safe.
+// Passes requests that the check accepts to another handler.  GET /health is always accepted, because its answer says
+// nothing about the data.  Thread-safe.
 class HostGuard final : public http::Handler {
  public:
   HostGuard(http::Handler& guarded, const http::HostCheck& check)

@@ -40,7 +40,7 @@ Result<PrivateFolder> PrivateFolder::open_or_make(const std::string& path) {
   if (!made && errno != EEXIST) {
     return usage_error(fmt::format("cannot create data folder {}: {}", path, std::generic_category().message(errno)));
   }
-  // What was made is a folder.  If it is something else by now, somebody put it there.
+  // A folder was made here.  If something else is here now, another user has put it there.
   const int follow = made ? O_NOFOLLOW : 0;
   const int descriptor = ::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
   if (descriptor < 0 && (errno == ENOTDIR || errno == ENOENT || errno == ELOOP)) {
@@ -94,8 +94,8 @@ Result<std::optional<std::string>> PrivateFolder::read(const std::string& name, 
 Result<void> PrivateFolder::replace(const std::string& name, std::string_view text) {
   const auto temporary = name + ".new";
   int descriptor = -1;
-  // What is there is from a command that was cut off, or a link that somebody planted: removing it follows no link, and
-  // making it anew takes nothing that exists.
+  // An existing file is left from an interrupted command, or is a link that another user has put there.  Removing it
+  // follows no link, and creating it fails if anything exists.
   for (int attempt = 0; descriptor < 0 && attempt < kAttempts; ++attempt) {
     if (::unlinkat(descriptor_.get(), temporary.c_str(), 0) != 0 && errno != ENOENT) {
       return failure("remove", path_of(temporary), errno);

@@ -22,7 +22,7 @@ class PrivateFolder {
   // Makes it, for its owner alone, when it is not there.  Errors: Usage, Storage.
   static Result<PrivateFolder> open_or_make(const std::string& path);
 
-  // Keeps other processes out, that lock it as well, until the object is gone.  Errors: Storage.
+  // Locks the folder against other processes that lock it as well, for the life of the object.  Errors: Storage.
   Result<void> lock();
 
   // The text of a file, or nullopt when it is not there, or is a link to nothing.  Errors: Usage (it is not a file,

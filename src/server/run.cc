@@ -50,8 +50,8 @@ struct Welcome {
   bool signed_only = false;
 };
 
-// How many files the store and clients may have open.  Every connection is a descriptor, a shell allows few of them,
-// and what clients take must not be missing where the store opens its next file.
+// How many files the store and clients may have open.  Every connection is a descriptor, and a shell allows few of
+// them.  Clients must not use up the descriptors that the store needs.
 struct Descriptors {
   std::size_t connections;
   int store_files;
@@ -79,7 +79,7 @@ Descriptors plan_descriptors(const Config& config) {
   return {std::min<std::size_t>(left, config.max_connections), static_cast<int>(store_files)};
 }
 
-// What the servers of this process share, so that one of them cannot take what the others need.
+// The limits that the servers of this process share, so that one of them cannot use up what the others need.
 class SharedLimits {
  public:
   explicit SharedLimits(const Config& config)
@@ -149,7 +149,7 @@ class SharedLimits {
   http::ConnectionLimits connections_;
 };
 
-// The database that systems are kept in: an own one in this process, or an endpoint.
+// The database of the systems: one in this process, or an endpoint.
 class AppDatabase {
  public:
   // Errors: Usage (an endpoint that lacks what models need, no credentials), Storage, Corruption.
@@ -170,7 +170,7 @@ class AppDatabase {
   }
 
   client::Client& client() { return *client_; }
-  // What /health answers; none where the database is somebody else's.
+  // Answers /health; none if the database is at an endpoint.
   std::function<http::Response()> health() const {
     if (!instance_) return nullptr;
     return [engine = &instance_->engine()] {
@@ -194,7 +194,7 @@ class ConsolePort final : public http::Handler {
     handler_of(request).handle(request, std::move(responder));
   }
   http::Admission admit(const http::Request& head) override { return handler_of(head).admit(head); }
-  // What could not be read has no path; those who send large bodies are systems' callers.
+  // A request that could not be read has no path.  Only callers of systems send large bodies.
   http::Response refuse(int status, std::string_view reason) override {
     return (systems_ != nullptr ? *systems_ : console_).refuse(status, reason);
   }
@@ -226,8 +226,8 @@ void follow_parent(StopSignal& stop) {
   if (stop.follow_parent()) return;
   log::warning("parent_not_followed",
                {{"message",
-                 "stop_with_parent is set, and the process that started this one cannot be watched: it is in "
-                 "another container, or the kernel is too old; the server goes on when it ends"}});
+                 "stop_with_parent is set, but the parent process cannot be watched: it is in another container, "
+                 "or the kernel is too old; the server will not stop with it"}});
 }
 
 // SIGHUP: certificates are renewed under a server that goes on.
@@ -239,7 +239,7 @@ void reload(http::TlsContext& tls) {
   }
 }
 
-// Every page that a person on this machine looks at could then read and change everything.
+// Warns that every web page in a browser on this machine can then read and change everything.
 void warn_of_open_cors(const Config& config, bool signed_only) {
   const bool any = std::find(config.cors_origins.begin(), config.cors_origins.end(), "*") != config.cors_origins.end();
   if (!any || signed_only) return;
@@ -252,18 +252,17 @@ void warn_of_open_cors(const Config& config, bool signed_only) {
             data_flag(config))}});
 }
 
-// Names beside localhost may be those of a proxy, which lets others in.
+// A name other than localhost may belong to a proxy, through which other machines reach the server.
 void warn_of_open_hosts(const Config& config, bool signed_only) {
   if (config.allowed_hosts.empty() || signed_only) return;
-  log::warning(
-      "open_to_allowed_hosts",
-      {{"message", fmt::format("allowed_hosts is set and there are no access keys: whoever reaches this server "
-                               "by these names may read and change everything: make a key with `stator key "
-                               "add{}`",
-                               data_flag(config))}});
+  log::warning("open_to_allowed_hosts",
+               {{"message",
+                 fmt::format("allowed_hosts is set and there are no access keys: every client that reaches the server "
+                             "by these names can read and change everything; make a key with `stator key add{}`",
+                             data_flag(config))}});
 }
 
-// What a person who has just started it needs next.
+// The lines that a person needs after the start.
 void print_welcome(const Config& config, const Welcome& welcome) {
   std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
   if (!welcome.console.empty()) text += fmt::format("  Console       {}\n", welcome.console);
@@ -343,7 +342,8 @@ Result<void> run_server(const Config& config, Mode mode) {
                         {"tables", instance->engine().catalog().size()},
                         {"data", config.in_memory ? "memory" : config.data}});
   if (!tls && !is_loopback(config.host)) {
-    log::warning("not_encrypted", {{"message", "others on the network can read along; set tls_cert and tls_key"}});
+    log::warning("not_encrypted",
+                 {{"message", "others on the network can read the traffic; set tls_cert and tls_key"}});
   }
   Welcome welcome{
       .api = url(tls ? "https" : "http", config.host, server->port()),
@@ -362,7 +362,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   server->stop(kStopGrace);
   endpoint.stop();
   systems.reset();
-  instance.reset();  // what is still being written is finished while its endpoint is there to be told
+  instance.reset();  // finishes the last writes while their endpoint can still answer
   log::info("stopped");
   return {};
 }
@@ -383,13 +383,14 @@ Result<void> run_app(const Config& config) {
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
   options.tls = tls.get();
-  // Beyond this machine, tokens guard it; by which name it is called there, nobody here knows.
+  // If other machines can reach it, tokens guard it.  The names by which they call it are not known here.
   http::Handler& handler = local ? static_cast<http::Handler&>(guarded) : systems->service();
   const auto server = TRY(http::Server::start(options, handler));
 
   log::info("started", {{"host", config.host}, {"port", server->port()}, {"systems", systems->systems().size()}});
   if (!tls && !is_loopback(config.host)) {
-    log::warning("not_encrypted", {{"message", "others on the network can read along; set tls_cert and tls_key"}});
+    log::warning("not_encrypted",
+                 {{"message", "others on the network can read the traffic; set tls_cert and tls_key"}});
   }
   const auto welcome =
       fmt::format("\n{}{}\n  Ctrl-C stops it.\n\n",

@@ -9,7 +9,7 @@ namespace stator::server {
 // Turns SIGINT, SIGTERM and SIGHUP into something to wait for.
 //
 // SIGHUP asks a server to look at its keys and certificates again.  When the terminal that it was started from is gone,
-// it means what it meant before there were servers, and is told as SIGTERM.
+// it means that the terminal was closed, and is reported as SIGTERM.
 //
 // Construct it in the main thread before any other thread starts: threads inherit the mask that keeps the signals for
 // us. A second signal, while the server is stopping after the first, ends the process at once: what was answered is

@@ -31,7 +31,8 @@ Result<std::unique_ptr<app::TokenVerifier>> make_verifier(const Config& config, 
   return verifier;
 }
 
-// The sample data of those systems that are new to the database: what was loaded once and deleted stays deleted.
+// Loads the sample data of systems that are new to the database.  Sample data that was loaded once and deleted stays
+// deleted.
 Result<void> load_demos(client::Client& client) {
   for (const auto& name : systems::names()) {
     const auto state = TRY(systems::demo_state(name, client));
@@ -61,7 +62,7 @@ Result<std::vector<ModelPtr>> load_models(const Config& config) {
   return models;
 }
 
-// Models that share a table must be able to.
+// Checks that models with the same table can share it.
 Result<void> check_together(const model::Model& first, const model::Model& second) {
   const auto findings = model::check_shared(first, second);
   if (findings.empty()) return {};
@@ -118,7 +119,7 @@ Result<void> Systems::manage(const Config& config, const app::System& system, cl
                              const Clock& clock) {
   if (!runtime::ConsistencyManager::needed(system.model())) return {};
   runtime::ConsistencyOptions options;
-  // A folder is open in one process at a time: after a crash nobody else can be at what this one was at.
+  // A data folder is open in one process at a time, so after a crash no other process holds the leases of this one.
   if (config.endpoint.empty()) options.owner = "embedded";
   auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_, options);
   if (const auto started = manager->start(); !started) {
@@ -138,14 +139,13 @@ void Systems::print_consistency(std::string& out) const {
   using Status = runtime::ConsistencyStatus;
   if (managers_.empty()) return;
   print("stator_consistency_lag_seconds", "gauge",
-        "How old the oldest change is that has not reached what depends on it.",
+        "Age of the oldest change that has not been propagated to dependent rows.",
         [](const Status& status) { return std::chrono::duration<double>(status.lag).count(); });
-  print("stator_consistency_held", "gauge",
-        "1 while nothing is carried because a migration moves rows to where another model looks for them.",
+  print("stator_consistency_held", "gauge", "1 while changes wait because a migration to another model moves rows.",
         [](const Status& status) { return status.held ? 1 : 0; });
-  print("stator_consistency_carried_total", "counter", "Changes carried to what depends on them.",
+  print("stator_consistency_carried_total", "counter", "Changes that were propagated to dependent rows.",
         [](const Status& status) { return status.carried; });
-  print("stator_consistency_parked_total", "counter", "Changes that could not be carried and wait for a person.",
+  print("stator_consistency_parked_total", "counter", "Changes that could not be propagated and were parked.",
         [](const Status& status) { return status.parked; });
 }
 

@@ -33,11 +33,11 @@ struct Listener {
   MemoryBudget* memory = nullptr;  // for what requests make the server hold; null: no limit.  Outlives it.
 };
 
-// The configured models as REST services, with what keeps their data true, and what they share.  Thread-safe.
+// The configured models as REST services, with their consistency managers and the parts that they share.  Thread-safe.
 class Systems {
  public:
-  // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come with Stator
-  // are there as well, with their sample data if their table was not there.  Client and clock outlive it.
+  // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come
+  // with Stator are there as well, with their sample data if their table was not there.  Client and clock outlive it.
   // Errors: Usage (a model with errors; the message has one line for each), Storage.
   static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
                                                Listener listener);
@@ -48,7 +48,7 @@ class Systems {
  private:
   Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens);
 
-  // Keeps the copies and cascades of a system true while it is served.
+  // Starts the consistency manager of a system.
   Result<void> manage(const Config& config, const app::System& system, client::Client& client, const Clock& clock);
   void print_consistency(std::string& out) const;
 

@@ -25,7 +25,7 @@ constexpr std::chrono::minutes kTimeout{5};
 constexpr std::size_t kQuotedBytes = 300;
 
 Error unexpected(std::string_view what) {
-  return {ErrorCode::Usage, fmt::format("the server answers what this stator does not understand: {}", what)};
+  return {ErrorCode::Usage, fmt::format("the answer of the server is not understood: {}", what)};
 }
 
 std::uint64_t number_of(const value::JsonObject& object, std::string_view name) {

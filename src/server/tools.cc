@@ -141,9 +141,9 @@ void Tools::run_check(std::uint64_t number) {
 }
 
 void Tools::check_now(std::uint64_t number) {
-  log::info("check started", {{"number", number}});
-  // A store that has failed can recover only while no snapshot is open, so a check makes way for that.  One that is
-  // damaged cannot, and is what a check is for; and it may have been read-only before.
+  log::info("check_started", {{"number", number}});
+  // A store that has failed can recover only while no snapshot is open, so the check ends then.  A damaged store cannot
+  // recover, so the check goes on; it may have been read-only before.
   const auto can_recover = [this] {
     const auto health = instance_.engine().health();
     return health.read_only && health.trouble != storage::StoreTrouble::Damaged;
@@ -157,11 +157,11 @@ void Tools::check_now(std::uint64_t number) {
                                 return !stopping_ && !yielded_to_recovery;
                               }});
   if (report && report->clean()) {
-    log::info("check done", {{"number", number}, {"findings", report->total()}});
+    log::info("check_done", {{"number", number}, {"findings", report->total()}});
   } else if (report) {
-    log::warning("check done", {{"number", number}, {"findings", report->total()}});
+    log::warning("check_done", {{"number", number}, {"findings", report->total()}});
   } else {
-    log::warning("check ended", {{"number", number}, {"cause", report.error().message}});
+    log::warning("check_failed", {{"number", number}, {"cause", report.error().message}});
   }
   const std::lock_guard lock(mutex_);
   check_.state = report ? CheckState::State::Done : CheckState::State::Failed;
@@ -237,7 +237,7 @@ void Tools::forget_frozen() {
   for (auto frozen = frozen_.begin(); frozen != frozen_.end();) {
     const auto next = std::next(frozen);
     if (now - frozen->second.last_used > kForgetFrozen) {
-      log::warning("a backup was given up: nobody has asked for its files", {{"id", frozen->first}});
+      log::warning("backup_abandoned", {{"id", frozen->first}, {"message", "no client asked for its files"}});
       forgotten.insert(frozen_.extract(frozen));
     }
     frozen = next;
@@ -279,7 +279,7 @@ http::Response Tools::freeze() {
     writer.key("content_id").string(file.content_id).end_object();
   }
   writer.end_array().end_object();
-  log::info("backup started", {{"id", id}, {"commit", shared->last_commit().value}, {"files", shared->files().size()}});
+  log::info("backup_started", {{"id", id}, {"commit", shared->last_commit().value}, {"files", shared->files().size()}});
   const std::lock_guard lock(mutex_);
   frozen_.emplace(id, Frozen{shared, std::chrono::steady_clock::now()});
   return json_answer(200, std::move(body));
@@ -318,7 +318,7 @@ http::Response Tools::release(std::string_view id) {
     frozen = std::move(found->second);
     frozen_.erase(found);
   }
-  log::info("backup done", {{"id", id}});
+  log::info("backup_done", {{"id", id}});
   return json_answer(200, "{}");
 }
 

@@ -26,8 +26,8 @@ namespace stator::server {
 //
 //   POST   /stator/check                             starts a check, or joins the one that runs; answers as GET does
 //   GET    /stator/check                             how far it is, and what it found when it is done
-//   POST   /stator/backups                           freezes the store's files; answers their names, sizes and content ids
-//   GET    /stator/backups/ID/FILE/OFFSET/LENGTH     bytes of the FILE-th of them, at most kMaxChunkBytes, and their checksum
+//   POST   /stator/backups                           freezes the store's files; answers names, sizes and content ids
+//   GET    /stator/backups/ID/FILE/OFFSET/LENGTH     bytes of the FILE-th file, at most kMaxChunkBytes, and a checksum
 //   DELETE /stator/backups/ID                        lets the files go
 //
 // Every request must have the header X-Stator-Tool, which a web page cannot send without asking first.  Frozen files

@@ -75,8 +75,8 @@ class Batch {
     operations_.push_back({Kind::PutSequenced, std::move(key), std::move(value), 0, sequence_at});
   }
 
-  // What the author read, as of which commit.  A shared store answers Conflict if any of it has changed since; a store
-  // that only this process writes to need not look, because its one writer knows.
+  // The keys that the author read, with the commit of each read.  A shared store answers Conflict if any of it has
+  // changed since; a store that only this process writes to need not look, because its one writer knows.
   void depends_on(Bytes key) { keys_read_.push_back(std::move(key)); }
   void depends_on(KeyRange range) { ranges_read_.push_back(std::move(range)); }
   void read_at(CommitSequence sequence) { read_at_ = sequence; }
@@ -105,15 +105,15 @@ Bytes encode_counter(std::int64_t value);
 Result<std::int64_t> decode_counter(BytesView bytes);                 // Errors: Corruption
 std::int64_t add_to_counter(std::int64_t value, std::int64_t delta);  // wraps around
 
-// Keys that backends keep for themselves: the empty one and those that start with 0x00.  No batch may hold one, no reader
-// sees one, and a range that begins before them begins behind them.
+// Keys that backends keep for themselves: the empty one and those that start with 0x00.  No batch may hold one, no
+// reader sees one, and a range that begins before them begins behind them.
 inline bool is_reserved_key(BytesView key) { return key.empty() || key.front() == '\0'; }
 
 // For backends: puts the sequence into a sequenced key, and what an operation counts in bytes_written.
 void write_sequence(Bytes& key, std::size_t at, CommitSequence sequence);
 std::uint64_t size_of(const Batch::Operation& operation);
 
-// What a backend can do beyond the contract; the engine asks, and never assumes.
+// The abilities of a backend beyond the contract.  The engine asks for them and never assumes them.
 struct Capabilities {
   bool shared = false;   // other processes write to it, so batches must say what they read and commits can conflict
   bool durable = false;  // what is committed survives the process
@@ -171,7 +171,7 @@ struct DamagedFile {
   Bytes first_key, last_key;  // what the file holds lies between these; both empty when that is not known
 };
 
-// What only a store on disk can do.  Thread-safe.
+// The operations that only a store on disk has.  Thread-safe.
 class StoreFiles {
  public:
   // Called now and then with the bytes that are done and the bytes in all; false ends the work early.
@@ -198,18 +198,19 @@ class Store {
   // Valid while the store is; destroy its cursors first.
   virtual std::unique_ptr<Snapshot> snapshot() const = 0;
 
-  // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the store
-  // was opened relaxed.  An empty batch is a commit, too.  Errors: Conflict: nothing was applied.  Storage: no reader sees
-  // it, and further commits may fail until recover(); whether it is there after recover(), last_commit() tells.
-  // Corruption: it adds to a value that is no counter (a store may find that out later, and answer it to the reader).
+  // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the
+  // store was opened relaxed.  An empty batch is a commit, too.  Errors: Conflict: nothing was applied.  Storage: no
+  // reader sees it, and further commits may fail until recover(); whether it is there after recover(), last_commit()
+  // tells. Corruption: it adds to a value that is no counter (a store may find that out later, and answer it to the
+  // reader).
   virtual Result<CommitSequence> commit(Batch batch) = 0;
   // The newest commit that a reader can see; survives a restart when the store does.
   virtual CommitSequence last_commit() const = 0;
   // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
   virtual Result<void> sync() = 0;
-  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store has
-  // to be opened again, while a snapshot is open.  When it succeeds, last_commit() may have grown by the commit that failed.
-  // Corruption, when the store is damaged: it stays as it is.
+  // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store
+  // has to be opened again, while a snapshot is open.  When it succeeds, last_commit() may have grown by the commit
+  // that failed. Corruption, when the store is damaged: it stays as it is.
   virtual Result<void> recover() = 0;
   // Whether commits are accepted, and why not.  Known at once, also when nobody commits.
   virtual StoreHealth health() const { return {}; }

@@ -83,7 +83,8 @@ struct Null {
   friend bool operator==(const Null&, const Null&) = default;
 };
 
-// One DynamoDB value of one of the ten types.  A value type; equality is DynamoDB's (numbers by value, sets without order).
+// One DynamoDB value of one of the ten types.  A value type; equality is DynamoDB's (numbers by value, sets without
+// order).
 class AttributeValue {
  public:
   // In the order of Type.

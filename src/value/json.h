@@ -15,8 +15,9 @@ namespace stator::value {
 inline constexpr std::size_t kJsonPadding = 64;
 
 // Turns text into a JSON tree.  The tree lives in the parser until its next parse.  One per thread; reuse it.
-// Bounded: text up to `kMaxJsonBytes`, nesting up to `kMaxJsonDepth`; the memory that a large document took is given back
-// with the next small one.  Strings come out as valid UTF-8.  Errors: Serialization, or Busy when there is no memory.
+// Bounded: text up to `kMaxJsonBytes`, nesting up to `kMaxJsonDepth`; the memory that a large document took is given
+// back with the next small one.  Strings come out as valid UTF-8.  Errors: Serialization, or Busy when there is no
+// memory.
 class JsonParser {
  public:
   static constexpr std::size_t kMaxJsonBytes = std::size_t{16} << 20;
@@ -42,15 +43,15 @@ class JsonParser {
 // Reads {"S": "..."} and the like into a value, or an object of them into an item.
 //
 // Expects the JSON types to be right already (the api layer checks them against the operation's shape and answers
-// SerializationException); anything else that is wrong is Validation with DynamoDB's text: an empty or doubly typed value,
-// a bad number, an empty set or one with duplicates, nesting deeper than kMaxNesting.
+// SerializationException); anything else that is wrong is Validation with DynamoDB's text: an empty or doubly typed
+// value, a bad number, an empty set or one with duplicates, nesting deeper than kMaxNesting.
 Result<AttributeValue> decode_value(JsonElement json);
 Result<AttributeMap> decode_item(JsonElement json);
 // The same for an item that append_json wrote: no limit on nesting but the parser's.
 Result<AttributeMap> decode_stored_item(JsonElement json);
 
-// Canonical: one spelling for equal values.  Attributes in name order, set members in order, numbers as Number prints them,
-// padded base64, and the shortest JSON escapes.
+// Canonical: one spelling for equal values.  Attributes in name order, set members in order, numbers as Number prints
+// them, padded base64, and the shortest JSON escapes.
 void append_json(std::string& out, const AttributeValue& value);
 void append_json(std::string& out, const AttributeMap& item);
 // Any JSON without the white space, numbers in their shortest form: 1e2 as 100, 1.0 as 1.

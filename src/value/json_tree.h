@@ -7,9 +7,9 @@
 #include <iterator>
 #include <string_view>
 
-// What JsonParser made of a text.  The tree is the parser's; elements, objects and arrays are cheap views of it.
+// The result of JsonParser.  The tree belongs to the parser; elements, objects and arrays are cheap views of it.
 //
-// The tree is a tape of 64-bit words, as simdjson writes and documents it.  The high 8 bits of a word are its type.  The
+// The tree is a tape of 64-bit words, as simdjson writes and documents it.  The high 8 bits of a word are its type. The
 // rest is, for a string, where it is among the strings; for an object or an array, how many members it has (24 bits)
 // and the word behind its end (32 bits).  The number of an integer or a real is the word after it.
 namespace stator::value {

@@ -41,7 +41,7 @@ class Number {
   bool is_negative() const { return negative_; }
   std::optional<std::int64_t> to_int64() const;  // nullopt when it is not an integer of that range
 
-  // What DynamoDB counts for it towards an item's size.
+  // Its part of an item's size, as DynamoDB counts it.
   std::size_t size_bytes() const;
 
   // Bytes whose unsigned order is numeric order, self-delimiting.  docs/formats/keys.md draws them.

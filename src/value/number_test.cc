@@ -273,8 +273,7 @@ TEST(NumberToInt64, IsNothingForOtherNumbers) {
   EXPECT_EQ(number("9e18").to_int64(), 9'000'000'000'000'000'000);
 }
 
-// -----------------------------------------------------------------------------------------------------------
-// arithmetic
+// ---------------------------------------------------------------------------------------------------------- arithmetic
 
 TEST(NumberAdd, IsExact) {
   struct Case {
@@ -323,8 +322,7 @@ TEST(NumberAdd, AgreesWithTheReferenceOnRandomNumbers) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// order
+// --------------------------------------------------------------------------------------------------------------- order
 
 TEST(NumberOrder, AgreesWithTheReferenceAndWithItsBytes) {
   for (const auto seed : seeds(20'000)) {
@@ -539,8 +537,7 @@ TEST(NumberRound, GivesTheNearestWholeNumber) {
   EXPECT_FALSE(number("0.5").is_integer());
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// size
+// ---------------------------------------------------------------------------------------------------------------- size
 
 TEST(NumberSize, CountsPairsOfDigitsFromTheDecimalPoint) {
   struct Case {

@@ -23,8 +23,8 @@ std::uint64_t load(const char* at) {
   return word;
 }
 
-// The high bits of the bytes that are not plain, or of one behind such a byte: only the lowest counts.  Subtracting borrows from
-// the high bit of exactly those bytes that are below the subtrahend.
+// The high bits of the bytes that are not plain, or of one behind such a byte: only the lowest counts.  Subtracting
+// borrows from the high bit of exactly those bytes that are below the subtrahend.
 std::uint64_t special_bytes(std::uint64_t word) {
   const auto quotes = word ^ (kOnes * '"');
   const auto backslashes = word ^ (kOnes * '\\');
@@ -66,8 +66,8 @@ std::uint64_t continuing_bytes(const char* at) {
 
 #endif
 
-// Whether the last bytes of a text are plain, up to a word of them.  They are looked at together with some before them, or twice,
-// which is quicker than one by one: most texts are names.
+// Whether the last bytes of a text are plain, up to a word of them.  They are looked at together with some before them,
+// or twice, which is quicker than one by one: most texts are names.
 bool has_plain_end(std::string_view text) {
   const char* const end = text.data() + text.size();
   if (text.size() >= kWord) return special_bytes(load<std::uint64_t>(end - kWord)) == 0;

@@ -5,8 +5,8 @@
 
 namespace stator::value {
 
-// How many bytes at the start of `text` stand for themselves inside a JSON string: neither a quote, a backslash nor a control
-// character.
+// How many bytes at the start of `text` stand for themselves inside a JSON string: neither a quote, a backslash nor a
+// control character.
 std::size_t plain_length(std::string_view text);
 
 // Of UTF-8.

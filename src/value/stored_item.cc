@@ -13,7 +13,7 @@ namespace {
 //
 // On disk: a new layout takes a new version; this one keeps its meaning.
 
-// What canonical JSON takes when nothing needs an escape; a reservation, so being wrong costs time only.
+// The size of canonical JSON without escapes.  It is used to reserve memory, so a wrong size costs only time.
 std::size_t expected_json_bytes(const AttributeMap& map);
 
 std::size_t expected_json_bytes(const AttributeValue& value) {

@@ -56,7 +56,7 @@ class Check {
   }
 
  private:
-  // What is wrong with a set is for the one who makes sets to say.
+  // The code that makes sets reports mistakes in sets.
   template <typename Member>
   static Result<void> set(const std::vector<Member>& members, Result<AttributeValue> (*make)(std::vector<Member>)) {
     const auto out_of_order = [](const Member& a, const Member& b) { return !(a < b); };

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <map>
 
-// What days of reading add up to.  Days are UTC.
+// Statistics over the days on which somebody read.  Days are UTC.
 namespace stator::systems::book_tracker {
 
 using Day = std::chrono::sys_days;
@@ -15,8 +15,8 @@ long pages_read(long from_page, long page);
 // The most days in a row.
 long longest_streak(const PagesPerDay& days);
 
-// Days in a row with reading, up to today or yesterday: today is not over yet.  Days come in falling order, so that whoever reads them
-// from a store can stop where the streak began.
+// Days in a row with reading, up to today or yesterday: today is not over yet.  Days are added in descending order, so
+// that a reader of the store can stop where the streak began.
 class CurrentStreak {
  public:
   explicit CurrentStreak(Day today) : today_(today) {}

@@ -19,7 +19,7 @@ using value::Item;
 
 constexpr std::size_t kMostEvents = 100'000;
 constexpr std::size_t kMostBooks = 10'000;
-// What can be written as text, and so be found by it.
+// The days that can be written as text, and so can be part of a key.
 constexpr Day kFirstDay = std::chrono::sys_days(std::chrono::year(0) / 1 / 1);
 constexpr Day kLastDay = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
 constexpr std::chrono::days kDefaultRange{365};

@@ -32,7 +32,7 @@ std::optional<model::Loaded> load_built_in(std::string_view name) {
 
 namespace {
 
-// Whether C++ that was written for one model finds what it looks for in the other.
+// Whether native actions that were written for one model also work with the other.
 bool has_all_of(const model::Model& model, const model::Model& built_in) {
   const auto has_attributes = [](const model::Entity& entity, const model::Entity& original) {
     return std::ranges::all_of(original.attributes, [&](const model::Attribute& attribute) {

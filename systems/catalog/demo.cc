@@ -38,7 +38,7 @@ class PastClock final : public Clock {
   std::chrono::microseconds ago{0};
 };
 
-// "3d"; the samples are ours, so anything else is a slip in one of them.
+// "3d".  The samples come with the program, so any other text is a mistake in a sample.
 Result<std::chrono::microseconds> read_ago(const std::string& text) {
   std::int64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -123,7 +123,7 @@ class Replay {
     return outcome ? std::move(*outcome) : app::problem_answer(outcome.error());
   }
 
-  // A text with what was kept in place of {name.Attribute}.
+  // The text with each {name.Attribute} replaced by the value from the answer kept as `name`.
   Result<std::string> filled(const std::string& text) const {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
@@ -143,7 +143,7 @@ class Replay {
     return out;
   }
 
-  // YAML as JSON: what is written without quotes and looks like a number, true, false or null is one.
+  // YAML as JSON.  A scalar without quotes that looks like a number, true, false or null is one.
   Result<void> write(const YAML::Node& node, value::JsonWriter& json) const {
     if (node.IsSequence()) {
       json.begin_array();

@@ -15,26 +15,26 @@
 //     - { as: ada, post: /libraries, body: { LibraryName: "Home" }, keep: home, ago: 3d }
 //     - { as: ada, post: "/libraries/{home.LibraryId}/books", body: { Title: "Dune" } }
 //
-// A step is post, put, patch or delete.  {home.LibraryId} is taken from the answer that was kept under that name; `ago` (5m, 5h,
-// 5d) says when the request was sent, so that a history looks like one.
+// A step is post, put, patch or delete.  {home.LibraryId} is taken from the answer that was kept under that name; `ago`
+// (5m, 5h, 5d) says when the request was sent, so that a history looks like one.
 namespace stator::systems {
 
 // Told after each request: how many are done, of how many.
 using DemoProgress = std::function<void(std::size_t done, std::size_t all)>;
 
-// How far the sample data of a system is.  The table's tag `stator:demo` says so, from before the first request until behind the
-// last one, so that a loading that was cut off is found.
+// How much of the sample data of a system is loaded.  The table's tag `stator:demo` tells it.  The tag is set before
+// the first request and changed after the last one, so that an interrupted load is noticed.
 enum class DemoState : std::uint8_t {
   New,     // no table, or one with nothing in it
-  CutOff,  // it was begun and not finished
+  CutOff,  // the load was interrupted
   Loaded,
   Used,  // the table holds something else
 };
 Result<DemoState> demo_state(const std::string& system, client::Client& client);
 
-// Loads the sample data of a system that comes with Stator into the database behind the client, making its table when it is not
-// there; what a loading that was cut off has left is removed first.  Errors: Usage (no system of that name; its table holds
-// something already; a request was refused), Storage.
+// Loads the sample data of a system that comes with Stator into the database of the client.  Creates the table if it
+// does not exist.  First removes the rows that an interrupted load has left.  Errors: Usage (no system of that name;
+// its table holds something already; a request was refused), Storage.
 Result<void> load_demo(const std::string& system, client::Client& client, const DemoProgress& progress = nullptr);
 
 }  // namespace stator::systems

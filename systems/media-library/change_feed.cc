@@ -81,7 +81,7 @@ void ChangeFeed::read_now() {
   mutex_.lock();
   busy_ = false;
   if (problem && !problem_) {
-    log::warning("the stream cannot be followed", {{"table", table_}, {"problem", problem->message}});
+    log::warning("stream_not_followed", {{"table", table_}, {"problem", problem->message}});
   }
   done_ = ticket;
   begun_ = follower_.has_value();
@@ -120,7 +120,7 @@ Result<void, Problem> ChangeFeed::read(Time until) {
   return follower_->drain(tell, until);
 }
 
-// Only from here on is everything told, so whatever was read before is not to be trusted.
+// Changes before this point were not reported, so everything that was read before may be outdated.
 Result<void, Problem> ChangeFeed::begin() {
   const auto state = TRY(dynamo_.describe_table(table_));
   if (!state || !state->stream_arn) return unavailable("the table has no stream");

@@ -18,31 +18,32 @@
 
 namespace stator::systems::media_library {
 
-// Tells somebody who keeps a picture of a table in memory what changes in it.
+// Reports the changes of a table to an object that keeps rows of it in memory.
 //
-// It begins with the first catch_up(), at what the stream then has last, says `missed`, and tells every change from there on, those of
-// one row in their order.  When it may have missed some (the stream has forgotten them, or nobody asked for so long that it stopped
-// reading), it begins anew: whatever was read from the table after the last `missed` lacks nothing that is not told.  It tells one
-// thing after the other, on the threads of those who catch up and on one of its own, which reads while nobody does and is joined by the
-// destructor.  Thread-safe.
+// The first catch_up() starts at the end of the stream and calls `missed`.  From then on every change is reported, the
+// changes of one row in their order.  If changes may be lost (the stream has dropped them, or the feed stopped reading
+// because nobody asked), the feed calls `missed` and starts again.  So rows that were read after the last `missed` plus
+// the reported changes are complete.  Calls come one at a time, on the threads that call catch_up() and on a thread of
+// the feed, which reads in between and is joined by the destructor.  Thread-safe.
 class ChangeFeed {
  public:
   struct Listener {
     std::function<void(const runtime::Change& change)> changed;
-    std::function<void()> missed;  // whatever was known before may be wrong
+    std::function<void()> missed;  // everything that was read before may be outdated
   };
   struct Options {
     std::chrono::milliseconds poll{500};       // while nobody asks
     std::chrono::milliseconds patience{1000};  // how long catch_up() waits
-    std::chrono::minutes idle{10};  // without a question: it stops reading, so that an unused service costs nothing
+    // Without a call of catch_up() for so long, the feed stops reading, so that an unused service costs nothing.
+    std::chrono::minutes idle{10};
   };
 
   // The client and the clock outlive it.
   ChangeFeed(client::Client& client, const Clock& clock, std::string table, Listener listener, Options options);
   ~ChangeFeed();
 
-  // Returns when everything that the stream had when this was called has been told, or, as long as others write faster than that,
-  // when `patience` is over.  What changes after it has returned will be told.  Problems: Unavailable and what the stream answers.
+  // Returns when every change that the stream had at the time of the call is reported, or after `patience` if others
+  // write faster than the feed reads.  Problems: Unavailable, and those of the stream.
   Result<void, runtime::Problem> catch_up();
 
  private:
@@ -64,7 +65,7 @@ class ChangeFeed {
   const Listener listener_;
   const Options options_;
 
-  // Of whoever made `busy_` true.
+  // Used only by the thread that set `busy_`.
   Random random_ = Random::from_system();
   runtime::Dynamo dynamo_;
   std::optional<runtime::ChangeFollower> follower_;  // absent: it has not begun
@@ -72,9 +73,9 @@ class ChangeFeed {
   Mutex mutex_;
   CondVar changed_;
   bool stopping_ GUARDED_BY(mutex_) = false;
-  bool busy_ GUARDED_BY(mutex_) = false;        // somebody reads
-  std::uint64_t asked_ GUARDED_BY(mutex_) = 0;  // how often somebody asked
-  std::uint64_t done_ GUARDED_BY(mutex_) = 0;   // the last of these that was answered
+  bool busy_ GUARDED_BY(mutex_) = false;        // a thread reads
+  std::uint64_t asked_ GUARDED_BY(mutex_) = 0;  // calls of catch_up() so far
+  std::uint64_t done_ GUARDED_BY(mutex_) = 0;   // the last of these calls that was answered
   bool begun_ GUARDED_BY(mutex_) = false;
   std::optional<runtime::Problem> problem_ GUARDED_BY(mutex_);  // of the last answer
   Time last_asked_ GUARDED_BY(mutex_){};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kFieldEnds = ",\r\n";
 
-// What follows any number of ' and would be a formula without them.
+// Whether the text would be a formula without the ' characters at its beginning.
 bool guarded(std::string_view field) {
   const auto first = field.find_first_not_of('\'');
   return first != std::string_view::npos && std::string_view("=+-@\t").find(field[first]) != std::string_view::npos;

@@ -51,7 +51,8 @@ class CsvReader {
   std::optional<Error> failure_;  // of the source
 };
 
-// Appends one line.  A field that a spreadsheet would take for a formula gets a ' in front, which plain_field() takes away.
+// Appends one line.  A field that a spreadsheet would take for a formula gets a ' in front, which plain_field() takes
+// away.
 void append_csv(std::string& out, const std::vector<std::string>& fields);
 std::string_view plain_field(std::string_view field);
 

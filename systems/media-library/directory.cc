@@ -48,7 +48,7 @@ Result<void, Problem> Directory::check_address(const app::RestCall& call) const 
   const auto& user = user_entity(repository_);
   std::vector<model::ValueProblem> problems;
   auto given = model::read_plain_json(call.body.empty() ? "{}" : call.body, user.attributes, problems);
-  if (!given || given->values.find("Email") == nullptr) return {};  // what is wrong with it is the route's to tell
+  if (!given || given->values.find("Email") == nullptr) return {};  // the route reports the mistake
   for (auto& one : runtime::check_new(user, given->values, runtime::Source::Request)) {
     problems.push_back(std::move(one));
   }

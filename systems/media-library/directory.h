@@ -26,7 +26,7 @@ class Directory {
  private:
   Result<void, runtime::Problem> check_address(const app::RestCall& call) const;
   void enter(const app::Identity& identity);
-  // Whether there is nothing left to do: there is an entry, or there will not be one.
+  // Whether nothing is left to do: the entry exists, or none can be created.
   bool is_settled(const app::Identity& identity);
   bool remembers(const std::string& subject);
   void remember(const std::string& subject);

@@ -12,9 +12,10 @@
 
 namespace stator::systems::media_library {
 
-// That one import at a time works on a library: two would not see each other's ISBNs and collections.
+// A lease on a library, so that one import at a time writes to it.  Two imports would not see each other's ISBNs and
+// collections.
 //
-// Whoever dies holding it keeps it until it ends by itself, a little later.  Confined to one import.
+// If the process dies, the lease expires a little later.  Confined to one import.
 class ImportLease {
  public:
   static constexpr std::chrono::seconds kLength{15};
@@ -25,7 +26,7 @@ class ImportLease {
   // To be called again and again by whoever works under it.  Problems: those of take(), when it ended and somebody else
   // has it.
   Result<void, runtime::Problem> keep();
-  // Gives it back, if it is still there to be given.
+  // Ends the lease, if this import still has it.
   void release();
 
  private:

@@ -11,9 +11,9 @@
 
 namespace stator::systems::media_library {
 
-// Books and videos as lines of a CSV file.  The first line names the columns, which are attributes, except `Type` (BOOK, which is
-// also what an empty cell means, or VIDEO) and `Collection` (its name).  Lists are separated by ; and a \ in front takes a ; for
-// itself.  An empty cell is no value.  Pure.
+// Books and videos as lines of a CSV file.  The first line names the columns, which are attributes, except `Type`
+// (BOOK, which is also what an empty cell means, or VIDEO) and `Collection` (its name).  Lists are separated by ; and a
+// \ in front takes a ; for itself.  An empty cell is no value.  Pure.
 class ItemTable {
  public:
   // The columns of an export, in their order.
@@ -30,7 +30,7 @@ class ItemTable {
   // Takes the first line of a file.  Adds to `problems` columns that are unknown, or there twice, and a missing Title.
   ItemTable(const model::Model& model, const std::vector<std::string>& header,
             std::vector<model::ValueProblem>& problems);
-  // Adds to `problems` what cannot be understood; whether values are right is the repository's to say.
+  // Adds to `problems` cells that cannot be read.  The repository checks the values.
   Line read(const std::vector<std::string>& fields, std::vector<model::ValueProblem>& problems) const;
 
  private:

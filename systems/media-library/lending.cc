@@ -25,7 +25,7 @@ Item item_naming(const app::NativeCall& call) {
   return naming;
 }
 
-// That the item is there, is not lent, and stays so until the transaction is committed.
+// Requires that the item exists and is not lent when the transaction is committed.
 Result<void, Problem> require_at_home(Transaction& transaction, const model::Model& model, const Item& naming) {
   for (const auto* name : {"BOOK", "VIDEO"}) {
     const auto* item = TRY(transaction.load(*model.find_entity(name), naming));

@@ -52,7 +52,7 @@ unsigned limit_of(const value::Item& inputs) {
 
 Result<http::Response, Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
                                             std::string_view pattern, const value::Item& parameters) {
-  // Not the day of what is overdue: a list that was begun before midnight can be read to its end.
+  // The day is not part of it, so that a list of overdue items that was begun before midnight can be read to its end.
   const ListName list{.parts = parts,
                       .action = pattern,
                       .parameters = chosen(parameters, {"OwnerId", "LibraryId", "ItemId"}),

@@ -13,10 +13,10 @@
 #include "stator/runtime/repository.h"
 #include "stator/value/attribute_value.h"
 
-// What the native actions of the media library have in common.
+// Helpers of the native actions of the media library.
 namespace stator::systems::media_library {
 
-// Who reads and writes once the app has found that the caller may: what an action is `within` has been seen by him.
+// The caller with all rights.  The app has checked that the real caller may see the entity that the action is `within`.
 inline runtime::Caller the_service() { return {.subject = std::nullopt, .roles = {}, .system = true}; }
 
 // Some attributes of an item, those that are there.
@@ -24,7 +24,7 @@ value::Item chosen(const value::Item& item, std::initializer_list<std::string_vi
 
 http::Response object_answer(const model::TableDesign& table, const runtime::Object& object);
 
-// Which list a page token belongs to; the inputs `limit` and `nextToken` are no part of that.
+// The list that a page token belongs to.  The inputs `limit` and `nextToken` do not belong to its description.
 struct ListName {
   const app::ExtensionParts& parts;
   std::string_view action;

@@ -12,9 +12,9 @@
 
 namespace stator::systems::media_library {
 
-// Finds items by words, with typos.  Every term of a query must match a word of the item: exactly, as its beginning, or with
-// one wrong letter from four letters on and two from eight on.  Case and diacritics do not count, and a word behind an apostrophe
-// ("d'automne") is found with and without what is in front of it.  Guarded by its owner.
+// Finds items by words, with typos.  Every term of a query must match a word of the item: exactly, as its beginning, or
+// with one wrong letter from four letters on and two from eight on.  Case and diacritics do not count, and a word
+// behind an apostrophe ("d'automne") is found with and without the part before it.  Guarded by its owner.
 class SearchIndex {
  public:
   // One item as it can be found.  A word counts more in the title than elsewhere.

@@ -105,7 +105,7 @@ void SearchIndexes::fill(const std::string& owner, Shelf& shelf) {
     } else {
       problem = std::move(result).error();
     }
-  } catch (const std::exception& exception) {  // whoever waits for this index has to hear of it
+  } catch (const std::exception& exception) {  // threads that wait for this index get the problem
     problem = Problem{.kind = ProblemKind::Internal, .code = "Internal", .message = exception.what(), .details = {}};
   }
   bool failed = false;

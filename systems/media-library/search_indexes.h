@@ -22,14 +22,16 @@
 
 namespace stator::systems::media_library {
 
-// The search indexes of those whose items were searched lately.
+// The search indexes of recently searched owners.
 //
-// An owner's is read from GSI2 when it is first needed, and then changed as the table changes: changed() has to be told everything that
-// happens after missed(), which forgets all of them.  What is told while one is being read wins over what is read, and so does what was
-// told shortly before, because GSI2 may lag behind the table; where that is not known, the index is read again once GSI2 must have it.
+// The index of an owner is read from GSI2 when it is first needed.  Afterwards changed() keeps it up to date, and must
+// be called with every change after missed(), which drops all indexes.  A change that arrives while an index is being
+// read, or shortly before, wins over the row that was read, because GSI2 may lag behind the table.  If earlier changes
+// are not known, the index is read again when GSI2 must have caught up.
 //
-// All together, those being read and what is kept for them included, take no more memory than they may: those used least lately go,
-// and when none is left to go, one that is being read gives up.  Thread-safe; changes are told one after the other.
+// All indexes together, including those being read and the changes kept for them, stay within `most_bytes`.  The least
+// recently used indexes are dropped; when none is left to drop, a read gives up.  Thread-safe; changed() and missed()
+// are called one at a time.
 class SearchIndexes {
  public:
   struct Options {
@@ -41,8 +43,8 @@ class SearchIndexes {
   SearchIndexes(runtime::Repository& repository, const Clock& clock, Options options)  // outlive them
       : repository_(repository), clock_(clock), options_(options), recent_memory_(used_bytes_) {}
 
-  // What `query` finds among the items of one owner.  Problems: TooLarge (one index would be more than all may be), Busy (no room
-  // beside others that are being read), and those of reading.
+  // What `query` finds among the items of one owner.  Problems: TooLarge (one index would be more than all may be),
+  // Busy (no room beside others that are being read), and those of reading.
   Result<std::vector<SearchIndex::Hit>, runtime::Problem> search(const std::string& owner,
                                                                  const SearchIndex::Query& query);
 
@@ -123,7 +125,7 @@ class SearchIndexes {
   Mutex mutex_;
   std::map<std::string, ShelfPtr> shelves_ GUARDED_BY(mutex_);
   std::uint64_t uses_ GUARDED_BY(mutex_) = 0;
-  // What was told within index_lag, or since recent_since_ if that is later.
+  // Changes of the last index_lag, or since recent_since_ if that is later.
   std::deque<RecentEdit> recent_ GUARDED_BY(mutex_);
   MemoryShare recent_memory_;
   WallTime recent_since_ GUARDED_BY(mutex_) = WallTime::max();

@@ -26,7 +26,8 @@ std::string cut(const std::string& word) {
   return word.substr(0, at);
 }
 
-// What people type for a letter that is one of its own to Unicode, so that folding leaves it alone; empty: the letter itself.
+// The ASCII letters that people type instead of a letter that folding leaves alone, such as ø; empty: the letter
+// itself.
 std::string_view spelled_out(char32_t letter) {
   switch (letter) {
     case U'æ': return "ae";

@@ -150,7 +150,7 @@ Result<http::Response, Problem> Sharing::share(const app::NativeCall& call) cons
       return app::problem(ProblemKind::Conflict, "AlreadyShared", "the library is shared with this user already");
     }
     Recipients recipients(*library->after);
-    // Somebody who was gone and is there again, or an address that is somebody else's now.
+    // The recipient had left and is back, or the address belongs to another user now.
     if (const auto at = recipients.find_id(*recipient)) recipients.remove(*at);
     if (const auto at = recipients.find_email(email)) {
       auto* orphan = TRY(find_pointer(transaction, model, recipients.id(*at), seen));

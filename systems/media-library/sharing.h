@@ -24,13 +24,13 @@ class Sharing {
   // Problems: NotFound (not shared with that address).
   Result<http::Response, runtime::Problem> unshare(const app::NativeCall& call) const;
   Result<http::Response, runtime::Problem> recipients(const app::NativeCall& call) const;
-  // With whom a library is shared is for its owner to see, not for the others with whom it is shared.
+  // Only the owner may see the recipients of a library; other recipients may not.
   static void redact(runtime::Object& object, const runtime::Caller& caller);
 
   static constexpr std::size_t kMostRecipients = 100;
 
  private:
-  // The id of whoever has signed in with that address; nullopt: nobody.
+  // The id of the user with that address; nullopt: there is none.
   Result<std::optional<std::string>, runtime::Problem> find_user(const std::string& email) const;
 
   const app::ExtensionParts parts_;

@@ -39,7 +39,7 @@ Problem invalid(std::string message, std::vector<model::ValueProblem> details = 
       .kind = ProblemKind::Invalid, .code = "Invalid", .message = std::move(message), .details = std::move(details)};
 }
 
-// Whether another line could fare better.
+// Whether the next line can still succeed.
 bool is_the_lines_fault(const Problem& problem) {
   return problem.kind == ProblemKind::Invalid || problem.kind == ProblemKind::Conflict ||
          problem.kind == ProblemKind::TooLarge;
@@ -57,13 +57,13 @@ Result<void, Problem> for_each(runtime::Repository& repository, std::string_view
   return {};
 }
 
-// What a library needs to know of itself to take another line.  Confined to one import.
+// The collections and ISBNs of the library, which decide what a line becomes.  Confined to one import.
 class Import {
  public:
   Import(runtime::Repository& repository, const Item& library, const runtime::Caller& caller)
       : repository_(repository), library_(library), caller_(caller) {}
 
-  // Adds to `problems` what is wrong with a line, apart from what is told of already.
+  // Adds to `problems` the mistakes of a line that are not in it yet.
   void check(ItemTable::Line& line, std::vector<model::ValueProblem>& problems) const {
     auto more = runtime::check_new(*line.entity, line.attributes, runtime::Source::Request);
     runtime::check_complete(*line.entity, with_place(line.attributes), more);

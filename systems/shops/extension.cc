@@ -152,7 +152,7 @@ class Shops {
   }
 
  private:
-  // The claim's word for what the queue calls by its attribute.
+  // The name of an attribute of the queue in the answer to a claim.
   static runtime::Problem as_claimed(runtime::Problem problem) {
     for (auto& detail : problem.details) {
       if (detail.attribute == "shop_country") detail.attribute = "country";
@@ -167,7 +167,7 @@ class Shops {
     return UrlStore::naming(domain, *url);
   }
 
-  // Reads the batch for the first time: it can be read to its end, and these URLs are in it.
+  // Reads the batch for the first time, to its end, and notes its URLs.
   Result<void, Problem> note_urls(const app::RestCall& call, std::string_view domain, RepeatedUrls& repeated,
                                   MemoryClaim& claim) const {
     app::FileBody file(call);
@@ -215,7 +215,7 @@ class Shops {
     return write_chunk();
   }
 
-  // What ended a batch of which so many URLs had been taken.
+  // The problem that ended a batch after so many URLs were written.
   static runtime::Problem after(std::int64_t taken, runtime::Problem problem) {
     if (taken == 0) return problem;
     problem.message +=
@@ -231,7 +231,7 @@ class Shops {
   runtime::Repository& repository_;
   const model::Model& model_;
   const model::Entity& url_;
-  std::vector<model::Attribute> told_;  // what crawlers say of a URL
+  std::vector<model::Attribute> told_;  // the attributes that crawlers report about a URL
   UrlStore store_;
   WorkQueue queue_;
 };

@@ -46,7 +46,7 @@ std::size_t bytes_of(const model::PlainObject& changes) {
   return bytes;
 }
 
-// Adds to `bytes` what the earlier ones take more.  Looks only at what is new and what it replaces.
+// Adds to `bytes` by how much the earlier changes grow.  Reads only the new members and those that they replace.
 void merge(model::PlainObject& earlier, const model::PlainObject& later, std::size_t& bytes) {
   for (const auto& [name, content] : later.values) {
     if (const auto* replaced = earlier.values.find(name)) bytes -= bytes_of(*replaced);

@@ -16,7 +16,7 @@
 
 namespace stator::systems::shops {
 
-// What a crawler says of one URL.
+// The report of a crawler about one URL.
 struct UrlNews {
   std::string url;             // canonical
   model::PlainObject changes;  // type, hash, standards_used: absent keeps what is known, null clears it
@@ -55,16 +55,16 @@ class UrlBatchReader {
   bool begun_ = false;
 };
 
-// URLs that a batch names several times: what is said of one comes together, later words winning.
+// Merges the entries of a batch about the same URL.  Later values win.
 //
-// All URLs are noted first.  When the batch is read again, those that come once can be dealt with at once, and the few
-// others are held until its end.  Confined to one thread.
+// All URLs are noted first.  When the batch is read again, a URL with one entry is written at once, and the few with
+// several entries are held until its end.  Confined to one thread.
 class RepeatedUrls {
  public:
   void note(std::string_view url);
   void end_notes();
 
-  // Whether `news` is held, because there is or was more about its URL.
+  // Whether `news` is held, because the batch has more entries about its URL.
   bool hold(UrlNews& news);
   // What is held, in the order of first mention.
   std::vector<UrlNews> take() { return std::move(held_); }
@@ -73,8 +73,8 @@ class RepeatedUrls {
 
  private:
   std::size_t bytes_ = 0;
-  std::vector<std::uint64_t>
-      hashes_;  // of all; from end_notes() on, of those that come again, and a few that collide with another
+  // Of all URLs; after end_notes(), of those with several entries, and of a few whose hashes collide.
+  std::vector<std::uint64_t> hashes_;
   std::vector<UrlNews> held_;
   std::unordered_map<std::string, std::size_t> places_;  // URL -> its place there
 };

@@ -39,7 +39,7 @@ bool is_as_known(const Item& known, const model::PlainObject& changes) {
 
 }  // namespace
 
-// What one chunk means for the rows as they are.
+// The changes that one chunk makes to the rows that were read.
 struct UrlStore::Plan {
   std::vector<Write> writes;
   std::vector<std::size_t> created, changed, unchanged;  // places in the chunk

@@ -21,11 +21,11 @@ struct UpsertReport {
   std::vector<std::string> created, changed, unchanged;
 };
 
-// Writes URLs in bulk: what the repository would do one by one, in chunks as large as DynamoDB's transactions.
+// Writes URLs in bulk, with the same effect as the repository, but in chunks as large as DynamoDB's transactions.
 //
-// A chunk is read with one request and written with one, together with the shop's count of URLs; what did not change is not
-// written.  Each write is conditioned on what was read, so that a lost race is seen and the chunk is read again.
-// Blocking, thread-safe.
+// A chunk is read with one request and written with one, together with the shop's count of URLs; URLs without a change
+// are not written.  Each write is conditioned on what was read, so that a lost race is seen and the chunk is read
+// again. Blocking, thread-safe.
 class UrlStore {
  public:
   static constexpr std::size_t kChunk = 99;  // and the shop: a transaction takes 100
@@ -35,8 +35,8 @@ class UrlStore {
   // What names a URL's row, for the repository.
   static value::Item naming(std::string_view domain, const std::string& url);
 
-  // Chunk by chunk: when a problem ends it, what was done before stays, and doing it again is harmless.
-  // Problems: NotFound (the shop is gone), Contention, and what the database says.
+  // Chunk by chunk.  After a problem, the chunks before it stay written, and the whole call can be repeated.
+  // Problems: NotFound (the shop is gone), Contention, and those of the database.
   Result<UpsertReport, runtime::Problem> upsert(const std::string& domain, std::vector<UrlNews> news);
 
  private:

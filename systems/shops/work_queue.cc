@@ -19,7 +19,7 @@ using runtime::Problem;
 using value::AttributeValue;
 
 constexpr unsigned kCandidates = 32;  // of each head that a claim looks at
-constexpr unsigned kRounds = 8;       // as often is the head read again, when others took all of it
+constexpr unsigned kRounds = 8;       // how often the head is read again when other workers took all of it
 constexpr std::string_view kTaken = "Taken";
 
 }  // namespace

@@ -26,15 +26,15 @@ struct ClaimRequest {
 
 // Hands out shops that are due, the most overdue first.
 //
-// A lease is a conditional write of the shop's row: of two workers who want the same shop one gets it.  It puts the shop apart, by when
-// the lease ends, so a claim reads no leases that are held, however many there are.  A dead worker's shop can be claimed again once
-// its lease has ended, and comes before all that are less overdue; of more than 32 such, those whose lease ended first.
-// Blocking, thread-safe.
+// A lease is a conditional write of the shop's row: of two workers who want the same shop one gets it.  The write moves
+// the shop to a part of the index that is sorted by the end of the lease, so a claim never reads shops whose lease has
+// not ended.  A dead worker's shop can be claimed again once its lease has ended, and comes before all that are less
+// overdue; of more than 32 such, those whose lease ended first. Blocking, thread-safe.
 class WorkQueue {
  public:
   WorkQueue(runtime::Repository& repository, const Clock& clock);  // both outlive the queue
 
-  // Nothing: no shop is due that another worker did not just take.
+  // Nothing: no shop is due, or other workers have just taken all of them.
   Result<std::optional<Lease>, runtime::Problem> claim(const ClaimRequest& request, const runtime::Caller& caller);
 
  private:

@@ -32,7 +32,7 @@ std::size_t nesting_of(const value::AttributeValue& value) {
 // A story never has more nodes than the operations on all of them take.
 Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transaction& transaction,
                                  const value::Item& node) {
-  constexpr std::size_t kAlmost = kMostNodes - 100;  // from here on, those who come together notice each other
+  constexpr std::size_t kAlmost = kMostNodes - 100;  // from here on, creates of nodes at the same time conflict
   const value::Item naming{{"userId", *node.find("userId")}, {"id", *node.find("storyId")}};
   const auto* story = TRY(transaction.load(stories.story(), naming));
   const auto counted = story == nullptr || !story->before ? 0 : story->before->integer("nodeCount");

@@ -2,8 +2,8 @@
 
 #include "stator/systems/stories/story_access.h"
 
-// Playing a story: a session stands at a node, has variables, and moves along responses.  An answer is the session with its node and
-// the choices there.
+// Playing a story: a session stands at a node, has variables, and moves along responses.  An answer is the session with
+// its node and the choices there.
 namespace stator::systems::stories {
 
 // POST /stories/{id}/sessions

@@ -51,7 +51,7 @@ Result<std::vector<std::string>, Problem> asked_order(const value::Item& inputs)
   return ids;
 }
 
-// That the list names every node of the story.
+// Checks that the list names every node of the story.
 Result<void, Problem> check_order(const std::vector<std::string>& ids, const Standing& standing) {
   std::vector<model::ValueProblem> problems;
   for (std::size_t i = 0; i < ids.size() && problems.size() < kMostDetails; ++i) {
@@ -106,7 +106,8 @@ class Reorder {
     const auto ours = is_at_rest(seen) ? seen + 1 : seen + 2;
     TRY(write({}, seen, ours));
     begun_ = true;
-    // From here on nobody else's reorder writes; what one before wrote while we looked has to be seen.
+    // From here on no other reorder writes.  Positions that an earlier reorder wrote in the meantime must be read
+    // again.
     standing = TRY(read());
     TRY(check_order(ids, standing));
     moves = moves_to(ids, standing);
@@ -119,7 +120,7 @@ class Reorder {
     return moves.size();
   }
 
-  // Whether it has begun to write: then it cannot begin anew by itself.
+  // Whether it has begun to write.  After that, it cannot start again by itself.
   bool begun() const { return begun_; }
 
  private:

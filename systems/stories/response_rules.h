@@ -7,8 +7,8 @@
 #include "stator/model/validate.h"
 #include "stator/value/attribute_value.h"
 
-// What the responses of a node ask of a session's variables, and do to them.  Conditions and computed values are written in the
-// expressions of models, over variables instead of attributes:
+// Conditions of responses on the variables of a session, and assignments to these variables.  Conditions and computed
+// values are written in the expressions of models, over variables instead of attributes:
 //
 //   { "label": "Pay", "condition": "coins >= 3", "set": { "coins": "=coins - 3", "paid": true } }
 namespace stator::systems::stories {
@@ -19,7 +19,7 @@ inline constexpr std::size_t kMostVariableBytes = std::size_t{32} << 10;  // of 
 // What is wrong with the conditions and the computed values; `path` stands before "[2].condition".
 std::vector<model::ValueProblem> check_responses(const value::List& responses, const std::string& path);
 
-// What is wrong with variables as such: too many, too large, names that no expression can have.
+// The mistakes in variables: too many, too large, or names that an expression cannot use.
 std::vector<model::ValueProblem> check_variables(const value::Item& variables, const std::string& path);
 
 // Whether the response can be chosen.  Errors: Validation, when the condition cannot be computed with these variables.

@@ -12,10 +12,10 @@
 #include "stator/base/turns.h"
 #include "stator/runtime/write/transaction.h"
 
-// What the native actions have in common: entities of the model, reading all nodes of a story, and answers.
+// Helpers of the native actions: entities of the model, reading all nodes of a story, and answers.
 namespace stator::systems::stories {
 
-// What is done with all nodes of a story at once is bounded by this.
+// The most nodes that a story can have, because some operations take all of them at once.
 inline constexpr std::size_t kMostNodes = 10'000;
 // How many nodes one transaction changes, of DynamoDB's hundred rows: the rest is for the story and its index record.
 inline constexpr std::size_t kNodesPerTransaction = 90;
@@ -36,9 +36,10 @@ class StoryAccess {
   using Visit = std::function<Result<void, runtime::Problem>(runtime::Object& node)>;
   Result<void, runtime::Problem> visit_nodes(const std::string& story_id, const runtime::Caller& caller,
                                              const Visit& visit) const;
-  // The same at once, by (nodeOrder, id); `memory` holds what they take, and a copy as text.  One story at a time is
-  // read: how much it takes is known at its end, and many together would take everything and leave nothing for any to
-  // end. Problems: TooLarge, also beyond 64 MB of text; Unavailable, when there is no memory, or others take too long.
+  // All nodes at once, sorted by (nodeOrder, id).  `memory` has a claim for the nodes and for a copy as text.  Only one
+  // story is read at a time: its size is known only at its end, and several stories together could use up all memory
+  // before one of them is complete. Problems: TooLarge, also beyond 64 MB of text; Unavailable, when there is no
+  // memory, or others take too long.
   Result<std::vector<runtime::Object>, runtime::Problem> nodes_in_order(const std::string& story_id,
                                                                         const runtime::Caller& caller,
                                                                         MemoryClaim& memory) const;

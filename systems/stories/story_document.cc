@@ -50,7 +50,7 @@ model::Type node_type(const model::Model& model) {
   return node;
 }
 
-// What the JSON of a story holds beside its nodes, in the model's own words.
+// The members of a story's JSON other than its nodes, with the model's names.
 std::vector<model::Attribute> document_attributes(const model::Model& model) {
   auto version = attribute("version", model::Kind::Integer);
   version.type.min = version.type.max = value::Number::from_int(1);
@@ -89,7 +89,7 @@ class JsonStory {
   JsonStory(ByteSource& text, const model::Model& model)
       : attributes_(document_attributes(model)), node_(node_type(model)), reader_(text, problems_) {}
 
-  // What it says of the story itself.  Ends with the first node that is one too many.
+  // The story itself, without its nodes.  Stops at the first node above the limit.
   Result<Item, Problem> read(const OnNode& on_node) {
     const auto done = read_document(on_node);
     if (problem_) return std::move(*problem_);
@@ -143,7 +143,7 @@ class JsonStory {
     const model::JsonPlace nodes{.name = kNodes};
     for (std::size_t i = 0; TRY(reader_.next_element()); ++i) {
       if (i == kMostNodes) {
-        // What else is wrong does not matter then.
+        // Other mistakes do not matter then.
         problem_ = refused({{std::string(kNodes), fmt::format("must have at most {} members", kMostNodes)}});
         return {};
       }
@@ -165,7 +165,7 @@ class JsonStory {
     return {};
   }
 
-  // What the types of attributes do not say.
+  // Rules beyond the types of the attributes.
   void check_node(const Item& node, const std::string& path) {
     if (!ids_.insert(node.text("id")).second) model::add_problem(problems_, path + ".id", "is given twice");
     add_problems(problems_, path, check_responses(responses_of(node), "responses"));
@@ -205,7 +205,7 @@ class PassageNames {
       const auto label = plain(node.text("label"));
       const auto& wanted = label.empty() ? id : label;
       auto name = wanted;
-      // Each goes on from its last number, so that many equal ones cost no more than different ones.
+      // Each name continues from its last number, so that many equal names cost no more than different ones.
       for (auto& number = last_numbers_[wanted]; !taken_.insert(name).second;) name = numbered(wanted, ++number + 1);
       names_.emplace(id, std::move(name));
     }
@@ -301,7 +301,7 @@ std::size_t longest_label(const model::Model& model) {
 
 }  // namespace
 
-// The same bound for what comes and goes, so that what was exported can be imported, and what was imported exported.
+// Imports and exports have the same limit, so that every export can be imported and every import exported.
 Result<void, Problem> check_document_size(std::size_t bytes) {
   if (bytes <= kMostDocumentBytes) return {};
   return runtime::Problem{

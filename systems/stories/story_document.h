@@ -18,12 +18,12 @@
 //   {"format": "stator-story", "version": 1, "title": "...", "startNodeId": "...",
 //    "nodes": [{"id": "...", "label": "...", "type": "...", "prompt": "...", "responses": [...], "media": ...}, ...]}
 //
-// The order of the nodes is that of the list.  Ids are those that responses point at; they need to be unique within the document only.
-// Twee 3 has no place for media, conditions, variables, and responses without a label; labels become names of passages, made
-// different where two are the same, and the type becomes tags.
+// The order of the nodes is that of the list.  Ids are those that responses point at; they need to be unique within the
+// document only. Twee 3 has no place for media, conditions, variables, and responses without a label; labels become
+// names of passages, made different where two are the same, and the type becomes tags.
 namespace stator::systems::stories {
 
-// As much as the body of a request holds, unless the server was told otherwise.
+// The default limit of a request's body.
 inline constexpr std::size_t kMostDocumentBytes = std::size_t{16} << 20;
 // How deep lists and maps of a node nest: JSON nests 32 levels, and a document has three around them.
 inline constexpr std::size_t kDeepestValue = 29;
@@ -36,13 +36,13 @@ struct StoryDocument {
 // Called with one node after another, and about how many values it holds.
 using OnNode = std::function<Result<void, runtime::Problem>(value::Item node, std::size_t values)>;
 
-// A text is looked through first, which holds one node at a time, and then read again for its nodes.  Bounds: 10,000
+// A text is checked first, one node at a time, and then read again for its nodes.  Bounds: 10,000
 // nodes, each as large as an item can be, and what the model says of attributes.  Problems: Invalid, with the first
 // hundred places; those of the source (app::unreadable).
 Result<value::Item, runtime::Problem> check_json_story(ByteSource& text, const model::Model& model);
 Result<void, runtime::Problem> for_each_json_node(ByteSource& text, const model::Model& model, const OnNode& on_node);
 
-// That a document is no larger than one can be.  Problems: TooLarge.
+// Checks the size of a document.  Problems: TooLarge.
 Result<void, runtime::Problem> check_document_size(std::size_t bytes);
 
 struct CheckedTwee {
@@ -53,7 +53,7 @@ Result<CheckedTwee, runtime::Problem> check_twee_story(ByteSource& text, const m
 Result<void, runtime::Problem> for_each_twee_node(ByteSource& text, const model::Model& model,
                                                   const CheckedTwee& checked, const OnNode& on_node);
 
-// What is written can be read again.  Problems: TooLarge, beyond kMostDocumentBytes.
+// The text can be read again.  Problems: TooLarge, beyond kMostDocumentBytes.
 Result<std::string, runtime::Problem> write_json_story(const StoryDocument& document);
 // `ifid`: the story's identity elsewhere.  Problems: Conflict, too, when something in it does not survive in Twee.
 Result<std::string, runtime::Problem> write_twee_story(const StoryDocument& document, const model::Model& model,

@@ -18,7 +18,7 @@ struct BrokenLink {
   friend bool operator==(const BrokenLink&, const BrokenLink&) = default;
 };
 
-// What a reader would stumble over.
+// The mistakes of a story that a reader would notice.
 struct GraphReport {
   bool missing_start = false;  // no start node, or one that is not there
   std::vector<BrokenLink> broken_links;

@@ -27,7 +27,7 @@ using runtime::Transaction;
 using value::AttributeValue;
 using value::Item;
 
-constexpr std::chrono::hours kUnfinishedImport{1};  // until what was cut off goes away
+constexpr std::chrono::hours kUnfinishedImport{1};  // until an interrupted import is deleted
 // Half of DynamoDB's bound, which counts more than text.
 constexpr std::size_t kBytesPerTransaction = std::size_t{2} << 20;
 constexpr std::size_t kValuesPerTransaction = 20'000;  // a single node may have more

@@ -9,8 +9,9 @@ namespace stator::systems::stories {
 Result<http::Response, runtime::Problem> export_story(const StoryAccess& stories, Random& random,
                                                       const app::NativeCall& call);
 
-// POST /stories/import.  All or nothing: the story is in no list and has a time to expire while its nodes are being written, and both end
-// with the last transaction.  An import that fails removes it at once; of one that is cut off, expiry removes it, and its nodes with it.
+// POST /stories/import.  All or nothing.  While its nodes are being written, the story is in no list and has an expiry
+// time; the last transaction ends both.  An import that fails removes the story at once.  If the process dies, the
+// story expires, and its nodes are deleted with it.
 Result<http::Response, runtime::Problem> import_story(const StoryAccess& stories, const Clock& clock, Random& random,
                                                       const app::NativeCall& call);
 

@@ -144,7 +144,7 @@ bool take_links(std::string_view body, TweePassage& passage) {
 void read_story_data(std::string_view json, std::string& ifid, std::string& start) {
   value::JsonParser parser;
   const auto root = parser.parse(json);
-  if (!root) return;  // every tool writes its own; what cannot be read is not needed
+  if (!root) return;  // each tool writes its own data; unknown data is not needed
   std::string_view text;
   if ((*root)["ifid"].get(text)) ifid = text;
   if ((*root)["start"].get(text)) start = text;

@@ -75,8 +75,8 @@ class TweeReader {
 // called Start, else the first.  Bounds: 10,000 passages.  Errors: Validation, with the line.
 Result<TweeStory> read_twee(std::string_view text);
 
-// Writes Twee 3 that reads back as the same, except that a space stands in texts where they would look like markup.  The names of
-// passages hold no [[, ]], ->, <- or |: links could not name them.
+// Writes Twee 3 that reads back as the same, except that a space stands in texts where they would look like markup. The
+// names of passages hold no [[, ]], ->, <- or |: links could not name them.
 std::string write_twee(const TweeStory& story);
 
 }  // namespace stator::systems::stories

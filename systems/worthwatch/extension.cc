@@ -48,7 +48,7 @@ Result<http::Response, Problem> move(ItemOrder& order, const model::Model& model
   return object_answer(200, model, TRY(order.move(item, place)));
 }
 
-// Who was suspended and left is suspended when they register again.
+// A user who was suspended, left and registers again is still suspended.
 Result<void, Problem> keep_suspended(const model::Model& model, runtime::Transaction& transaction,
                                      runtime::Draft& user) {
   if (user.before) return {};

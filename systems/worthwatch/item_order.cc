@@ -18,7 +18,7 @@ using value::Item;
 constexpr std::size_t kSpreadTogether = 50;  // items that one transaction spreads out
 constexpr unsigned kAttempts = 12;           // others may fill the room that was made
 
-// Somebody else rearranges the list at the same time: what was planned has to be planned again.
+// Another request rearranges the list at the same time, so the move must be planned again.
 constexpr std::string_view kRearranged = "Rearranged";
 runtime::Problem rearranged() { return runtime::conflict(std::string(kRearranged), "the list has changed meanwhile"); }
 

@@ -27,19 +27,19 @@ struct Shifted {
   std::size_t index = 0;
   std::int64_t position = 0;
 };
-// What to move first so that the items, now at these ascending positions, come to stand one step apart from the first step on: at most
-// `most`, nothing when they do already.  Whether these have moved or not, and one after another in this order, the items' order is the
-// same.  What moves down goes from the first to the last, then what moves up from the last to the first; so nothing
-// ever passes its neighbour.
+// The next moves, at most `most`, that spread items with these ascending positions evenly: one step apart, from the
+// first step on.  Empty when they are spread already.  After each single move the order of the items is the same. Items
+// that move down are moved from the first to the last, then items that move up from the last to the first, so that no
+// item passes its neighbour.
 std::vector<Shifted> next_to_spread(const std::vector<std::int64_t>& positions, std::size_t most);
 
-// The order of a list's items.  A move is one write, because positions have room between them; when there is none left, all items
-// of the list are spread out first.  Blocking, thread-safe.
+// The order of a list's items.  A move is one write, because positions have room between them; when there is none left,
+// all items of the list are spread out first.  Blocking, thread-safe.
 class ItemOrder {
  public:
   explicit ItemOrder(runtime::Repository& repository);  // outlives it
 
-  // The item, moved.  `item` holds watchlistId, contentType and contentId.  Who asks may change the list: that has been checked.
+  // The item, moved.  `item` holds watchlistId, contentType and contentId.  The caller has checked access to the list.
   // Problems: NotFound (it is not on the list), Invalid (the anchor is not), Full (positions are used up), Contention.
   Result<runtime::Object, runtime::Problem> move(const value::Item& item, const Place& place);
 
@@ -48,11 +48,12 @@ class ItemOrder {
 
  private:
   struct Target {
-    std::int64_t anchor = 0;               // where the anchor was when this was worked out
+    std::int64_t anchor = 0;               // the position of the anchor when this was computed
     std::optional<std::int64_t> position;  // nullopt: no room
   };
 
-  // All three have a problem of their own when somebody else rearranges the list meanwhile; then they are to be tried again.
+  // All three return a special problem when another request rearranges the list in the meantime.  They must then be
+  // tried again.
   Result<runtime::Object, runtime::Problem> try_to_move(const value::Item& item, const Place& place);
   Result<Target, runtime::Problem> target_of(const value::Item& item, const Place& place, value::Item anchor_naming);
   Result<void, runtime::Problem> spread_out(const value::AttributeValue& watchlist_id);

@@ -24,7 +24,7 @@ using value::Item;
 
 constexpr std::size_t kClonedTogether =
     45;  // each item and its movie or show, and the list and its owner, make less than 100 rows
-constexpr std::chrono::hours kUnfinished{1};  // until what was cut off goes away
+constexpr std::chrono::hours kUnfinished{1};  // until an interrupted copy is deleted
 
 void copy_attribute(const Item& from, std::string_view name, Item& to) {
   if (const auto* content = from.find(name)) to.set(name, *content);

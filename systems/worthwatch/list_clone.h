@@ -17,8 +17,8 @@ struct CloneRequest {
 
 // A copy of `list` and its items that belongs to the caller, who can see it.
 //
-// Up to 45 items are copied in one transaction.  The copy of a longer list takes several and is in no list until the last one.  It
-// is removed when one of them fails, and expires within the hour when the process dies in between.
+// Up to 45 items are copied in one transaction.  The copy of a longer list takes several and is in no list until the
+// last one.  It is removed when one of them fails, and expires within the hour when the process dies in between.
 // Problems: TooLarge (more than kMostClonedItems), NoSuchParent (the caller is not registered).
 Result<runtime::Object, runtime::Problem> clone_list(runtime::Repository& repository, const runtime::Object& list,
                                                      const CloneRequest& request, const runtime::Caller& caller,

@@ -1,5 +1,5 @@
-// Feeds arbitrary bytes to everything of the REST service that reads them before anybody is known: tokens, key sets, page tokens
-// and targets.  Never a crash, and nothing that was not signed is accepted.
+// Feeds arbitrary bytes to everything of the REST service that reads them before anybody is known: tokens, key sets,
+// page tokens and targets.  Never a crash, and nothing that was not signed is accepted.
 
 #include <cstdint>
 #include <cstdlib>

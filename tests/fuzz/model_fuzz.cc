@@ -1,6 +1,6 @@
-// Feeds arbitrary text to what the authors of models and their users write: templates, expressions and plain JSON.  Never a crash;
-// escaped text holds no separator, a condition means to DynamoDB what it means here, and JSON that is written reads back as the
-// same.  The first byte chooses, the rest is the text.
+// Feeds arbitrary text to what the authors of models and their users write: templates, expressions and plain JSON.
+// Never a crash; escaped text holds no separator, a condition means to DynamoDB what it means here, and JSON that is
+// written reads back as the same.  The first byte chooses, the rest is the text.
 
 #include <cstdint>
 #include <cstdlib>

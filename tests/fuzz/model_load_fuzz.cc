@@ -1,5 +1,5 @@
-// Feeds arbitrary text to the loader of models: never a crash, a diagnostic whenever there is no model, and every name of a
-// loaded model leads somewhere.
+// Feeds arbitrary text to the loader of models: never a crash, a diagnostic whenever there is no model, and every name
+// of a loaded model leads somewhere.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// Feeds arbitrary text to the formats that the systems take from people: CSV, Twee, domains and web addresses.  Never a crash; what
-// was read as CSV can be written and read again, and a normal form is its own normal form.  The first byte chooses, the rest is
-// the text.
+// Feeds arbitrary text to the formats that the systems take from people: CSV, Twee, domains and web addresses.  Never a
+// crash; what was read as CSV can be written and read again, and a normal form is its own normal form.  The first byte
+// chooses, the rest is the text.
 
 #include <cstdint>
 #include <cstdlib>

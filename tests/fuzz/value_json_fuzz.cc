@@ -1,5 +1,5 @@
-// Feeds bytes from outside to the codec for DynamoDB's JSON: never a crash, and what it accepts it prints in one spelling
-// that it reads back as the same.
+// Feeds bytes from outside to the codec for DynamoDB's JSON: never a crash, and what it accepts it prints in one
+// spelling that it reads back as the same.
 
 #include <cstdint>
 

@@ -412,7 +412,7 @@ class FullDisk(unittest.TestCase):
                 written += 1
                 self.assertLess(written, 1000, "nothing is full")
             self.delete(connection, range(written))
-            self.assertLessEqual(server.log().count("store failed"), 2, "it fails and recovers in turns")
+            self.assertLessEqual(server.log().count("store_failed"), 2, "it fails and recovers in turns")
             connection.close()
 
     def test_is_told_by_the_health_of_an_app(self):
@@ -488,7 +488,7 @@ class Flapping(unittest.TestCase):
             status, health = server.health_body()
             self.assertEqual((status, health), (503, {"status": "read-only", "reason": "damaged", "file": table.name}),
                              "where requests are signed, it names no table")
-            self.assertIn(TABLE, [line for line in server.log(200).splitlines() if "a data file is damaged" in line][0])
+            self.assertIn(TABLE, [line for line in server.log(200).splitlines() if "data_file_damaged" in line][0])
             connection.close()
 
 

@@ -1,5 +1,5 @@
-// Calls a DynamoDB endpoint with the remote client.  remote_call ENDPOINT reads one request from each line of its input and
-// writes one line with the reply:
+// Calls a DynamoDB endpoint with the remote client.  remote_call ENDPOINT reads one request from each line of its input
+// and writes one line with the reply:
 //
 //   GetItem {"TableName":"Table",...}      {"ok":{...}}, or {"fault":"name","body":{...}}
 //   200 GetItem {"TableName":"Table",...}  the same 200 times at once, and one line with the number of successes

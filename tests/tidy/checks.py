@@ -224,6 +224,32 @@ def code_is_formatted(tree):
         yield f".clang-format:1: {ran.stderr.strip()[:200]}"
 
 
+def lines_fit_into_120_columns(tree):
+    """Comments included.  A raw string is left alone, since a line break would change it; so is an address that fills a comment."""
+    raw = re.compile(r'//[^\n]*|R"([^(\s]*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+    for path in tree.code():
+        text = tree.text(path)
+        if not any(len(line) > 120 for line in text.splitlines()):
+            continue
+        text = raw.sub(lambda found: re.sub(r"[^\n]", "", found[0]) if found[0].startswith("R") else found[0], text)
+        for number, line in enumerate(text.splitlines(), 1):
+            if len(line) > 120 and not re.fullmatch(r"\s*// \S+", line):
+                yield f"{path}:{number}: {len(line)} columns; tests/tidy/suite --fix breaks comments, not strings"
+
+
+def log_events_have_snake_case_names(tree):
+    """So that a program can search for them.  What a person should know stands in the field `message`."""
+    called = re.compile(r"log::(?:debug|info|warning|error)\(([^{;]*?)[,)]\s*[{;)]")
+    for path in tree.code():
+        if is_test(path) or not within(path, "src", "systems"):
+            continue
+        for call in called.finditer(tree.text(path)):
+            for event in re.findall(r'"([^"]*)"', call[1]):
+                if not re.fullmatch(r"[a-z][a-z0-9_]*", event):
+                    number = tree.text(path).count("\n", 0, call.start()) + 1
+                    yield f"{path}:{number}: the event \"{event}\" is not snake_case"
+
+
 # --- documents
 
 
@@ -237,6 +263,26 @@ def links_lead_somewhere(tree):
                     yield f"{path}:{number}: {target} is not there"
 
 
+def documents_name_files_that_exist(tree):
+    """Paths in backticks: from the top (`src/base/log.h`, `tests/*/suite`), or those of sources from `src` (`base/log.h`)."""
+    folders = {path.parts[0] for path in tree.paths if len(path.parts) > 1}
+    layers = {path.parts[1] for path in tree.paths if len(path.parts) > 2 and path.parts[0] == "src"}
+    for path in tree.paths:
+        if path.suffix != ".md" or path.name == "CHANGELOG.md" or within(path, "changes"):
+            continue
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            for name in re.findall(r"`([\w.-]+/[\w./*-]*)`", line):
+                first = name.split("/")[0]
+                if first in layers and re.search(r"\.(h|cc)$|/$", name):
+                    there = any(tree.top.glob(f"src/{name}"))
+                elif first in folders - {"build"}:
+                    there = any(tree.top.glob(name))
+                else:
+                    continue
+                if not there:
+                    yield f"{path}:{number}: {name} is not there"
+
+
 def comments_name_pages_that_exist(tree):
     paths = [path for path in tree.paths if path.suffix in CODE | {".cmake", ".py", ".txt"} and not within(path, "tests/tidy")]
     for path in paths:
@@ -244,6 +290,21 @@ def comments_name_pages_that_exist(tree):
             for page in re.findall(r"\bdocs/[\w./-]+\.md\b", line):
                 if not (tree.top / page).exists():
                     yield f"{path}:{number}: {page} is not there"
+
+
+def the_glossary_names_what_exists(tree):
+    """Each name in backticks is a path of the tree, or a word of the code outside of comments."""
+    page = pathlib.Path("docs/glossary.md")
+    if page not in tree.paths:
+        return
+    sources = [path for path in tree.paths if path.suffix in CODE | {".cmake"} and within(path, "src", "include", "systems", "cmake")]
+    words = {word for path in sources for line in tree.text(path).splitlines()
+             for word in re.findall(r"\w+", re.sub(r"(^|\s)(//|#\s).*", "", line))}  # fmt: skip
+    for number, line in enumerate(tree.text(page).splitlines(), 1):
+        for name in re.findall(r"`([^`]+)`", line):
+            there = (tree.top / name).exists() if "/" in name else words.issuperset(re.findall(r"\w+", name))
+            if not there:
+                yield f"{page}:{number}: {name} is not in the code"
 
 
 def a_type_has_one_definition(tree):
@@ -266,12 +327,49 @@ def a_type_has_one_definition(tree):
 
 
 def the_map_shows_every_layer(tree):
+    """docs/architecture.md has a line for each layer, with the layers that it declares in the build behind an arrow."""
     page = pathlib.Path("docs/architecture.md")
-    drawn = tree.text(page) if page in tree.paths else ""
+    drawn = _drawn_layers(tree.text(page)) if page in tree.paths else {}
+    declared, folders = {}, {}  # by folder; by name
     for path in tree.paths:
-        if path.name == "CMakeLists.txt" and within(path, "src") and "stator_layer(" in tree.text(path):
-            if f"{path.parent}/" not in drawn:
-                yield f"{page}:1: the map lacks {path.parent}/"
+        if path.name == "CMakeLists.txt" and (layer := re.search(r"stator_layer\(([^)]*)\)", tree.text(path))):
+            name, *words = layer[1].split()
+            folders[name] = str(path.parent).removeprefix("src/")
+            linked = re.findall(rf"target_link_libraries\(stator_{name} (?:PUBLIC|PRIVATE) stator_(\w+)\)", tree.text(path))
+            declared[path.parent] = [*words, *(word for other in linked for word in ("PRIVATE", other))]
+    for folder, words in declared.items():
+        if folder.parts[0] == "systems" and folder.name != "catalog":
+            continue  # the map has one line for all of them
+        if f"{folder}/" not in drawn:
+            yield f"{page}:1: the map lacks {folder}/"
+            continue
+        kind, uses = None, set()
+        for word in words:
+            kind = word if word.isupper() else kind
+            if kind in ("PUBLIC", "PRIVATE") and word != kind:
+                uses.add(folders.get(word, word))
+        systems = {use for use in uses if use.startswith("systems/") and use != "systems/catalog"}
+        uses = uses - systems | ({"systems/*"} if systems else set())
+        if uses != drawn[f"{folder}/"]:
+            yield f"{page}:1: {folder}/ uses {', '.join(sorted(uses)) or 'no layer'}; the map shows another list"
+
+
+def _drawn_layers(text):
+    """{"src/api/": {"value", "expr"}} from lines such as "src/api/  the operations  -> value, expr"; a comma at the end goes on."""
+    found, folder = {}, None
+    for line in text.splitlines():
+        if opened := re.match(r"((?:src|systems)/[\w/-]+/)\s.*?(?:-> (.*))?$", line):
+            folder, more = opened[1], opened[2] or ""
+            found[folder] = set()
+        elif folder and line.startswith(" "):
+            more = line.strip()
+        else:
+            folder = None
+            continue
+        found[folder] |= {use.strip() for use in more.split(",")} - {"", "(standard library)"}
+        if not more.endswith(","):
+            folder = None
+    return found
 
 
 # --- what belongs to one machine
@@ -330,8 +428,12 @@ ALL = [
     files_end_with_a_newline,
     lines_end_with_a_newline_only,
     code_is_formatted,
+    lines_fit_into_120_columns,
+    log_events_have_snake_case_names,
     links_lead_somewhere,
+    documents_name_files_that_exist,
     comments_name_pages_that_exist,
+    the_glossary_names_what_exists,
     a_type_has_one_definition,
     the_map_shows_every_layer,
     lock_files_name_the_public_registry,

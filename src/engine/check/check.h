@@ -37,7 +37,7 @@ inline constexpr std::size_t kFindingKinds = static_cast<std::size_t>(FindingKin
 
 std::string_view finding_name(FindingKind kind);  // "missing index entry"
 std::optional<FindingKind> finding_kind(std::string_view name);
-// What a person can do about it; whole sentences.  DATA_FOLDER stands for the name of the folder.
+// Advice for a person, in whole sentences.  DATA_FOLDER stands for the name of the folder.
 std::string_view remedy(FindingKind kind);
 // Whether repair() mends it.
 bool is_repairable(FindingKind kind);

@@ -47,7 +47,7 @@ Result<void> Checking::step() {
 }
 
 void Checking::find_unreadable(std::string_view table, const Error& error) {
-  // What comes after it is not read.
+  // Keys after it are not read.
   find({.kind = FindingKind::Unreadable,
         .table = std::string(table),
         .index = {},

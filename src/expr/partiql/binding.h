@@ -14,8 +14,8 @@ namespace stator::expr::partiql {
 
 // A statement with the values of its parameters, and its parts in the form in which the engine takes them.
 //
-// Every error is Validation with DynamoDB's text, as far as it is known.  Borrows the statement; what it returns stands on
-// its own.  Confined to one request.
+// Every error is Validation with DynamoDB's text, as far as it is known.  Borrows the statement; what it returns stands
+// on its own.  Confined to one request.
 class Binding {
  public:
   // Errors: "Number of parameters in request and statement don't match."
@@ -28,8 +28,8 @@ class Binding {
   bool is_constant(NodeIndex index) const;
   Result<value::AttributeValue> constant(NodeIndex index) const;
 
-  // A WHERE, on its own or together with what the statement asks of the item with the key whose first attribute is named:
-  // an UPDATE needs it to be there, a DELETE is content when it is not.
+  // A WHERE, on its own or together with what the statement asks of the item with the key whose first attribute is
+  // named: an UPDATE needs it to be there, a DELETE is content when it is not.
   enum class Existence : std::uint8_t { Any, Required, Optional };
   Result<Condition> where(NodeIndex root, Existence existence = Existence::Any,
                           std::string_view key_attribute = {}) const;

@@ -58,7 +58,7 @@ struct Node {
   std::uint32_t depth = 1;             // of the tree that it is the root of
 };
 
-// What a statement reads or writes: "table" or "table"."index".
+// The target of a statement: "table" or "table"."index".
 struct Source {
   std::string table;
   std::string index;  // none when empty
@@ -87,7 +87,7 @@ struct Insert {
   NodeIndex item = 0;
 };
 
-// What an UPDATE or DELETE gives back.
+// The values that an UPDATE or DELETE returns.
 enum class Returning : std::uint8_t { Nothing, AllOld, ModifiedOld, AllNew, ModifiedNew };
 std::string_view returning_name(Returning returning);  // "ALL OLD *"
 

@@ -84,7 +84,8 @@ void set_prefix(Node* node, std::size_t size) {
   for (std::size_t i = first; i < node->count; ++i) node->heads()[i] = head_of(node->blobs()[i]->key(), size);
 }
 
-// Lengthens the prefix to all that the keys have in common.  Worth its cost where slots have just been moved between nodes.
+// Lengthens the prefix to all that the keys have in common.  Worth its cost where slots have just been moved between
+// nodes.
 void fit_prefix(Node* node) {
   if (node->count <= node->first_key()) return;
   const auto size = common_prefix(node->blobs()[node->first_key()]->key(), node->blobs()[node->count - 1]->key());
@@ -204,7 +205,8 @@ Node* Edit::insert_slot(Node* node, std::size_t at, Blob* blob, Node* child, Spl
 }
 
 Node* Edit::divide(Node* node, std::size_t at, Blob* blob, Node* child, Split& split) {
-  // Keys that arrive in order (a stream's records, a log) would leave half-empty nodes behind if each were cut in its middle.
+  // Keys that arrive in order (a stream's records, a log) would leave half-empty nodes behind if each were cut in its
+  // middle.
   const std::size_t middle = at == node->count ? node->count : node->count / 2U;
   Node* left;
   Node* right;

@@ -10,10 +10,10 @@
 
 // A persistent B+tree: an edit leaves every older version of the tree readable and untouched.
 //
-// An edit copies the nodes on the way to what it changes, once, and after that works on its own copies in place.  Nothing
-// is counted by reference: every block knows the version in which it was born, an edit lists the blocks that its version
-// no longer has, and versions.h frees them when the last version that can see them is gone.  Copying a node is therefore
-// one memcpy that touches none of the entries it points to.
+// An edit copies the nodes on the way to what it changes, once, and after that works on its own copies in place.
+// Nothing is counted by reference: every block knows the version in which it was born, an edit lists the blocks that
+// its version no longer has, and versions.h frees them when the last version that can see them is gone.  Copying a node
+// is therefore one memcpy that touches none of the entries it points to.
 
 namespace stator::storage::memory {
 
@@ -33,15 +33,16 @@ struct Blob {
 // Sorted slots.  A leaf's slot is an entry; an inner node's slot is a child and, from the second one on, the separator
 // that is not above any key in that child and above every key in the child before.
 //
-// Keys share long prefixes (table, index, partition), so a node keeps what all its keys start with once, and per slot the
-// eight bytes behind it as an integer: a search compares integers in one run of memory and looks at a key itself only
-// where these are equal.
+// Keys share long prefixes (table, index, partition), so a node keeps what all its keys start with once, and per slot
+// the eight bytes behind it as an integer: a search compares integers in one run of memory and looks at a key itself
+// only where these are equal.
 //
 //   header 64 bytes | heads: u64 x capacity | blobs: Blob* x capacity | inner nodes only: children: Node* x capacity
 struct Node {
   static constexpr std::size_t kMaxSlots = 64;
   static constexpr std::size_t kInlinePrefix = 48;
-  // A level is added when the top node is full, and sparse neighbours merge, so no tree that fits in memory is this tall.
+  // A level is added when the top node is full, and sparse neighbours merge, so no tree that fits in memory is this
+  // tall.
   static constexpr std::size_t kMaxHeight = 16;
 
   std::uint64_t born;

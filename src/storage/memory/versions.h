@@ -19,7 +19,7 @@ struct Version {
   // How often it is pinned, minus what the pin word of Versions counts; see there.
   std::atomic<std::int64_t> pins{0};
 
-  // Who may touch these is said in Versions.
+  // Versions says which thread may use these.
   Version* previous = nullptr;
   Version* next = nullptr;
   std::vector<Garbage> garbage;  // what this version has and the next one has not
@@ -31,8 +31,9 @@ struct Version {
 // pin() and unpin() are for any thread and never wait.  publish() is for one thread at a time.
 //
 // When a version goes, its garbage is freed except for what was born at or before the version that is now next older:
-// that one can see it too, and inherits it.  So a snapshot held for long keeps exactly what it can see.  A small amount is
-// freed by whoever let go last; a large one by a thread of its own, so that no request pays for dropping a table.
+// that one can see it too, and inherits it.  So a snapshot held for long keeps exactly what it can see.  A small amount
+// is freed by the thread that released it last; a large one by a thread of its own, so that no request pays for
+// dropping a table.
 class Versions {
  public:
   Versions();
@@ -65,8 +66,9 @@ class Versions {
   Version* newest_;
   std::atomic<std::size_t> allocated_{0};
 
-  // Versions without pins, waiting.  Whoever turns `reclaiming_` from false to true may unlink them and touch the garbage
-  // of every version but the newest, until it turns it back.  publish() writes only to the newest and to its own new one.
+  // Versions without pins, waiting.  The thread that turns `reclaiming_` from false to true may unlink them and touch
+  // the garbage of every version but the newest, until it turns it back.  publish() writes only to the newest and to
+  // its own new one.
   std::atomic<Version*> dead_{nullptr};
   std::atomic<bool> reclaiming_{false};
   std::vector<Garbage> unsorted_;  // guarded by reclaiming_: left over from the version last unlinked

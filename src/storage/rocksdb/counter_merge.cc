@@ -10,7 +10,7 @@ class CounterMerge final : public rocksdb::AssociativeMergeOperator {
   // On disk: RocksDB compares this name when it opens a folder.
   const char* Name() const override { return "stator.counter"; }
 
-  // False makes RocksDB answer Corruption to whoever reads the key.
+  // False makes RocksDB answer Corruption to every read of the key.
   bool Merge(const rocksdb::Slice& /*key*/, const rocksdb::Slice* existing, const rocksdb::Slice& operand,
              std::string* sum, rocksdb::Logger* /*log*/) const override {
     const auto delta = decode_counter({operand.data(), operand.size()});

@@ -22,8 +22,8 @@ bool holds_database(const std::string& path);
 // A link among the files that RocksDB or we write would be followed, and what it leads to overwritten.  Errors: Usage.
 Result<void> refuse_links(const std::string& path);
 
-// What root has made in a folder of somebody else becomes theirs, so that they can go on with it.  Links are not
-// followed, and files that have another name elsewhere are left alone.
+// Gives files that root has made in the folder of another user to that user, so that the user can work with them. Links
+// are not followed, and files that have another name elsewhere are left alone.
 void give_to_owner(const std::string& path);
 
 // Does so at the end of its life.
@@ -42,7 +42,7 @@ Result<void> write_format(const std::string& path);
 // The format that the folder says it has; nullopt when the file is missing or damaged.
 std::optional<unsigned> read_format(const std::string& path);
 
-// What the disk has left for us.
+// The free space of the disk.
 std::uint64_t free_bytes(const std::string& path);
 // Whether the disk takes `bytes` more right now: reserves them, writes and syncs a little, and gives them back.
 Result<void> probe_disk(const std::string& path, std::uint64_t bytes);

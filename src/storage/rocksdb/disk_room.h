@@ -7,13 +7,13 @@ namespace stator::storage {
 
 // How a store shares out the room that a disk has for it.
 //
-// On a full disk a delete needs room in the log.  To give room back, everything in the log has to be flushed, which is at
-// most two write buffers.  So two write buffers have to fit into the reserve, and on a small disk they are smaller.
+// On a full disk a delete needs room in the log.  To give room back, everything in the log has to be flushed, which is
+// at most two write buffers.  So two write buffers have to fit into the reserve, and on a small disk they are smaller.
 // A disk with some gigabytes has room for everything at its usual size.
 struct DiskRoom {
   // Below this, what is promised for a full disk does not hold: the files that are always there leave too little.
   static constexpr std::uint64_t kLeast = 8ULL << 20;
-  // What deletes want at least, where nothing was set aside for them.
+  // The least space for deletes, if there is no reserve.
   static constexpr std::uint64_t kLeastReserve = 128ULL << 10;
 
   std::uint64_t bytes = 0;                // what is free, and what the folder takes already

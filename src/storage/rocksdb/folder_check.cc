@@ -115,7 +115,7 @@ class FolderChecker {
     if (*size < needed) {
       return add(Kind::Manifest, name, fmt::format("has {} bytes, and had {} when it was last written", *size, needed));
     }
-    // What was being appended when the machine stopped may be torn; nobody relies on it.
+    // A record that was being appended when the machine stopped may be incomplete.  It was never acknowledged.
     if (bad && (*bad < needed || behind))
       add(Kind::Manifest, name, fmt::format("is damaged at byte {}: {}", *bad, why));
   }

@@ -39,7 +39,7 @@ struct FolderDamage {
   std::string what;  // "is missing", "is damaged at byte 12: ..."
 };
 
-// What opening a folder would find.
+// The state of a folder, as opening it would find it.
 struct FolderCheck {
   std::vector<FolderDamage> damage;  // empty: nothing that was acknowledged is missing
   bool is_new = false;               // there is no database in it yet

@@ -28,7 +28,7 @@ struct LiveFiles {
   friend bool operator==(const LiveFiles&, const LiveFiles&) = default;
 };
 
-// What a MARK file tells.
+// The content of a MARK file.
 struct Mark {
   CommitSequence acknowledged;     // every commit up to this one was synced and answered
   std::optional<LiveFiles> files;  // none: never written, or unreadable

@@ -27,7 +27,7 @@ struct RepairReport {
   bool repaired = false;
   std::string aside;  // where the damaged files are, or would be
 
-  // What is lost, or would be.
+  // The data that is lost, or would be lost.
   std::uint64_t acknowledged = 0;        // the newest commit that there was a trace of
   bool mark_lost = false;                // and that it was the newest of all cannot be told
   std::uint64_t commits_saved = 0;       // from the logs, also from behind damage

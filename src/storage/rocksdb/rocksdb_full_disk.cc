@@ -29,7 +29,7 @@ Result<void> RocksDbStore::open_on_full_disk(const Error& cause) {
   failed_ = true;
   failure_ = cause.message;
   set_health({.trouble = StoreTrouble::DiskFull, .cause = cause.message});
-  log::error("the disk is full; the database is read-only", {{"cause", cause.message}});
+  log::error("disk_full", {{"cause", cause.message}, {"message", "the database is read-only"}});
   return {};
 }
 

@@ -140,8 +140,8 @@ void RocksDbStore::keep_mark(CommitSequence sequence) {
   MutexLock lock(mark_mutex_);
   if (!mark) {
     mark_.reset();
-    return log::warning("no mark is kept, and a log that loses its end will not be noticed",
-                        {{"cause", mark.error().message}});
+    return log::warning("mark_not_kept",
+                        {{"cause", mark.error().message}, {"message", "a log that loses its end will not be noticed"}});
   }
   mark_ = std::move(*mark);
   mark_->acknowledge(sequence);

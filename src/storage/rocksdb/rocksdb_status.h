@@ -8,7 +8,7 @@
 #include "stator/base/result.h"
 #include "stator/storage/store.h"
 
-// What RocksDB's statuses mean to us.
+// Turns RocksDB's statuses into our errors.
 namespace stator::storage {
 
 StoreTrouble trouble_of(const rocksdb::Status& status);  // of one that is not ok

@@ -29,10 +29,10 @@ struct RocksDbOptions {
 
 // Opens the store in a folder; docs/formats/store.md says what is in there.
 //
-// Commits happen one after another, each with one write and one sync of the log.  A commit that fails with Storage leaves
-// the store read-only until recover(): readers go on with what was committed before, further commits fail at once.  Whether
-// the one that failed has taken place is known after recover(), from last_commit(); if it has, then whole.  recover() keeps
-// new readers waiting for a moment until all snapshots are gone, and fails if one stays.
+// Commits happen one after another, each with one write and one sync of the log.  A commit that fails with Storage
+// leaves the store read-only until recover(): readers go on with what was committed before, further commits fail at
+// once.  Whether the one that failed has taken place is known after recover(), from last_commit(); if it has, then
+// whole.  recover() keeps new readers waiting for a moment until all snapshots are gone, and fails if one stays.
 //
 // A folder that lacks something that was acknowledged is not opened, and not changed: Corruption names the file and the
 // way out.  A full disk keeps no folder from being opened: health() tells it, and the store takes what frees space, if

@@ -226,8 +226,8 @@ TEST(RelaxedRocksDbStore, SyncsWhenAskedTo) {
   EXPECT_EQ((*store)->statistics().syncs, 1U);
 }
 
-// --- A disk that fails: no file may grow beyond a limit for a while.  In a process of its own, because the limit is the
-// process's, and because the store must also survive being killed afterwards.
+// --- A disk that fails: no file may grow beyond a limit for a while.  In a process of its own, because the limit is
+// the process's, and because the store must also survive being killed afterwards.
 
 void limit_files(rlim_t bytes) {
   rlimit limit{};

@@ -216,7 +216,7 @@ void remove_frozen_files(const std::string& data_folder) {
   std::error_code code;
   const auto folder = fmt::format("{}/{}", data_folder, kFrozenFolder);
   if (fs::remove_all(folder, code) > 0 && !code) {
-    log::info("removed what an interrupted backup left", {{"folder", folder}});
+    log::info("interrupted_backup_removed", {{"folder", folder}});
   }
 }
 

@@ -15,7 +15,7 @@ namespace stator::storage {
 // Changes nothing in the folder.  Not thread-safe.
 class TablesOnly {
  public:
-  // What is wrong with table files is found when they are opened, or only when they are read.
+  // Damage of table files is found when they are opened, or only when they are read.
   enum class Damage : std::uint8_t { FoundAtOnce, FoundWhenRead };
   explicit TablesOnly(std::string folder, Damage damage = Damage::FoundAtOnce);
   ~TablesOnly();

@@ -8,7 +8,7 @@
 
 #include "stator/storage/store.h"
 
-// What every backend must do, as tests that any of them can run.
+// The contract of a store, as tests that every backend runs.
 
 namespace stator::storage::testing {
 
@@ -30,11 +30,12 @@ std::vector<std::uint64_t> seeds(std::size_t count);
 // Random batches, held snapshots, cursors and reopenings, compared step by step with a std::map.
 void expect_same_as_map(const NewPlace& new_place, std::uint64_t seed);
 
-// One writer moves amounts between accounts, several readers find the same total on every snapshot, for `commits` commits.
+// One writer moves amounts between accounts, several readers find the same total on every snapshot, for `commits`
+// commits.
 void expect_snapshots_whole_under_writes(const NewPlace& new_place, std::size_t readers, std::size_t commits);
 
-// Registers one test per sentence of the contract, named <suite>.<sentence>.  Call it while a variable of namespace scope is
-// initialised.  Gives back true, to have something to initialise.
+// Registers one test per sentence of the contract, named <suite>.<sentence>.  Call it while a variable of namespace
+// scope is initialised.  Gives back true, to have something to initialise.
 bool register_contract_tests(const std::string& suite, const NewPlace& new_place);
 
 // Everything in a range, in the order of the cursor.  Fails the test if the cursor ends in an error.

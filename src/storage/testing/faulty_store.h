@@ -12,8 +12,8 @@ namespace stator::storage::testing {
 
 // A store that fails when it is told to, and otherwise is the store it was given.  Thread-safe.
 //
-// It counts down one plan after the other, commit by commit: failures first, then failures after the fact, then failures
-// found at recovery, then conflicts.
+// It counts down one plan after the other, commit by commit: failures first, then failures after the fact, then
+// failures found at recovery, then conflicts.
 class FaultyStore final : public Store {
  public:
   explicit FaultyStore(std::unique_ptr<Store> store) : store_(std::move(store)) {}
