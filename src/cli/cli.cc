@@ -200,7 +200,7 @@ class KeyCommand {
     return action;
   }
 
-  // What a program reads is on standard output, in the form of an environment file; what a person reads is not.
+  // Text for programs goes to standard output, in the form of an environment file.  Text for people does not.
   int add(server::AccessKeyFile& file) const {
     const bool makes_folder = !std::filesystem::exists(file.folder());
     const auto key = file.add(option(*add_, "--name").value_or(""), SystemClock());
@@ -270,7 +270,7 @@ int print_config(const SettingsCommand& command) {
   return kDone;
 }
 
-// What stands where a command was expected.
+// The word at the place of the command.
 int unknown_command(const CLI::App& app, const std::string& word) {
   if (word == "help") return fmt::print("{}", kHelp), kDone;
   if (word.starts_with("-")) {

@@ -29,7 +29,7 @@ std::optional<std::string> option(const CLI::App& command, const std::string& na
 // A whole number from 1 on; nullopt when the text is none.
 std::optional<std::size_t> positive_number(std::string_view text);
 
-// What is wrong with the words that a command did not understand, or nothing.
+// The message about words that a command did not understand; empty if there are none.
 std::string objection_to_rest(const CLI::App& command);
 
 // What is wrong with `word` in the place of a command's command: "key has no command ad; did you mean add?"

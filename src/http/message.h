@@ -52,7 +52,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b);
 // "application/json" of "application/json; charset=utf-8".
 std::string_view media_type(std::string_view content_type);
 
-// What the head of a response depends on besides the response.
+// The properties of the request that the head of a response depends on.
 struct ResponseContext {
   std::string_view date_line;  // "Date: ...\r\n"
   bool http_1_0 = false;       // must be told that the connection stays open

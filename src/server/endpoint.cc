@@ -124,7 +124,7 @@ http::Response dynamodb_response(int status, std::string_view content_type, std:
   return response;
 }
 
-// What the service's front end says to what cannot be one of its operations.
+// The answer of the service's front end to a request that is no operation.
 http::Response no_operation(std::string_view cors) {
   return dynamodb_response(404, {}, "<UnknownOperationException/>\n", cors);
 }

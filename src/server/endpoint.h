@@ -69,8 +69,8 @@ class DynamoDbEndpoint final : public http::Handler {
   http::Response fault_answer(const ApiCall& call, int status, const Error& error, std::string_view table = {});
   // The answer to a body that could not be decoded.
   http::Response unreadable_answer(const ApiCall& call, const Error& error);
-  // The answer to a request that is not signed as it must be, as far as can be told, or that a web page of strangers
-  // sends.
+  // The refusal of a request that is not signed correctly, as far as its head tells, or that comes from a foreign web
+  // page.
   enum class Known : std::uint8_t { Head, All };
   std::optional<http::Response> objection(const http::Request& request, Known known);
   http::Response refusal(const http::Request& request, http::SignatureFault wrong);

@@ -34,8 +34,8 @@ Result<void, Problem> note_the_end(Transaction& transaction, Draft& book, const 
   return transaction.change(book, changes, Source::Model);
 }
 
-// A page that is reached by editing the book is a reading event, too.  Where a new book begins is no event: nobody says
-// when that much of it was read.
+// Editing currentPage of a book is a reading event, too.  The first page of a new book is no event: the time of that
+// reading is not known.
 Result<void, Problem> log_the_page(Transaction& transaction, const Draft& book, const model::Entity& event) {
   const auto* page = book.after->find("currentPage");
   if (!book.before || page == nullptr) return {};

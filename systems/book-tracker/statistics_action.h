@@ -8,9 +8,8 @@
 
 namespace stator::systems::book_tracker {
 
-// GET /statistics: read from the store page by page, so that what is held in memory grows with days and years, not with
-// events. Bounds: ten years, 100,000 events, 10,000 finished books; beyond them it says so instead of leaving something
-// out.  Thread-safe.
+// GET /statistics.  Reads events page by page, so that memory grows with days and years, not with events. Bounds: ten
+// years, 100,000 events, 10,000 finished books; beyond them the answer is an error, never a wrong number.  Thread-safe.
 class StatisticsAction {
  public:
   explicit StatisticsAction(const app::ExtensionParts& parts);

@@ -17,8 +17,8 @@ bool is_built_in(std::string_view name);
 // The model of the system of that name; nullopt when none has it.
 std::optional<model::Loaded> load_built_in(std::string_view name);
 
-// The C++ behind a model's native actions: that of the system of its name, if the model has all that the system's own
-// has (it may have more).  Null when there is none.
+// The native actions of a model: those of the system with the same name, if the model has everything that the model of
+// that system has.  Null when there is none.
 app::Extension extension_of(const model::Model& model);
 
 }  // namespace stator::systems

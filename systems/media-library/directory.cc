@@ -70,8 +70,8 @@ bool Directory::is_settled(const app::Identity& identity) {
   if (repository_.get(user, {}, identity.caller)) return true;
   const auto created = repository_.create(user, entry_of(identity), identity.caller);
   if (created) return true;
-  // The address is somebody else's, or cannot be one here.  What the former user of this name left may still be going,
-  // though.
+  // Another user has the address, or it is not valid here.  Rows of a former user with this id may also still be
+  // waiting for their deletion.
   return created.error().kind == ProblemKind::Invalid || created.error().code == "Duplicate";
 }
 

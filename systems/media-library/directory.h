@@ -10,12 +10,12 @@
 
 namespace stator::systems::media_library {
 
-// The user directory, as far as tokens fill it: who signs in with a token that has a name and a verified e-mail address
-// is entered by the first request, and cannot take another address.  Whoever has no address in the token gives one, and
-// is believed.
+// Fills the user directory from tokens.  The first request of a user whose token has a name and a verified e-mail
+// address creates the entry, and that user cannot choose another address.  A user without an address in the token gives
+// one in a request; that address is not verified.
 //
-// An entry is never changed here: the name is the user's to change, and an address that somebody else has already stays
-// theirs. That somebody is entered is remembered for a while, so that not every request asks.  Thread-safe.
+// An existing entry is not changed: users change their name themselves, and an address that another user has stays with
+// that user.  Known entries are remembered for a while, so that not every request reads the directory.  Thread-safe.
 class Directory {
  public:
   Directory(runtime::Repository& repository, const Clock& clock) : repository_(repository), clock_(clock) {}

@@ -23,8 +23,7 @@ class ImportLease {
   // `library` names it.  Problems: Conflict `ImportRunning`; NotFound, when there is no library any more.
   static Result<ImportLease, runtime::Problem> take(const app::ExtensionParts& parts, const value::Item& library);
 
-  // To be called again and again by whoever works under it.  Problems: those of take(), when it ended and somebody else
-  // has it.
+  // The import calls it regularly.  Problems: those of take(), when the lease has expired and another import has it.
   Result<void, runtime::Problem> keep();
   // Ends the lease, if this import still has it.
   void release();

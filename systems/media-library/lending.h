@@ -5,8 +5,8 @@
 
 namespace stator::systems::media_library {
 
-// What lending and returning, which the model has, leave open: the history of an item, its deletion, and what is
-// overdue. Thread-safe.
+// The parts of lending that the model cannot express: the history of an item, the deletion of that history, and overdue
+// items. Thread-safe.
 class Lending {
  public:
   explicit Lending(const app::ExtensionParts& parts) : parts_(parts) {}

@@ -39,8 +39,7 @@ struct ListName {
 // The value of the input `limit`.
 unsigned limit_of(const value::Item& inputs);
 
-// One page of a pattern that is not for callers themselves, as the answer of an action with the inputs `limit` and
-// `nextToken`.
+// One page of a pattern without a route, as the answer of an action with the inputs `limit` and `nextToken`.
 Result<http::Response, runtime::Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
                                                      std::string_view pattern, const value::Item& parameters);
 

@@ -14,8 +14,9 @@
 
 namespace stator::systems::media_library {
 
-// Searches what somebody owns and what is shared with him, which is looked up each time: what was unshared is not found
-// any more. What was written before a search began is found by it, as far as the table's stream has it.  Thread-safe.
+// Searches the libraries that a user owns and those shared with the user.  Shares are looked up at each search, so an
+// unshared library is not found any more.  A search finds every item written before it began, as far as the table's
+// stream has it.  Thread-safe.
 class Search {
  public:
   explicit Search(const app::ExtensionParts& parts);

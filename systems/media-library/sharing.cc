@@ -94,8 +94,8 @@ Result<Draft*, Problem> find_pointer(Transaction& transaction, const model::Mode
   return ours ? pointer : nullptr;
 }
 
-// Forgets those who are gone, and so cannot read the library any more: only when there is no room, because the owner
-// may still take back what was given to an address.
+// Removes recipients who have left and so cannot read the library any more.  Only when the list is full: until then the
+// owner can still unshare by the old address.
 Result<void, Problem> drop_departed(Transaction& transaction, const model::Model& model, Recipients& recipients,
                                     const Item& library) {
   for (auto at = recipients.size(); at-- > 0;) {

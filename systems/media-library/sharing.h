@@ -11,9 +11,9 @@ namespace stator::systems::media_library {
 
 // Lets people read a library, by e-mail address, and takes that back.
 //
-// The library has the addresses (SharedTo) and whose they were (SharedToIds); each recipient has a pointer, which is
-// what gives access.  Both change in one transaction.  Taking back needs no directory: who is gone, or has another
-// address by now, can be removed by the address that the library was shared with.  Thread-safe.
+// The library has the addresses (SharedTo) and the ids of their users (SharedToIds).  Each recipient has a pointer row,
+// which gives access.  Both change in one transaction.  Unsharing does not need the directory: a recipient who has
+// left, or has another address now, can be removed by the address that the library was shared with.  Thread-safe.
 class Sharing {
  public:
   explicit Sharing(const app::ExtensionParts& parts) : parts_(parts) {}

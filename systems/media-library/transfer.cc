@@ -120,8 +120,8 @@ class Import {
     }
   }
 
-  // The id of the new item.  A collection that somebody else removed or made meanwhile is not as it was read: once
-  // more, then.
+  // The id of the new item.  If another request has created or removed a collection in the meantime, the line is tried
+  // again.
   Result<std::string, Problem> create(const ItemTable::Line& line) {
     auto item = create_as_read(line);
     const bool outdated = !item && (item.error().code == "NoSuchParent" || item.error().code == "Duplicate");

@@ -31,8 +31,8 @@ Result<std::optional<Lease>, Problem> WorkQueue::claim(const ClaimRequest& reque
   for (unsigned round = 0; round < kRounds; ++round) {
     auto due = TRY(candidates(request, caller));
     if (due.empty()) break;
-    // The head first.  Who finds it taken goes on anywhere behind it, so that workers do not follow each other down the
-    // queue.
+    // The head first.  A worker that finds it taken goes on at a random place behind it, so that workers do not meet at
+    // each place.
     for (std::size_t i = 1; i < due.size(); ++i) std::swap(due[i], due[i + random_.below(due.size() - i)]);
     for (const auto& shop : due) {
       auto leased = TRY(lease(shop, request));
@@ -65,7 +65,7 @@ Result<std::optional<Lease>, Problem> WorkQueue::lease(const Object& shop, const
   const auto taken = repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
     auto* draft = TRY(transaction.load(entity, shop.attributes));
     const auto is_past = [&](const std::string& name) {
-      return draft->after->text(request.op + name) < model::format_timestamp(now);  // so is what is absent
+      return draft->after->text(request.op + name) < model::format_timestamp(now);  // an absent time counts as past
     };
     const bool due = draft != nullptr && is_past("_at") && is_past("_lease_until");
     if (!due) return runtime::conflict(std::string(kTaken), "another worker was first");

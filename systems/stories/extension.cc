@@ -42,8 +42,8 @@ Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transactio
   return {};
 }
 
-// Conditions and assignments are checked when they are written, so that no reader meets one that makes no sense; and
-// what nests too deep for a document, so that every story can be exported.
+// Conditions and assignments are checked when they are written, so that no reader meets a wrong one.  Values that are
+// nested too deeply for a document are refused, so that every story can be exported.
 Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transaction& transaction, runtime::Draft& node) {
   if (!node.before) TRY(check_room(stories, transaction, *node.after));
   auto problems = check_responses(responses_of(*node.after), "responses");

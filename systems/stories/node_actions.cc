@@ -77,8 +77,8 @@ class NodeDeletion {
     return links;
   }
 
-  // Links first when they do not fit into the transaction of the deletion: cut off there, the node is still whole, and
-  // asking again finishes it.
+  // If the links do not fit into the transaction of the deletion, they are cleared first.  If this is interrupted, the
+  // node still exists, and the same request finishes it.
   Result<bool, Problem> carry_out(const std::vector<Link>& links, bool clear) const {
     std::vector<std::string> pointing;
     for (const auto& link : links) {

@@ -29,8 +29,8 @@ struct Move {
   std::int64_t position = 0;
 };
 
-// Where a story's nodes stand, and how many reorders there had been before they were read: twice that, and one more
-// while one of several transactions is under way.
+// The positions of a story's nodes, and the number of its reorders before the nodes were read.  Each reorder counts
+// twice; the number is odd while a reorder of several transactions is running.
 struct Standing {
   std::int64_t arrangement = 0;
   std::map<std::string, std::int64_t> positions;  // by node

@@ -252,8 +252,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// A node's type as tags.  What is tagged as a script or a style is no passage to those who read Twee, ourselves
-// included.
+// The type of a node as tags.  Readers of Twee, this one included, do not take a passage with the tag script or
+// stylesheet for a node.
 std::vector<std::string> tags_of(const Item& node) {
   auto tags = words_of(node.text("type"));
   std::erase_if(tags, [](const std::string& tag) { return tag == "script" || tag == "stylesheet"; });

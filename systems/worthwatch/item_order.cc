@@ -140,8 +140,8 @@ Result<void, Problem> ItemOrder::spread_out(const AttributeValue& watchlist_id) 
   }
 }
 
-// Nobody may have added or removed an item meanwhile, or moved one of these, or any if they are few enough to be looked
-// at.
+// Requires that no item was added or removed in the meantime, and that none of these was moved.  If the list is short
+// enough, the same holds for all items.
 Result<void, Problem> ItemOrder::shift(const AttributeValue& watchlist_id, const std::vector<Object>& items,
                                        const std::vector<Shifted>& moves) {
   const Item list_naming{{"watchlistId", watchlist_id}};
