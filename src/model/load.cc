@@ -108,7 +108,7 @@ void load_root(const YamlNode& root, Loading& loading) {
 
 Loaded failed(std::string file, std::string message) {
   Report report(std::move(file));
-  report.error({}, "unreadable", std::move(message));
+  report.error(Position{}, "unreadable", std::move(message));
   return {.model = std::nullopt, .diagnostics = std::move(report).take()};
 }
 

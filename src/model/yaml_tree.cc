@@ -226,7 +226,7 @@ std::string_view YamlNode::kind_name() const {
 
 std::optional<YamlNode> read_yaml(std::string_view text, Report& report) {
   if (text.size() > kMaxBytes) {
-    report.error({}, "too-long", fmt::format("a model has at most {} bytes; this has {}", kMaxBytes, text.size()));
+    report.error(Position{}, "too-long", fmt::format("a model has at most {} bytes; this has {}", kMaxBytes, text.size()));
     return std::nullopt;
   }
   if (const auto bad = first_bad_byte(text)) {

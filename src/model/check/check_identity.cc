@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stator/model/check/checked_pattern.h"
-#include "stator/model/check/findings.h"
+#include "stator/model/check/rules.h"
 #include "stator/model/check/keys.h"
 
 namespace stator::model {
@@ -38,7 +38,7 @@ bool can_change(const Model& model, const Entity& entity, const Attribute& attri
   return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) { return changes(entity, name); });
 }
 
-void find_identity(const Model& model, const Entity& entity, Findings& findings) {
+void find_identity(const Model& model, const Entity& entity, Report& findings) {
   const KeyRule* time_key = nullptr;
   std::string time;
   bool unique = false;
@@ -79,7 +79,7 @@ void find_identity(const Model& model, const Entity& entity, Findings& findings)
 
 // A row is found again by what names it: a path, a relation or an action gives just that, and which alternative it lies under has to
 // follow from it.
-void find_unnamed(const Model& model, const Entity& entity, Findings& findings) {
+void find_unnamed(const Model& model, const Entity& entity, Report& findings) {
   for (const auto& key : key_spaces(model.table).front().attributes()) {
     const auto* rule = entity.main().find_key(key.name);
     if (rule == nullptr) continue;
@@ -115,7 +115,7 @@ bool is_for_oneself(const Pattern& pattern) {
 }
 
 // A path that leaves the owner out means the caller's own, whoever else may read it.  Others need a route that says whose they ask for.
-void find_unreadable(const Model& model, const Entity& entity, Findings& findings) {
+void find_unreadable(const Model& model, const Entity& entity, Report& findings) {
   const auto& read = entity.read;
   const bool for_others = read.anyone || read.signed_in || read.anyone_when;
   if (!for_others || !entity.owner || !entity.has_operation("get")) return;
@@ -138,7 +138,7 @@ void find_unreadable(const Model& model, const Entity& entity, Findings& finding
 
 }  // namespace
 
-void check_identity(const Model& model, Findings& findings) {
+void check_identity(const Model& model, Report& findings) {
   for (const auto& entity : model.entities) {
     find_identity(model, entity, findings);
     find_unnamed(model, entity, findings);

@@ -92,7 +92,7 @@ bool has_partition_of_its_own(const CheckedPattern& query, const Entity& parent,
 }  // namespace
 
 // Whether children stand right behind their parent, and nothing else does.
-void check_nesting(const CheckedPattern& query, Findings& findings) {
+void check_nesting(const CheckedPattern& query, Report& findings) {
   if (!query.pattern.nest || query.space.sort.empty()) return;
   const auto& nest = *query.pattern.nest;
   const auto* parent = query.model.find_entity(nest.parent);

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "stator/model/check/findings.h"
+#include "stator/model/check/rules.h"
 #include "stator/model/check/keys.h"
 #include "stator/model/check/presence.h"
 #include "stator/model/next_place.h"
@@ -50,12 +50,12 @@ bool follows_parent(const Model& model, const Entity& child, const Parent& relat
   return relation.on_delete == OnDelete::Clear || goes_along(model, child, relation);
 }
 
-void find_relations(const Model& model, const Entity& child, Findings& findings) {
+void find_relations(const Model& model, const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = model.find_entity(relation.entity);
     if (parent == nullptr) continue;
     const auto about = [&](std::string_view code) {
-      return Findings::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
+      return Report::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
     };
     const char* need = goes_along(model, child, relation)      ? "delete"
                        : relation.on_delete == OnDelete::Clear ? "clear"
@@ -91,7 +91,7 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
 }
 
 // Where a parent need not exist, only a copy tells that a child has had one (see has_had_parent() in the runtime).
-void find_silent_copies(const Model& model, const Entity& child, Findings& findings) {
+void find_silent_copies(const Model& model, const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = model.find_entity(relation.entity);
     if (relation.must_exist || parent == nullptr || !follows_parent(model, child, relation)) continue;
@@ -115,7 +115,7 @@ void find_silent_copies(const Model& model, const Entity& child, Findings& findi
 }
 
 // A deletion that has been answered cannot be refused any more by what it takes along.
-void find_overruled(const Model& model, const Entity& child, Findings& findings) {
+void find_overruled(const Model& model, const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = model.find_entity(relation.entity);
     if (parent == nullptr || !can_go_despite(model, child, relation)) continue;
@@ -137,7 +137,7 @@ void find_overruled(const Model& model, const Entity& child, Findings& findings)
   }
 }
 
-void find_purge(const Model& model, const Entity& entity, Findings& findings) {
+void find_purge(const Model& model, const Entity& entity, Report& findings) {
   if (model.table.ttl_attribute || !entity.soft_delete || !entity.soft_delete->keep) return;
   findings.error(
       {.code = "no-ttl", .subject = entity.name, .position = entity.soft_delete->position},
@@ -145,7 +145,7 @@ void find_purge(const Model& model, const Entity& entity, Findings& findings) {
       "name the attribute under table: `ttl: ExpiresAt`");
 }
 
-void find_stream(const Model& model, Findings& findings) {
+void find_stream(const Model& model, Report& findings) {
   if (model.table.stream == StreamView::NewAndOldImages) return;
   std::vector<std::string> needs;
   std::vector<std::string> counted;
@@ -161,7 +161,7 @@ void find_stream(const Model& model, Findings& findings) {
       }
     }
   }
-  const Findings::About about{.code = "stream-view", .subject = model.table.name, .position = model.table.position};
+  const Report::About about{.code = "stream-view", .subject = model.table.name, .position = model.table.position};
   const auto* fix = "write `stream: new_and_old_images`";
   if (!needs.empty()) {
     findings.error(about,
@@ -220,7 +220,7 @@ bool leaves_order(const NextPlace& place, const std::set<std::string>& changed) 
 }
 
 // Clearing is no user's change, so it gives no numbers and takes none but those that it names.
-void find_stray_numbers(const Model& model, const Entity& child, Findings& findings) {
+void find_stray_numbers(const Model& model, const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     if (relation.on_delete != OnDelete::Clear) continue;
     const auto changed = changed_by_clearing(child, relation);
@@ -231,7 +231,7 @@ void find_stray_numbers(const Model& model, const Entity& child, Findings& findi
       const bool leaves = leaves_order(*place, changed);
       const bool loses = changed.contains(attribute.name);
       if (leaves == loses) continue;
-      const Findings::About about{
+      const Report::About about{
           .code = "stray-number", .subject = relation_name(child, relation), .position = relation.position};
       const auto& order = attribute.next->pattern;
       if (leaves) {
@@ -274,7 +274,7 @@ bool follows_others(const Model& model, const Entity& entity, const Attribute& a
   return !source->immutable && !names_it && parent->owner != source->name && source->generated == Generated::No;
 }
 
-void find_moving_uniques(const Model& model, const Entity& entity, Findings& findings) {
+void find_moving_uniques(const Model& model, const Entity& entity, Report& findings) {
   for (const auto& unique : entity.uniques) {
     for (const auto* names : {&unique.attributes, &unique.within}) {
       for (const auto& name : *names) {
@@ -300,7 +300,7 @@ std::size_t rows_of_write(const Entity& entity, bool moves) {
   return entity.records.size() + entity.uniques.size() * (moves ? 2 : 1) + entity.parents.size();
 }
 
-void find_transactions(const Model& model, Findings& findings) {
+void find_transactions(const Model& model, Report& findings) {
   const auto report = [&](const std::string& subject, Position position, std::size_t rows) {
     if (rows <= kMaxTransactionRows) return;
     findings.error(
@@ -326,7 +326,7 @@ void find_transactions(const Model& model, Findings& findings) {
 
 }  // namespace
 
-void check_rules(const Model& model, Findings& findings) {
+void check_rules(const Model& model, Report& findings) {
   for (const auto& entity : model.entities) {
     find_relations(model, entity, findings);
     find_silent_copies(model, entity, findings);

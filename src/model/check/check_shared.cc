@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "stator/model/check/checked_pattern.h"
-#include "stator/model/check/findings.h"
+#include "stator/model/check/rules.h"
 #include "stator/model/check/forgery.h"
 #include "stator/model/check/keys.h"
 
@@ -45,7 +45,7 @@ std::string_view spell(StreamView view) {
 
 class SharedTable {
  public:
-  SharedTable(const Model& first, const Model& second) : first_(first), second_(second), findings_(second) {}
+  SharedTable(const Model& first, const Model& second) : first_(first), second_(second), findings_(second.file) {}
 
   Diagnostics run() && {
     compare_names();
@@ -54,7 +54,7 @@ class SharedTable {
     compare_keys();
     compare_texts();
     compare_reads();
-    return std::move(findings_).take();
+    return std::move(findings_).take_as_added();
   }
 
  private:
@@ -216,7 +216,7 @@ class SharedTable {
 
   const Model& first_;
   const Model& second_;
-  Findings findings_;
+  Report findings_;
 };
 
 }  // namespace
