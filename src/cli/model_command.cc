@@ -14,11 +14,11 @@
 #include "stator/cli/model_check_command.h"
 #include "stator/cli/model_data_commands.h"
 #include "stator/model/check/check.h"
+#include "stator/model/check/load.h"
 #include "stator/model/generate/design_document.h"
 #include "stator/model/generate/diagram.h"
 #include "stator/model/generate/type_declarations.h"
 #include "stator/model/import/import.h"
-#include "stator/model/load.h"
 #include "stator/systems/catalog/catalog.h"
 
 namespace stator::cli {

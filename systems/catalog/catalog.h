@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stator/app/rest/system.h"
-#include "stator/model/load.h"
+#include "stator/model/check/load.h"
 
 namespace stator::systems {
 

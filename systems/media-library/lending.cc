@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "stator/model/calendar.h"
+#include "stator/model/types/calendar.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "stator/model/template.h"
+#include "stator/model/expression/template.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"

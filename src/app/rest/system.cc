@@ -548,7 +548,7 @@ Result<http::Response, Problem> System::run_native(const model::Action& action, 
                                                    const runtime::ReadOptions& read, const RestCall& call) {
   if (auto shut_out = runtime::shut_out(action.access, call.caller())) return std::move(*shut_out);
   std::optional<Object> within;
-  if (action.within) {
+  if (action.within != nullptr) {
     within = TRY(repository_.get_within(action, inputs, call.caller(), read));
     const bool expected = action.method == "GET" || precondition_of(call.request).holds(within->version);
     if (!expected) return runtime::version_mismatch();

@@ -214,7 +214,7 @@ void find_hidden_joins(const CheckedPattern& query, Report& findings) {
   for (const auto& join : query.pattern.joins) {
     for (const auto& row : query.returned) {
       const auto* relation = row.entity->find_parent(join.relation);
-      const auto* joined = relation == nullptr ? nullptr : query.model.find_entity(relation->entity);
+      const auto* joined = relation == nullptr ? nullptr : relation->to;
       if (joined == nullptr || joined->read.anyone_when || includes(joined->read, query.pattern.access)) continue;
       findings.warning(
           query.about("hidden-join"),

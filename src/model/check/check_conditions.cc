@@ -74,7 +74,7 @@ std::vector<std::string> raw_parameters(const CheckedPattern& query) {
       for (const auto& part : operand.parts()) {
         const auto* field = std::get_if<Field>(&part);
         if (field == nullptr || field->transform != Transform::Raw) continue;
-        if (is_free_text(type_of(query.model, query.pattern, field->attribute))) add_name(names, field->attribute);
+        if (is_free_text(type_of(query.pattern, field->attribute))) add_name(names, field->attribute);
       }
     }
   }
@@ -199,7 +199,7 @@ void find_mismatches(const CheckedPattern& query, Report& findings) {
                                                       .transform = meeting.kept.transform,
                                                       .width = meeting.kept.width})));
     }
-    const auto* given = type_of(query.model, query.pattern, meeting.asked.attribute);
+    const auto* given = type_of(query.pattern, meeting.asked.attribute);
     if (is_range(meeting.condition.comparison) &&
         moment_bytes(given, meeting.asked.transform) > moment_bytes(type, meeting.kept.transform) &&
         moment_bytes(type, meeting.kept.transform) > 0) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "stator/model/check/checked_pattern.h"
+#include "stator/model/check/proof/keys.h"
 #include "stator/model/check/rules.h"
-#include "stator/model/check/keys.h"
 
 namespace stator::model {
 namespace {
@@ -22,20 +22,18 @@ constexpr int kMostDerivations = 8;
 bool can_change(const Model& model, const Entity& entity, const Attribute& attribute, int depth = 0) {
   if (depth > kMostDerivations) return true;
   if (attribute.count || attribute.sum || attribute.updated) return true;
-  const auto changes = [&](const Entity& of, const std::string& name) {
-    const auto* source = of.find_attribute(name);
-    if (source == nullptr || source->immutable) return false;
-    if (!source->computed() && is_identity(of, model.table, name)) return false;
-    return source->generated == Generated::No && (!source->computed() || can_change(model, of, *source, depth + 1));
+  const auto changes = [&](const Entity& of, const Attribute& source) {
+    if (source.immutable) return false;
+    if (!source.computed() && is_identity(of, model.table, source.name)) return false;
+    return source.generated == Generated::No && (!source.computed() || can_change(model, of, source, depth + 1));
   };
-  if (attribute.copy_of) {
-    const auto* parent = entity.find_parent(attribute.copy_of->relation);
-    const auto* source = parent == nullptr ? nullptr : model.find_entity(parent->entity);
-    return source != nullptr && changes(*source, attribute.copy_of->attribute);
-  }
+  if (attribute.copy_of) return changes(*attribute.copy_of->through->to, *attribute.copy_of->from);
   if (!attribute.derived) return false;
   const auto inputs = attribute.derived->paths();
-  return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) { return changes(entity, name); });
+  return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
+    const auto* source = entity.find_attribute(name);
+    return source != nullptr && changes(entity, *source);
+  });
 }
 
 void find_identity(const Model& model, const Entity& entity, Report& findings) {
@@ -121,7 +119,7 @@ void find_unreadable(const Model& model, const Entity& entity, Report& findings)
   if (!for_others || !entity.owner || !entity.has_operation("get")) return;
   if (names(entity.path, *entity.owner) || !is_identity(entity, model.table, *entity.owner)) return;
   const bool served = std::any_of(model.patterns.begin(), model.patterns.end(), [&](const Pattern& pattern) {
-    const auto rows = returned_rows(model, pattern);
+    const auto rows = returned_rows(pattern);
     return !pattern.path.empty() && !is_for_oneself(pattern) &&
            std::any_of(rows.begin(), rows.end(), [&](const KeyedRow& row) { return row.entity == &entity; });
   });

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "stator/model/check/checked_pattern.h"
+#include "stator/model/check/proof/forgery.h"
+#include "stator/model/check/proof/keys.h"
+#include "stator/model/check/proof/regex.h"
 #include "stator/model/check/rules.h"
-#include "stator/model/check/forgery.h"
-#include "stator/model/check/keys.h"
-#include "stator/model/check/regex.h"
 
 namespace stator::model {
 namespace {

@@ -55,7 +55,7 @@ std::size_t fixed_parts(const CheckedPattern& query, const KeyedRow& row, const 
       continue;
     }
     const auto* type = type_of(*row.entity, kept->attribute);
-    const auto* given = type_of(query.model, query.pattern, asked->attribute);
+    const auto* given = type_of(query.pattern, asked->attribute);
     ends_open = is_free_text(type) || (kept->width == 0 && is_number(type) && !has_fixed_digits(type)) ||
                 moment_bytes(given, asked->transform) != moment_bytes(type, kept->transform);
     if (last && ends_open) return count;
@@ -113,8 +113,8 @@ std::vector<SortedForm> sorted_forms(const CheckedPattern& query, const KeyedRow
     const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
     std::vector<SortedForm> longer;
     for (const auto& form : forms(query.model, row, key)) {
-      if (condition != nullptr && !common(condition_language(query.model, query.pattern, *condition, kAsItIs),
-                                          form_language(*row.entity, form, kAsItIs))) {
+      if (condition != nullptr &&
+          !common(condition_language(query.pattern, *condition, kAsItIs), form_language(*row.entity, form, kAsItIs))) {
         continue;
       }
       for (auto sorted : all) {

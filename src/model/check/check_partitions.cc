@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
+#include "stator/model/check/proof/keys.h"
 #include "stator/model/check/rules.h"
-#include "stator/model/check/keys.h"
 
 namespace stator::model {
 namespace {

@@ -93,7 +93,7 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Ch
 void check_patterns(const Model& model, Report& findings) {
   std::vector<CheckedPattern> queries;
   for (const auto& pattern : model.patterns) {
-    queries.push_back({model, pattern, key_space(model.table, pattern.index), returned_rows(model, pattern)});
+    queries.push_back({model, pattern, key_space(model.table, pattern.index), returned_rows(pattern)});
   }
   for (const auto& query : queries) {
     check_conditions(query, findings);

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/model/check/proof/keys.h"
 #include "stator/model/check/rules.h"
-#include "stator/model/check/keys.h"
 
 // What the rules about patterns share.
 namespace stator::model {
@@ -42,7 +42,7 @@ struct CheckedPattern {
   }
 };
 
-std::vector<KeyedRow> returned_rows(const Model& model, const Pattern& pattern);
+std::vector<KeyedRow> returned_rows(const Pattern& pattern);
 
 // What the key conditions match, per attribute of the key.
 std::vector<Language> conditions(const CheckedPattern& query, const Reading& reading);

@@ -158,8 +158,7 @@ bool can_filter(const model::Expression& filter, const Keys& keys) {
 Result<PatternRequests, Problem> query_of(const model::Model& model, const model::Pattern& pattern, const Item& values,
                                           bool ascending) {
   const auto& table = model.table;
-  const auto* index = pattern.index ? table.find_index(*pattern.index) : nullptr;
-  const auto keys = keys_of(table, index);
+  const auto keys = keys_of(table, pattern.index);
   PatternRequests query;
   Clause filter;
   if (pattern.filter && can_filter(*pattern.filter, keys)) {
@@ -181,7 +180,7 @@ Result<PatternRequests, Problem> query_of(const model::Model& model, const model
     query.excluded = writer.excluded();
     QueryRequest request;
     request.table = table.name;
-    request.index = pattern.index.value_or("");
+    if (pattern.index != nullptr) request.index = pattern.index->name;
     request.condition = writer.take();
     request.filter = filter;
     request.ascending = ascending;
