@@ -15,15 +15,16 @@
 #include "stator/value/attribute_value.h"
 #include "stator/value/number.h"
 
-// A single-table design as data.  docs/model-language.md teaches the language; the structs below say the same, one by one.
-// load.h makes a Model from a file; every name in a loaded Model is known to exist.
+// A single-table design as data.  docs/model-language.md teaches the language; the structs below say the same, one by
+// one.  check/load.h makes a Model from a file; every name in a loaded Model is known to exist.
 //
-// What a name stands for is looked up once, by resolve/: the pointers below lead to other parts of the same Model.  In a loaded Model
-// none of them is null, unless its comment says so.  All that is pointed to is an element of a vector, so pointers stay valid when the
-// Model is moved; a Model cannot be copied, and these vectors do not change after it is loaded.
+// What a name stands for is looked up once, by resolve/: the pointers below lead to other parts of the same Model.  In
+// a loaded Model none of them is null, unless its comment says so.  All that is pointed to is an element of a vector,
+// so pointers stay valid when the Model is moved; a Model cannot be copied, and these vectors do not change after it is
+// loaded.
 namespace stator::model {
 
-// ---------------------------------------------------------------------------------------------------------------- the table
+// ----------------------------------------------------------------------------------------------------------- the table
 
 struct KeyDesign {
   std::string name;
@@ -69,7 +70,7 @@ struct TableDesign {
   bool projects(const IndexDesign& index, std::string_view attribute) const;
 };
 
-// --------------------------------------------------------------------------------------------------------------- attributes
+// ---------------------------------------------------------------------------------------------------------- attributes
 
 enum class Kind : std::uint8_t {
   String,
@@ -173,7 +174,7 @@ struct Attribute {
   bool computed() const;
 };
 
-// ----------------------------------------------------------------------------------------------------------------- entities
+// ------------------------------------------------------------------------------------------------------------ entities
 
 struct KeyTemplate {
   Template text;
@@ -302,7 +303,7 @@ struct Entity {
   std::vector<std::string> identity(const TableDesign& table) const;
 };
 
-// ----------------------------------------------------------------------------------------------------------------- patterns
+// ------------------------------------------------------------------------------------------------------------ patterns
 
 enum class Comparison : std::uint8_t { Equal, BeginsWith, Between, Less, LessOrEqual, Greater, GreaterOrEqual };
 
@@ -370,7 +371,7 @@ struct Pattern {
   unsigned shards() const;  // how many queries one page takes
 };
 
-// ------------------------------------------------------------------------------------------------------------------ actions
+// ------------------------------------------------------------------------------------------------------------- actions
 
 struct Failure {
   int status = 409;

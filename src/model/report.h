@@ -21,13 +21,14 @@ struct KnownWord {
   std::string_view word;
   const Position* given;  // where the file has it; null: nowhere
 };
-// Hears of every word that the parser knows at a place while it reads it, so that tests can hold the whole language to something.
+// Hears of every word that the parser knows at a place while it reads it, so that tests can hold the whole language to
+// something.
 using WordListener = std::function<void(const KnownWord&)>;
 
 // Collects the diagnostics of one model: of its text while it is read, and of its design while it is checked.
 //
-// Diagnostics of the text stand at a place, and there are at most 1,000 of them.  Findings about the design have a subject, by which
-// the author can accept them; the same finding about the same subject in the same words is kept once.
+// Diagnostics of the text stand at a place, and there are at most 1,000 of them.  Findings about the design have a
+// subject, by which the author can accept them; the same finding about the same subject in the same words is kept once.
 class Report {
  public:
   explicit Report(std::string file, WordListener listener = nullptr)

@@ -16,9 +16,9 @@ struct Loaded {
   Diagnostics diagnostics;
 };
 
-// Compiles YAML.  Everything that is wrong is reported at once, with its place: syntax, unknown and repeated words (with the
-// nearest known one), wrong types, bad templates and expressions, names that nothing has.  Whether the design is sound is
-// check.h's question.
+// Compiles YAML.  Everything that is wrong is reported at once, with its place: syntax, unknown and repeated words
+// (with the nearest known one), wrong types, bad templates and expressions, names that nothing has.  Whether the design
+// is sound is check.h's question.
 //
 // Bounds: 1 MB, nesting 32, 100,000 nodes; aliases and tags are refused.
 Loaded load_model(std::string_view yaml, std::string file, WordListener listener = nullptr);

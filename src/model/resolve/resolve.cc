@@ -25,8 +25,8 @@ Model declare(Syntax& syntax, std::string file) {
   return model;
 }
 
-// DynamoDB takes no empty text or bytes as a key, so an attribute that is one as it is has at least one.  What is computed and empty
-// is in no index instead.
+// DynamoDB takes no empty text or bytes as a key, so an attribute that is one as it is has at least one.  What is
+// computed and empty is in no index instead.
 void require_content_of_keys(const TableDesign& table, Entity& entity) {
   const auto one = value::Number::from_int(1);
   for_each_key(table, [&](const KeyDesign& key) {

@@ -17,7 +17,8 @@ std::vector<std::string> in_both(const std::vector<std::string>& a, bool a_lets_
   return both;
 }
 
-// A grant is applied to entities that name it: those have the attributes by which the pointer is found and what it gives.
+// A grant is applied to entities that name it: those have the attributes by which the pointer is found and what it
+// gives.
 void check_use(const GrantSyntax& syntax, const Grant& grant, const Entity& entity, Resolver& resolver) {
   const auto names = [&](const Access& access) {
     return std::find(access.grants.begin(), access.grants.end(), grant.name) != access.grants.end();

@@ -72,7 +72,7 @@ void resolve_row_condition(const Written<Expression>& expression, const Pattern&
   });
 }
 
-// -------------------------------------------------------------------------------------------------------- nesting and joins
+// --------------------------------------------------------------------------------------------------- nesting and joins
 
 void resolve_nest(const NestSyntax& names, Pattern& pattern, Resolver& resolver) {
   Report& report = resolver.report;
@@ -127,7 +127,7 @@ void resolve_join(const JoinSyntax& join, const Pattern& pattern, Resolver& reso
         join.relation->text, known);
 }
 
-// -------------------------------------------------------------------------------------------------------------- parameters
+// ---------------------------------------------------------------------------------------------------------- parameters
 
 // Whether a name is known from the entity that a pattern works within, once that has been found by the rest of its key.
 bool is_given_by(const Entity& within, const std::string& name, const TableDesign& table) {

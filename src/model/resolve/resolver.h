@@ -22,7 +22,8 @@ struct Resolver {
   void need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
                  Position position);
   void need_attributes(const Entity& entity, const Written<Template>& text);
-  // For an expression over one entity's own attributes, which has no inputs and, since it is computed again and again, generates nothing.
+  // For an expression over one entity's own attributes, which has no inputs and, since it is computed again and again,
+  // generates nothing.
   void need_attributes(const Entity& entity, const Written<Expression>& expression);
 
   // Reports what is not stored; `user` ("a key") would look at it again in what is.
@@ -33,8 +34,8 @@ struct Resolver {
 // Whether rows hold the attribute.
 inline bool is_stored(const Attribute& attribute) { return !attribute.transient && !attribute.when_read; }
 
-// Whether `names` give an attribute that names an entity: it is among them, or all that it is derived from; or it is the owner, who is
-// the caller.
+// Whether `names` give an attribute that names an entity: it is among them, or all that it is derived from; or it is
+// the owner, who is the caller.
 bool gives(const std::vector<std::string_view>& names, const Entity& entity, std::string_view attribute);
 
 // Who may do both.

@@ -23,7 +23,7 @@ constexpr std::array kStepKinds{
     Choice<Step::Kind>("update", Step::Kind::Update), Choice<Step::Kind>("delete", Step::Kind::Delete),
 };
 
-// ----------------------------------------------------------------------------------------------------------------- reading
+// ------------------------------------------------------------------------------------------------------------- reading
 
 std::vector<AssignmentSyntax> parse_assignments(const YamlNode& node, std::string_view what, Report& report) {
   std::vector<AssignmentSyntax> assignments;
@@ -133,9 +133,10 @@ std::optional<StepSyntax> parse_step(const YamlNode& node, Report& report) {
   return written;
 }
 
-// --------------------------------------------------------------------------------------------------------------- native ones
+// --------------------------------------------------------------------------------------------------------- native ones
 
-// What C++ carries out has a route, inputs and access like any other action, so that requests are checked and documented alike.
+// What C++ carries out has a route, inputs and access like any other action, so that requests are checked and
+// documented alike.
 void parse_native(Words& words, Report& report) {
   for (const std::string_view word : {"steps", "result"}) {
     if (const YamlNode* value = words.find(word))

@@ -370,7 +370,8 @@ void parse_unique(Words& words, const std::string& attribute, EntitySyntax& enti
   entity.entity.uniques.push_back(std::move(unique));
 }
 
-// What, if anything, decides an attribute's value.  The words are looked at in order; a second one contradicts the first.
+// What, if anything, decides an attribute's value.  The words are looked at in order; a second one contradicts the
+// first.
 class Source {
  public:
   explicit Source(Words& words, Report& report) : words_(words), report_(report) {}

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kOperations{"create", "get", "put", "update", "delete", "restore", "purge"};
 
-// ----------------------------------------------------------------------------------------------------------------- records
+// ------------------------------------------------------------------------------------------------------------- records
 
 std::optional<KeyTemplate> parse_key_template(const YamlNode& node, EntitySyntax& entity, Report& report) {
   const YamlNode* text = &node;
@@ -148,7 +148,7 @@ void parse_records(Words& words, const TableDesign& table, EntitySyntax& written
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------- parents
+// ------------------------------------------------------------------------------------------------------------- parents
 
 void parse_on_delete(const YamlNode& node, Parent& parent, std::vector<Text>& cleared, Report& report) {
   if (!node.is_map()) {
@@ -202,7 +202,7 @@ void parse_parent(const YamlNode& node, EntitySyntax& entity, Report& report) {
   entity.parents.push_back(std::move(written));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- rules
+// --------------------------------------------------------------------------------------------------------------- rules
 
 void parse_unique(const YamlNode& node, EntitySyntax& entity, Report& report) {
   Words words(node, "a unique rule", report);
@@ -261,7 +261,7 @@ void parse_soft_delete(const YamlNode& node, EntitySyntax& entity, Report& repor
   entity.entity.soft_delete = std::move(rule);
 }
 
-// ------------------------------------------------------------------------------------------------------- routes and access
+// --------------------------------------------------------------------------------------------------- routes and access
 
 void parse_operations(const YamlNode* node, Entity& entity, Report& report) {
   const auto makes_sense = [&](std::string_view operation) {

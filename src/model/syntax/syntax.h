@@ -15,8 +15,8 @@
 
 // A model file as it is written: the first stage of the compiler.
 //
-// Each struct holds a part of the model as far as its text alone says it, and the names in it, with their places.  What a name stands
-// for is not known before everything is read: resolve/ looks names up.
+// Each struct holds a part of the model as far as its text alone says it, and the names in it, with their places.  What
+// a name stands for is not known before everything is read: resolve/ looks names up.
 namespace stator::model {
 
 // "/libraries/{LibraryId}/items?status={status}".

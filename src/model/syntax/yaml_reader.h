@@ -16,12 +16,12 @@
 #include "stator/model/syntax/yaml_tree.h"
 #include "stator/value/number.h"
 
-// Values of a YAML tree as what the language expects there.  Each function reports what does not fit and then gives nothing;
-// `what` names the value in the message: "the owner".
+// Values of a YAML tree as what the language expects there.  Each function reports what does not fit and then gives
+// nothing; `what` names the value in the message: "the owner".
 namespace stator::model {
 
-// The words of one map.  A word is known when somebody asked for it, so that code which reads a construct is also the list of
-// its words.
+// The words of one map.  A word is known when somebody asked for it, so that code which reads a construct is also the
+// list of its words.
 class Words {
  public:
   // `what` is the construct: "an entity".  A node that is no map is reported, and has no words.

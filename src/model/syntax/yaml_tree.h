@@ -15,8 +15,8 @@ namespace stator::model {
 struct Text {
   std::string text;
   Position position;  // of its first character, or of its opening quote
-  // How far behind `position` the text begins, when it stands in the file letter by letter; -1 when it does not (escapes,
-  // several lines).
+  // How far behind `position` the text begins, when it stands in the file letter by letter; -1 when it does not
+  // (escapes, several lines).
   int lead = -1;
 
   // The place of one of its characters; of the whole where that is not known.
@@ -41,8 +41,8 @@ struct YamlNode {
   std::string_view kind_name() const;
 };
 
-// Reads the one document of `text`.  A word given twice is reported and its first value kept.  nullopt when nothing can be made
-// of it; why is in `report`.
+// Reads the one document of `text`.  A word given twice is reported and its first value kept.  nullopt when nothing can
+// be made of it; why is in `report`.
 //
 // Bounds: 1 MB, nesting 32, 100,000 nodes, 2,000 in one list or map; anchors, aliases and tags are refused.
 std::optional<YamlNode> read_yaml(std::string_view text, Report& report);

@@ -22,7 +22,8 @@ struct Decided {
 
 // Which attributes decide which, over all entities and the relations between them.
 //
-// As long as none decides itself, every change ends whatever rows lead to each other: what follows from it is always further along.
+// As long as none decides itself, every change ends whatever rows lead to each other: what follows from it is always
+// further along.
 class Decisions {
  public:
   explicit Decisions(const Model& model) {

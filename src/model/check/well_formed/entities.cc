@@ -46,7 +46,8 @@ void check_key_type(const Entity& entity, const KeyDesign& key, Report& report) 
   }
 }
 
-// The copy that a derived attribute is, after all, derived from; null when there is none.  Circles are told of elsewhere.
+// The copy that a derived attribute is, after all, derived from; null when there is none.  Circles are told of
+// elsewhere.
 const Attribute* copy_behind(const Entity& entity, const Attribute& derived, std::set<std::string>& seen) {
   for (const auto& path : derived.derived->paths()) {
     const Attribute* read = entity.find_attribute(path);

@@ -5,8 +5,8 @@
 
 namespace stator::model {
 
-// What the language asks of every model, beyond its words and names: a model that breaks one of these rules is not loaded.
-// check.h has the rules about a good design.
+// What the language asks of every model, beyond its words and names: a model that breaks one of these rules is not
+// loaded. check.h has the rules about a good design.
 void check_well_formed(const Model& model, Report& report);
 
 // The groups of these rules, each in its file.
