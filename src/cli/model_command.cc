@@ -13,6 +13,7 @@
 #include "stator/cli/model_check_command.h"
 #include "stator/cli/model_data_commands.h"
 #include "stator/model/check/check.h"
+#include "stator/model/check/load.h"
 #include "stator/model/generate/design_document.h"
 #include "stator/model/generate/diagram.h"
 #include "stator/model/generate/type_declarations.h"

@@ -5,24 +5,18 @@
 namespace stator::model {
 namespace {
 
-bool holds_all(const Model& model, const Pattern& pattern, const Returned& returned, const Entity& entity) {
-  if (pattern.index) {
-    const auto* index = model.table.find_index(*pattern.index);
-    if (index != nullptr && index->projection != Projection::All) return false;
-  }
-  const auto record = std::find_if(entity.records.begin(), entity.records.end(),
-                                   [&](const Record& one) { return one.name == returned.record; });
-  return record == entity.records.end() || record->attributes.empty();
+bool holds_all(const Pattern& pattern, const Returned& returned) {
+  return (pattern.index == nullptr || pattern.index->projection == Projection::All) &&
+         returned.record->attributes.empty();
 }
 
 }  // namespace
 
-std::vector<AnswerShape> answer_shapes(const Model& model, const Pattern& pattern) {
+std::vector<AnswerShape> answer_shapes(const Pattern& pattern) {
   std::vector<AnswerShape> shapes;
   for (const auto& returned : pattern.returns) {
-    const auto* entity = model.find_entity(returned.entity);
-    if (entity == nullptr) continue;
-    const bool whole = holds_all(model, pattern, returned, *entity);
+    const auto* entity = returned.entity;
+    const bool whole = holds_all(pattern, returned);
     const auto known =
         std::find_if(shapes.begin(), shapes.end(), [&](const AnswerShape& shape) { return shape.entity == entity; });
     if (known != shapes.end()) {
@@ -32,8 +26,8 @@ std::vector<AnswerShape> answer_shapes(const Model& model, const Pattern& patter
     AnswerShape shape{.entity = entity, .whole = whole, .joined = {}, .nested_as = {}, .nested = {}};
     for (const auto& join : pattern.joins) {
       const auto* relation = entity->find_parent(join.relation);
-      const auto* target = relation == nullptr ? nullptr : model.find_entity(relation->entity);
-      if (target != nullptr) shape.joined.push_back({.as = join.as, .entity = target, .attributes = &join.attributes});
+      if (relation != nullptr)
+        shape.joined.push_back({.as = join.as, .entity = relation->to, .attributes = &join.attributes});
     }
     shapes.push_back(std::move(shape));
   }
@@ -41,10 +35,11 @@ std::vector<AnswerShape> answer_shapes(const Model& model, const Pattern& patter
   const auto& nest = *pattern.nest;
   std::vector<AnswerShape> children;
   std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(children), [&](const AnswerShape& shape) {
-    return std::find(nest.children.begin(), nest.children.end(), shape.entity->name) != nest.children.end();
+    return std::any_of(nest.children.begin(), nest.children.end(),
+                       [&](const Nest::Child& child) { return child.entity == shape.entity; });
   });
   for (auto& shape : shapes) {
-    if (shape.entity->name != nest.parent) continue;
+    if (shape.entity != nest.parent) continue;
     shape.nested_as = nest.as;
     shape.nested = std::move(children);
     break;

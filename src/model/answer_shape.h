@@ -26,6 +26,6 @@ struct AnswerShape {
 };
 
 // One for each entity that is in the answer at the top.
-std::vector<AnswerShape> answer_shapes(const Model& model, const Pattern& pattern);
+std::vector<AnswerShape> answer_shapes(const Pattern& pattern);
 
 }  // namespace stator::model

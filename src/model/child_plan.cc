@@ -5,7 +5,7 @@
 
 #include "stator/model/row_keys.h"
 #include "stator/model/rows.h"
-#include "stator/model/type_rules.h"
+#include "stator/model/types/type_rules.h"
 
 namespace stator::model {
 namespace {
@@ -89,9 +89,8 @@ class ChildKeys {
 
   // Whether the parent has what is in the key, and has it as values of the key's type.
   bool is_kept_by_parent(const KeyDesign& key) const {
-    const Entity* parent = model_.find_entity(relation_.entity);
     return std::any_of(relation_.by.begin(), relation_.by.end(), [&](const auto& pair) {
-      const Attribute* theirs = parent != nullptr ? parent->find_attribute(pair.first) : nullptr;
+      const Attribute* theirs = relation_.to->find_attribute(pair.first);
       return pair.second == key.name && (theirs == nullptr || stored_type(theirs->type) == key.type);
     });
   }

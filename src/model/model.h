@@ -10,16 +10,21 @@
 #include <vector>
 
 #include "stator/model/diagnostic.h"
-#include "stator/model/expression.h"
-#include "stator/model/template.h"
+#include "stator/model/expression/expression.h"
+#include "stator/model/expression/template.h"
 #include "stator/value/attribute_value.h"
 #include "stator/value/number.h"
 
-// A single-table design as data.  docs/model-language.md teaches the language; the structs below say the same, one by one.
-// load.h makes a Model from a file; every name in a loaded Model is known to exist.
+// A single-table design as data.  docs/model-language.md teaches the language; the structs below say the same, one by
+// one.  check/load.h makes a Model from a file; every name in a loaded Model is known to exist.
+//
+// What a name stands for is looked up once, by resolve/: the pointers below lead to other parts of the same Model.  In
+// a loaded Model none of them is null, unless its comment says so.  All that is pointed to is an element of a vector,
+// so pointers stay valid when the Model is moved; a Model cannot be copied, and these vectors do not change after it is
+// loaded.
 namespace stator::model {
 
-// ---------------------------------------------------------------------------------------------------------------- the table
+// ----------------------------------------------------------------------------------------------------------- the table
 
 struct KeyDesign {
   std::string name;
@@ -65,7 +70,7 @@ struct TableDesign {
   bool projects(const IndexDesign& index, std::string_view attribute) const;
 };
 
-// --------------------------------------------------------------------------------------------------------------- attributes
+// ---------------------------------------------------------------------------------------------------------- attributes
 
 enum class Kind : std::uint8_t {
   String,
@@ -89,6 +94,10 @@ enum class Kind : std::uint8_t {
 };
 
 struct Attribute;
+struct Entity;
+struct Parent;
+struct Pattern;
+struct Record;
 
 // Which end of a day a date stands for where a moment is asked for.
 enum class DayEnd : std::uint8_t { Start, End };
@@ -114,6 +123,8 @@ struct Children {
   std::string entity;
   std::string relation;
   Position position;
+  const Entity* child = nullptr;    // `entity`
+  const Parent* through = nullptr;  // its `relation`
 };
 
 struct Count {
@@ -124,8 +135,10 @@ struct Sum {
   std::string attribute;  // of the children; a number
 };
 struct CopyOf {
-  std::string relation;   // one of this entity's parents
-  std::string attribute;  // of that parent
+  std::string relation;             // one of this entity's parents
+  std::string attribute;            // of that parent
+  const Parent* through = nullptr;  // `relation`
+  const Attribute* from = nullptr;  // `attribute`
 };
 
 // Where an absent number comes from: the greatest in the order of `pattern`, plus `step`.
@@ -133,6 +146,7 @@ struct Next {
   std::string pattern;
   std::int64_t step = 1;
   Position position;
+  const Pattern* order = nullptr;  // `pattern`
 };
 
 struct Attribute {
@@ -160,7 +174,7 @@ struct Attribute {
   bool computed() const;
 };
 
-// ----------------------------------------------------------------------------------------------------------------- entities
+// ------------------------------------------------------------------------------------------------------------ entities
 
 struct KeyTemplate {
   Template text;
@@ -201,7 +215,8 @@ enum class OnDelete : std::uint8_t {
 struct Parent {
   std::string name;  // of the relation: "collection"
   std::string description;
-  std::string entity;  // "COLLECTION"
+  std::string entity;          // "COLLECTION"
+  const Entity* to = nullptr;  // `entity`
   // Attribute of the parent -> attribute of this entity, for every attribute in the templates of the parent's main key.
   std::vector<std::pair<std::string, std::string>> by;
   std::optional<Expression> when;  // the relation holds while this does and all of `by` are present
@@ -288,7 +303,7 @@ struct Entity {
   std::vector<std::string> identity(const TableDesign& table) const;
 };
 
-// ----------------------------------------------------------------------------------------------------------------- patterns
+// ------------------------------------------------------------------------------------------------------------ patterns
 
 enum class Comparison : std::uint8_t { Equal, BeginsWith, Between, Less, LessOrEqual, Greater, GreaterOrEqual };
 
@@ -304,17 +319,21 @@ struct KeyCondition {
 };
 
 struct Returned {
-  std::string entity;
-  std::string record;  // "main" when not given
+  const Entity* entity = nullptr;
+  const Record* record = nullptr;  // the first when not given
   Position position;
 };
 
 // Children that follow their parent in the key's order are served inside it.
 struct Nest {
-  std::string parent;                 // entity
-  std::vector<std::string> children;  // entities
-  std::string relation;               // the children's relation to it
-  std::string as;                     // the member that holds them: "items"
+  struct Child {
+    const Entity* entity = nullptr;
+    const Parent* through = nullptr;  // its `relation`
+  };
+  const Entity* parent = nullptr;
+  std::vector<Child> children;
+  std::string relation;  // the children's relation to it
+  std::string as;        // the member that holds them: "items"
 };
 
 // Each returned row gets the row that one of its relations points to.
@@ -330,7 +349,7 @@ struct Pattern {
   std::string name;
   std::string description;
   std::string path;                     // REST, GET: "/books?status={status}"; empty: no route
-  std::optional<std::string> index;     // none: the table
+  const IndexDesign* index = nullptr;   // null: the table
   std::vector<KeyCondition> partition;  // Equal, one per partition key attribute
   std::vector<KeyCondition> sort;
   Order order = Order::Ascending;
@@ -341,7 +360,7 @@ struct Pattern {
   std::vector<Attribute> parameters;  // every name in path, templates and filter, `me` and `now` aside
   std::optional<Nest> nest;
   std::vector<Join> joins;
-  std::optional<std::string> within;  // an entity that the parameters name; it must be visible to the caller, or 404
+  const Entity* within = nullptr;  // that the parameters name; it must be visible to the caller, or 404; null: nothing
   Access access;
   bool single = false;  // one row or 404, instead of a list
   bool consistent = false;
@@ -352,7 +371,7 @@ struct Pattern {
   unsigned shards() const;  // how many queries one page takes
 };
 
-// ------------------------------------------------------------------------------------------------------------------ actions
+// ------------------------------------------------------------------------------------------------------------- actions
 
 struct Failure {
   int status = 409;
@@ -374,14 +393,14 @@ struct Step {
     Delete,  // of an entity that was read
   };
   Kind kind = Kind::Check;
-  std::string as;                     // names what was read or created; Update and Delete: what was read
-  std::vector<std::string> entities;  // Read: the first whose row is there; Create: one
-  std::vector<Assignment> key;        // Read
-  std::vector<Assignment> set;        // Create, Update; null clears
-  std::optional<Expression> that;     // Check
-  std::optional<Expression> when;     // the step is left out unless this holds
-  bool optional = false;              // Read
-  Failure failure;                    // Check
+  std::string as;                       // names what was read or created; Update and Delete: what was read
+  std::vector<const Entity*> entities;  // Read: the first whose row is there; Create: one
+  std::vector<Assignment> key;          // Read
+  std::vector<Assignment> set;          // Create, Update; null clears
+  std::optional<Expression> that;       // Check
+  std::optional<Expression> when;       // the step is left out unless this holds
+  bool optional = false;                // Read
+  Failure failure;                      // Check
   Position position;
 };
 
@@ -397,7 +416,7 @@ struct Action {
   std::vector<std::string>
       accepts;  // native: media types of a body that is taken as it is, or `none`; inputs then come from the query
   std::optional<std::string> result;  // the step whose entity is served; none: 204
-  std::optional<std::string> within;
+  const Entity* within = nullptr;     // as of a pattern
   Access access;
   Position position;
 };
@@ -406,7 +425,7 @@ struct Action {
 struct Grant {
   std::string name;
   std::string description;
-  std::string pointer;  // entity
+  const Entity* pointer = nullptr;
   std::vector<std::pair<std::string, std::string>>
       key;  // the pointer's attribute -> attribute of what is asked for, or "me"
   std::vector<std::pair<std::string, std::string>> gives;  // attribute of what is asked for -> the pointer's attribute
@@ -421,6 +440,12 @@ struct Acceptance {
 };
 
 struct Model {
+  Model() = default;
+  Model(Model&&) = default;
+  Model& operator=(Model&&) = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
   std::string name;
   std::string description;
   std::string file;

@@ -41,16 +41,15 @@ bool take_front(const Template& text, const Attribute& attribute, NextPlace& pla
 }  // namespace
 
 Result<NextPlace> next_place(const Model& model, const Entity& entity, const Attribute& attribute) {
-  const Pattern& pattern = *model.find_pattern(attribute.next->pattern);
+  const Pattern& pattern = *attribute.next->order;
   const TableDesign& table = model.table;
   NextPlace place;
   const auto returned = std::find_if(pattern.returns.begin(), pattern.returns.end(),
-                                     [&](const Returned& one) { return one.entity == entity.name; });
+                                     [&](const Returned& one) { return one.entity == &entity; });
   if (returned == pattern.returns.end())
     return validation_error(fmt::format("{} does not return {}", pattern.name, entity.name));
-  place.record = entity.find_record(returned->record);
-  if (place.record == nullptr) place.record = &entity.main();
-  place.index = pattern.index ? table.find_index(*pattern.index) : nullptr;
+  place.record = returned->record;
+  place.index = pattern.index;
   const bool own_partition = place.index != nullptr && !place.index->local;
   place.partition = own_partition ? place.index->partition : std::vector{table.partition};
   const auto sort = place.index != nullptr ? place.index->sort

@@ -3,7 +3,7 @@
 
 #include "stator/model/json_reader.h"
 #include "stator/model/problem_list.h"
-#include "stator/model/type_rules.h"
+#include "stator/model/types/type_rules.h"
 #include "stator/model/validate.h"
 #include "stator/value/json.h"
 #include "stator/value/well_formed.h"

@@ -11,7 +11,7 @@ bool is_taken_along(const Model& model, const Entity& child, const Parent& relat
 
 bool can_go_despite(const Model& model, const Entity& child, const Parent& relation, unsigned depth) {
   if (relation.on_delete != OnDelete::Restrict || depth > kMostGenerations) return false;
-  const auto& parent = *model.find_entity(relation.entity);
+  const auto& parent = *relation.to;
   const bool expires =
       std::any_of(parent.records.begin(), parent.records.end(), [](const Record& record) { return record.expires; });
   const auto is_held_by = [&](const std::string& ancestor) {
@@ -51,7 +51,7 @@ bool can_precede(const Model& model, const Parent& relation) {
   if (!relation.must_exist) return true;
   // What goes with a parent is gone before there is another of that name.  What is cleared may not have been.
   const bool stays = relation.on_delete == OnDelete::Nothing || relation.on_delete == OnDelete::Clear;
-  return stays && !comes_once(model.table, *model.find_entity(relation.entity));
+  return stays && !comes_once(model.table, *relation.to);
 }
 
 }  // namespace stator::model

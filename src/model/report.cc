@@ -9,45 +9,84 @@
 namespace stator::model {
 namespace {
 
-// Whoever has more to mend than this mends these first.
+// Of the text.  An author with more errors than this mends these first.
 constexpr std::size_t kMaxDiagnostics = 1'000;
 
 }  // namespace
 
 void Report::add(Diagnostic diagnostic) {
   failed_ = failed_ || diagnostic.severity == Severity::Error;
-  if (diagnostics_.size() >= kMaxDiagnostics) return;
+  diagnostic.file = file_;
   diagnostics_.push_back(std::move(diagnostic));
 }
 
-void Report::error(Position position, std::string_view code, std::string message, std::string fix) {
-  add({.severity = Severity::Error,
-       .code = std::string(code),
-       .file = file_,
-       .position = position,
-       .message = std::move(message),
-       .witness = {},
-       .fix = std::move(fix),
-       .accepted = {},
-       .subject = {}});
+void Report::add_to_text(Diagnostic diagnostic) {
+  failed_ = failed_ || diagnostic.severity == Severity::Error;
+  if (of_text_ == kMaxDiagnostics) return;
+  ++of_text_;
+  add(std::move(diagnostic));
 }
 
-void Report::warning(Position position, std::string_view code, std::string message, std::string subject) {
-  add({.severity = Severity::Warning,
-       .code = std::string(code),
-       .file = file_,
-       .position = position,
+void Report::add_finding(Severity severity, About about, std::string message, std::string fix, std::string witness) {
+  if (!findings_.emplace(about.code, about.subject, message).second) return;
+  add({.severity = severity,
+       .code = std::string(about.code),
+       .file = {},
+       .position = about.position,
        .message = std::move(message),
-       .witness = {},
-       .fix = {},
+       .witness = std::move(witness),
+       .fix = std::move(fix),
        .accepted = {},
-       .subject = std::move(subject)});
+       .subject = std::move(about.subject)});
+}
+
+void Report::error(Position position, std::string_view code, std::string message, std::string fix) {
+  add_to_text({.severity = Severity::Error,
+               .code = std::string(code),
+               .file = {},
+               .position = position,
+               .message = std::move(message),
+               .witness = {},
+               .fix = std::move(fix),
+               .accepted = {},
+               .subject = {}});
+}
+
+void Report::warning(Position position, std::string_view code, std::string message, std::string subject,
+                     std::string fix) {
+  add_to_text({.severity = Severity::Warning,
+               .code = std::string(code),
+               .file = {},
+               .position = position,
+               .message = std::move(message),
+               .witness = {},
+               .fix = std::move(fix),
+               .accepted = {},
+               .subject = std::move(subject)});
 }
 
 void Report::unknown(Position position, std::string_view code, std::string message, std::string_view word,
                      std::span<const std::string_view> known) {
-  const auto nearest = diagnostics_.size() < kMaxDiagnostics ? closest(word, known) : std::nullopt;
+  const auto nearest = of_text_ < kMaxDiagnostics ? closest(word, known) : std::nullopt;
   error(position, code, std::move(message), nearest ? std::string(*nearest) : std::string());
+}
+
+void Report::error(About about, std::string message, std::string fix, std::string witness) {
+  add_finding(Severity::Error, std::move(about), std::move(message), std::move(fix), std::move(witness));
+}
+
+void Report::warning(About about, std::string message, std::string fix, std::string witness) {
+  add_finding(Severity::Warning, std::move(about), std::move(message), std::move(fix), std::move(witness));
+}
+
+bool Report::accept(std::string_view code, std::string_view subject, const std::string& because) {
+  bool matches = false;
+  for (auto& diagnostic : diagnostics_) {
+    if (diagnostic.code != code || (!subject.empty() && diagnostic.subject != subject)) continue;
+    diagnostic.accepted = because;
+    matches = true;
+  }
+  return matches;
 }
 
 Diagnostics Report::take() && {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "stator/model/diagnostic.h"
@@ -18,10 +21,14 @@ struct KnownWord {
   std::string_view word;
   const Position* given;  // where the file has it; null: nowhere
 };
-// Hears of every word that the loader knows at a place while it reads it, so that tests can hold the whole language to something.
+// Hears of every word that the parser knows at a place while it reads it, so that tests can hold the whole language to
+// something.
 using WordListener = std::function<void(const KnownWord&)>;
 
-// What there is to tell about one file, collected while it is read.  Belongs to one load.
+// Collects the diagnostics of one model: of its text while it is read, and of its design while it is checked.
+//
+// Diagnostics of the text stand at a place, and there are at most 1,000 of them.  Findings about the design have a
+// subject, by which the author can accept them; the same finding about the same subject in the same words is kept once.
 class Report {
  public:
   explicit Report(std::string file, WordListener listener = nullptr)
@@ -31,24 +38,43 @@ class Report {
     if (listener_) listener_(word);
   }
 
-  // `fix` is what to write instead, where that is known.
+  // Of the text.  `fix` is what to write instead, where that is known.
   void error(Position position, std::string_view code, std::string message, std::string fix = {});
-  void warning(Position position, std::string_view code, std::string message, std::string subject);
+  void warning(Position position, std::string_view code, std::string message, std::string subject,
+               std::string fix = {});
   // "there is no attribute Titel", with the nearest of `known` as the fix.
   void unknown(Position position, std::string_view code, std::string message, std::string_view word,
                std::span<const std::string_view> known);
+
+  // Of the design.
+  struct About {
+    std::string_view code;
+    std::string subject;
+    Position position;
+  };
+  void error(About about, std::string message, std::string fix, std::string witness = {});
+  void warning(About about, std::string message, std::string fix, std::string witness = {});
+
+  // Marks all findings of that code as accepted; of one subject, unless it is empty.  False when there are none.
+  bool accept(std::string_view code, std::string_view subject, const std::string& because);
 
   bool failed() const { return failed_; }
   const std::string& file() const { return file_; }
   // In the order of the file.
   Diagnostics take() &&;
+  // In the order in which they were added.
+  Diagnostics take_as_added() && { return std::move(diagnostics_); }
 
  private:
+  void add_to_text(Diagnostic diagnostic);
+  void add_finding(Severity severity, About about, std::string message, std::string fix, std::string witness);
   void add(Diagnostic diagnostic);
 
   std::string file_;
   WordListener listener_;
   Diagnostics diagnostics_;
+  std::size_t of_text_ = 0;
+  std::set<std::tuple<std::string, std::string, std::string>> findings_;  // code, subject, message
   bool failed_ = false;
 };
 

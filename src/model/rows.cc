@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "stator/model/calendar.h"
 #include "stator/model/row_keys.h"
+#include "stator/model/types/calendar.h"
 #include "stator/value/json.h"
 
 namespace stator::model {
@@ -260,7 +260,7 @@ Result<std::optional<Item>> parent_key(const Model& model, const Entity& /*child
     if (value == nullptr) return std::optional<Item>();
     naming.set(theirs, *value);
   }
-  return key_of(model, *model.find_entity(parent.entity), naming);
+  return key_of(model, *parent.to, naming);
 }
 
 std::string reservation_prefix(const Model& model, const Entity& entity) {

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "stator/base/mutex.h"
-#include "stator/model/calendar.h"
-#include "stator/model/isbn.h"
 #include "stator/model/problem_list.h"
-#include "stator/model/text.h"
-#include "stator/model/type_rules.h"
-#include "stator/model/web_address.h"
+#include "stator/model/types/calendar.h"
+#include "stator/model/types/isbn.h"
+#include "stator/model/types/text.h"
+#include "stator/model/types/type_rules.h"
+#include "stator/model/types/web_address.h"
 #include "stator/value/plain_text.h"
 
 namespace stator::model {

@@ -94,9 +94,9 @@ Result<bool, Problem> may_read(Transaction& transaction, const Model& model, con
   for (const auto& name : access.anyone_when->paths()) {
     const auto* attribute = entity.find_attribute(name);
     if (attribute == nullptr || !attribute->copy_of) continue;
-    const auto& parent = *entity.find_parent(attribute->copy_of->relation);
+    const auto& parent = *attribute->copy_of->through;
     const auto key = TRY(checked(model::parent_key(model, entity, parent, attributes)));
-    const auto* source = key ? TRY(transaction.load_key(*model.find_entity(parent.entity), *key)) : nullptr;
+    const auto* source = key ? TRY(transaction.load_key(*parent.to, *key)) : nullptr;
     const auto* content = source == nullptr ? nullptr : source->after->find(attribute->copy_of->attribute);
     if (content != nullptr)
       now.set(name, *content);
@@ -176,7 +176,7 @@ std::optional<Problem> shut_out(const model::Access& access, const Caller& calle
 Result<std::optional<Item>, Problem> look_up(Transaction& transaction, const Model& model, const Grant& grant,
                                              const Item& asked, const Caller& caller) {
   if (!caller.subject) return std::optional<Item>();
-  const auto& pointer = *model.find_entity(grant.pointer);
+  const auto& pointer = *grant.pointer;
   Item naming;
   for (const auto& [theirs, ours] : grant.key) {
     if (ours == "me") {
@@ -238,7 +238,7 @@ Result<Visible, Problem> find_for(Transaction& transaction, const Model& model, 
 
 Result<Visible, Problem> find_within(Transaction& transaction, const Model& model, const model::Action& action,
                                      const Item& inputs, const Caller& caller, bool include_deleted) {
-  const auto& entity = *model.find_entity(*action.within);
+  const auto& entity = *action.within;
   const auto seen = TRY(find_visible(transaction, model, entity, inputs, caller, include_deleted));
   if (!entity.path.empty() && action.path.starts_with(entity.path)) {
     TRY(check_place(entity, inputs, *seen.draft->after));

@@ -1,6 +1,6 @@
 #include "stator/systems/book-tracker/extension.h"
 
-#include "stator/model/calendar.h"
+#include "stator/model/types/calendar.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/book-tracker/statistics_action.h"

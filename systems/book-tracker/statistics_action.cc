@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "stator/app/rest/answer.h"
-#include "stator/model/calendar.h"
+#include "stator/model/types/calendar.h"
 #include "stator/runtime/problem.h"
 #include "stator/value/json.h"
 

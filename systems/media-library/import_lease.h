@@ -6,7 +6,7 @@
 
 #include "stator/app/rest/extension.h"
 #include "stator/base/clock.h"
-#include "stator/model/calendar.h"
+#include "stator/model/types/calendar.h"
 #include "stator/runtime/problem.h"
 #include "stator/value/attribute_value.h"
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <tuple>
 
-#include "stator/model/template.h"
+#include "stator/model/expression/template.h"
 
 namespace stator::systems::media_library {
 namespace {

@@ -1,5 +1,5 @@
 // words_of: how texts become the words that are searched for.
-#include "stator/model/template.h"
+#include "stator/model/expression/template.h"
 #include "stator/systems/media-library/search_index.h"
 
 namespace stator::systems::media_library {

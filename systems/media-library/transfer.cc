@@ -11,9 +11,9 @@
 
 #include "stator/app/rest/answer.h"
 #include "stator/app/rest/file_body.h"
-#include "stator/model/isbn.h"
+#include "stator/model/expression/template.h"
 #include "stator/model/problem_list.h"
-#include "stator/model/template.h"
+#include "stator/model/types/isbn.h"
 #include "stator/runtime/write/given.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/csv.h"

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "stator/model/problem_list.h"
-#include "stator/model/web_address.h"
+#include "stator/model/types/web_address.h"
 
 namespace stator::systems::shops {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <iterator>
 
-#include "stator/model/calendar.h"
+#include "stator/model/types/calendar.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/transaction.h"

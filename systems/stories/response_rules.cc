@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stator/model/expression.h"
+#include "stator/model/expression/expression.h"
 
 namespace stator::systems::stories {
 namespace {

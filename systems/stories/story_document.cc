@@ -11,7 +11,7 @@
 #include "stator/app/rest/file_body.h"
 #include "stator/model/json_reader.h"
 #include "stator/model/problem_list.h"
-#include "stator/model/type_rules.h"
+#include "stator/model/types/type_rules.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/given.h"

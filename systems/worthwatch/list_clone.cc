@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "stator/base/log.h"
-#include "stator/model/calendar.h"
+#include "stator/model/types/calendar.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/worthwatch/item_order.h"

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "stator/expr/binder.h"
-#include "stator/model/expression.h"
-#include "stator/model/template.h"
+#include "stator/model/expression/expression.h"
+#include "stator/model/expression/template.h"
 #include "stator/model/validate.h"
 #include "stator/value/json.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "stator/model/load.h"
+#include "stator/model/check/load.h"
 
 namespace {
 

@@ -51,11 +51,11 @@ class Description {
  private:
   // Something that everybody may do, within something that not everybody may see, is done without a token or with one.
   void about(std::string summary, const std::string& description, std::string tag, const model::Access& access,
-             const std::optional<std::string>& within = {}) {
+             const model::Entity* within = nullptr) {
     operation_.summary = std::move(summary);
     operation_.tag = std::move(tag);
     operation_.choices.push_back({.query = query_of(route_), .label = route_.label, .description = description});
-    const bool all = !within || model_.find_entity(*within)->read.anyone;
+    const bool all = within == nullptr || within->read.anyone;
     operation_.all_public = access.anyone && all;
     operation_.any_public = access.anyone || access.anyone_when;
   }
@@ -208,7 +208,7 @@ class Description {
     if (!pattern->single) page_parameters(*pattern);
     include_deleted();
     Operation::Schemas returned;
-    for (const auto& shape : model::answer_shapes(model_, *pattern)) returned.push_back(schema_of(shape));
+    for (const auto& shape : model::answer_shapes(*pattern)) returned.push_back(schema_of(shape));
     if (pattern->single) {
       answer("200", "It; ETag is in the head", std::move(returned));
     } else {
@@ -274,7 +274,7 @@ class Description {
     }
     include_deleted();
     if (route_.method == "POST") header("Idempotency-Key", "The same key gets the same answer, for a day");
-    const bool guarded = route_.method != "GET" && runtime::has_versioned_subject(model_, *action);
+    const bool guarded = route_.method != "GET" && runtime::has_versioned_subject(*action);
     if (guarded) header("If-Match", "The ETag of the version that is to be acted on");
     if (!in_query && std::ranges::any_of(action->inputs, elsewhere)) {
       const bool needed = std::ranges::any_of(
@@ -295,7 +295,7 @@ class Description {
     const auto step = std::ranges::find_if(action.steps, [&](const model::Step& s) { return s.as == action.result; });
     if (!action.result || step == action.steps.end() || step->entities.empty()) return answer("204", "Done");
     Operation::Schemas results;
-    for (const auto& entity : step->entities) results.push_back(reference_to(entity));
+    for (const auto* entity : step->entities) results.push_back(reference_to(entity->name));
     answer(step->kind == model::Step::Kind::Create ? "201" : "200", "Done", std::move(results));
   }
 

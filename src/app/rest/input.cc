@@ -28,12 +28,12 @@ std::optional<AttributeValue> read_boolean(std::string_view text) {
   return AttributeValue::boolean(text == "true");
 }
 
-const model::Entity* what_is_read(const model::Model& /*model*/, const EntityTarget& target) {
+const model::Entity* what_is_read(const EntityTarget& target) {
   return target.operation == EntityOperation::Get ? target.entity : nullptr;
 }
 template <typename PatternOrAction>
-const model::Entity* what_is_read(const model::Model& model, const PatternOrAction* target) {
-  return target->within ? model.find_entity(*target->within) : nullptr;
+const model::Entity* what_is_read(const PatternOrAction* target) {
+  return target->within;
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ bool takes_files(const Route& route) {
 
 bool takes_include_deleted(const model::Model& model, const Route& route) {
   if (route.method != "GET") return false;
-  const auto* read = std::visit([&](const auto& target) { return what_is_read(model, target); }, route.target);
+  const auto* read = std::visit([&](const auto& target) { return what_is_read(target); }, route.target);
   return read != nullptr && runtime::can_be_hidden(model, *read);
 }
 

@@ -22,7 +22,7 @@ constexpr std::size_t kLargeBody = std::size_t{64} << 10;
 Result<void, Problem> check_named_parents(Transaction& transaction, const model::Model& model,
                                           const model::Entity& entity, const Item& attributes, const Caller& caller) {
   for (const auto& relation : entity.parents) {
-    const auto& parent = *model.find_entity(relation.entity);
+    const auto& parent = *relation.to;
     if (!relation.must_exist || relation.when || runtime::lets_in(parent.read, caller)) continue;
     Item naming;
     for (const auto& [theirs, ours] : relation.by) {
@@ -77,7 +77,7 @@ Result<void, Problem> check_target(Transaction& transaction, const model::Model&
                                    const Item& named, const Caller& caller) {
   if (auto shut_out = runtime::shut_out(action->access, caller)) return std::move(*shut_out);
   // Only where the path names it: what the body has to say of it is not known yet.
-  const auto* within = action->within ? model.find_entity(*action->within) : nullptr;
+  const auto* within = action->within;
   if (within == nullptr || within->path.empty() || !action->path.starts_with(within->path)) return {};
   if (!names_grants(model, action->access.grants, named) || !names_grants(model, within->read.grants, named)) {
     return {};

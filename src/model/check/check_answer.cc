@@ -20,7 +20,7 @@ std::vector<std::string> key_names(const KeySpace& space) {
   return names;
 }
 
-void find_filter(const CheckedPattern& query, Findings& findings) {
+void find_filter(const CheckedPattern& query, Report& findings) {
   if (!query.pattern.filter) return;
   const auto& filter = *query.pattern.filter;
   if (!filter.is_dynamodb()) {
@@ -56,7 +56,7 @@ bool needs_type(const CheckedPattern& query) {
                      [&](const KeyedRow& row) { return !query.returns(row) && match(query, row, wanted, kOrdinary); });
 }
 
-void find_projection(const CheckedPattern& query, Findings& findings) {
+void find_projection(const CheckedPattern& query, Report& findings) {
   const auto* index = query.space.index;
   if (index == nullptr || index->projection == Projection::All) return;
   std::vector<std::string> needed;
@@ -122,7 +122,7 @@ bool promises_truly(const CheckedPattern& query, const KeyedRow& row) {
   return (query.space.index == nullptr && fixed.size() == keys.size()) || names_one(query, row, fixed);
 }
 
-void find_single(const CheckedPattern& query, Findings& findings) {
+void find_single(const CheckedPattern& query, Report& findings) {
   if (!query.pattern.single) return;
   for (const auto& row : query.returned) {
     if (promises_truly(query, row)) continue;
@@ -144,7 +144,7 @@ bool may_be_absent(const CheckedPattern& query, const Entity& entity, const std:
 }
 
 // Rows that silently are not in the index that a pattern reads.
-void find_sparse(const CheckedPattern& query, Findings& findings) {
+void find_sparse(const CheckedPattern& query, Report& findings) {
   if (query.space.index == nullptr) return;
   for (const auto& row : query.returned) {
     const auto asked = fixed_attributes(query, row);  // who asks for a value does not ask for rows without one
@@ -192,7 +192,7 @@ bool selects_by_value(const CheckedPattern& query) {
                      });
 }
 
-void find_wider_access(const CheckedPattern& query, Findings& findings) {
+void find_wider_access(const CheckedPattern& query, Report& findings) {
   if (selects_by_value(query)) return;
   for (const auto& row : query.returned) {
     if (row.entity->read.anyone_when || includes(row.entity->read, query.pattern.access)) continue;
@@ -208,13 +208,13 @@ void find_wider_access(const CheckedPattern& query, Findings& findings) {
 bool is_of_caller(const KeyCondition& condition) { return contains(condition.operands.front().attributes(), "me"); }
 
 // What a relation leads to is left out for those who may not read it.
-void find_hidden_joins(const CheckedPattern& query, Findings& findings) {
+void find_hidden_joins(const CheckedPattern& query, Report& findings) {
   const auto& partition = query.pattern.partition;
   if (std::any_of(partition.begin(), partition.end(), is_of_caller)) return;
   for (const auto& join : query.pattern.joins) {
     for (const auto& row : query.returned) {
       const auto* relation = row.entity->find_parent(join.relation);
-      const auto* joined = relation == nullptr ? nullptr : query.model.find_entity(relation->entity);
+      const auto* joined = relation == nullptr ? nullptr : relation->to;
       if (joined == nullptr || joined->read.anyone_when || includes(joined->read, query.pattern.access)) continue;
       findings.warning(
           query.about("hidden-join"),
@@ -228,7 +228,7 @@ void find_hidden_joins(const CheckedPattern& query, Findings& findings) {
 
 }  // namespace
 
-void check_answer(const CheckedPattern& query, Findings& findings) {
+void check_answer(const CheckedPattern& query, Report& findings) {
   find_filter(query, findings);
   find_projection(query, findings);
   find_single(query, findings);

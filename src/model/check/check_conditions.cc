@@ -13,7 +13,7 @@ using Field = Template::Field;
 
 // ---------------------------------------------------------------------------------------------------------- what it reads
 
-void find_under_reads(const CheckedPattern& query, Findings& findings) {
+void find_under_reads(const CheckedPattern& query, Report& findings) {
   const auto wanted = conditions(query, kAsItIs);
   const auto attributes = query.space.attributes();
   for (const auto& row : query.returned) {
@@ -39,7 +39,7 @@ void find_under_reads(const CheckedPattern& query, Findings& findings) {
   }
 }
 
-void find_over_reads(const CheckedPattern& query, Findings& findings) {
+void find_over_reads(const CheckedPattern& query, Report& findings) {
   const auto wanted = conditions(query, kOrdinary);
   std::string names;
   std::string witnesses;
@@ -74,7 +74,7 @@ std::vector<std::string> raw_parameters(const CheckedPattern& query) {
       for (const auto& part : operand.parts()) {
         const auto* field = std::get_if<Field>(&part);
         if (field == nullptr || field->transform != Transform::Raw) continue;
-        if (is_free_text(type_of(query.model, query.pattern, field->attribute))) add_name(names, field->attribute);
+        if (is_free_text(type_of(query.pattern, field->attribute))) add_name(names, field->attribute);
       }
     }
   }
@@ -82,7 +82,7 @@ std::vector<std::string> raw_parameters(const CheckedPattern& query) {
 }
 
 // What somebody writes into a parameter can reach rows that no ordinary value names.
-void find_forged_parameters(const CheckedPattern& query, Findings& findings) {
+void find_forged_parameters(const CheckedPattern& query, Report& findings) {
   for (const auto& parameter : raw_parameters(query)) {
     // Whoever writes one parameter writes the others, too.
     const auto wanted = conditions(query, {.text = Reading::Text::AsItIs, .forged = parameter});
@@ -165,7 +165,7 @@ std::optional<unsigned> other_shards(const std::vector<Template::Part>& asked,
   return std::nullopt;
 }
 
-void find_shards(const CheckedPattern& query, Findings& findings) {
+void find_shards(const CheckedPattern& query, Report& findings) {
   for (const auto& row : query.returned) {
     for (const auto& key : query.space.partition) {
       const auto* condition = query.condition(key.name);
@@ -185,7 +185,7 @@ void find_shards(const CheckedPattern& query, Findings& findings) {
   }
 }
 
-void find_mismatches(const CheckedPattern& query, Findings& findings) {
+void find_mismatches(const CheckedPattern& query, Report& findings) {
   for_each_meeting(query, [&](const Meeting& meeting) {
     const auto* type = type_of(*meeting.row.entity, meeting.kept.attribute);
     const bool text = meeting.key.type == value::Type::S;
@@ -199,7 +199,7 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
                                                       .transform = meeting.kept.transform,
                                                       .width = meeting.kept.width})));
     }
-    const auto* given = type_of(query.model, query.pattern, meeting.asked.attribute);
+    const auto* given = type_of(query.pattern, meeting.asked.attribute);
     if (is_range(meeting.condition.comparison) &&
         moment_bytes(given, meeting.asked.transform) > moment_bytes(type, meeting.kept.transform) &&
         moment_bytes(type, meeting.kept.transform) > 0) {
@@ -237,7 +237,7 @@ void find_mismatches(const CheckedPattern& query, Findings& findings) {
 
 }  // namespace
 
-void check_conditions(const CheckedPattern& query, Findings& findings) {
+void check_conditions(const CheckedPattern& query, Report& findings) {
   find_under_reads(query, findings);
   find_over_reads(query, findings);
   find_forged_parameters(query, findings);

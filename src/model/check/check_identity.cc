@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "stator/model/check/checked_pattern.h"
-#include "stator/model/check/findings.h"
-#include "stator/model/check/keys.h"
+#include "stator/model/check/proof/keys.h"
+#include "stator/model/check/rules.h"
 
 namespace stator::model {
 namespace {
@@ -22,23 +22,21 @@ constexpr int kMostDerivations = 8;
 bool can_change(const Model& model, const Entity& entity, const Attribute& attribute, int depth = 0) {
   if (depth > kMostDerivations) return true;
   if (attribute.count || attribute.sum || attribute.updated) return true;
-  const auto changes = [&](const Entity& of, const std::string& name) {
-    const auto* source = of.find_attribute(name);
-    if (source == nullptr || source->immutable) return false;
-    if (!source->computed() && is_identity(of, model.table, name)) return false;
-    return source->generated == Generated::No && (!source->computed() || can_change(model, of, *source, depth + 1));
+  const auto changes = [&](const Entity& of, const Attribute& source) {
+    if (source.immutable) return false;
+    if (!source.computed() && is_identity(of, model.table, source.name)) return false;
+    return source.generated == Generated::No && (!source.computed() || can_change(model, of, source, depth + 1));
   };
-  if (attribute.copy_of) {
-    const auto* parent = entity.find_parent(attribute.copy_of->relation);
-    const auto* source = parent == nullptr ? nullptr : model.find_entity(parent->entity);
-    return source != nullptr && changes(*source, attribute.copy_of->attribute);
-  }
+  if (attribute.copy_of) return changes(*attribute.copy_of->through->to, *attribute.copy_of->from);
   if (!attribute.derived) return false;
   const auto inputs = attribute.derived->paths();
-  return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) { return changes(entity, name); });
+  return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
+    const auto* source = entity.find_attribute(name);
+    return source != nullptr && changes(entity, *source);
+  });
 }
 
-void find_identity(const Model& model, const Entity& entity, Findings& findings) {
+void find_identity(const Model& model, const Entity& entity, Report& findings) {
   const KeyRule* time_key = nullptr;
   std::string time;
   bool unique = false;
@@ -79,7 +77,7 @@ void find_identity(const Model& model, const Entity& entity, Findings& findings)
 
 // A row is found again by what names it: a path, a relation or an action gives just that, and which alternative it lies under has to
 // follow from it.
-void find_unnamed(const Model& model, const Entity& entity, Findings& findings) {
+void find_unnamed(const Model& model, const Entity& entity, Report& findings) {
   for (const auto& key : key_spaces(model.table).front().attributes()) {
     const auto* rule = entity.main().find_key(key.name);
     if (rule == nullptr) continue;
@@ -115,13 +113,13 @@ bool is_for_oneself(const Pattern& pattern) {
 }
 
 // A path that leaves the owner out means the caller's own, whoever else may read it.  Others need a route that says whose they ask for.
-void find_unreadable(const Model& model, const Entity& entity, Findings& findings) {
+void find_unreadable(const Model& model, const Entity& entity, Report& findings) {
   const auto& read = entity.read;
   const bool for_others = read.anyone || read.signed_in || read.anyone_when;
   if (!for_others || !entity.owner || !entity.has_operation("get")) return;
   if (names(entity.path, *entity.owner) || !is_identity(entity, model.table, *entity.owner)) return;
   const bool served = std::any_of(model.patterns.begin(), model.patterns.end(), [&](const Pattern& pattern) {
-    const auto rows = returned_rows(model, pattern);
+    const auto rows = returned_rows(pattern);
     return !pattern.path.empty() && !is_for_oneself(pattern) &&
            std::any_of(rows.begin(), rows.end(), [&](const KeyedRow& row) { return row.entity == &entity; });
   });
@@ -138,7 +136,7 @@ void find_unreadable(const Model& model, const Entity& entity, Findings& finding
 
 }  // namespace
 
-void check_identity(const Model& model, Findings& findings) {
+void check_identity(const Model& model, Report& findings) {
   for (const auto& entity : model.entities) {
     find_identity(model, entity, findings);
     find_unnamed(model, entity, findings);

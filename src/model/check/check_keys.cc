@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "stator/model/check/checked_pattern.h"
-#include "stator/model/check/findings.h"
-#include "stator/model/check/forgery.h"
-#include "stator/model/check/keys.h"
-#include "stator/model/check/regex.h"
+#include "stator/model/check/proof/forgery.h"
+#include "stator/model/check/proof/keys.h"
+#include "stator/model/check/proof/regex.h"
+#include "stator/model/check/rules.h"
 
 namespace stator::model {
 namespace {
@@ -41,7 +41,7 @@ std::vector<Placed> placed(const Model& model, const KeySpace& space) {
 
 Position position_of(const Placed& placed) { return placed.forms.back().front().position; }
 
-void find_collisions(const Model& model, const KeySpace& table, const std::vector<Placed>& all, Findings& findings) {
+void find_collisions(const Model& model, const KeySpace& table, const std::vector<Placed>& all, Report& findings) {
   for (auto b = all.begin(); b != all.end(); ++b) {
     for (auto a = all.begin(); a != b; ++a) {
       if (a->row.entity != b->row.entity && family(*a->row.entity) == family(*b->row.entity)) continue;
@@ -70,7 +70,7 @@ void find_collisions(const Model& model, const KeySpace& table, const std::vecto
 }
 
 // Two alternatives of one key attribute that can give the same key to two rows of one record.
-void find_own_collisions(const KeySpace& table, const Placed& placed, Findings& findings) {
+void find_own_collisions(const KeySpace& table, const Placed& placed, Report& findings) {
   const auto attributes = table.attributes();
   for (std::size_t at = 0; at < placed.forms.size(); ++at) {
     const auto& alternatives = placed.forms[at];
@@ -92,7 +92,7 @@ void find_own_collisions(const KeySpace& table, const Placed& placed, Findings& 
 }
 
 // Text that is not escaped, and holds what escaping takes away, gives a key that an ordinary row has.
-void find_forgeries(const Model& model, const KeySpace& space, const std::vector<Placed>& all, Findings& findings) {
+void find_forgeries(const Model& model, const KeySpace& space, const std::vector<Placed>& all, Report& findings) {
   const auto exposed = victims(model, space);
   for (const auto& forger : all) {
     for (const auto& forgery : forgeries(*forger.row.entity, forger.forms, exposed)) {
@@ -157,7 +157,7 @@ Language distances(const std::string& separator) {
 }
 
 // Where a text ends and the next begins has to be told by what is between them: "a:b" and "c" give the key of "a" and "b:c".
-void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings) {
+void find_ambiguities(const Model& model, const KeyUse& use, Report& findings) {
   const auto& parts = use.form.parts;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
     const auto* field = std::get_if<Field>(&parts[i]);
@@ -174,7 +174,7 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
     behind.parts.assign(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end());
     const auto rest = form_language(*use.row.entity, behind, kAsItIs);
     if (!common(rest, some + rest)) continue;  // what is behind it begins in one place only
-    const Findings::About about{
+    const Report::About about{
         .code = "forgeable-separator", .subject = subject_of(use, *field), .position = use.form.position};
     const auto separator = literal != nullptr ? spell_text(literal->text) : std::string("nothing");
     const auto message = fmt::format(
@@ -198,7 +198,7 @@ void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings)
 }
 
 // 'a b' lies between 'a' and 'a#': what was meant to stand together does not.
-void find_text_order(const KeyUse& use, Findings& findings) {
+void find_text_order(const KeyUse& use, Report& findings) {
   if (!use.sorts) return;
   for (std::size_t i = 0; i + 1 < use.form.parts.size(); ++i) {
     const auto* field = std::get_if<Field>(&use.form.parts[i]);
@@ -243,14 +243,14 @@ std::optional<std::pair<std::string, std::string>> misplaced(const Type& type) {
   return std::nullopt;
 }
 
-void find_numbers(const KeyUse& use, Findings& findings) {
+void find_numbers(const KeyUse& use, Report& findings) {
   if (use.key.type != value::Type::S) return;
   for (const auto& part : use.form.parts) {
     const auto* field = std::get_if<Field>(&part);
     const auto* type = field == nullptr ? nullptr : type_of(*use.row.entity, field->attribute);
     if (field == nullptr || type == nullptr) continue;
     const auto about = [&](std::string_view code) {
-      return Findings::About{.code = code, .subject = subject_of(use, *field), .position = use.form.position};
+      return Report::About{.code = code, .subject = subject_of(use, *field), .position = use.form.position};
     };
     if (!is_number(type)) {
       if (field->width == 0 || type->kind == Kind::Any) continue;
@@ -380,8 +380,8 @@ Bytes length_of(const Entity& entity, const std::vector<Template::Part>& parts) 
 }
 
 // `key` is the name of it in a message: "SK of PAGE".
-void report_length(const Findings::About& about, std::string_view key, const Bytes& bytes, std::size_t most,
-                   Findings& findings) {
+void report_length(const Report::About& about, std::string_view key, const Bytes& bytes, std::size_t most,
+                   Report& findings) {
   const auto message = [&](std::size_t size, std::string_view when) {
     return fmt::format("{} can have {} bytes{}, but holds at most {}", key, size, when, most);
   };
@@ -393,7 +393,7 @@ void report_length(const Findings::About& about, std::string_view key, const Byt
   }
 }
 
-void find_length(const KeyUse& use, Findings& findings) {
+void find_length(const KeyUse& use, Report& findings) {
   if (use.key.type == value::Type::N) return;
   const auto bytes = length_of(*use.row.entity, use.form.parts);
   if (bytes.unlimited) {
@@ -412,7 +412,7 @@ void find_length(const KeyUse& use, Findings& findings) {
 }
 
 // What is unique is in the key of a reservation, whatever else it is in.
-void find_reservation_length(const Model& model, const Entity& entity, const Unique& unique, Findings& findings) {
+void find_reservation_length(const Model& model, const Entity& entity, const Unique& unique, Report& findings) {
   const auto names = fmt::format("{}", fmt::join(unique.attributes, ", "));
   const auto bytes = length_of(entity, reservation_form(model, entity, unique).parts);
   if (bytes.unlimited) {
@@ -444,7 +444,7 @@ bool is_flag(const Type& type) {
 }
 
 // What it stands for is another attribute, and whoever sets both can set them against each other.
-void find_flags(const KeyUse& use, Findings& findings) {
+void find_flags(const KeyUse& use, Report& findings) {
   const auto* attribute = use.form.rule == nullptr ? use.row.entity->find_attribute(use.key.name) : nullptr;
   if (attribute == nullptr || attribute->computed() || !is_flag(attribute->type)) return;
   findings.warning({.code = "settable-flag",
@@ -458,7 +458,7 @@ void find_flags(const KeyUse& use, Findings& findings) {
 
 }  // namespace
 
-void check_keys(const Model& model, Findings& findings) {
+void check_keys(const Model& model, Report& findings) {
   const auto spaces = key_spaces(model.table);
   for (const auto& space : spaces) {
     const auto all = placed(model, space);

@@ -82,29 +82,24 @@ bool is_behind_in_partition(const CheckedPattern& query, const Entity& parent, c
 // A partition that belongs to one parent: nobody else's children can be among its own.
 bool has_partition_of_its_own(const CheckedPattern& query, const Entity& parent, const Nest& nest) {
   if (!names_one(query, {&parent, &parent.main()}, query.space.partition)) return false;
-  return std::all_of(nest.children.begin(), nest.children.end(), [&](const std::string& name) {
-    const auto* child = query.model.find_entity(name);
-    const auto* relation = child == nullptr ? nullptr : child->find_parent(nest.relation);
-    return relation != nullptr && is_behind_in_partition(query, parent, *child, *relation);
+  return std::all_of(nest.children.begin(), nest.children.end(), [&](const Nest::Child& child) {
+    return is_behind_in_partition(query, parent, *child.entity, *child.through);
   });
 }
 
 }  // namespace
 
 // Whether children stand right behind their parent, and nothing else does.
-void check_nesting(const CheckedPattern& query, Findings& findings) {
+void check_nesting(const CheckedPattern& query, Report& findings) {
   if (!query.pattern.nest || query.space.sort.empty()) return;
   const auto& nest = *query.pattern.nest;
-  const auto* parent = query.model.find_entity(nest.parent);
-  if (parent == nullptr || has_partition_of_its_own(query, *parent, nest)) return;
+  const auto* parent = nest.parent;
+  if (has_partition_of_its_own(query, *parent, nest)) return;
   const auto& key = query.space.sort.front();
   const auto parents = forms(query.model, {parent, &parent->main()}, key);
   if (parents.empty()) return;
   const auto about = query.about("nest-order");
-  for (const auto& name : nest.children) {
-    const auto* child = query.model.find_entity(name);
-    const auto* relation = child == nullptr ? nullptr : child->find_parent(nest.relation);
-    if (relation == nullptr) continue;
+  for (const auto& [child, relation] : nest.children) {
     std::optional<std::vector<Template::Part>> rest;
     for (const auto& form : forms(query.model, {child, &child->main()}, key)) {
       if (!rest) rest = behind(parents.front(), form, *child, *relation);
@@ -114,7 +109,7 @@ void check_nesting(const CheckedPattern& query, Findings& findings) {
           about,
           fmt::format("{} of {} does not begin with that of its {}, so that the order of keys does not bring them "
                       "together",
-                      key.name, name, nest.parent),
+                      key.name, child->name, parent->name),
           fmt::format("begin one alternative with {}, with copies of the parent's attributes",
                       spell_text(parents.front().text)));
       continue;
@@ -126,14 +121,14 @@ void check_nesting(const CheckedPattern& query, Findings& findings) {
         (end->transform == Transform::Raw || !tight)) {
       findings.error(about,
                      fmt::format("another {} whose {} goes on where this one ends falls between it and its {}",
-                                 nest.parent, end->attribute, name),
+                                 parent->name, end->attribute, child->name),
                      fmt::format("write {{{}|sortable}} and a separator below '%', such as '#'", end->attribute));
     }
   }
   if (names_one(query, {parent, &parent->main()}, query.space.attributes())) return;
   const auto named = named_by(query, *parent, query.space.attributes());
   findings.error(about,
-                 fmt::format("two {} can have the same {}, and then their children are mixed", nest.parent, key.name),
+                 fmt::format("two {} can have the same {}, and then their children are mixed", parent->name, key.name),
                  fmt::format("make {} unique within its partition, or put its id into the key", listed(named)));
 }
 

@@ -55,7 +55,7 @@ std::size_t fixed_parts(const CheckedPattern& query, const KeyedRow& row, const 
       continue;
     }
     const auto* type = type_of(*row.entity, kept->attribute);
-    const auto* given = type_of(query.model, query.pattern, asked->attribute);
+    const auto* given = type_of(query.pattern, asked->attribute);
     ends_open = is_free_text(type) || (kept->width == 0 && is_number(type) && !has_fixed_digits(type)) ||
                 moment_bytes(given, asked->transform) != moment_bytes(type, kept->transform);
     if (last && ends_open) return count;
@@ -113,8 +113,8 @@ std::vector<SortedForm> sorted_forms(const CheckedPattern& query, const KeyedRow
     const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
     std::vector<SortedForm> longer;
     for (const auto& form : forms(query.model, row, key)) {
-      if (condition != nullptr && !common(condition_language(query.model, query.pattern, *condition, kAsItIs),
-                                          form_language(*row.entity, form, kAsItIs))) {
+      if (condition != nullptr &&
+          !common(condition_language(query.pattern, *condition, kAsItIs), form_language(*row.entity, form, kAsItIs))) {
         continue;
       }
       for (auto sorted : all) {
@@ -181,7 +181,7 @@ std::optional<std::string> overtaking(const SortedForm& sorted, std::size_t plac
 }
 
 void find_overtaking(const CheckedPattern& query, const SortedForm& sorted, const std::vector<std::size_t>& places,
-                     Findings& findings) {
+                     Report& findings) {
   for (const auto place : places) {
     const auto text = overtaking(sorted, place);
     if (!text) continue;
@@ -202,7 +202,7 @@ bool is_without(const SortedForm& form, const std::vector<std::string>& promised
   });
 }
 
-void report_unkept(const CheckedPattern& query, const SortedForm& form, Findings& findings) {
+void report_unkept(const CheckedPattern& query, const SortedForm& form, Report& findings) {
   const auto promised = listed(query.pattern.sorted_by);
   findings.error(query.about("not-sorted"),
                  fmt::format("it promises {} sorted by {}, but {} sorts them by {}", form.row.name(), promised,
@@ -210,7 +210,7 @@ void report_unkept(const CheckedPattern& query, const SortedForm& form, Findings
                  fmt::format("put {} into the sort key of the table or of an index", promised));
 }
 
-void report_different(const CheckedPattern& query, const SortedForm& a, const SortedForm& b, Findings& findings) {
+void report_different(const CheckedPattern& query, const SortedForm& a, const SortedForm& b, Report& findings) {
   std::vector<std::string> names = {a.row.name()};
   add_name(names, b.row.name());
   findings.error(query.about("not-sorted"),
@@ -222,7 +222,7 @@ void report_different(const CheckedPattern& query, const SortedForm& a, const So
 
 }  // namespace
 
-void check_order(const CheckedPattern& query, Findings& findings) {
+void check_order(const CheckedPattern& query, Report& findings) {
   const auto& promised = query.pattern.sorted_by;
   if (promised.empty()) return;
   std::optional<std::pair<SortedForm, Template::Parts>> first;

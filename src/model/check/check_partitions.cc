@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "stator/model/check/findings.h"
-#include "stator/model/check/keys.h"
+#include "stator/model/check/proof/keys.h"
+#include "stator/model/check/rules.h"
 
 namespace stator::model {
 namespace {
@@ -57,7 +57,7 @@ bool is_constant(const KeyForms& forms) {
   });
 }
 
-void find_hot(const Model& model, const KeySpace& space, const KeyedRow& row, Findings& findings) {
+void find_hot(const Model& model, const KeySpace& space, const KeyedRow& row, Report& findings) {
   const auto all = forms(model, row, space);
   const auto primary = forms(model, row, key_spaces(model.table).front());
   if (!all || !primary || is_constant(*primary)) return;  // one row is no load
@@ -105,7 +105,7 @@ bool is_one_row(const KeyForms& all) {
 }
 
 // The rows are only ever added, and nothing in the partition key is the row's own.
-void find_unbounded(const Model& model, const Entity& entity, Findings& findings) {
+void find_unbounded(const Model& model, const Entity& entity, Report& findings) {
   if (!entity.append_only || entity.main().expires) return;
   const auto space = key_spaces(model.table).front();
   const auto all = forms(model, {&entity, &entity.main()}, space);
@@ -129,7 +129,7 @@ void find_unbounded(const Model& model, const Entity& entity, Findings& findings
 }
 
 // With a local index, what has one partition key is limited.
-void find_collection_size(const Model& model, Findings& findings) {
+void find_collection_size(const Model& model, Report& findings) {
   const auto spaces = key_spaces(model.table);
   const auto& table = spaces.front();
   for (const auto& space : spaces) {
@@ -149,7 +149,7 @@ void find_collection_size(const Model& model, Findings& findings) {
 
 }  // namespace
 
-void check_partitions(const Model& model, Findings& findings) {
+void check_partitions(const Model& model, Report& findings) {
   for (const auto& space : key_spaces(model.table)) {
     for (const auto& row : rows(model)) {
       if (space.index == nullptr || !space.index->local) find_hot(model, space, row, findings);

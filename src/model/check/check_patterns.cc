@@ -35,12 +35,12 @@ bool leads_to_children(const Model& model, const Entity& child, const IndexDesig
 }
 
 void find_unread(const Model& model, const KeySpace& space, const std::vector<CheckedPattern>& queries,
-                 Findings& findings) {
+                 Report& findings) {
   std::vector<const CheckedPattern*> readers;
   for (const auto& query : queries) {
     if (query.space.index == space.index) readers.push_back(&query);
   }
-  const Findings::About unused{.code = "unused-index", .subject = space.name, .position = space.position};
+  const Report::About unused{.code = "unused-index", .subject = space.name, .position = space.position};
   const auto& entities = model.entities;
   const bool for_children = std::any_of(entities.begin(), entities.end(), [&](const Entity& entity) {
     return leads_to_children(model, entity, *space.index);
@@ -50,7 +50,7 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Ch
                      "remove it, or write down the pattern that it is for");
     return;
   }
-  const Findings::About about{.code = "unread-rows", .subject = space.name, .position = space.position};
+  const Report::About about{.code = "unread-rows", .subject = space.name, .position = space.position};
   for (const auto& row : rows(model)) {
     const auto all = forms(model, row, space);
     if (!all) continue;
@@ -90,10 +90,10 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Ch
 
 }  // namespace
 
-void check_patterns(const Model& model, Findings& findings) {
+void check_patterns(const Model& model, Report& findings) {
   std::vector<CheckedPattern> queries;
   for (const auto& pattern : model.patterns) {
-    queries.push_back({model, pattern, key_space(model.table, pattern.index), returned_rows(model, pattern)});
+    queries.push_back({model, pattern, key_space(model.table, pattern.index), returned_rows(pattern)});
   }
   for (const auto& query : queries) {
     check_conditions(query, findings);

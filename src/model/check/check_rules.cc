@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "stator/model/check/findings.h"
-#include "stator/model/check/keys.h"
-#include "stator/model/check/presence.h"
+#include "stator/model/check/proof/keys.h"
+#include "stator/model/check/proof/presence.h"
+#include "stator/model/check/rules.h"
 #include "stator/model/next_place.h"
 #include "stator/model/relations.h"
 #include "stator/model/rows.h"
@@ -22,26 +22,25 @@ std::string relation_name(const Entity& child, const Parent& relation) {
   return fmt::format("{}.{}", child.name, relation.name);
 }
 
-bool is_child(const std::vector<Children>& of, const Entity& child, const Parent& relation) {
-  return std::any_of(of.begin(), of.end(),
-                     [&](const Children& each) { return each.entity == child.name && each.relation == relation.name; });
+bool has(const std::vector<Children>& of, const Parent& relation) {
+  return std::any_of(of.begin(), of.end(), [&](const Children& each) { return each.through == &relation; });
 }
 
-bool is_counted(const Entity& parent, const Entity& child, const Parent& relation) {
-  return std::any_of(parent.attributes.begin(), parent.attributes.end(), [&](const Attribute& attribute) {
-    return attribute.count && is_child(attribute.count->of, child, relation);
-  });
+bool is_counted(const Parent& relation) {
+  const auto& attributes = relation.to->attributes;
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [&](const Attribute& attribute) { return attribute.count && has(attribute.count->of, relation); });
 }
 
-bool is_summed(const Entity& parent, const Entity& child, const Parent& relation) {
-  return std::any_of(parent.attributes.begin(), parent.attributes.end(), [&](const Attribute& attribute) {
-    return attribute.sum && is_child(attribute.sum->of, child, relation);
-  });
+bool is_summed(const Parent& relation) {
+  const auto& attributes = relation.to->attributes;
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [&](const Attribute& attribute) { return attribute.sum && has(attribute.sum->of, relation); });
 }
 
 bool is_copied(const Entity& child, const Parent& relation) {
   return std::any_of(child.attributes.begin(), child.attributes.end(), [&](const Attribute& attribute) {
-    return attribute.copy_of && attribute.copy_of->relation == relation.name;
+    return attribute.copy_of && attribute.copy_of->through == &relation;
   });
 }
 
@@ -50,20 +49,17 @@ bool follows_parent(const Model& model, const Entity& child, const Parent& relat
   return relation.on_delete == OnDelete::Clear || goes_along(model, child, relation);
 }
 
-void find_relations(const Model& model, const Entity& child, Findings& findings) {
+void find_relations(const Model& model, const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
-    const auto* parent = model.find_entity(relation.entity);
-    if (parent == nullptr) continue;
+    const auto* parent = relation.to;
     const auto about = [&](std::string_view code) {
-      return Findings::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
+      return Report::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
     };
     const char* need = goes_along(model, child, relation)      ? "delete"
                        : relation.on_delete == OnDelete::Clear ? "clear"
                        : is_copied(child, relation)            ? "keep the copies of"
                                                                : nullptr;
-    const char* count = is_counted(*parent, child, relation)  ? "count"
-                        : is_summed(*parent, child, relation) ? "sum up"
-                                                              : nullptr;
+    const char* count = is_counted(relation) ? "count" : is_summed(relation) ? "sum up" : nullptr;
     if ((need == nullptr && count == nullptr) || can_find_children(model, child, relation)) continue;
     const auto missing = fmt::format(
         "no partition key of the table, or of an index that always has them, follows from the {}", parent->name);
@@ -91,14 +87,14 @@ void find_relations(const Model& model, const Entity& child, Findings& findings)
 }
 
 // Where a parent need not exist, only a copy tells that a child has had one (see has_had_parent() in the runtime).
-void find_silent_copies(const Model& model, const Entity& child, Findings& findings) {
+void find_silent_copies(const Model& model, const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
-    const auto* parent = model.find_entity(relation.entity);
-    if (relation.must_exist || parent == nullptr || !follows_parent(model, child, relation)) continue;
+    const auto* parent = relation.to;
+    if (relation.must_exist || !follows_parent(model, child, relation)) continue;
     std::vector<std::string> sources;
     bool tells = false;
     for (const auto& attribute : child.attributes) {
-      if (!attribute.copy_of || attribute.copy_of->relation != relation.name) continue;
+      if (!attribute.copy_of || attribute.copy_of->through != &relation) continue;
       sources.push_back(attribute.copy_of->attribute);
       tells = tells || is_always_there(model, *parent, sources.back());
     }
@@ -115,10 +111,10 @@ void find_silent_copies(const Model& model, const Entity& child, Findings& findi
 }
 
 // A deletion that has been answered cannot be refused any more by what it takes along.
-void find_overruled(const Model& model, const Entity& child, Findings& findings) {
+void find_overruled(const Model& model, const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
-    const auto* parent = model.find_entity(relation.entity);
-    if (parent == nullptr || !can_go_despite(model, child, relation)) continue;
+    const auto* parent = relation.to;
+    if (!can_go_despite(model, child, relation)) continue;
     std::vector<std::string> causes;
     for (const auto& further : parent->parents) {
       if (goes_along(model, *parent, further)) causes.push_back(further.entity);
@@ -137,7 +133,7 @@ void find_overruled(const Model& model, const Entity& child, Findings& findings)
   }
 }
 
-void find_purge(const Model& model, const Entity& entity, Findings& findings) {
+void find_purge(const Model& model, const Entity& entity, Report& findings) {
   if (model.table.ttl_attribute || !entity.soft_delete || !entity.soft_delete->keep) return;
   findings.error(
       {.code = "no-ttl", .subject = entity.name, .position = entity.soft_delete->position},
@@ -145,23 +141,20 @@ void find_purge(const Model& model, const Entity& entity, Findings& findings) {
       "name the attribute under table: `ttl: ExpiresAt`");
 }
 
-void find_stream(const Model& model, Findings& findings) {
+void find_stream(const Model& model, Report& findings) {
   if (model.table.stream == StreamView::NewAndOldImages) return;
   std::vector<std::string> needs;
   std::vector<std::string> counted;
   for (const auto& entity : model.entities) {
     for (const auto& relation : entity.parents) {
-      const auto* parent = model.find_entity(relation.entity);
-      const bool follows = parent != nullptr && follows_parent(model, entity, relation);
-      if (follows || is_copied(entity, relation)) {
+      if (follows_parent(model, entity, relation) || is_copied(entity, relation)) {
         needs.push_back(relation_name(entity, relation));
-      } else if (parent != nullptr && can_precede(model, relation) &&
-                 (is_counted(*parent, entity, relation) || is_summed(*parent, entity, relation))) {
+      } else if (can_precede(model, relation) && (is_counted(relation) || is_summed(relation))) {
         counted.push_back(relation_name(entity, relation));
       }
     }
   }
-  const Findings::About about{.code = "stream-view", .subject = model.table.name, .position = model.table.position};
+  const Report::About about{.code = "stream-view", .subject = model.table.name, .position = model.table.position};
   const auto* fix = "write `stream: new_and_old_images`";
   if (!needs.empty()) {
     findings.error(about,
@@ -195,7 +188,7 @@ std::set<std::string> changed_by_clearing(const Entity& child, const Parent& rel
   std::set<std::string> changed(relation.clear.begin(), relation.clear.end());
   const auto follows = [&](const Attribute& attribute) {
     if (has_any(changed, attribute.derived)) return true;
-    const auto* source = attribute.copy_of ? child.find_parent(attribute.copy_of->relation) : nullptr;
+    const auto* source = attribute.copy_of ? attribute.copy_of->through : nullptr;
     if (source == nullptr) return false;
     return has_any(changed, source->when) || std::any_of(source->by.begin(), source->by.end(), [&](const auto& pair) {
              return changed.contains(pair.second);
@@ -220,7 +213,7 @@ bool leaves_order(const NextPlace& place, const std::set<std::string>& changed) 
 }
 
 // Clearing is no user's change, so it gives no numbers and takes none but those that it names.
-void find_stray_numbers(const Model& model, const Entity& child, Findings& findings) {
+void find_stray_numbers(const Model& model, const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     if (relation.on_delete != OnDelete::Clear) continue;
     const auto changed = changed_by_clearing(child, relation);
@@ -231,7 +224,7 @@ void find_stray_numbers(const Model& model, const Entity& child, Findings& findi
       const bool leaves = leaves_order(*place, changed);
       const bool loses = changed.contains(attribute.name);
       if (leaves == loses) continue;
-      const Findings::About about{
+      const Report::About about{
           .code = "stray-number", .subject = relation_name(child, relation), .position = relation.position};
       const auto& order = attribute.next->pattern;
       if (leaves) {
@@ -264,17 +257,16 @@ bool follows_others(const Model& model, const Entity& entity, const Attribute& a
       return read != nullptr && follows_others(model, entity, *read, depth + 1);
     });
   }
-  const auto* relation = attribute.copy_of ? entity.find_parent(attribute.copy_of->relation) : nullptr;
-  const auto* parent = relation == nullptr ? nullptr : model.find_entity(relation->entity);
-  const auto* source = parent == nullptr ? nullptr : parent->find_attribute(attribute.copy_of->attribute);
-  if (source == nullptr) return false;
+  if (!attribute.copy_of) return false;
+  const auto* parent = attribute.copy_of->through->to;
+  const auto* source = attribute.copy_of->from;
   if (source->copy_of || source->derived) return follows_others(model, *parent, *source, depth + 1);
   const auto identity = parent->identity(model.table);
   const bool names_it = std::find(identity.begin(), identity.end(), source->name) != identity.end();
   return !source->immutable && !names_it && parent->owner != source->name && source->generated == Generated::No;
 }
 
-void find_moving_uniques(const Model& model, const Entity& entity, Findings& findings) {
+void find_moving_uniques(const Model& model, const Entity& entity, Report& findings) {
   for (const auto& unique : entity.uniques) {
     for (const auto* names : {&unique.attributes, &unique.within}) {
       for (const auto& name : *names) {
@@ -300,7 +292,7 @@ std::size_t rows_of_write(const Entity& entity, bool moves) {
   return entity.records.size() + entity.uniques.size() * (moves ? 2 : 1) + entity.parents.size();
 }
 
-void find_transactions(const Model& model, Findings& findings) {
+void find_transactions(const Model& model, Report& findings) {
   const auto report = [&](const std::string& subject, Position position, std::size_t rows) {
     if (rows <= kMaxTransactionRows) return;
     findings.error(
@@ -313,10 +305,8 @@ void find_transactions(const Model& model, Findings& findings) {
     std::size_t rows = 0;
     for (const auto& step : action.steps) {
       std::size_t most = 0;
-      for (const auto& name : step.entities) {
-        const auto* entity = model.find_entity(name);
-        if (entity != nullptr) most = std::max(most, rows_of_write(*entity, step.kind != Step::Kind::Create));
-      }
+      for (const auto* entity : step.entities)
+        most = std::max(most, rows_of_write(*entity, step.kind != Step::Kind::Create));
       // What was read is conditioned on, and what is done to it is the same row: it counts where it is read.
       if (step.kind == Step::Kind::Read || step.kind == Step::Kind::Create) rows += most;
     }
@@ -326,7 +316,7 @@ void find_transactions(const Model& model, Findings& findings) {
 
 }  // namespace
 
-void check_rules(const Model& model, Findings& findings) {
+void check_rules(const Model& model, Report& findings) {
   for (const auto& entity : model.entities) {
     find_relations(model, entity, findings);
     find_silent_copies(model, entity, findings);

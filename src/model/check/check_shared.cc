@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "stator/model/check/checked_pattern.h"
-#include "stator/model/check/findings.h"
-#include "stator/model/check/forgery.h"
-#include "stator/model/check/keys.h"
+#include "stator/model/check/proof/forgery.h"
+#include "stator/model/check/proof/keys.h"
+#include "stator/model/check/rules.h"
 
 namespace stator::model {
 namespace {
@@ -45,7 +45,7 @@ std::string_view spell(StreamView view) {
 
 class SharedTable {
  public:
-  SharedTable(const Model& first, const Model& second) : first_(first), second_(second), findings_(second) {}
+  SharedTable(const Model& first, const Model& second) : first_(first), second_(second), findings_(second.file) {}
 
   Diagnostics run() && {
     compare_names();
@@ -54,7 +54,7 @@ class SharedTable {
     compare_keys();
     compare_texts();
     compare_reads();
-    return std::move(findings_).take();
+    return std::move(findings_).take_as_added();
   }
 
  private:
@@ -184,12 +184,11 @@ class SharedTable {
   void find_untold(const Model& reading, const Pattern& pattern, const Model& other, const std::string& who,
                    const std::string& of, Position position) {
     const auto& type = reading.table.type_attribute;
-    const auto* index = pattern.index ? other.table.find_index(*pattern.index) : nullptr;
-    if (index == nullptr || reading.table.projects(*reading.table.find_index(*pattern.index), type)) return;
-    const CheckedPattern query{reading, pattern, key_space(reading.table, pattern.index),
-                               returned_rows(reading, pattern)};
+    const auto* index = pattern.index != nullptr ? other.table.find_index(pattern.index->name) : nullptr;
+    if (index == nullptr || reading.table.projects(*pattern.index, type)) return;
+    const CheckedPattern query{reading, pattern, key_space(reading.table, pattern.index), returned_rows(pattern)};
     const auto wanted = conditions(query, kOrdinary);
-    const auto space = key_space(other.table, pattern.index);
+    const auto space = key_space(other.table, index);
     if (spell(space.attributes()) != spell(query.space.attributes())) return;
     for (const auto& row : rows(other)) {
       const auto theirs = forms(other, row, space);
@@ -216,7 +215,7 @@ class SharedTable {
 
   const Model& first_;
   const Model& second_;
-  Findings findings_;
+  Report findings_;
 };
 
 }  // namespace

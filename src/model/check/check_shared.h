@@ -5,11 +5,12 @@
 
 namespace stator::model {
 
-// Whether two models can share a table: what stands against it, told of the second.  Nothing when their tables have different names.
+// Whether two models can share a table: what stands against it, told of the second.  Nothing when their tables have
+// different names.
 //
-// They must describe the same table, so that either can make it, and be told apart in it: by their names, which are in reservations
-// and in progress, by the types of their rows, by which each knows its own, also in the indexes that it reads, and by primary keys that
-// never meet.
+// They must describe the same table, so that either can make it, and be told apart in it: by their names, which are in
+// reservations and in progress, by the types of their rows, by which each knows its own, also in the indexes that it
+// reads, and by primary keys that never meet.
 Diagnostics check_shared(const Model& first, const Model& second);
 
 }  // namespace stator::model

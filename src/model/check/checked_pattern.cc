@@ -38,8 +38,8 @@ std::vector<Field> told_by(const CheckedPattern& query, const KeyedRow& row, con
   const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
   std::optional<std::vector<Field>> told;
   for (const auto& form : forms(query.model, row, key)) {
-    if (condition != nullptr && !common(condition_language(query.model, query.pattern, *condition, kAsItIs),
-                                        form_language(*row.entity, form, kAsItIs))) {
+    if (condition != nullptr &&
+        !common(condition_language(query.pattern, *condition, kAsItIs), form_language(*row.entity, form, kAsItIs))) {
       continue;
     }
     const auto fields = fields_of(form.parts);
@@ -56,7 +56,8 @@ bool is_made_once(const Model& model, const Entity& entity, const Attribute& att
   if (attribute.generated != Generated::Uuid && attribute.generated != Generated::Ulid) return false;
   return std::none_of(model.actions.begin(), model.actions.end(), [&](const Action& action) {
     return std::any_of(action.steps.begin(), action.steps.end(), [&](const Step& step) {
-      const bool of_it = step.kind == Step::Kind::Update || contains(step.entities, entity.name);
+      const bool of_it = step.kind == Step::Kind::Update ||
+                         std::find(step.entities.begin(), step.entities.end(), &entity) != step.entities.end();
       return of_it && std::any_of(step.set.begin(), step.set.end(),
                                   [&](const Assignment& assignment) { return assignment.attribute == attribute.name; });
     });
@@ -112,14 +113,9 @@ bool includes(const std::vector<std::string>& all, const std::vector<std::string
 
 std::string listed(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
-std::vector<KeyedRow> returned_rows(const Model& model, const Pattern& pattern) {
+std::vector<KeyedRow> returned_rows(const Pattern& pattern) {
   std::vector<KeyedRow> all;
-  for (const auto& returned : pattern.returns) {
-    const auto* entity = model.find_entity(returned.entity);
-    if (entity == nullptr) continue;
-    const auto* record = entity->find_record(returned.record);
-    all.push_back({entity, record != nullptr ? record : &entity->main()});
-  }
+  for (const auto& returned : pattern.returns) all.push_back({returned.entity, returned.record});
   return all;
 }
 
@@ -130,7 +126,7 @@ std::vector<Language> conditions(const CheckedPattern& query, const Reading& rea
     // Numbers are in the order of numbers, not of their text; a range of them is taken to match all.
     const bool opaque =
         condition == nullptr || (key.type != value::Type::S && condition->comparison != Comparison::Equal);
-    all.push_back(opaque ? Language::anything() : condition_language(query.model, query.pattern, *condition, reading));
+    all.push_back(opaque ? Language::anything() : condition_language(query.pattern, *condition, reading));
   }
   return all;
 }

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/model/check/findings.h"
-#include "stator/model/check/keys.h"
+#include "stator/model/check/proof/keys.h"
+#include "stator/model/check/rules.h"
 
 // What the rules about patterns share.
 namespace stator::model {
@@ -21,7 +21,7 @@ struct CheckedPattern {
   KeySpace space;
   std::vector<KeyedRow> returned;
 
-  Findings::About about(std::string_view code) const {
+  Report::About about(std::string_view code) const {
     return {.code = code, .subject = pattern.name, .position = pattern.position};
   }
   bool returns(const KeyedRow& row) const {
@@ -42,7 +42,7 @@ struct CheckedPattern {
   }
 };
 
-std::vector<KeyedRow> returned_rows(const Model& model, const Pattern& pattern);
+std::vector<KeyedRow> returned_rows(const Pattern& pattern);
 
 // What the key conditions match, per attribute of the key.
 std::vector<Language> conditions(const CheckedPattern& query, const Reading& reading);
@@ -63,10 +63,10 @@ void add_name(std::vector<std::string>& names, const std::string& name);
 std::string listed(const std::vector<std::string>& names);
 
 // The rules about one pattern, each group in its file.
-void check_conditions(const CheckedPattern& query, Findings& findings);  // what its key conditions match
+void check_conditions(const CheckedPattern& query, Report& findings);  // what its key conditions match
 void check_answer(const CheckedPattern& query,
-                  Findings& findings);                                // what comes out: complete, unique, for whom
-void check_order(const CheckedPattern& query, Findings& findings);    // whether the promised order is that of the key
-void check_nesting(const CheckedPattern& query, Findings& findings);  // whether children stand behind their parents
+                  Report& findings);                                // what comes out: complete, unique, for whom
+void check_order(const CheckedPattern& query, Report& findings);    // whether the promised order is that of the key
+void check_nesting(const CheckedPattern& query, Report& findings);  // whether children stand behind their parents
 
 }  // namespace stator::model

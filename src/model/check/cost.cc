@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stator/model/check/keys.h"
+#include "stator/model/check/proof/keys.h"
 
 namespace stator::model {
 namespace {
@@ -21,11 +21,10 @@ unsigned batch_gets(unsigned rows, std::size_t bytes) {
   return static_cast<unsigned>(std::max(units(rows, kBatchGetRows), units(bytes, kBatchGetBytes)));
 }
 
-bool is_counted_in(const Attribute& attribute, const Entity& child, const Parent& relation) {
+bool is_counted_in(const Attribute& attribute, const Parent& relation) {
   const auto* of = attribute.count ? &attribute.count->of : attribute.sum ? &attribute.sum->of : nullptr;
-  return of != nullptr && std::any_of(of->begin(), of->end(), [&](const Children& each) {
-           return each.entity == child.name && each.relation == relation.name;
-         });
+  return of != nullptr &&
+         std::any_of(of->begin(), of->end(), [&](const Children& each) { return each.through == &relation; });
 }
 
 // Indexes that hold a record.
@@ -47,7 +46,7 @@ std::vector<PatternCost> costs(const Model& model, const CostOptions& options) {
     const auto bytes = page * options.item_size;
     const double per_unit = pattern.consistent ? 1 : 0.5;
     PatternCost cost{.pattern = pattern.name,
-                     .reads = pattern.index.value_or(model.table.name),
+                     .reads = pattern.index != nullptr ? pattern.index->name : model.table.name,
                      .requests = shards * static_cast<unsigned>(units(bytes, kQueryBytes)),
                      .items_read = page * shards,
                      .read_units = 0};
@@ -79,14 +78,13 @@ std::vector<WriteCost> write_costs(const Model& model, const CostOptions& option
       base += units(kReservationBytes, kWriteUnitBytes);
     }
     for (const auto& relation : entity.parents) {
-      const auto* parent = model.find_entity(relation.entity);
-      const bool counted = parent != nullptr &&
-                           std::any_of(parent->attributes.begin(), parent->attributes.end(),
-                                       [&](const Attribute& each) { return is_counted_in(each, entity, relation); });
+      const auto& attributes = relation.to->attributes;
+      const bool counted = std::any_of(attributes.begin(), attributes.end(),
+                                       [&](const Attribute& each) { return is_counted_in(each, relation); });
       if (!counted && !relation.must_exist) continue;
       ++cost.rows;
       base += row_units;
-      if (counted) cost.index_entries += indexes_of(model, {parent, &parent->main()});
+      if (counted) cost.index_entries += indexes_of(model, {relation.to, &relation.to->main()});
     }
     // A transaction writes twice; the entries of indexes follow once.
     const auto factor = cost.rows > 1 ? 2U : 1U;

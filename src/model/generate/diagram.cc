@@ -112,10 +112,9 @@ Card index_card(const Model& model, const IndexDesign* index) {
     add({*model.table.sort});
   }
   for (const auto& pattern : model.patterns) {
-    const bool reads_it = index != nullptr ? pattern.index == index->name : !pattern.index;
-    if (!reads_it) continue;
+    if (pattern.index != index) continue;
     std::string returned;
-    for (const auto& one : pattern.returns) returned += (returned.empty() ? "" : ", ") + one.entity;
+    for (const auto& one : pattern.returns) returned += (returned.empty() ? "" : ", ") + one.entity->name;
     card.lines.push_back(fmt::format("{} → {}", pattern.name, returned));
     card.lines.push_back("  " + condition_words(pattern));
   }
@@ -123,13 +122,12 @@ Card index_card(const Model& model, const IndexDesign* index) {
 }
 
 // How many parents are above an entity, at most.  A relation back to an entity that is being looked at does not count.
-std::size_t depth_of(const Model& model, const Entity& entity, std::map<std::string, std::size_t>& known) {
+std::size_t depth_of(const Entity& entity, std::map<std::string, std::size_t>& known) {
   const auto [place, fresh] = known.emplace(entity.name, 0);
   if (!fresh) return place->second;
   std::size_t depth = 0;
   for (const auto& parent : entity.parents) {
-    const Entity* above = model.find_entity(parent.entity);
-    if (above != nullptr && above != &entity) depth = std::max(depth, depth_of(model, *above, known) + 1);
+    if (parent.to != &entity) depth = std::max(depth, depth_of(*parent.to, known) + 1);
   }
   return known[entity.name] = depth;
 }
@@ -199,7 +197,7 @@ std::string diagram(const Model& model) {
 
   std::map<std::string, std::size_t> depths;
   std::map<std::size_t, std::vector<Card*>> columns;
-  for (auto& card : entities) columns[depth_of(model, *model.find_entity(card.id), depths)].push_back(&card);
+  for (auto& card : entities) columns[depth_of(*model.find_entity(card.id), depths)].push_back(&card);
   double x = kMargin;
   for (auto& [depth, cards] : columns) x += place_column(cards, x) + kGapAcross;
   std::vector<Card*> last;

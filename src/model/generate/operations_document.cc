@@ -25,8 +25,8 @@ void write_inputs(std::string& out, const std::vector<Attribute>& inputs) {
 std::string returned_words(const Pattern& pattern) {
   std::vector<std::string> words;
   for (const auto& returned : pattern.returns) {
-    words.push_back(returned.record == "main" ? returned.entity
-                                              : fmt::format("{} ({})", returned.entity, returned.record));
+    const auto& [entity, record, position] = returned;
+    words.push_back(record->name == "main" ? entity->name : fmt::format("{} ({})", entity->name, record->name));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -38,12 +38,14 @@ std::string order_words(const Pattern& pattern) {
 }
 
 void write_answer(std::string& out, const Pattern& pattern) {
-  if (pattern.within) out += fmt::format("- Within a {} that the caller may see.\n", *pattern.within);
+  if (pattern.within != nullptr) out += fmt::format("- Within a {} that the caller may see.\n", pattern.within->name);
   if (!pattern.sorted_by.empty()) out += fmt::format("- Sorted by `{}`.\n", fmt::join(pattern.sorted_by, "`, `"));
   if (pattern.nest) {
     const auto& nest = *pattern.nest;
-    out += fmt::format("- Each {} has its {} as `{}`, by their relation `{}`.\n", nest.parent,
-                       fmt::join(nest.children, ", "), nest.as, nest.relation);
+    std::vector<std::string_view> children;
+    for (const auto& child : nest.children) children.push_back(child.entity->name);
+    out += fmt::format("- Each {} has its {} as `{}`, by their relation `{}`.\n", nest.parent->name,
+                       fmt::join(children, ", "), nest.as, nest.relation);
   }
   for (const auto& join : pattern.joins) {
     const auto what = join.attributes.empty() ? std::string("all that is served")
@@ -65,25 +67,31 @@ std::string assignment_words(const std::vector<Assignment>& assignments) {
   return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string create_words(const Model& model, const Step& step) {
-  const auto* entity = model.find_entity(step.entities.front());
+std::string create_words(const Step& step) {
+  const auto& entity = *step.entities.front();
   const auto name = step.as.empty() ? std::string() : fmt::format(" as `{}`", step.as);
-  return fmt::format("{} {}{} with {}", entity != nullptr && entity->append_only ? "append" : "create",
-                     step.entities.front(), name, assignment_words(step.set));
+  return fmt::format("{} {}{} with {}", entity.append_only ? "append" : "create", entity.name, name,
+                     assignment_words(step.set));
 }
 
-std::string step_words(const Model& model, const Step& step) {
+std::string entity_words(const Step& step) {
+  std::vector<std::string_view> names;
+  for (const auto* entity : step.entities) names.push_back(entity->name);
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+std::string step_words(const Step& step) {
   std::string words;
   switch (step.kind) {
     case Step::Kind::Read:
-      words = fmt::format("read {} as `{}` by {}{}", fmt::join(step.entities, " or "), step.as,
-                          assignment_words(step.key), step.optional ? ", if there" : "");
+      words = fmt::format("read {} as `{}` by {}{}", entity_words(step), step.as, assignment_words(step.key),
+                          step.optional ? ", if there" : "");
       break;
     case Step::Kind::Check:
       words = fmt::format("check `{}`, or answer {} {}: {}", step.that->text(), step.failure.status, step.failure.code,
                           step.failure.message);
       break;
-    case Step::Kind::Create: words = create_words(model, step); break;
+    case Step::Kind::Create: words = create_words(step); break;
     case Step::Kind::Update: words = fmt::format("update `{}`: {}", step.as, assignment_words(step.set)); break;
     case Step::Kind::Delete: words = fmt::format("delete `{}`", step.as); break;
   }
@@ -91,16 +99,16 @@ std::string step_words(const Model& model, const Step& step) {
   return words;
 }
 
-void write_action(std::string& out, const Model& model, const Action& action) {
+void write_action(std::string& out, const Action& action) {
   out += fmt::format("\n### {}\n\n`{} {}`, for: {}. {}\n\n", action.name, action.method, action.path,
                      access_words(action.access), action.native ? "In C++." : "One transaction.");
   if (!action.description.empty()) out += action.description + "\n\n";
-  if (action.within) out += fmt::format("Within a {} that the caller may see.\n\n", *action.within);
+  if (action.within != nullptr) out += fmt::format("Within a {} that the caller may see.\n\n", action.within->name);
   if (!action.accepts.empty()) out += fmt::format("Takes a body of type {}.\n\n", fmt::join(action.accepts, ", "));
   write_inputs(out, action.inputs);
   if (!action.inputs.empty() && !action.steps.empty()) out += "\n";
   int number = 1;
-  for (const auto& step : action.steps) out += fmt::format("{}. {}\n", number++, step_words(model, step));
+  for (const auto& step : action.steps) out += fmt::format("{}. {}\n", number++, step_words(step));
   if (action.result) out += fmt::format("\nAnswers with `{}`.\n", *action.result);
 }
 
@@ -114,7 +122,7 @@ void write_patterns(std::string& out, const Model& model) {
     auto condition = code(condition_words(pattern));
     if (pattern.filter) condition += ", filtered by " + code(pattern.filter->text());
     rows.row({code(pattern.name), pattern.path.empty() ? "" : code("GET " + pattern.path),
-              pattern.index ? code(*pattern.index) : "table", condition, order_words(pattern),
+              pattern.index != nullptr ? code(pattern.index->name) : "table", condition, order_words(pattern),
               cell(returned_words(pattern)), cell(access_words(pattern.access)), cell(pattern.description)});
   }
   for (const auto& pattern : model.patterns) {
@@ -127,7 +135,7 @@ void write_patterns(std::string& out, const Model& model) {
 void write_actions(std::string& out, const Model& model) {
   if (model.actions.empty()) return;
   out += "\n## Actions\n";
-  for (const auto& action : model.actions) write_action(out, model, action);
+  for (const auto& action : model.actions) write_action(out, action);
 }
 
 void write_grants(std::string& out, const Model& model) {
@@ -139,7 +147,7 @@ void write_grants(std::string& out, const Model& model) {
     for (const auto& [theirs, ours] : grant.key) key.push_back(fmt::format("`{}` = `{}`", theirs, ours));
     std::vector<std::string> gives;
     for (const auto& [ours, theirs] : grant.gives) gives.push_back(fmt::format("`{}` = its `{}`", ours, theirs));
-    rows.row({code(grant.name), grant.pointer, fmt::format("{}", fmt::join(key, ", ")),
+    rows.row({code(grant.name), grant.pointer->name, fmt::format("{}", fmt::join(key, ", ")),
               fmt::format("{}", fmt::join(gives, ", ")), cell(grant.description)});
   }
 }

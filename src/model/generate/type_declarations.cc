@@ -384,8 +384,8 @@ std::string typescript_types(const Model& model) {
   out += "\n/** One page of a list. */\nexport interface Page<T> {\n  items: T[];\n  nextToken?: string;\n}\n";
   for (const auto& pattern : model.patterns) {
     if (pattern.path.empty()) continue;
-    const auto shapes = spelled(answer_shapes(model, pattern),
-                                [&](const auto& shape) { return typescript_shape(model, entities, shape); });
+    const auto shapes =
+        spelled(answer_shapes(pattern), [&](const auto& shape) { return typescript_shape(model, entities, shape); });
     const auto one = fmt::format("{}", fmt::join(shapes, " | "));
     out += fmt::format("\n/** What `{}` answers. */\nexport type {} = {};\n", pattern.name,
                        names.take(pascal_case(pattern.name) + "Answer"),
@@ -436,7 +436,7 @@ std::string cpp_types(const Model& model) {
     if (pattern.path.empty()) continue;
     const auto name = pascal_case(pattern.name);
     std::string before;
-    const auto shapes = spelled(answer_shapes(model, pattern), [&](const auto& shape) {
+    const auto shapes = spelled(answer_shapes(pattern), [&](const auto& shape) {
       return cpp_shape(model, entities, name, shape, names, before);
     });
     const auto one = cpp_one_of(shapes);

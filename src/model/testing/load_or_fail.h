@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "stator/model/load.h"
+#include "stator/model/check/load.h"
 
 // For tests of everything that works on a model.
 namespace stator::model {

@@ -172,8 +172,7 @@ Result<std::optional<expr::Condition>, Problem> bind_filter(const model::Express
 Result<PatternRequests, Problem> query_of(const model::Model& model, const model::Pattern& pattern, const Item& values,
                                           bool ascending) {
   const auto& table = model.table;
-  const auto* index = pattern.index ? table.find_index(*pattern.index) : nullptr;
-  const auto keys = keys_of(table, index);
+  const auto keys = keys_of(table, pattern.index);
   PatternRequests query;
   std::optional<expr::Condition> filter;
   if (pattern.filter && can_filter(*pattern.filter, keys)) {

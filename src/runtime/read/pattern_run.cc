@@ -44,9 +44,8 @@ class PatternRun {
     auto query = TRY(query_of(model_, pattern_, values_, ascending));
     excluded_ = std::move(query.excluded);
     filter_here_ = pattern_.filter && !query.filtered;
-    const auto* index = pattern_.index ? model_.table.find_index(*pattern_.index) : nullptr;
-    auto read = TRY(OrderedRead::begin(context_.dynamo, model_.table, index, std::move(query.requests), page.start,
-                                       [this](const Item& row) { return accept(row); }));
+    auto read = TRY(OrderedRead::begin(context_.dynamo, model_.table, pattern_.index, std::move(query.requests),
+                                       page.start, [this](const Item& row) { return accept(row); }));
     auto rows = TRY(read.read(limit));
 
     std::vector<Found> found;
@@ -57,7 +56,7 @@ class PatternRun {
     TRY(join(result.objects));
     result.next = std::move(rows.next);
     if (!pattern_.single) return result;
-    if (result.objects.empty()) return not_found(pattern_.returns.front().entity);
+    if (result.objects.empty()) return not_found(pattern_.returns.front().entity->name);
     result.next.reset();
     return result;
   }
@@ -86,7 +85,7 @@ class PatternRun {
   Result<void, Problem> admit(Item parameters) {
     if (auto problem = shut_out(pattern_.access, caller_)) return std::move(*problem);
     for (const auto& returned : pattern_.returns) {
-      const auto& owner = model_.find_entity(returned.entity)->owner;
+      const auto& owner = returned.entity->owner;
       const bool asked = owner && std::any_of(pattern_.parameters.begin(), pattern_.parameters.end(),
                                               [&](const auto& parameter) { return parameter.name == *owner; });
       if (asked && caller_.subject && parameters.find(*owner) == nullptr) {
@@ -100,7 +99,7 @@ class PatternRun {
     values_.set("now", context_.generator.call("now"));
 
     lets_all_in_ = lets_in(pattern_.access, caller_);
-    if (pattern_.within) return admit_within(parameters);
+    if (pattern_.within != nullptr) return admit_within(parameters);
     for (const auto& name : pattern_.access.grants) {
       const auto gives = TRY(look_up(transaction_, model_, *model_.find_grant(name), parameters, caller_));
       if (!gives) continue;
@@ -112,7 +111,7 @@ class PatternRun {
   }
 
   Result<void, Problem> admit_within(const Item& parameters) {
-    const auto& entity = *model_.find_entity(*pattern_.within);
+    const auto& entity = *pattern_.within;
     const auto seen = TRY(find_visible(transaction_, model_, entity, parameters, caller_, include_deleted_));
     for (const auto& [name, content] : *seen.draft->after) {
       if (values_.find(name) == nullptr) values_.set(name, content);
@@ -138,19 +137,18 @@ class PatternRun {
     if (type->as_string() == nullptr) return {nullptr, nullptr};
     const auto [entity, record] = model_.find_row_type(*type->as_string());
     for (const auto& returned : pattern_.returns) {
-      if (entity == nullptr || returned.entity != entity->name) continue;
-      if (entity->find_record(returned.record) == record) return {entity, record};
+      if (record != nullptr && returned.record == record) return {entity, record};
     }
     return {nullptr, nullptr};
   }
 
   // The same of a row that does not say what it is, because the index does not hold that.
   std::pair<const Entity*, const Record*> untold_type(const Item& row) const {
-    const auto* index = pattern_.index ? model_.table.find_index(*pattern_.index) : nullptr;
+    const auto* index = pattern_.index;
     const bool untold = index != nullptr && !model_.table.projects(*index, model_.table.type_attribute);
     if (!untold || pattern_.returns.size() != 1) return {nullptr, nullptr};
-    const auto* entity = model_.find_entity(pattern_.returns.front().entity);
-    const auto* record = entity->find_record(pattern_.returns.front().record);
+    const auto* entity = pattern_.returns.front().entity;
+    const auto* record = pattern_.returns.front().record;
     if (!model::could_be(model_, *entity, *record, row)) return {nullptr, nullptr};
     return {entity, record};
   }
@@ -206,12 +204,12 @@ class PatternRun {
     return std::any_of(pattern_.partition.begin(), pattern_.partition.end(), [&](const auto& condition) {
       const auto names = condition.operands.front().attributes();
       return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return name == "me" || (pattern_.within && (name == entity.owner || is_within_identity(name)));
+        return name == "me" || (pattern_.within != nullptr && (name == entity.owner || is_within_identity(name)));
       });
     });
   }
   bool is_within_identity(const std::string& name) const {
-    const auto identity = model_.find_entity(*pattern_.within)->identity(model_.table);
+    const auto identity = pattern_.within->identity(model_.table);
     return std::find(identity.begin(), identity.end(), name) != identity.end();
   }
 
@@ -262,7 +260,8 @@ class PatternRun {
     const auto& rule = *pattern_.nest;
     const auto parent_of = [&](const Found& one) -> std::optional<Item> {
       const auto& children = rule.children;
-      const bool is_child = std::find(children.begin(), children.end(), one.object.entity->name) != children.end();
+      const bool is_child = std::any_of(children.begin(), children.end(),
+                                        [&](const auto& child) { return child.entity == one.object.entity; });
       return is_child ? target_of(one.object, rule.relation) : std::nullopt;
     };
     std::vector<Item> absent;
@@ -278,7 +277,7 @@ class PatternRun {
       auto* source = find(rows, key);  // with a descending order it comes after its children
       const bool on_page = source != nullptr;
       if (!on_page) source = find(earlier, key);
-      if (source == nullptr || source->object.entity->name != rule.parent) return nullptr;
+      if (source == nullptr || source->object.entity != rule.parent) return nullptr;
       auto& home = nested.emplace_back(*source);
       home.object.continued = !on_page;
       home.object.nested_as = rule.as;
@@ -292,7 +291,7 @@ class PatternRun {
           continue;
         }
       }
-      if (one.object.entity->name == rule.parent && one.key) {
+      if (one.object.entity == rule.parent && one.key) {
         home_of(*one.key);
         continue;
       }
@@ -332,7 +331,7 @@ class PatternRun {
       for (const auto& rule : pattern_.joins) {
         const auto key = target_of(object, rule.relation);
         const auto* target = key ? find(targets, *key) : nullptr;
-        if (target == nullptr || target->object.entity->name != object.entity->find_parent(rule.relation)->entity) {
+        if (target == nullptr || target->object.entity != object.entity->find_parent(rule.relation)->to) {
           continue;
         }
         auto joined = target->object;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "stator/model/expression_tree.h"
+#include "stator/model/expression/expression_tree.h"
 #include "stator/runtime/access.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/problem.h"
@@ -110,7 +110,7 @@ class ActionRun {
       inputs_.set("me", *owner_);
     }
     inputs_.set("now", context_.generator.call("now"));
-    if (!action_.within) return {};
+    if (action_.within == nullptr) return {};
     const auto seen = TRY(find_within(transaction_, model_, action_, inputs_, caller_, false));
     if (seen.grant != nullptr) {
       const auto& entity = *seen.draft->entity;
@@ -180,31 +180,28 @@ class ActionRun {
 
   Result<void, Problem> read(const Step& step) {
     const auto key = TRY(evaluate(step.key)).values;
-    for (const auto& name : step.entities) {
-      const auto& entity = *model_.find_entity(name);
-      auto* draft = TRY(transaction_.load(entity, with_owner(entity, key)));
+    for (const auto* entity : step.entities) {
+      auto* draft = TRY(transaction_.load(*entity, with_owner(*entity, key)));
       if (draft == nullptr || !TRY(transaction_.is_present(*draft))) continue;
-      if (!is_own(*draft) && !TRY(lets_in(entity.read, entity, *draft->after, caller_))) continue;
+      if (!is_own(*draft) && !TRY(lets_in(entity->read, *entity, *draft->after, caller_))) continue;
       remember(step.as, draft);
       return &step == subject_ ? expect(*draft) : Result<void, Problem>();
     }
     if (!step.optional) return refusal(step, key);
     if (&step == subject_ && !precondition_.holds(std::nullopt)) return version_mismatch("there is none yet");
-    for (const auto& name : step.entities) {
-      const auto& entity = *model_.find_entity(name);
-      TRY(transaction_.depend_on_absence(entity, with_owner(entity, key)));
+    for (const auto* entity : step.entities) {
+      TRY(transaction_.depend_on_absence(*entity, with_owner(*entity, key)));
     }
     return {};
   }
 
   // Why something cannot be read: it may be there for the caller through a grant, which does not let them do this.
   Result<void, Problem> refusal(const Step& step, const Item& key) {
-    for (const auto& name : step.entities) {
-      const auto& entity = *model_.find_entity(name);
-      const auto seen = find_visible(transaction_, model_, entity, key, caller_, false);
+    for (const auto* entity : step.entities) {
+      const auto seen = find_visible(transaction_, model_, *entity, key, caller_, false);
       if (seen.ok() && seen->grant != nullptr) return forbidden();
     }
-    return not_found(step.entities.front());
+    return not_found(step.entities.front()->name);
   }
 
   Result<void, Problem> check(const Step& step) {
@@ -229,7 +226,7 @@ class ActionRun {
   }
 
   Result<void, Problem> create(const Step& step) {
-    const auto& entity = *model_.find_entity(step.entities.front());
+    const auto& entity = *step.entities.front();
     auto given = TRY(evaluate(step.set)).values;
     auto* draft = TRY(transaction_.create(entity, with_owner(entity, std::move(given)), Source::Model));
     TRY(check_its_parents(*draft));

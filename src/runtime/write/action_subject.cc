@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "stator/model/expression_tree.h"
+#include "stator/model/expression/expression_tree.h"
 
 namespace stator::runtime {
 namespace {
@@ -41,12 +41,12 @@ const Step* subject_step(const Action& action) {
   return found == action.steps.end() ? nullptr : &*found;
 }
 
-bool has_versioned_subject(const model::Model& model, const Action& action) {
-  const auto versioned = [&](const std::string& entity) { return model.find_entity(entity)->versioned; };
+bool has_versioned_subject(const Action& action) {
   if (const auto* step = subject_step(action)) {
-    return std::any_of(step->entities.begin(), step->entities.end(), versioned);
+    return std::any_of(step->entities.begin(), step->entities.end(),
+                       [](const model::Entity* entity) { return entity->versioned; });
   }
-  return action.within && versioned(*action.within);
+  return action.within != nullptr && action.within->versioned;
 }
 
 }  // namespace stator::runtime

@@ -9,6 +9,6 @@ namespace stator::runtime {
 const model::Step* subject_step(const model::Action& action);
 
 // Whether that, or what the action is `within`, has a version, which a request can make its precondition.
-bool has_versioned_subject(const model::Model& model, const model::Action& action);
+bool has_versioned_subject(const model::Action& action);
 
 }  // namespace stator::runtime

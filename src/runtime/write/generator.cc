@@ -1,7 +1,7 @@
 #include "stator/runtime/write/generator.h"
 
 #include "stator/base/assert.h"
-#include "stator/model/calendar.h"
+#include "stator/model/types/calendar.h"
 
 namespace stator::runtime {
 namespace {

@@ -1,0 +1,64 @@
+#include "stator/model/check/proof/language.h"
+
+#include <gtest/gtest.h>
+
+namespace stator::model {
+namespace {
+
+const Language kDigit = Language::byte('0', '9');
+
+TEST(Language, HasAShortestStringOrNone) {
+  EXPECT_EQ(Language::text("abc").shortest(), "abc");
+  EXPECT_EQ(Language::nothing().shortest(), std::nullopt);
+  EXPECT_EQ(Language::anything().shortest(), "");
+  EXPECT_EQ(kDigit.times(3).shortest(), "000");
+  EXPECT_EQ((Language::text("long") | Language::text("no")).shortest(), "no");
+  EXPECT_EQ((Language::text("a") + Language::nothing()).shortest(), std::nullopt);
+}
+
+TEST(Language, IntersectsWithAWitness) {
+  const auto items = Language::text("item#") + Language::byte('a', 'z').repeated(1);
+  EXPECT_EQ(common(items, Language::text("item#foo")), "item#foo");
+  EXPECT_EQ(common(items, Language::text("item#")), std::nullopt);
+  EXPECT_EQ(common(items, Language::text("it").extended()), "item#a");
+  EXPECT_EQ(common(items, Language::text("collection#").extended()), std::nullopt);
+}
+
+TEST(Language, RepeatsWithinBounds) {
+  const auto three_or_four = kDigit.repeated(3, 4);
+  EXPECT_EQ(common(three_or_four, Language::text("12")), std::nullopt);
+  EXPECT_EQ(common(three_or_four, Language::text("123")), "123");
+  EXPECT_EQ(common(three_or_four, Language::text("1234")), "1234");
+  EXPECT_EQ(common(three_or_four, Language::text("12345")), std::nullopt);
+}
+
+TEST(Language, KnowsWhatLiesAboveAndBelow) {
+  const auto m = Language::text("m1");
+  struct Case {
+    std::string_view text;
+    bool below, equal, above;
+  };
+  for (const auto& [text, below, equal, above] :
+       {Case{"", true, false, false}, Case{"m", true, false, false}, Case{"m0z", true, false, false},
+        Case{"m1", false, true, false}, Case{"m10", false, false, true}, Case{"n", false, false, true}}) {
+    SCOPED_TRACE(text);
+    const auto is_in = [&](const Language& language) { return common(language, Language::text(text)).has_value(); };
+    EXPECT_EQ(is_in(m.and_below(false)), below);
+    EXPECT_EQ(is_in(m.and_below(true)), below || equal);
+    EXPECT_EQ(is_in(m.and_above(true)), above || equal);
+    EXPECT_EQ(is_in(m.and_above(false)), above);
+  }
+}
+
+TEST(Language, BoundsOfManyStringsAreThoseOfTheOutermost) {
+  const auto years = Language::text("20") + kDigit.times(2);
+  EXPECT_TRUE(common(years.and_above(true), Language::text("2000")));
+  EXPECT_FALSE(common(years.and_above(true), Language::text("1999")));
+  EXPECT_TRUE(common(years.and_below(true), Language::text("2099")));
+  EXPECT_FALSE(common(years.and_below(true), Language::text("20990")));
+  EXPECT_FALSE(common(Language::nothing().and_above(true), Language::anything()));
+  EXPECT_FALSE(common(Language::nothing().and_below(true), Language::anything()));
+}
+
+}  // namespace
+}  // namespace stator::model

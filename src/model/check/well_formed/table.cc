@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "stator/model/check/well_formed/well_formed.h"
+
+namespace stator::model {
+namespace {
+
+constexpr std::size_t kMaxGlobalIndexes = 20;
+constexpr std::size_t kMaxLocalIndexes = 5;
+
+// One attribute has one type, in whichever keys it is.
+void check_key_types(const TableDesign& table, Report& report) {
+  std::map<std::string_view, const KeyDesign*> known;
+  const auto check = [&](const KeyDesign& key) {
+    const auto [earlier, first] = known.emplace(key.name, &key);
+    if (!first && earlier->second->type != key.type)
+      report.error(key.position, "key-type",
+                   fmt::format("{} is {} here and {} in line {}; an attribute has one type", key.name,
+                               value::type_name(key.type), value::type_name(earlier->second->type),
+                               earlier->second->position.line));
+  };
+  check(table.partition);
+  if (table.sort) check(*table.sort);
+  for (const auto& index : table.indexes) {
+    for (const auto& key : index.partition) check(key);
+    for (const auto& key : index.sort) check(key);
+  }
+}
+
+void check_index_counts(const TableDesign& table, Report& report) {
+  std::size_t local = 0;
+  std::size_t global = 0;
+  for (const auto& index : table.indexes) {
+    if (index.local && ++local == kMaxLocalIndexes + 1)
+      report.error(index.position, "too-many", fmt::format("a table has at most {} local indexes", kMaxLocalIndexes));
+    if (!index.local && ++global == kMaxGlobalIndexes + 1)
+      report.error(index.position, "too-many", fmt::format("a table has at most {} global indexes", kMaxGlobalIndexes));
+  }
+}
+
+// An index whose key no entity of this model has is empty, unless another model that shares the table fills it.
+void find_unfilled_keys(const Model& model, Report& report) {
+  const auto is_filled = [&](const KeyDesign& key) {
+    const auto& entities = model.entities;
+    if (key.name == model.table.type_attribute) return true;
+    return std::any_of(entities.begin(), entities.end(), [&](const Entity& entity) {
+      return entity.find_attribute(key.name) != nullptr ||
+             std::any_of(entity.records.begin(), entity.records.end(),
+                         [&](const Record& record) { return record.find_key(key.name) != nullptr; });
+    });
+  };
+  for (const auto& index : model.table.indexes) {
+    for (const auto* part : {&index.partition, &index.sort}) {
+      for (const auto& key : *part) {
+        if (!is_filled(key))
+          report.warning(key.position, "unfilled-key",
+                         fmt::format("no entity has {}, so nothing is ever in {}", key.name, index.name), index.name);
+      }
+    }
+  }
+}
+
+// Rows are told apart by their type attribute.
+void check_types(const Model& model, Report& report) {
+  std::map<std::string_view, std::string> taken;
+  for (const auto& entity : model.entities) {
+    for (const auto& record : entity.records) {
+      const auto [earlier, first] = taken.emplace(record.type, fmt::format("{}.{}", entity.name, record.name));
+      if (!first)
+        report.error(record.position, "same-type",
+                     fmt::format("rows of {} and of {}.{} would both have {} = {}", earlier->second, entity.name,
+                                 record.name, model.table.type_attribute, record.type));
+    }
+  }
+}
+
+}  // namespace
+
+void check_table(const Model& model, Report& report) {
+  check_key_types(model.table, report);
+  check_index_counts(model.table, report);
+  check_types(model, report);
+  find_unfilled_keys(model, report);
+}
+
+}  // namespace stator::model

@@ -1,0 +1,116 @@
+#include "stator/model/resolve/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stator/model/resolve/resolver.h"
+
+namespace stator::model {
+namespace {
+
+// The model with everything that has a name, so that all names are known from here on.
+Model declare(Syntax& syntax, std::string file) {
+  Model model;
+  model.name = std::move(syntax.name);
+  model.description = std::move(syntax.description);
+  model.file = std::move(file);
+  model.table = std::move(syntax.table.design);
+  model.accepted = std::move(syntax.accepted);
+  for (auto& grant : syntax.grants) model.grants.push_back(std::move(grant.grant));
+  for (auto& entity : syntax.entities) model.entities.push_back(std::move(entity.entity));
+  for (auto& pattern : syntax.patterns) model.patterns.push_back(std::move(pattern.pattern));
+  for (auto& action : syntax.actions) model.actions.push_back(std::move(action.action));
+  return model;
+}
+
+// DynamoDB takes no empty text or bytes as a key, so an attribute that is one as it is has at least one.  What is
+// computed and empty is in no index instead.
+void require_content_of_keys(const TableDesign& table, Entity& entity) {
+  const auto one = value::Number::from_int(1);
+  for_each_key(table, [&](const KeyDesign& key) {
+    for (auto& attribute : entity.attributes) {
+      const bool can_be_empty = attribute.type.kind == Kind::String || attribute.type.kind == Kind::Binary;
+      if (attribute.name != key.name || !can_be_empty || attribute.computed()) continue;
+      if (!attribute.type.min || *attribute.type.min < one) attribute.type.min = one;
+    }
+  });
+}
+
+// What is derived from a count or a sum, or from what is so derived, is not stored: it would have to move with them.
+void mark_when_read(Entity& entity) {
+  bool again = true;
+  while (std::exchange(again, false)) {
+    for (auto& attribute : entity.attributes) {
+      if (!attribute.derived || attribute.when_read) continue;
+      const auto paths = attribute.derived->paths();
+      attribute.when_read = std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+        const Attribute* read = entity.find_attribute(path);
+        return read != nullptr && (read->count || read->sum || read->when_read);
+      });
+      again = again || attribute.when_read;
+    }
+  }
+}
+
+void resolve_projections(const std::vector<Text>& included, Resolver& resolver) {
+  const auto& [model, report] = resolver;
+  std::vector<std::string_view> known;
+  for (const auto& entity : model.entities) {
+    for (const auto& attribute : entity.attributes) known.push_back(attribute.name);
+  }
+  for (const auto& name : included) {
+    if (std::find(known.begin(), known.end(), name.text) != known.end()) continue;
+    if (name.text == model.table.type_attribute || name.text == model.table.version_attribute) continue;
+    report.unknown(name.position, "unknown-attribute",
+                   fmt::format("no entity has an attribute {} to project", name.text), name.text, known);
+  }
+}
+
+// The patterns in whose order attributes are counted.
+void resolve_orders(Resolver& resolver) {
+  for (auto& entity : resolver.model.entities) {
+    for (auto& attribute : entity.attributes) {
+      if (!attribute.next || attribute.next->pattern.empty()) continue;
+      Next& next = *attribute.next;
+      next.order = resolver.model.find_pattern(next.pattern);
+      if (next.order == nullptr)
+        resolver.report.unknown(next.position, "unknown-pattern", fmt::format("there is no pattern {}", next.pattern),
+                                next.pattern, names_of(resolver.model.patterns));
+    }
+  }
+}
+
+// Calls `pass` with each part of the file and what it has become.
+template <typename PartSyntax, typename Part>
+void each(const std::vector<PartSyntax>& written, std::vector<Part>& parts,
+          void (*pass)(const PartSyntax&, Part&, Resolver&), Resolver& resolver) {
+  for (std::size_t i = 0; i < parts.size(); ++i) pass(written[i], parts[i], resolver);
+}
+
+}  // namespace
+
+Model resolve(Syntax syntax, std::string file, Report& report) {
+  Model model = declare(syntax, std::move(file));
+  Resolver resolver{model, report};
+  // What names an attribute, and what a type is, comes before what uses them.
+  for (auto& entity : model.entities) {
+    mark_when_read(entity);
+    require_content_of_keys(model.table, entity);
+  }
+  each(syntax.entities, model.entities, resolve_parents, resolver);
+  each(syntax.entities, model.entities, resolve_copies, resolver);
+  each(syntax.entities, model.entities, complete_copies, resolver);
+  resolve_projections(syntax.table.included, resolver);
+  each(syntax.grants, model.grants, resolve_grant, resolver);
+  resolve_granted(syntax.granted, resolver);
+  each(syntax.entities, model.entities, resolve_entity, resolver);
+  each(syntax.patterns, model.patterns, resolve_pattern, resolver);
+  each(syntax.actions, model.actions, resolve_action, resolver);
+  resolve_orders(resolver);
+  complete_bounds(model);
+  return model;
+}
+
+}  // namespace stator::model

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stator/model/resolve/resolver.h"
+
+namespace stator::model {
+namespace {
+
+std::vector<std::string> in_both(const std::vector<std::string>& a, bool a_lets_all, const std::vector<std::string>& b,
+                                 bool b_lets_all) {
+  if (a_lets_all) return b;
+  if (b_lets_all) return a;
+  std::vector<std::string> both;
+  std::copy_if(a.begin(), a.end(), std::back_inserter(both),
+               [&](const std::string& name) { return std::find(b.begin(), b.end(), name) != b.end(); });
+  return both;
+}
+
+// A grant is applied to entities that name it: those have the attributes by which the pointer is found and what it
+// gives.
+void check_use(const GrantSyntax& syntax, const Grant& grant, const Entity& entity, Resolver& resolver) {
+  const auto names = [&](const Access& access) {
+    return std::find(access.grants.begin(), access.grants.end(), grant.name) != access.grants.end();
+  };
+  if (!names(entity.create) && !names(entity.read) && !names(entity.update) && !names(entity.remove)) return;
+  for (const auto& [pointers, asked] : syntax.key) {
+    if (asked.text != "me") resolver.need_attribute(entity, asked);
+  }
+  for (const auto& [given, pointers] : syntax.gives) resolver.need_attribute(entity, given);
+  const bool gives_owner = entity.owner && std::any_of(syntax.gives.begin(), syntax.gives.end(), [&](const auto& pair) {
+                             return pair.first.text == *entity.owner;
+                           });
+  if (!gives_owner)
+    resolver.report.error(grant.position, "grant-lacks-owner",
+                          fmt::format("{} lets callers in through {}, which does not give its owner{}", entity.name,
+                                      grant.name, entity.owner ? fmt::format(", {}", *entity.owner) : std::string()));
+}
+
+}  // namespace
+
+Access intersection(const Access& a, const Access& b) {
+  const bool a_lets_all = a.anyone || a.signed_in;
+  const bool b_lets_all = b.anyone || b.signed_in;
+  Access both;
+  both.position = a.position;
+  both.anyone = a.anyone && b.anyone;
+  if (both.anyone) return both;
+  both.signed_in = a_lets_all && b_lets_all;
+  if (both.signed_in) return both;
+  // Two conditions are over the rows of two entities; only one that is the same for both is kept.
+  if (a.anyone_when && (b.anyone || (b.anyone_when && b.anyone_when->text() == a.anyone_when->text()))) {
+    both.anyone_when = a.anyone_when;
+  } else if (b.anyone_when && a.anyone) {
+    both.anyone_when = b.anyone_when;
+  }
+  both.owner = (a_lets_all || a.owner) && (b_lets_all || b.owner);
+  both.roles = in_both(a.roles, a_lets_all, b.roles, b_lets_all);
+  both.grants = in_both(a.grants, a_lets_all, b.grants, b_lets_all);
+  return both;
+}
+
+void resolve_grant(const GrantSyntax& syntax, Grant& grant, Resolver& resolver) {
+  if (!syntax.pointer) return;
+  grant.pointer = resolver.need_entity(*syntax.pointer);
+  if (grant.pointer == nullptr) return;
+  for (const auto& [pointers, asked] : syntax.key) resolver.need_attribute(*grant.pointer, pointers);
+  for (const auto& [given, pointers] : syntax.gives) resolver.need_attribute(*grant.pointer, pointers);
+  for (const auto& name : grant.pointer->identity(resolver.model.table)) {
+    const bool is_given =
+        std::any_of(syntax.key.begin(), syntax.key.end(), [&](const auto& pair) { return pair.first.text == name; });
+    if (!is_given)
+      resolver.report.error(
+          grant.position, "grant-lacks-key",
+          fmt::format("the key of {} is made from {}, which the grant's key does not give", grant.pointer->name, name));
+  }
+  for (const auto& entity : resolver.model.entities) check_use(syntax, grant, entity, resolver);
+}
+
+void resolve_granted(const std::vector<Text>& grants, Resolver& resolver) {
+  for (const auto& grant : grants) {
+    if (resolver.model.find_grant(grant.text) != nullptr) continue;
+    auto known = names_of(resolver.model.grants);
+    known.insert(known.end(), {"public", "signed-in", "owner", "role:NAME"});
+    resolver.report.unknown(
+        grant.position, "unknown-grant",
+        fmt::format("access is public, signed-in, owner, role:NAME or the name of a grant; there is no grant {}",
+                    grant.text),
+        grant.text, known);
+  }
+}
+
+}  // namespace stator::model
