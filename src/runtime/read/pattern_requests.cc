@@ -192,7 +192,7 @@ Result<PatternRequests, Problem> query_of(const model::Model& model, const model
     query.excluded = writer.excluded();
     QueryRequest request;
     request.page.table = table.name;
-    request.page.index = pattern.index;
+    if (pattern.index != nullptr) request.page.index = pattern.index->name;
     request.page.filter = filter;
     request.page.consistent = pattern.consistent;
     request.condition = writer.take();
