@@ -10,7 +10,7 @@
 #include "stator/base/random.h"
 #include "stator/client/client.h"
 #include "stator/model/model.h"
-#include "stator/runtime/consistency/settler.h"
+#include "stator/runtime/consistency/reconciler.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
@@ -59,7 +59,7 @@ struct MigrationReport {
 // rewritten, and one of the new model finds each row in its new form as soon as that row has been.  Every row is rewritten
 // conditionally, by the same rules as repair.
 //
-// A manager that carries the deletion of a parent while children are on their way to where it looks for them does not find them, so
+// A manager that propagates the deletion of a parent while children are on their way to where it looks for them does not find them, so
 // the last step on rows lets them go.  Only those whose parent is nowhere, where the old model has it included, and only through
 // relations that the old model keeps in the same way: otherwise no row is deleted because its parent is missing.
 //
