@@ -11,8 +11,8 @@ bool never_recreated(const TableDesign& table, const Entity& entity);
 // Whether children can exist before their parent: it need not exist, or a former parent of the same name has left them.
 bool can_precede(const Model& model, const Parent& relation);
 
-// Whether a parent can be removed although children restrict it: it expires, or it is removed with its own parent, unless the
-// children restrict that parent as well or are removed with it.
+// Whether a parent can be removed although children restrict it: it expires, or it is removed with its own parent,
+// unless the children restrict that parent as well or are removed with it.
 bool can_go_despite(const Model& model, const Entity& child, const Parent& relation);
 
 // Whether children are removed when their parent is gone.

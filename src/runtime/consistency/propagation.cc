@@ -141,7 +141,8 @@ Result<void, Problem> Propagation::propagate_removal(const StoredEntity& before,
   });
 }
 
-// One of the rows of an entity that has several.  If the rules still want the row, with this time, the entity has expired.
+// One of the rows of an entity that has several.  If the rules still want the row, with this time, the entity has
+// expired.
 Result<void, Problem> Propagation::propagate_expired_record(const Item& row) {
   const auto& model = reconciler_.model();
   const auto [entity, record] = reconciler_.type_of(row);

@@ -18,11 +18,11 @@ using model::Entity;
 using value::Item;
 
 constexpr unsigned kChildrenPage = 100;
-// A batch ends at this many rows, although a transaction may have a hundred: other requests wait while a batch is written.
-// Smaller batches take longer in all, above all on disk.
+// A batch ends at this many rows, although a transaction may have a hundred: other requests wait while a batch is
+// written.  Smaller batches take longer in all, above all on disk.
 constexpr std::size_t kPlannedRows = 12;
-// After each batch there is a pause of this many times the time that it took, up to a limit: three quarters of the database's
-// time are for other requests, and a request that arrives during a batch seldom waits for a second one.
+// After each batch there is a pause of this many times the time that it took, up to a limit: three quarters of the
+// database's time are for other requests, and a request that arrives during a batch seldom waits for a second one.
 constexpr int kPausePerWork = 3;
 constexpr std::chrono::milliseconds kLongestPause{60};
 
@@ -50,7 +50,7 @@ std::string key_text(const Item& key) {
 Reconciler::Reconciler(const model::Model& model, Dynamo& dynamo, Random& random)
     : model_(model), dynamo_(dynamo), random_(random), rules_(model) {}
 
-// ------------------------------------------------------------------------------------------------------------------- reading
+// ------------------------------------------------------------------------------------------------------------- reading
 
 void Reconciler::accept_type(const std::string& type, const Entity& entity, const model::Record& record) {
   accepted_types_.emplace(type, std::pair(&entity, &record));
@@ -104,7 +104,7 @@ Result<std::optional<StoredEntity>, Problem> Reconciler::entity_at(Work& work, c
   return stored;
 }
 
-// ------------------------------------------------------------------------------------------------------- what it should be
+// --------------------------------------------------------------------------------------------------- what it should be
 
 Result<Reconciler::Expectation, Problem> Reconciler::expect(Work& work, const StoredEntity& stored,
                                                             const ReconcileOptions& options) {
@@ -178,7 +178,7 @@ Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, c
   return {};
 }
 
-// --------------------------------------------------------------------------------------------------------------- reconciling
+// --------------------------------------------------------------------------------------------------------- reconciling
 
 Result<std::vector<Finding>, Problem> Reconciler::examine(const StoredEntity& stored, const ReconcileOptions& options) {
   Work work(model_.table);
@@ -236,7 +236,7 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
   return {};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ children
+// ------------------------------------------------------------------------------------------------------------ children
 
 Result<Reconciler::ChildPage, Problem> Reconciler::children(const StoredEntity& parent, const Entity& child,
                                                             const model::Parent& relation,
@@ -253,7 +253,7 @@ Result<Reconciler::ChildPage, Problem> Reconciler::children(const StoredEntity& 
   return page;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- remains
+// ------------------------------------------------------------------------------------------------------------- remains
 
 Result<std::vector<Finding>, Problem> Reconciler::sweep_remains(const StoredEntity& gone) {
   for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {

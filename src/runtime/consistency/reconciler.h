@@ -57,15 +57,16 @@ struct ReconcileOptions {
     Ignored,   // nothing follows the parents: a migration may not have moved them to their places yet
   };
   Parents parents = Parents::Enforced;
-  // The parent through this relation was removed: the relation is enforced even where parents need not exist and the child
-  // copies nothing from them.
+  // The parent through this relation was removed: the relation is enforced even where parents need not exist and the
+  // child copies nothing from them.
   const model::Parent* removed = nullptr;
   bool purge = false;     // the entity is removed, whatever its parents are
   bool thorough = false;  // also reads rows that no change could have touched: every reservation
   // Changes the attributes before anything is computed from them; empty: nothing does.
   std::function<void(const model::Entity&, value::Item&)> adapt;
-  // Where else the parent of a child may lie, because a program of another model still writes it there: the parent is gone only
-  // when no row lies there, either.  Nullopt: that is unknown, and the child stays.  Empty: it lies nowhere else.
+  // Where else the parent of a child may lie, because a program of another model still writes it there: the parent is
+  // gone only when no row lies there, either.  Nullopt: that is unknown, and the child stays.  Empty: it lies nowhere
+  // else.
   std::function<std::optional<value::Item>(const model::Entity& child, const model::Parent& relation,
                                            const value::Item& attributes)>
       former_place;
@@ -73,13 +74,14 @@ struct ReconcileOptions {
 
 // Makes entities what the rules say.
 //
-// An entity's row and its parents are read consistently.  From these follows what the entity should be: removed or cleared when
-// a parent is gone; otherwise its copies, derived attributes, keys, other records and reservations, and the counters of its
-// parents (rules/effects.h).  The difference to the table is written as one transaction.  It requires everything that it was
-// computed from to be unchanged; when something has changed, the entity is read again.  Versions never change.
+// An entity's row and its parents are read consistently.  From these follows what the entity should be: removed or
+// cleared when a parent is gone; otherwise its copies, derived attributes, keys, other records and reservations, and
+// the counters of its parents (rules/effects.h).  The difference to the table is written as one transaction.  It
+// requires everything that it was computed from to be unchanged; when something has changed, the entity is read again.
+// Versions never change.
 //
-// The consistency manager and migration reconcile some entities, verification and repair all of them.  Only the table as it is
-// now matters, so reconciling twice, late, or in another order ends in the same state.  Thread-safe.
+// The consistency manager and migration reconcile some entities, verification and repair all of them.  Only the table
+// as it is now matters, so reconciling twice, late, or in another order ends in the same state.  Thread-safe.
 class Reconciler {
  public:
   // All outlive it.
@@ -89,8 +91,8 @@ class Reconciler {
   const Rules& rules() const { return rules_; }
   Dynamo& dynamo() const { return dynamo_; }
 
-  // Rows of this type are taken for that record, too: a model that is being replaced has that name for it.  Call it before
-  // anything else.
+  // Rows of this type are taken for that record, too: a model that is being replaced has that name for it.  Call it
+  // before anything else.
   void accept_type(const std::string& type, const model::Entity& entity, const model::Record& record);
   // The entity and record of a row; nulls when the model has none for it.
   std::pair<const model::Entity*, const model::Record*> type_of(const value::Item& row) const;
@@ -104,8 +106,9 @@ class Reconciler {
 
   // Makes it right, and returns what was wrong.  Begins with `stored`; an entity that has changed since is read again.
   Result<std::vector<Finding>, Problem> reconcile(const StoredEntity& stored, const ReconcileOptions& options = {});
-  // The same for many entities, several in one transaction where possible.  One that cannot be made right, for example because
-  // a key would be too long, does not stop the others; after them, the first such is returned as the problem (Invalid).
+  // The same for many entities, several in one transaction where possible.  One that cannot be made right, for example
+  // because a key would be too long, does not stop the others; after them, the first such is returned as the problem
+  // (Invalid).
   Result<void, Problem> reconcile_all(const std::vector<StoredEntity>& stored, const ReconcileOptions& options = {});
 
   // A page of a parent's children through one relation.  `start` is where the last page ended.
@@ -116,8 +119,8 @@ class Reconciler {
   Result<ChildPage, Problem> children(const StoredEntity& parent, const model::Entity& child,
                                       const model::Parent& relation, const std::optional<value::Item>& start);
 
-  // Counters of an entity that differ from its children.  Exact while children are created and removed: the children are
-  // collected until two collections in a row agree and the counter has not changed between them.
+  // Counters of an entity that differ from its children.  Exact while children are created and removed: the children
+  // are collected until two collections in a row agree and the counter has not changed between them.
   // `unkept`: counters that child writes do not maintain.  They are recounted without waiting for a stable count.
   Result<std::vector<Finding>, Problem> recount(const StoredEntity& stored, bool repair,
                                                 const std::set<const model::Attribute*>* unkept = nullptr);

@@ -1,4 +1,5 @@
-// Counts and sums: what a change of an entity adds to those of its parents, and what they are when all children are counted.
+// Counts and sums: what a change of an entity adds to those of its parents, and what they are when all children are
+// counted.
 #include <algorithm>
 
 #include "stator/runtime/consistency/reconciler.h"
@@ -123,9 +124,7 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
     const auto again = TRY(read(*stored.entity, stored.key));
     if (!again) return std::vector<Finding>();
     const bool stood_still = std::all_of(counters.begin(), counters.end(), [&](const auto* counter) {
-      const auto* now = again->attributes.find(counter->name);
-      const auto* was = current->attributes.find(counter->name);
-      return now == nullptr || was == nullptr ? now == was : *now == *was;
+      return counter_value(again->attributes, counter->name) == counter_value(current->attributes, counter->name);
     });
     const bool confirmed = hurried || (stood_still && last && last->fingerprint == collection.fingerprint);
     last = stood_still ? std::optional(std::move(collection)) : std::nullopt;

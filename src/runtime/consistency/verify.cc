@@ -124,7 +124,8 @@ class Verification {
     return {};
   }
 
-  // A row beside the main one.  That it is as it should be is seen from the main row; here it is whether it should be there.
+  // A row beside the main one.  That it is as it should be is seen from the main row; here it is whether it should be
+  // there.
   Result<void, Problem> look_at_record(const Item& row, const Entity& entity, const model::Record& record) {
     const auto key = model::primary_key_of(model().table, row);
     const auto attributes = model::attributes_of(model(), entity, record, row);
@@ -165,7 +166,8 @@ class Verification {
     Finding::Kind kind;
     std::string name;
   };
-  // A row that belongs to an entity which does not want it: confirmed, reported, and removed while both stay as they are.
+  // A row that belongs to an entity which does not want it: confirmed, reported, and removed while both stay as they
+  // are.
   template <typename Superfluous>
   Result<void, Problem> remove_if(const Item& row, const Entity& entity, const What& what, const Item& owner,
                                   Superfluous superfluous) {

@@ -101,8 +101,8 @@ class Migration {
     }
   }
 
-  // Where the same migration was interrupted: its step, and the row behind which that goes on.  From the beginning when so much
-  // time has passed that the stream no longer tells all that was written meanwhile.
+  // Where the same migration was interrupted: its step, and the row behind which that goes on.  From the beginning when
+  // so much time has passed that the stream no longer tells all that was written meanwhile.
   Result<std::optional<Item>, Problem> resume() {
     const auto row = TRY(table_.row(kMigrationRow));
     const auto* plan = row ? row->find("Plan") : nullptr;
@@ -201,7 +201,8 @@ class Migration {
     return {};
   }
 
-  // A program of the old model does not know which rows and reservations the new one gave an entity that it changes or removes.
+  // A program of the old model does not know which rows and reservations the new one gave an entity that it changes or
+  // removes.
   void collect_former(const Item& row, std::map<std::string, Item>& keys) const {
     const auto former = reconciler_.entity_of(row);
     if (!former) return;

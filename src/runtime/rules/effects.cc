@@ -5,7 +5,6 @@
 namespace stator::runtime {
 namespace {
 
-using model::Attribute;
 using model::Entity;
 using value::AttributeValue;
 using value::Item;
@@ -104,7 +103,7 @@ bool names_the_same(const model::Parent& relation, const Item* before, const Ite
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------- the entity's own attributes
+// ----------------------------------------------------------------------------------------- the entity's own attributes
 
 Result<void> derive_attributes(const Entity& entity, const Item* before, Item& after) {
   TRY(model::derive(entity, after));
@@ -133,7 +132,7 @@ bool clear_attributes(const Entity& child, const model::Parent& relation, Item& 
   return changed;
 }
 
-// ------------------------------------------------------------------------------------------------------- the entity's rows
+// --------------------------------------------------------------------------------------------------- the entity's rows
 
 std::optional<Number> AttributeChange::addition(const Entity& entity) const {
   const auto* attribute = entity.find_attribute(name);
@@ -184,11 +183,11 @@ Result<Effects> effects_of(const Rules& rules, const Entity& entity, const Entit
   add_inputs(rules.of(entity), *before.attributes, after.attributes, effects.inputs);
   const bool goes =
       after.attributes == nullptr || (is_live(entity, *before.attributes) && !is_live(entity, *after.attributes));
-  if (goes) effects.zero = rules.of(entity).restricting;
+  if (goes) effects.must_be_zero = rules.of(entity).restricting;
   return effects;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- parents
+// ------------------------------------------------------------------------------------------------------------- parents
 
 Problem counters_too_deep(const Entity& entity) {
   return {.kind = ProblemKind::Internal,

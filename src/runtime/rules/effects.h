@@ -19,23 +19,24 @@
 //   effects_of                                             its rows, and the attributes that these were computed from
 //   effects_on_parents                                     the parents that have to exist, and their counters
 //
-// A request (Transaction) and the Reconciler read rows, ask here what follows, and write that.  A request applies the effects on
-// parents at once, so that its next step sees them, and the effects on rows when it commits.
+// A request (Transaction) and the Reconciler read rows, ask here what follows, and write that.  A request applies the
+// effects on parents at once, so that its next step sees them, and the effects on rows when it commits.
 namespace stator::runtime {
 
-// ------------------------------------------------------------------------------------------- the entity's own attributes
+// ----------------------------------------------------------------------------------------- the entity's own attributes
 
-// Computes the derived attributes of `after`.  `before` is what the entity was; null: it is new.  A derived attribute with a
-// transient input keeps its value from before unless the input is given.
+// Computes the derived attributes of `after`.  `before` is what the entity was; null: it is new.  A derived attribute
+// with a transient input keeps its value from before unless the input is given.
 Result<void> derive_attributes(const model::Entity& entity, const value::Item* before, value::Item& after);
 
 // Gives the child the copies that its parent has for it.  A null parent: the child has no copies.
 void copy_attributes(const RelationRules& rules, const value::Item* parent, value::Item& child);
 
-// Takes from the child what `on_delete: clear` names; attributes with a default get that.  Returns whether anything changed.
+// Takes from the child what `on_delete: clear` names; attributes with a default get that.  Returns whether anything
+// changed.
 bool clear_attributes(const model::Entity& child, const model::Parent& relation, value::Item& attributes);
 
-// ------------------------------------------------------------------------------------------------------- the entity's rows
+// --------------------------------------------------------------------------------------------------- the entity's rows
 
 inline constexpr std::string_view kReservationOwner = "Of";  // the attribute of a reservation with its owner's key
 
@@ -45,7 +46,8 @@ struct AttributeChange {
   const value::AttributeValue* from = nullptr;
   const value::AttributeValue* to = nullptr;
 
-  // How much a counter changes: it is added to rather than set, because others count at the same time.  Nullopt: it is set.
+  // How much a counter changes: it is added to rather than set, because others count at the same time.  Nullopt: it is
+  // set.
   std::optional<value::Number> addition(const model::Entity& entity) const;
 };
 // The attributes that differ, by name.
@@ -74,12 +76,13 @@ struct RowEffect {
 
 // What becomes of an entity's rows.
 struct Effects {
-  std::vector<RowEffect>
-      rows;  // first those that are there afterwards, the main row in front; records before reservations
-  // Attributes from before that the changes were computed from.  They must still have their values when the rows are written.
+  // First the rows that are there afterwards, the main row in front, then those that go.  Reservations come last.
+  std::vector<RowEffect> rows;
+  // Attributes from before that the changes were computed from.  They must still have their values when the rows are
+  // written.
   std::set<std::string> inputs;
   // Counters that must be zero: the entity is removed or deleted softly, and children restrict that.
-  std::set<std::string> zero;
+  std::set<std::string> must_be_zero;
 };
 
 // An entity before or after a change.
@@ -92,7 +95,7 @@ struct EntityState {
 Result<Effects> effects_of(const Rules& rules, const model::Entity& entity, const EntityState& before,
                            const EntityState& after);
 
-// ---------------------------------------------------------------------------------------------------------------- parents
+// ------------------------------------------------------------------------------------------------------------- parents
 
 // The problem of counters that are summed up over more than kMaxCounterDepth generations.
 Problem counters_too_deep(const model::Entity& entity);
@@ -112,8 +115,8 @@ struct ParentEffect {
 };
 
 // The parents that gain or lose the entity, or whose sums change.  One that is deleted softly belongs to no parent.
-// Errors: Validation: `after` names a parent whose key would be too long.  Attributes from before that name no possible parent
-// have none, also where they stay.
+//
+// Attributes that cannot be a parent's key lead to no parent.  Errors: Validation, where the change sets such ones.
 Result<std::vector<ParentEffect>> effects_on_parents(const Rules& rules, const model::Entity& entity,
                                                      const value::Item* before, const value::Item* after);
 

@@ -173,8 +173,8 @@ TEST_F(EffectsTest, ARestrictingCounterMustBeZeroBeforeARemoval) {
   auto larger = garden;
   larger.set("plants", number(3));
   const EntityState before{.attributes = &garden};
-  EXPECT_EQ(effects_of(rules_, entity("GARDEN"), before, {})->zero, std::set<std::string>{"plants"});
-  EXPECT_TRUE(effects_of(rules_, entity("GARDEN"), before, {.attributes = &larger})->zero.empty());
+  EXPECT_EQ(effects_of(rules_, entity("GARDEN"), before, {})->must_be_zero, std::set<std::string>{"plants"});
+  EXPECT_TRUE(effects_of(rules_, entity("GARDEN"), before, {.attributes = &larger})->must_be_zero.empty());
 }
 
 TEST_F(EffectsTest, AKeyThatCannotBeMadeIsAnError) {

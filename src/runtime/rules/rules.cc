@@ -21,7 +21,8 @@ bool names(const std::vector<Children>& of, const Entity& child, const Parent& r
 
 bool is_needed(const Parent& relation) { return !relation.optional && relation.must_exist; }
 
-// Whether a child can be hidden because its parent through this relation, or one of that one's ancestors, is deleted softly.
+// Whether a child can be hidden because its parent through this relation, or one of that one's ancestors, is deleted
+// softly.
 bool can_hide(const Model& model, const Parent& relation) {
   std::set<const Entity*> seen;
   std::vector<const Parent*> open = {&relation};

@@ -24,10 +24,11 @@ struct RelationRules {
   std::vector<Counter> counters;
   std::vector<const model::Attribute*> copies;  // of the child
   bool in_path = false;                         // the route of the child names the parent
-  // The child is visible only while the parent is, and the parent can be deleted softly, or is hidden with its own parent.
+  // The child is visible only while the parent is, and the parent can be deleted softly, or is hidden with its own
+  // parent.
   bool can_be_hidden = false;
-  // The child's path is below its parent's, and it is removed with the parent.  The child is not found once the parent is
-  // gone, although its rows are removed a little later.
+  // The child's path is below its parent's, and it is removed with the parent.  The child is not found once the parent
+  // is gone, although its rows are removed a little later.
   bool is_below = false;
 
   bool cascades = false;  // the child is removed when the parent is gone
@@ -43,22 +44,24 @@ struct RelationRules {
   bool follows_parent() const { return cascades || relation->on_delete == model::OnDelete::Clear; }
 };
 
-// A parent that does not exist, or is hidden from the caller: NotFound when the address of the request names it, otherwise
-// Conflict.
+// A parent that does not exist, or is hidden from the caller: NotFound when the address of the request names it,
+// otherwise Conflict.
 Problem missing_parent(const RelationRules& rules);
 
 struct EntityRules {
   const model::Entity* entity = nullptr;
   std::vector<RelationRules> relations;
   std::set<std::string> identity;
-  // Part of its name is generated, so no second entity ever has the same name.  For a name that can be reused, an equal version
-  // does not prove that the row is the one that was read: within a millisecond a new one may begin with the same version.
+  // Part of its name is generated, so no second entity ever has the same name.  For a name that can be reused, an equal
+  // version does not prove that the row is the one that was read: within a millisecond a new one may begin with the
+  // same version.
   bool never_recreated = false;
-  // Attributes that change without the version: counters, sums, copies, attributes that the deletion of a parent clears, and
-  // attributes that are declared to drift.
+  // Attributes that change without the version: counters, sums, copies, attributes that the deletion of a parent
+  // clears, and attributes that are declared to drift.
   std::set<std::string> drifting;
-  // One set for each computation (a derived attribute, a key, whether a record exists, a unique value, a relation with what it
-  // sums up): the attributes that it reads.  A write that changes one of them repeats the computation with all of them.
+  // One set for each computation (a derived attribute, a key, whether a record exists, a unique value, a relation with
+  // what it sums up): the attributes that it reads.  A write that changes one of them repeats the computation with all
+  // of them.
   std::vector<std::set<std::string>> computed;
   // All attributes that computations read, and the attributes that parents sum up.
   std::set<std::string> inputs;
@@ -66,8 +69,8 @@ struct EntityRules {
   std::set<std::string> plain_counters;
   // Counters that must be zero before an entity is removed.
   std::set<std::string> restricting;
-  // What the rules write or the model declares: attributes, the version, keys of the table and its indexes, the type, the TTL.
-  // Other attributes of a row are left as they are.
+  // What the rules write or the model declares: attributes, the version, keys of the table and its indexes, the type,
+  // the TTL. Other attributes of a row are left as they are.
   std::set<std::string> known;
 };
 
@@ -87,8 +90,8 @@ class Rules {
   std::set<const model::Entity*> parents_;
 };
 
-// Whether a child with these attributes has had such a parent: always where one must exist, else when it has a copy of one of
-// the parent's attributes.
+// Whether a child with these attributes has had such a parent: always where one must exist, else when it has a copy of
+// one of the parent's attributes.
 bool has_had_parent(const RelationRules& rules, const value::Item& attributes);
 
 // Whether an entity with these attributes is not deleted softly.  Only live ones count in their parents.

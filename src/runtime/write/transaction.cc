@@ -47,7 +47,7 @@ std::uint64_t version_of(const model::TableDesign& table, const Item& attributes
 Transaction::Transaction(Context& context, bool consistent)
     : context_(context), model_(*context.model), consistent_(consistent), plan_(context.model->table) {}
 
-// ------------------------------------------------------------------------------------------------------------------- reading
+// ------------------------------------------------------------------------------------------------------------- reading
 
 Draft* Transaction::find(const Item& key) {
   const auto found = std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& draft) { return draft.key == key; });
@@ -122,7 +122,7 @@ Result<void, Problem> Transaction::retry_when_taken(const Draft& draft) {
   return {};  // a row of another type has that key, and the commit refuses
 }
 
-// ------------------------------------------------------------------------------------------------------------------ changing
+// ------------------------------------------------------------------------------------------------------------ changing
 
 Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attributes, Source source) {
   auto problems = check_new(entity, attributes, source);
@@ -142,8 +142,8 @@ Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attribute
   check_named(entity, attributes, problems);
   if (!problems.empty()) return invalid(std::move(problems));
   if (entity.versioned) {
-    // A name that can be reused does not begin with a version that a former entity had: a client that has read the former one
-    // would change this one.
+    // A name that can be reused does not begin with a version that a former entity had: a client that has read the
+    // former one would change this one.
     const auto first = context_.rules.of(entity).never_recreated ? 1 : context_.generator.milliseconds();
     attributes.set(model_.table.version_attribute, AttributeValue::number(first));
   }
@@ -259,7 +259,8 @@ Result<void, Problem> Transaction::soft_delete(Draft& draft) {
 Result<void, Problem> Transaction::restore(Draft& draft) {
   const auto& rule = *draft.entity->soft_delete;
   auto to = *draft.after;
-  // The attribute gets the value of an entity that was never deleted: a record's `when` may ask for false, or for its absence.
+  // The attribute gets the value of an entity that was never deleted: a record's `when` may ask for false, or for its
+  // absence.
   const auto& untouched = draft.entity->find_attribute(rule.attribute)->default_value;
   if (untouched) {
     to.set(rule.attribute, *untouched);

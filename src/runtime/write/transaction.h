@@ -53,10 +53,10 @@ enum class Presence : std::uint8_t {
 
 // One user action: the entities that it reads and changes, and the writes that follow from the model's rules.
 //
-// rules/effects.h says what follows; the transaction reads what that needs.  Reads are consistent, unless the transaction is only
-// going to read.  commit() writes everything at once, on the condition that everything it was computed from is unchanged;
-// otherwise nothing is written and the action has to be built again, as transact() below does.  Confined to one request; drafts
-// live as long as the transaction.
+// rules/effects.h says what follows; the transaction reads what that needs.  Reads are consistent, unless the
+// transaction is only going to read.  commit() writes everything at once, on the condition that everything it was
+// computed from is unchanged; otherwise nothing is written and the action has to be built again, as transact() below
+// does.  Confined to one request; drafts live as long as the transaction.
 class Transaction {
  public:
   explicit Transaction(Context& context, bool consistent = true);  // the context outlives the transaction
@@ -82,8 +82,8 @@ class Transaction {
   // The commit requires that these attributes are as they were read, or that there is no such row.
   void depend_on(const Draft& draft, const std::set<std::string>& attributes);
   Result<void, Problem> depend_on_absence(const model::Entity& entity, const value::Item& naming);
-  // For an entity that is being created: if another request creates it first, the transaction starts again instead of being
-  // refused.  Problems: NotFound, when there is one already.
+  // For an entity that is being created: if another request creates it first, the transaction starts again instead of
+  // being refused.  Problems: NotFound, when there is one already.
   Result<void, Problem> retry_when_taken(const Draft& draft);
 
   Result<WritePlan::Commit, Problem> commit();
@@ -93,7 +93,8 @@ class Transaction {
 
   Result<void, Problem> depend_on_absence_at(const model::Entity& entity, const value::Item& key);
 
-  // Whether there are still children of a former entity of this name, which are going to be removed: a new one would adopt them.
+  // Whether there are still children of a former entity of this name, which are going to be removed: a new one would
+  // adopt them.
   Result<bool, Problem> has_orphans(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
   // Whether the parent at `key` has a child through that relation whose attributes are `wanted`.
   Result<bool, Problem> has_child(const model::Entity& child, const model::Parent& relation,
@@ -114,19 +115,20 @@ class Transaction {
   Result<void, Problem> derive(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
   Result<void, Problem> copy(const model::Entity& entity, const RelationRules& rules,
                              const std::optional<value::Item>& from, value::Item& to);
-  // Gives absent attributes with a `next` their numbers, where their order is known.  True when one of them names the entity.
-  // Problems: Conflict `Full`; Invalid, when a required one is still absent.
+  // Gives absent attributes with a `next` their numbers, where their order is known.  True when one of them names the
+  // entity.  Problems: Conflict `Full`; Invalid, when a required one is still absent.
   Result<bool, Problem> fill_next(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
   Result<std::optional<value::Number>, Problem> last_number(const model::NextPlace& place,
                                                             const model::NextRange& range);
-  // The commit requires that the parent's count of this order is unchanged: two requests cannot both take the same number.
+  // The commit requires that the parent's count of this order is unchanged: two requests cannot both take the same
+  // number.
   Result<void, Problem> hold_count(const model::Entity& entity, const model::NextPlace& place,
                                    const value::Item& attributes);
   // Removes numbers that were not given and that belong to an order which `to` has left.
   Result<void, Problem> leave_orders(const model::Entity& entity, const value::Item& from, value::Item& to,
                                      const value::Item& given);
-  // Changes the draft to `to`, as a user's change: the version counts up, unless the model changes only attributes that drift.
-  // `given` are the values that were given.
+  // Changes the draft to `to`, as a user's change: the version counts up, unless the model changes only attributes that
+  // drift.  `given` are the values that were given.
   Result<void, Problem> change_to(Draft& draft, value::Item to, Source source = Source::Request,
                                   const value::Item& given = {});
   // The same for a soft deletion and its restoration: numbers are kept, also while the entity is in no order.
@@ -136,7 +138,8 @@ class Transaction {
   Result<void, Problem> require_parent(const RelationRules& rules, const value::Item& key);
   Result<void, Problem> adjust_counters(const ParentEffect& effect, unsigned depth);
 
-  // Problems: Invalid, when a check of the entity does not hold; Conflict `CheckFailed`, when children had part in that.
+  // Problems: Invalid, when a check of the entity does not hold; Conflict `CheckFailed`, when children had part in
+  // that.
   Result<void, Problem> check(const Draft& draft);
   Result<void, Problem> plan(const Draft& draft);
   void plan_row(const Draft& draft, RowEffect& row);
@@ -151,8 +154,8 @@ class Transaction {
   std::deque<Stored> stored_;
 };
 
-// Builds a transaction with `build` and commits it; when others have changed what it read, again, up to kCommitAttempts times.
-// `build` takes a Transaction& and returns a Result; its last value is the result.
+// Builds a transaction with `build` and commits it; when others have changed what it read, again, up to kCommitAttempts
+// times.  `build` takes a Transaction& and returns a Result; its last value is the result.
 template <typename Build>
 auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Transaction&>())) {
   for (unsigned attempt = 1;; ++attempt) {

@@ -1,4 +1,5 @@
-// An entity and those it belongs to: whether it is present, what it copies from its parents, and what it changes in them.
+// An entity and those it belongs to: whether it is present, what it copies from its parents, and what it changes in
+// them.
 #include <algorithm>
 
 #include "stator/runtime/problem.h"
@@ -47,8 +48,8 @@ Result<Presence, Problem> Transaction::presence(const Draft& draft) {
 
 Result<bool, Problem> Transaction::is_present(const Draft& draft) { return TRY(presence(draft)) == Presence::There; }
 
-// Children that need their parent cannot be created while it is missing, and other children have no copies of it.  So no orphan
-// is added after this look.
+// Children that need their parent cannot be created while it is missing, and other children have no copies of it.  So
+// no orphan is added after this look.
 Result<bool, Problem> Transaction::has_orphans(const Entity& entity, const Item& key, const Item& attributes) {
   if (context_.rules.of(entity).never_recreated) return false;
   for (const auto& child : model_.entities) {
@@ -84,7 +85,8 @@ Result<bool, Problem> Transaction::has_child(const Entity& child, const model::P
   return false;
 }
 
-// Counters include all children but those that existed before the parent: these are counted a moment after it is created.
+// Counters include all children but those that existed before the parent: these are counted a moment after it is
+// created.
 Result<void, Problem> Transaction::check_unused(const Draft& draft) {
   if (!draft.after) return {};
   const auto& entity = *draft.entity;

@@ -88,7 +88,7 @@ void Transaction::require_unchanged(const Draft& draft, const Effects& effects) 
     if (guarded || rules.identity.contains(name)) continue;
     plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
   }
-  for (const auto& counter : effects.zero) {
+  for (const auto& counter : effects.must_be_zero) {
     plan_.require(draft.key, {.kind = Requirement::Kind::AtMostZero,
                               .attribute = counter,
                               .value = {},
