@@ -34,17 +34,33 @@ Result<StateRows> rows_in(const model::Model& model, const Entity& entity, const
   StateRows rows;
   if (state.attributes == nullptr) return rows;
   const auto& attributes = *state.attributes;
-  const auto key = state.key != nullptr ? std::optional(*state.key) : TRY(model::key_of(model, entity, attributes));
-  rows.records = TRY(key ? model::rows_of(model, entity, attributes, *key) : model::rows_of(model, entity, attributes));
-  if (!entity.uniques.empty() && key) rows.reservations = TRY(model::reservations_of(model, entity, attributes, *key));
+  if (state.key == nullptr) {
+    const auto key = TRY(model::key_of(model, entity, attributes));
+    if (key) return rows_in(model, entity, {.attributes = &attributes, .key = &*key});
+    rows.records = TRY(model::rows_of(model, entity, attributes));  // tells what is missing
+    return rows;
+  }
+  rows.records = TRY(model::rows_of(model, entity, attributes, *state.key));
+  rows.reservations = TRY(model::reservations_of(model, entity, attributes, *state.key));
   return rows;
 }
 
-RowEffect effect_on(const model::TableDesign& table, const model::Row& row) {
-  return {.record = row.record, .unique = nullptr, .key = row.key, .from = {}, .to = {}, .mark = table.type_attribute};
+// An effect on a row, without its content.  Takes the row's key.
+RowEffect effect_on(const model::TableDesign& table, model::Row& row) {
+  return {.record = row.record,
+          .unique = nullptr,
+          .key = std::move(row.key),
+          .from = {},
+          .to = {},
+          .mark = table.type_attribute};
 }
-RowEffect effect_on(const model::TableDesign& /*table*/, const model::Reservation& row) {
-  return {.record = nullptr, .unique = row.rule, .key = row.key, .from = {}, .to = {}, .mark = kReservationOwner};
+RowEffect effect_on(const model::TableDesign& /*table*/, model::Reservation& row) {
+  return {.record = nullptr,
+          .unique = row.rule,
+          .key = std::move(row.key),
+          .from = {},
+          .to = {},
+          .mark = kReservationOwner};
 }
 
 // Pairs rows that lie at one key before and after.
@@ -54,7 +70,7 @@ void add_effects(const model::TableDesign& table, std::vector<Row>& before, std:
   for (auto& row : after) {
     auto& effect = effects.emplace_back(effect_on(table, row));
     effect.to = std::move(row.item);
-    const auto old = std::find_if(before.begin(), before.end(), [&](const Row& one) { return one.key == row.key; });
+    const auto old = std::find_if(before.begin(), before.end(), [&](const Row& one) { return one.key == effect.key; });
     if (old == before.end()) continue;
     effect.from = std::move(old->item);
     before.erase(old);

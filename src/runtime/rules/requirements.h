@@ -13,6 +13,9 @@ inline Requirement attribute_is(std::string attribute, const value::AttributeVal
   if (content != nullptr) requirement.value = *content;
   return requirement;
 }
+inline Requirement attribute_is(std::string attribute, value::AttributeValue content) {
+  return {.kind = Requirement::Kind::Is, .attribute = std::move(attribute), .value = std::move(content)};
+}
 inline Requirement attribute_is_not(std::string attribute, value::AttributeValue content) {
   return {.kind = Requirement::Kind::IsNot, .attribute = std::move(attribute), .value = std::move(content)};
 }

@@ -87,8 +87,7 @@ void Transaction::depend_on(const Draft& draft, const std::set<std::string>& att
   const auto require_as_read = [&](const std::string& name) {
     plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
   };
-  const auto type = AttributeValue::string(entity.main().type);
-  plan_.require(draft.key, attribute_is(model_.table.type_attribute, &type));
+  plan_.require(draft.key, attribute_is(model_.table.type_attribute, AttributeValue::string(entity.main().type)));
   if (entity.versioned) require_as_read(model_.table.version_attribute);
   const auto& rules = context_.rules.of(entity);
   for (const auto& name : attributes) {

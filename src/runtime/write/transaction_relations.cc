@@ -166,7 +166,7 @@ Result<void, Problem> Transaction::require_parent(const RelationRules& rules, co
     if (!known->before) return {};  // this transaction creates it
   }
   const auto type = AttributeValue::string(rules.parent->main().type);
-  plan_.require(key, otherwise(attribute_is(model_.table.type_attribute, &type), problem));
+  plan_.require(key, otherwise(attribute_is(model_.table.type_attribute, type), problem));
   if (const auto& soft = rules.parent->soft_delete) {
     plan_.require(key, otherwise(attribute_is_not(soft->attribute, AttributeValue::boolean(true)), problem));
   }

@@ -78,8 +78,7 @@ void Transaction::require_unchanged(const Draft& draft, const Effects& effects) 
   const auto& rules = context_.rules.of(entity);
   const auto& table = model_.table;
   const bool by_version = draft.by_user && entity.versioned;
-  const auto type = AttributeValue::string(entity.main().type);
-  plan_.require(draft.key, attribute_is(table.type_attribute, &type));
+  plan_.require(draft.key, attribute_is(table.type_attribute, AttributeValue::string(entity.main().type)));
   if (by_version) {
     plan_.require(draft.key, attribute_is(table.version_attribute, draft.before->find(table.version_attribute)));
   }
