@@ -128,11 +128,11 @@ void add_model_verify_options(CLI::App& action) {
 int verify_model(const CLI::App& action) {
   return with_model_and_database(action, [&](const auto& model, client::Client& client, Random& random) {
     runtime::Dynamo dynamo(client, random);
-    runtime::Settler settler(*model, dynamo, random);
+    runtime::Reconciler reconciler(*model, dynamo, random);
     runtime::VerifyOptions options;
     options.report = print_finding;
     const bool repair = action.count("--repair") > 0;
-    const auto result = repair ? runtime::repair_wholly(settler, options) : runtime::verify(settler, options);
+    const auto result = repair ? runtime::repair_wholly(reconciler, options) : runtime::verify(reconciler, options);
     if (!result) return fail(kFailed, result.error().message);
     const auto passes = result->passes > 1 ? fmt::format(" in {} passes", result->passes) : std::string();
     fmt::print("{} rows, {} findings, {} repaired{}\n", result->rows, result->findings, result->repaired, passes);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned kMostGenerations = 16;
 
-bool is_taken_along(const Model& model, const Entity& child, const Parent& relation, unsigned depth);
+bool cascades(const Model& model, const Entity& child, const Parent& relation, unsigned depth);
 
 bool can_go_despite(const Model& model, const Entity& child, const Parent& relation, unsigned depth) {
   if (relation.on_delete != OnDelete::Restrict || depth > kMostGenerations) return false;
@@ -21,11 +21,11 @@ bool can_go_despite(const Model& model, const Entity& child, const Parent& relat
     });
   };
   return expires || std::any_of(parent.parents.begin(), parent.parents.end(), [&](const Parent& further) {
-           return is_taken_along(model, parent, further, depth + 1) && !is_held_by(further.entity);
+           return cascades(model, parent, further, depth + 1) && !is_held_by(further.entity);
          });
 }
 
-bool is_taken_along(const Model& model, const Entity& child, const Parent& relation, unsigned depth) {
+bool cascades(const Model& model, const Entity& child, const Parent& relation, unsigned depth) {
   return relation.on_delete == OnDelete::Cascade || can_go_despite(model, child, relation, depth);
 }
 
@@ -35,11 +35,11 @@ bool can_go_despite(const Model& model, const Entity& child, const Parent& relat
   return can_go_despite(model, child, relation, 0);
 }
 
-bool goes_along(const Model& model, const Entity& child, const Parent& relation) {
-  return is_taken_along(model, child, relation, 0);
+bool cascades(const Model& model, const Entity& child, const Parent& relation) {
+  return cascades(model, child, relation, 0);
 }
 
-bool comes_once(const TableDesign& table, const Entity& entity) {
+bool never_recreated(const TableDesign& table, const Entity& entity) {
   const auto identity = entity.identity(table);
   return std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
     const auto* attribute = entity.find_attribute(name);
@@ -49,9 +49,9 @@ bool comes_once(const TableDesign& table, const Entity& entity) {
 
 bool can_precede(const Model& model, const Parent& relation) {
   if (!relation.must_exist) return true;
-  // What goes with a parent is gone before there is another of that name.  What is cleared may not have been.
+  // Children that cascade are gone before another parent of that name is created.  Others may still point to the name.
   const bool stays = relation.on_delete == OnDelete::Nothing || relation.on_delete == OnDelete::Clear;
-  return stays && !comes_once(model.table, *relation.to);
+  return stays && !never_recreated(model.table, *relation.to);
 }
 
 }  // namespace stator::model

@@ -2,21 +2,20 @@
 
 #include "stator/model/model.h"
 
-// What follows from how rows belong to others.
+// What follows from the relations of entities to their parents.
 namespace stator::model {
 
-// Whether part of its name is generated, so that there is never another of that name.
-bool comes_once(const TableDesign& table, const Entity& entity);
+// Whether part of its name is generated, so that no second entity ever has the same name.
+bool never_recreated(const TableDesign& table, const Entity& entity);
 
-// Whether there can be rows with this relation before their parent is there: it need not exist, or a former one of its name has left
-// them behind.
+// Whether children can exist before their parent: it need not exist, or a former parent of the same name has left them.
 bool can_precede(const Model& model, const Parent& relation);
 
-// Whether the parent can go although rows restrict it, and is not asked: with what it belongs to, unless they hold on to that or go with
-// it as well, or because its time has come.
+// Whether a parent can be removed although children restrict it: it expires, or it is removed with its own parent,
+// unless the children restrict that parent as well or are removed with it.
 bool can_go_despite(const Model& model, const Entity& child, const Parent& relation);
 
-// Whether the rows go when their parent has gone.
-bool goes_along(const Model& model, const Entity& child, const Parent& relation);
+// Whether children are removed when their parent is gone.
+bool cascades(const Model& model, const Entity& child, const Parent& relation);
 
 }  // namespace stator::model

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "stator/runtime/rules.h"
+#include "stator/runtime/rules/rules.h"
 #include "stator/value/json.h"
 
 namespace stator::app {

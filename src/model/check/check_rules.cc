@@ -46,7 +46,7 @@ bool is_copied(const Entity& child, const Parent& relation) {
 
 // Whether something becomes of a child when its parent has gone.
 bool follows_parent(const Model& model, const Entity& child, const Parent& relation) {
-  return relation.on_delete == OnDelete::Clear || goes_along(model, child, relation);
+  return relation.on_delete == OnDelete::Clear || cascades(model, child, relation);
 }
 
 void find_relations(const Model& model, const Entity& child, Report& findings) {
@@ -55,7 +55,7 @@ void find_relations(const Model& model, const Entity& child, Report& findings) {
     const auto about = [&](std::string_view code) {
       return Report::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
     };
-    const char* need = goes_along(model, child, relation)      ? "delete"
+    const char* need = cascades(model, child, relation)        ? "delete"
                        : relation.on_delete == OnDelete::Clear ? "clear"
                        : is_copied(child, relation)            ? "keep the copies of"
                                                                : nullptr;
@@ -117,7 +117,7 @@ void find_overruled(const Model& model, const Entity& child, Report& findings) {
     if (!can_go_despite(model, child, relation)) continue;
     std::vector<std::string> causes;
     for (const auto& further : parent->parents) {
-      if (goes_along(model, *parent, further)) causes.push_back(further.entity);
+      if (cascades(model, *parent, further)) causes.push_back(further.entity);
     }
     findings.warning(
         {.code = "restrict-overruled", .subject = relation_name(child, relation), .position = relation.position},

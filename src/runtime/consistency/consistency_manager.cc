@@ -69,8 +69,8 @@ ConsistencyManager::ConsistencyManager(std::shared_ptr<const model::Model> model
       dynamo_(client, random),
       table_(dynamo_, clock, *model_),
       reader_(client),
-      settler_(*model_, dynamo_, random),
-      propagation_(settler_) {}
+      reconciler_(*model_, dynamo_, random),
+      propagation_(reconciler_) {}
 
 ConsistencyManager::~ConsistencyManager() { stop(); }
 
@@ -302,7 +302,7 @@ Result<void, Problem> ConsistencyManager::verify_everything(const std::optional<
     const auto renewed = table_.renew_verification(owner_, options_.lease);
     return !stopping() && renewed && *renewed;
   };
-  const auto result = TRY(verify(settler_, options));
+  const auto result = TRY(verify(reconciler_, options));
   if (result.complete) {
     TRY(table_.end_verification(owner_));
   } else {
@@ -396,7 +396,7 @@ Result<void, Problem> ConsistencyManager::carry_or_park(Shard& shard, const Chan
   if (change.unreadable) return park(shard, change, *change.unreadable, 1);
   auto pause = options_.first_wait;
   for (unsigned attempt = 1;; ++attempt) {
-    const auto carried = propagation_.carry(change, [this] { return stopping(); });
+    const auto carried = propagation_.propagate(change, [this] { return stopping(); });
     if (carried) return {};
     const auto& problem = carried.error();
     if (stopping()) return problem;
@@ -499,7 +499,7 @@ Result<void, Problem> ConsistencyManager::replay(const std::string& id) {
   const auto records = TRY(parked());
   const auto record = std::find_if(records.begin(), records.end(), [&](const auto& other) { return other.id == id; });
   if (record == records.end()) return not_found("parked record");
-  TRY(propagation_.carry(TRY(read_change(record->record))));
+  TRY(propagation_.propagate(TRY(read_change(record->record))));
   return table_.unpark(id);
 }
 

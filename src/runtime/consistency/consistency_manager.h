@@ -17,7 +17,7 @@
 #include "stator/model/model.h"
 #include "stator/runtime/consistency/consistency_table.h"
 #include "stator/runtime/consistency/propagation.h"
-#include "stator/runtime/consistency/settler.h"
+#include "stator/runtime/consistency/reconciler.h"
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/dynamo/stream_reader.h"
 #include "stator/runtime/problem.h"
@@ -145,7 +145,7 @@ class ConsistencyManager {
   Dynamo dynamo_;
   ConsistencyTable table_;
   StreamReader reader_;
-  Settler settler_;
+  Reconciler reconciler_;
   Propagation propagation_;
 
   mutable Mutex mutex_;

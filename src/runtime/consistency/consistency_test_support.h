@@ -86,14 +86,14 @@ class Shelf {
 
   // "copy CollectionName" and the like, in order.
   std::vector<std::string> findings(bool repair = false) {
-    Settler settler(world.model(), world.dynamo(), world.random());
+    Reconciler reconciler(world.model(), world.dynamo(), world.random());
     std::vector<std::string> found;
     VerifyOptions options;
     options.repair = repair;
     options.report = [&](const Finding& finding, bool) {
       found.push_back(std::string(finding_name(finding.kind)) + " " + finding.entity + "." + finding.what);
     };
-    const auto verified = verify(settler, options);
+    const auto verified = verify(reconciler, options);
     EXPECT_EQ(told(verified), "ok");
     std::sort(found.begin(), found.end());
     return found;

@@ -8,12 +8,7 @@ namespace stator::runtime {
 namespace {
 
 using model::Entity;
-using model::OnDelete;
 using value::Item;
-
-bool follows_parent(const RelationRules& relation) {
-  return relation.goes_along || relation.relation->on_delete == OnDelete::Clear;
-}
 
 bool differs(const Item& before, const Item& after, const std::string& name) {
   const auto* a = before.find(name);
@@ -26,13 +21,13 @@ bool has_counters(const Entity& entity) {
                      [](const model::Attribute& attribute) { return attribute.count || attribute.sum; });
 }
 
-// Whether a parent that comes may have children already, and has to count them.
+// Whether a parent that is created may have children already, and has to count them.
 bool counts_anew(const EntityRules& child) {
   return std::any_of(child.relations.begin(), child.relations.end(),
                      [](const RelationRules& relation) { return relation.can_precede && !relation.counters.empty(); });
 }
 
-// Notes the first problem of something that cannot be made right; every other problem is handed on.
+// Keeps the first Invalid problem, of an entity that cannot be made right, for later.  Every other problem is returned.
 Result<void, Problem> unless_impossible(Result<void, Problem> outcome, std::optional<Problem>& impossible) {
   if (outcome || outcome.error().kind != ProblemKind::Invalid) return outcome;
   if (!impossible) impossible = outcome.error();
@@ -57,19 +52,20 @@ bool Propagation::needed(const model::Model& model) {
     const bool copies = std::any_of(entity.attributes.begin(), entity.attributes.end(),
                                     [](const model::Attribute& attribute) { return attribute.copy_of.has_value(); });
     const auto& relations = rules.of(entity).relations;
-    const bool follows = std::any_of(relations.begin(), relations.end(), follows_parent);
+    const bool follows = std::any_of(relations.begin(), relations.end(),
+                                     [](const RelationRules& relation) { return relation.follows_parent(); });
     const bool expires = std::any_of(entity.records.begin(), entity.records.end(),
                                      [](const model::Record& record) { return record.expires.has_value(); });
     return copies || follows || expires || (is_told && counts_anew(rules.of(entity)));
   });
 }
 
-// A child that cannot be made right keeps no other from it: that is told when all others are done.
+// A child that cannot be made right does not stop the others: its problem is returned after them.
 template <typename Visit>
 Result<void, Problem> Propagation::for_each_child(const Entity& parent, Visit visit) {
   std::optional<Problem> impossible;
-  for (const auto& child : settler_.model().entities) {
-    for (const auto& relation : settler_.rules().of(child).relations) {
+  for (const auto& child : reconciler_.model().entities) {
+    for (const auto& relation : reconciler_.rules().of(child).relations) {
       if (relation.parent == &parent) TRY(unless_impossible(visit(child, relation), impossible));
     }
   }
@@ -77,108 +73,110 @@ Result<void, Problem> Propagation::for_each_child(const Entity& parent, Visit vi
   return {};
 }
 
-Result<void, Problem> Propagation::carry(const Change& change, const std::function<bool()>& stopping) {
-  const auto before = change.before ? settler_.entity_of(*change.before) : std::nullopt;
-  const auto after = change.after ? settler_.entity_of(*change.after) : std::nullopt;
-  if (before && after && before->entity == after->entity) return carry_modification(*before, *after, stopping);
-  if (before) TRY(carry_removal(*before, change.expired, stopping));
-  if (after) TRY(carry_arrival(*after, stopping));
-  if (!before && change.expired) return carry_expired_record(*change.before);
+Result<void, Problem> Propagation::propagate(const Change& change, const std::function<bool()>& stopping) {
+  const auto before = change.before ? reconciler_.entity_of(*change.before) : std::nullopt;
+  const auto after = change.after ? reconciler_.entity_of(*change.after) : std::nullopt;
+  if (before && after && before->entity == after->entity) return propagate_modification(*before, *after, stopping);
+  if (before) TRY(propagate_removal(*before, change.expired, stopping));
+  if (after) TRY(propagate_arrival(*after, stopping));
+  if (!before && change.expired) return propagate_expired_record(*change.before);
   return {};
 }
 
-Result<void, Problem> Propagation::carry_copies(const Change& change) {
-  const auto before = change.before ? settler_.entity_of(*change.before) : std::nullopt;
-  const auto after = change.after ? settler_.entity_of(*change.after) : std::nullopt;
+Result<void, Problem> Propagation::propagate_copies(const Change& change) {
+  const auto before = change.before ? reconciler_.entity_of(*change.before) : std::nullopt;
+  const auto after = change.after ? reconciler_.entity_of(*change.after) : std::nullopt;
   if (!before || !after || before->entity != after->entity) return {};
-  return carry_modification(*before, *after, {});
+  return propagate_modification(*before, *after, {});
 }
 
-Result<void, Problem> Propagation::carry_modification(const StoredEntity& before, const StoredEntity& after,
-                                                      const std::function<bool()>& stopping) {
+Result<void, Problem> Propagation::propagate_modification(const StoredEntity& before, const StoredEntity& after,
+                                                          const std::function<bool()>& stopping) {
   return for_each_child(
       *after.entity, [&](const Entity& child, const RelationRules& relation) -> Result<void, Problem> {
         const bool concerned = std::any_of(relation.copies.begin(), relation.copies.end(), [&](const auto* copy) {
           return differs(before.attributes, after.attributes, copy->copy_of->attribute);
         });
         if (!concerned) return {};
-        return settle_children(after, child, relation, false, stopping);
+        return reconcile_children(after, child, relation, false, stopping);
       });
 }
 
-Result<void, Problem> Propagation::carry_arrival(const StoredEntity& after, const std::function<bool()>& stopping) {
+Result<void, Problem> Propagation::propagate_arrival(const StoredEntity& after, const std::function<bool()>& stopping) {
   bool counted = false;
   TRY(for_each_child(*after.entity, [&](const Entity& child, const RelationRules& relation) -> Result<void, Problem> {
     if (!relation.can_precede) return {};
     counted = counted || !relation.counters.empty();
-    return relation.copies.empty() ? Result<void, Problem>() : settle_children(after, child, relation, false, stopping);
+    return relation.copies.empty() ? Result<void, Problem>()
+                                   : reconcile_children(after, child, relation, false, stopping);
   }));
   if (!counted) return {};
-  if (const auto current = TRY(settler_.read(*after.entity, after.key))) TRY(settler_.recount(*current, true));
+  if (const auto current = TRY(reconciler_.read(*after.entity, after.key))) TRY(reconciler_.recount(*current, true));
   return {};
 }
 
-Result<void, Problem> Propagation::carry_removal(const StoredEntity& before, bool expired,
-                                                 const std::function<bool()>& stopping) {
+Result<void, Problem> Propagation::propagate_removal(const StoredEntity& before, bool expired,
+                                                     const std::function<bool()>& stopping) {
   const auto& entity = *before.entity;
-  if (!expired && !settler_.rules().has_children(entity)) return {};  // whoever removed it did all there is to do
-  // By what names it, not by where it lay: a migration moves rows.
-  const auto key = TRY(checked(model::key_of(settler_.model(), entity, before.attributes)));
+  if (!expired && !reconciler_.rules().has_children(entity)) return {};  // the request that removed it did the rest
+  // By its name, not by the key of its row: a migration moves rows.
+  const auto key = TRY(checked(model::key_of(reconciler_.model(), entity, before.attributes)));
   if (!key) return {};
   auto gone = before;
   gone.key = *key;
-  const auto current = TRY(settler_.read(entity, *key));
+  const auto current = TRY(reconciler_.read(entity, *key));
   if (current) {
-    SettleOptions options;
+    ReconcileOptions options;
     options.thorough = true;
-    if (expired) TRY(settler_.settle(*current, options));
-    if (has_counters(entity)) TRY(settler_.recount(*current, true));
+    if (expired) TRY(reconciler_.reconcile(*current, options));
+    if (has_counters(entity)) TRY(reconciler_.recount(*current, true));
   } else if (expired) {
-    TRY(settler_.sweep_remains(gone));
+    TRY(reconciler_.sweep_remains(gone));
   }
   if (expired) TRY(recount_parents(gone));
   return for_each_child(entity, [&](const Entity& child, const RelationRules& relation) -> Result<void, Problem> {
-    const bool concerned = current ? !relation.copies.empty() : follows_parent(relation);
+    const bool concerned = current ? !relation.copies.empty() : relation.follows_parent();
     if (!concerned) return {};
-    return settle_children(gone, child, relation, !current, stopping);
+    return reconcile_children(gone, child, relation, !current, stopping);
   });
 }
 
-// One of the rows of an entity that has several: when the rules still want it, the entity's time has come.
-Result<void, Problem> Propagation::carry_expired_record(const Item& row) {
-  const auto& model = settler_.model();
-  const auto [entity, record] = settler_.type_of(row);
+// One of the rows of an entity that has several.  If the rules still want the row, with this time, the entity has
+// expired.
+Result<void, Problem> Propagation::propagate_expired_record(const Item& row) {
+  const auto& model = reconciler_.model();
+  const auto [entity, record] = reconciler_.type_of(row);
   if (entity == nullptr) return {};
   const auto attributes = model::attributes_of(model, *entity, *record, row);
   const auto key = TRY(checked(model::key_of(model, *entity, attributes)));
-  const auto stored = key ? TRY(settler_.read(*entity, *key)) : std::nullopt;
+  const auto stored = key ? TRY(reconciler_.read(*entity, *key)) : std::nullopt;
   if (!stored) return {};
   const auto rows = TRY(checked(model::rows_of(model, *entity, stored->attributes)));
   const auto expired = std::find_if(rows.begin(), rows.end(), [&](const model::Row& candidate) {
     return candidate.record == record && candidate.key == model::primary_key_of(model.table, row);
   });
-  if (expired == rows.end()) return {};  // meanwhile it has become something else
+  if (expired == rows.end()) return {};  // the entity has changed meanwhile
   const auto& ttl = model.table.ttl_attribute;
   const bool same_time = ttl && !differs(expired->item, row, *ttl);
-  SettleOptions options;
+  ReconcileOptions options;
   options.purge = same_time;
   options.thorough = true;
-  TRY(settler_.settle(*stored, options));
+  TRY(reconciler_.reconcile(*stored, options));
   return {};
 }
 
-Result<void, Problem> Propagation::settle_children(const StoredEntity& parent, const Entity& child,
-                                                   const RelationRules& relation, bool removed,
-                                                   const std::function<bool()>& stopping) {
-  SettleOptions options;
+Result<void, Problem> Propagation::reconcile_children(const StoredEntity& parent, const Entity& child,
+                                                      const RelationRules& relation, bool removed,
+                                                      const std::function<bool()>& stopping) {
+  ReconcileOptions options;
   options.parents = parents_;
   if (removed) options.removed = relation.relation;
   std::optional<Item> start;
   std::optional<Problem> impossible;
   do {
     if (stopped(stopping)) return interrupted();
-    auto page = TRY(settler_.children(parent, child, *relation.relation, start));
-    TRY(unless_impossible(settler_.settle_all(page.children, options), impossible));
+    auto page = TRY(reconciler_.children(parent, child, *relation.relation, start));
+    TRY(unless_impossible(reconciler_.reconcile_all(page.children, options), impossible));
     start = std::move(page.next);
   } while (start);
   if (impossible) return std::move(*impossible);
@@ -186,12 +184,12 @@ Result<void, Problem> Propagation::settle_children(const StoredEntity& parent, c
 }
 
 Result<void, Problem> Propagation::recount_parents(const StoredEntity& child) {
-  for (const auto& relation : settler_.rules().of(*child.entity).relations) {
+  for (const auto& relation : reconciler_.rules().of(*child.entity).relations) {
     if (relation.counters.empty()) continue;
     const auto key =
-        TRY(checked(model::parent_key(settler_.model(), *child.entity, *relation.relation, child.attributes)));
-    const auto parent = key ? TRY(settler_.read(*relation.parent, *key)) : std::nullopt;
-    if (parent) TRY(settler_.recount(*parent, true));
+        TRY(checked(model::parent_key(reconciler_.model(), *child.entity, *relation.relation, child.attributes)));
+    const auto parent = key ? TRY(reconciler_.read(*relation.parent, *key)) : std::nullopt;
+    if (parent) TRY(reconciler_.recount(*parent, true));
   }
   return {};
 }

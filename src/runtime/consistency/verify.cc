@@ -19,7 +19,7 @@ constexpr std::string_view kReservationType = "unique";
 
 // Whose reservation a row is: its `Of` holds the owner's key as JSON.
 std::optional<Item> owner_of(const Item& reservation) {
-  const auto* content = reservation.find("Of");
+  const auto* content = reservation.find(kReservationOwner);
   const auto* text = content != nullptr ? content->as_string() : nullptr;
   value::JsonParser parser;
   const auto json = parser.parse(text != nullptr ? *text : "");
@@ -29,7 +29,7 @@ std::optional<Item> owner_of(const Item& reservation) {
 
 class Verification {
  public:
-  Verification(Settler& settler, const VerifyOptions& options) : settler_(settler), options_(options) {}
+  Verification(Reconciler& reconciler, const VerifyOptions& options) : reconciler_(reconciler), options_(options) {}
 
   Result<VerifyResult, Problem> run() {
     ScanRequest request;
@@ -39,7 +39,7 @@ class Verification {
     request.page.limit = kPageRows;
     start = options_.start;
     do {
-      auto page = TRY(settler_.dynamo().scan(request));
+      auto page = TRY(reconciler_.dynamo().scan(request));
       for (const auto& row : page.items) {
         TRY(look_at_unless_busy(row));
       }
@@ -52,7 +52,7 @@ class Verification {
   }
 
   Result<VerifyResult, Problem> run_at(const Item& key) {
-    if (const auto row = TRY(settler_.dynamo().get(model().table.name, key))) {
+    if (const auto row = TRY(reconciler_.dynamo().get(model().table.name, key))) {
       TRY(look_at_unless_busy(*row));
     }
     result_.complete = true;
@@ -60,7 +60,7 @@ class Verification {
   }
 
  private:
-  const model::Model& model() const { return settler_.model(); }
+  const model::Model& model() const { return reconciler_.model(); }
 
   Result<void, Problem> look_at_unless_busy(const Item& row) {
     ++result_.rows;
@@ -78,7 +78,7 @@ class Verification {
 
   // What the rules give cannot be stored: a key that is too long, a sum of too many digits.
   void tell_impossible(const Item& row, const Item& key, const std::string& problem) {
-    const auto [entity, record] = settler_.type_of(row);
+    const auto [entity, record] = reconciler_.type_of(row);
     tell({{.kind = Finding::Kind::Key,
            .entity = entity != nullptr ? entity->name : std::string(),
            .key = key,
@@ -93,13 +93,13 @@ class Verification {
     const auto* type = content != nullptr ? content->as_string() : nullptr;
     if (type == nullptr) return {};  // of another model that shares the table
     if (*type == kReservationType) return look_at_reservation(row);
-    const auto [entity, record] = settler_.type_of(row);
+    const auto [entity, record] = reconciler_.type_of(row);
     if (entity == nullptr) return {};
     if (record != &entity->main()) return look_at_record(row, *entity, *record);
-    return look_at_entity(*settler_.entity_of(row));
+    return look_at_entity(*reconciler_.entity_of(row));
   }
 
-  SettleOptions settle_options() const {
+  ReconcileOptions reconcile_options() const {
     return {.parents = options_.parents,
             .removed = nullptr,
             .purge = false,
@@ -110,30 +110,31 @@ class Verification {
 
   Result<void, Problem> look_at_entity(const StoredEntity& scanned) {
     std::optional<StoredEntity> stored = scanned;
-    if (!TRY(settler_.examine(*stored, settle_options())).empty()) {
-      stored = TRY(settler_.read(*scanned.entity, scanned.key));
+    if (!TRY(reconciler_.examine(*stored, reconcile_options())).empty()) {
+      stored = TRY(reconciler_.read(*scanned.entity, scanned.key));
       if (!stored) return {};
-      tell(options_.repair ? TRY(settler_.settle(*stored, settle_options()))
-                           : TRY(settler_.examine(*stored, settle_options())));
+      tell(options_.repair ? TRY(reconciler_.reconcile(*stored, reconcile_options()))
+                           : TRY(reconciler_.examine(*stored, reconcile_options())));
       // Where it is now, if it is still there.
       const auto key = TRY(checked(model::key_of(model(), *scanned.entity, stored->attributes)));
-      stored = TRY(settler_.read(*scanned.entity, options_.repair && key ? *key : scanned.key));
+      stored = TRY(reconciler_.read(*scanned.entity, options_.repair && key ? *key : scanned.key));
       if (!stored) return {};
     }
     // Children that have yet to be moved to where they are looked for cannot be counted.
-    if (options_.parents == SettleOptions::Parents::Ignored || !options_.count) return {};
-    tell(TRY(settler_.recount(*stored, options_.repair, options_.unkept)));
+    if (options_.parents == ReconcileOptions::Parents::Ignored || !options_.count) return {};
+    tell(TRY(reconciler_.recount(*stored, options_.repair, options_.unkept)));
     return {};
   }
 
-  // A row beside the main one.  That it is as it should be is seen from the main row; here it is whether it should be there.
+  // A row beside the main one.  That it is as it should be is seen from the main row; here it is whether it should be
+  // there.
   Result<void, Problem> look_at_record(const Item& row, const Entity& entity, const model::Record& record) {
     const auto key = model::primary_key_of(model().table, row);
     const auto attributes = model::attributes_of(model(), entity, record, row);
     const auto main_key = model::key_of(model(), entity, attributes);
     if (!main_key || !*main_key) return {};  // it does not say whose it is
     const auto superfluous = [&]() -> Result<bool, Problem> {
-      stored_ = TRY(settler_.read(entity, **main_key));
+      stored_ = TRY(reconciler_.read(entity, **main_key));
       if (!stored_) return true;
       const auto rows = model::rows_of(model(), entity, stored_->attributes);
       if (!rows) return false;
@@ -154,7 +155,7 @@ class Verification {
     });
     if (entity == entities.end()) return {};
     const auto superfluous = [&]() -> Result<bool, Problem> {
-      stored_ = TRY(settler_.read(*entity, *owner_key));
+      stored_ = TRY(reconciler_.read(*entity, *owner_key));
       if (!stored_) return true;
       const auto claims = model::reservations_of(model(), *entity, stored_->attributes);
       if (!claims) return false;
@@ -167,13 +168,14 @@ class Verification {
     Finding::Kind kind;
     std::string name;
   };
-  // A row that belongs to an entity which does not want it: confirmed, reported, and removed while both stay as they are.
+  // A row that belongs to an entity which does not want it: confirmed, reported, and removed while both stay as they
+  // are.
   template <typename Superfluous>
   Result<void, Problem> remove_if(const Item& row, const Entity& entity, const What& what, const Item& owner,
                                   Superfluous superfluous) {
     if (!TRY(superfluous())) return {};
     const auto key = model::primary_key_of(model().table, row);
-    const auto now = TRY(settler_.dynamo().get(model().table.name, key));
+    const auto now = TRY(reconciler_.dynamo().get(model().table.name, key));
     if (now != row || !TRY(superfluous())) return {};
     if (options_.repair) {
       WritePlan plan(model().table);
@@ -189,7 +191,7 @@ class Verification {
         plan.require(owner, {.kind = Requirement::Kind::Absent});
       }
       // Stale: somebody is at work there; the row is looked at again when the next verification comes by.
-      if (TRY(plan.commit(settler_.dynamo())) == WritePlan::Commit::Stale) return {};
+      if (TRY(plan.commit(reconciler_.dynamo())) == WritePlan::Commit::Stale) return {};
     }
     tell({{.kind = what.kind,
            .entity = entity.name,
@@ -209,7 +211,7 @@ class Verification {
     }
   }
 
-  Settler& settler_;
+  Reconciler& reconciler_;
   const VerifyOptions& options_;
   VerifyResult result_;
   std::optional<StoredEntity> stored_;  // the owner of the row that is being looked at
@@ -217,11 +219,11 @@ class Verification {
 
 }  // namespace
 
-Result<VerifyResult, Problem> verify(Settler& settler, const VerifyOptions& options) {
-  return Verification(settler, options).run();
+Result<VerifyResult, Problem> verify(Reconciler& reconciler, const VerifyOptions& options) {
+  return Verification(reconciler, options).run();
 }
 
-Result<VerifyResult, Problem> repair_wholly(Settler& settler, VerifyOptions options) {
+Result<VerifyResult, Problem> repair_wholly(Reconciler& reconciler, VerifyOptions options) {
   options.repair = true;
   std::set<std::string> told;  // what cannot be repaired
   options.report = [&, report = std::move(options.report)](const Finding& finding, bool repaired) {
@@ -230,7 +232,7 @@ Result<VerifyResult, Problem> repair_wholly(Settler& settler, VerifyOptions opti
   };
   VerifyResult all{.rows = 0, .findings = 0, .repaired = 0, .passes = 0, .complete = false};
   for (bool again = true; again && all.passes < kRepairPasses;) {
-    const auto pass = TRY(verify(settler, options));
+    const auto pass = TRY(verify(reconciler, options));
     ++all.passes;
     all.rows = pass.rows;
     all.repaired += pass.repaired;
@@ -241,8 +243,8 @@ Result<VerifyResult, Problem> repair_wholly(Settler& settler, VerifyOptions opti
   return all;
 }
 
-Result<VerifyResult, Problem> verify_row(Settler& settler, const VerifyOptions& options, const Item& key) {
-  return Verification(settler, options).run_at(key);
+Result<VerifyResult, Problem> verify_row(Reconciler& reconciler, const VerifyOptions& options, const Item& key) {
+  return Verification(reconciler, options).run_at(key);
 }
 
 }  // namespace stator::runtime

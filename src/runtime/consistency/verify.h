@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "stator/runtime/consistency/settler.h"
+#include "stator/runtime/consistency/reconciler.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
@@ -14,15 +14,16 @@ namespace stator::runtime {
 struct VerifyOptions {
   bool repair = false;
   std::optional<value::Item> start;  // goes on behind this row
-  SettleOptions::Parents parents = SettleOptions::Parents::Enforced;
+  ReconcileOptions::Parents parents = ReconcileOptions::Parents::Enforced;
   bool count = true;                                          // counters, too, where parents are not ignored
-  const std::set<const model::Attribute*>* unkept = nullptr;  // see Settler::recount
-  // What a migration changes in the attributes first, and where it looks for parents; see SettleOptions.
-  decltype(SettleOptions::adapt) adapt;
-  decltype(SettleOptions::former_place) former_place;
+  const std::set<const model::Attribute*>* unkept = nullptr;  // see Reconciler::recount
+  // What a migration changes in the attributes first, and where it looks for parents; see ReconcileOptions.
+  decltype(ReconcileOptions::adapt) adapt;
+  decltype(ReconcileOptions::former_place) former_place;
   // Called for each finding: as it is made, or after it has been repaired.
   std::function<void(const Finding&, bool repaired)> report;
-  // Called for a row that others kept changing, to be looked at again later; empty: that ends the verification with a problem.
+  // Called for a row that others kept changing, to be looked at again later; empty: that ends the verification with a
+  // problem.
   std::function<void(const value::Item& key)> busy;
   // Called after each page with the last row of it and how many rows have been looked at; false stops.
   std::function<bool(const value::Item& last, std::uint64_t rows)> progress;
@@ -36,20 +37,21 @@ struct VerifyResult {
   bool complete = false;  // false: stopped by `progress`
 };
 
-// Walks the whole table and compares every row with what the model's rules say: copies, derived attributes, keys, types and TTLs,
-// the other records of an entity, reservations, counters and sums, and rows whose parent is gone.
+// Walks the whole table and compares every row with what the model's rules say: copies, derived attributes, keys, types
+// and TTLs, the other records of an entity, reservations, counters and sums, and rows whose parent is gone.
 //
-// It looks at one row at a time, so it takes no more memory for a large table than for a small one: an entity's parents and other
-// rows are read by key, its children, where it counts them, by the query that finds them.  Writes may go on.  Every finding
-// was seen twice, the second time in rows that were read consistently; a repair is conditioned on what it was computed from.
-// A copy whose source has just changed is a finding until the consistency manager has carried that change.
-Result<VerifyResult, Problem> verify(Settler& settler, const VerifyOptions& options);
-// Repairs until a pass finds nothing that it can repair, at most kRepairPasses times: a row that was put right can be what others
-// copy, and those may lie before it.  Findings and repairs are those of all passes, but what cannot be repaired is told once.
-// `complete` is false when the last pass still repaired something.
-Result<VerifyResult, Problem> repair_wholly(Settler& settler, VerifyOptions options);
+// It looks at one row at a time, so it takes no more memory for a large table than for a small one: an entity's parents
+// and other rows are read by key, its children, where it counts them, by the query that finds them.  Writes may go on.
+// Every finding was seen twice, the second time in rows that were read consistently; a repair is conditioned on what it
+// was computed from.  A copy whose source has just changed is a finding until the consistency manager has propagated
+// that change.
+Result<VerifyResult, Problem> verify(Reconciler& reconciler, const VerifyOptions& options);
+// Repairs until a pass finds nothing that it can repair, at most kRepairPasses times: a row that was put right can be
+// what others copy, and those may lie before it.  Findings and repairs are those of all passes, but what cannot be
+// repaired is told once.  `complete` is false when the last pass still repaired something.
+Result<VerifyResult, Problem> repair_wholly(Reconciler& reconciler, VerifyOptions options);
 inline constexpr unsigned kRepairPasses = 10;
 // The same as verify for the row at one key, if there is one.
-Result<VerifyResult, Problem> verify_row(Settler& settler, const VerifyOptions& options, const value::Item& key);
+Result<VerifyResult, Problem> verify_row(Reconciler& reconciler, const VerifyOptions& options, const value::Item& key);
 
 }  // namespace stator::runtime

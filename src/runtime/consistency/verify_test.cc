@@ -126,12 +126,12 @@ TEST_F(VerifyTest, FindsReferencesToAParentThatIsGone) {
 }
 
 Strings findings_of(World& world, const model::Model& model, bool repair) {
-  Settler settler(model, world.dynamo(), world.random());
+  Reconciler reconciler(model, world.dynamo(), world.random());
   Strings found;
   VerifyOptions options;
   options.repair = repair;
   options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
-  EXPECT_EQ(told(verify(settler, options)), "ok");
+  EXPECT_EQ(told(verify(reconciler, options)), "ok");
   return found;
 }
 
@@ -204,11 +204,11 @@ TEST(Verify, RepairsCopiesOfCopiesUntilNothingIsLeft) {
   write.item.set("word", text("goodbye"));
   ASSERT_TRUE(world.dynamo().write(write).ok());
 
-  Settler settler(world.model(), world.dynamo(), world.random());
+  Reconciler reconciler(world.model(), world.dynamo(), world.random());
   Strings repaired;
   VerifyOptions options;
   options.report = [&](const Finding& finding, bool) { repaired.push_back(finding.entity); };
-  const auto result = repair_wholly(settler, options);
+  const auto result = repair_wholly(reconciler, options);
   ASSERT_EQ(told(result), "ok");
   EXPECT_EQ(repaired, (Strings{"ECHO", "FAINT"}));
   EXPECT_EQ(result->passes, 3U) << "and one that finds nothing";
@@ -223,11 +223,11 @@ TEST_F(VerifyTest, TellsWhatNobodyCanRepairOnceInHoweverManyPasses) {
   twin.set("ItemId", text("00000000-0000-4000-8000-000000000000"));
   twin.set("SK", text("item#" + *home.find("LibraryId")->as_string() + "#00000000-0000-4000-8000-000000000000"));
   shelf.put(twin);
-  Settler settler(shelf.world.model(), shelf.world.dynamo(), shelf.world.random());
+  Reconciler reconciler(shelf.world.model(), shelf.world.dynamo(), shelf.world.random());
   unsigned unrepaired = 0;
   VerifyOptions options;
   options.report = [&](const Finding&, bool done) { unrepaired += done ? 0 : 1; };
-  const auto result = repair_wholly(settler, options);
+  const auto result = repair_wholly(reconciler, options);
   ASSERT_EQ(told(result), "ok");
   EXPECT_GT(result->passes, 1U) << "counters and keys are put right";
   EXPECT_EQ(result->findings - result->repaired, 1U) << "its unique number";
@@ -299,14 +299,14 @@ class ExpiryTest : public ::testing::Test {
     world.made("STORY", {{"id", text("1")}, {"author", text("ann")}, {"title", text("Dawn")}}, the_system());
   }
   Strings findings(bool repair) {
-    Settler settler(world.model(), world.dynamo(), world.random());
+    Reconciler reconciler(world.model(), world.dynamo(), world.random());
     Strings found;
     VerifyOptions options;
     options.repair = repair;
     options.report = [&](const Finding& finding, bool) {
       found.push_back(std::string(finding_name(finding.kind)) + " " + finding.what);
     };
-    EXPECT_EQ(told(verify(settler, options)), "ok");
+    EXPECT_EQ(told(verify(reconciler, options)), "ok");
     return found;
   }
   // As the database's TTL does it.
@@ -317,9 +317,9 @@ class ExpiryTest : public ::testing::Test {
     change.expired = true;
     ASSERT_TRUE(change.before);
     erase(pk, sk);
-    Settler settler(world.model(), world.dynamo(), world.random());
-    EXPECT_EQ(told(Propagation(settler).carry(change)), "ok");
-    EXPECT_EQ(told(Propagation(settler).carry(change)), "ok") << "and a second time";
+    Reconciler reconciler(world.model(), world.dynamo(), world.random());
+    EXPECT_EQ(told(Propagation(reconciler).propagate(change)), "ok");
+    EXPECT_EQ(told(Propagation(reconciler).propagate(change)), "ok") << "and a second time";
   }
   void erase(std::string_view pk, std::string_view sk) {
     Write write;

@@ -55,8 +55,8 @@ class Migration {
         clock_(clock),
         dynamo_(client, random),
         table_(dynamo_, clock, to),
-        settler_(to, dynamo_, random),
-        propagation_(settler_, SettleOptions::Parents::Copied),
+        reconciler_(to, dynamo_, random),
+        propagation_(reconciler_, ReconcileOptions::Parents::Copied),
         new_counters_(new_counters(from, to)),
         tell_progress_(progress) {
     for (const auto& step : plan.steps) plan_text_ += step.text + "\n";
@@ -97,12 +97,12 @@ class Migration {
     for (const auto& record : old.records) {
       const bool taken = to_.find_row_type(record.type).first != nullptr;
       const auto* now = &record == &old.main() ? &entity->main() : entity->find_record(record.name);
-      if (!taken && now != nullptr) settler_.accept_type(record.type, *entity, *now);
+      if (!taken && now != nullptr) reconciler_.accept_type(record.type, *entity, *now);
     }
   }
 
-  // Where the same migration was interrupted: its step, and the row behind which that goes on.  From the beginning when so much
-  // time has passed that the stream no longer tells all that was written meanwhile.
+  // Where the same migration was interrupted: its step, and the row behind which that goes on.  From the beginning when
+  // so much time has passed that the stream no longer tells all that was written meanwhile.
   Result<std::optional<Item>, Problem> resume() {
     const auto row = TRY(table_.row(kMigrationRow));
     const auto* plan = row ? row->find("Plan") : nullptr;
@@ -132,7 +132,7 @@ class Migration {
       case MigrationStep::Kind::DropIndex: return drop_index(step.subject);
       case MigrationStep::Kind::EnableTtl: return enable_ttl(step.subject);
       case MigrationStep::Kind::ChangeStream: return change_stream();
-      case MigrationStep::Kind::RewriteRows: return walk(SettleOptions::Parents::Ignored, start);
+      case MigrationStep::Kind::RewriteRows: return walk(ReconcileOptions::Parents::Ignored, start);
       case MigrationStep::Kind::CheckRows: return check_rows(start);
     }
     return {};
@@ -151,38 +151,38 @@ class Migration {
     return {};
   }
 
-  Result<void, Problem> drain(SettleOptions::Parents parents, ChangeFollower::Time until, WallTime upto) {
+  Result<void, Problem> drain(ReconcileOptions::Parents parents, ChangeFollower::Time until, WallTime upto) {
     if (!follower_) return {};
     const auto handle = [&](const std::vector<Change>& changes) { return rewrite_changed(changes, parents); };
     return follower_->drain(handle, until, upto);
   }
 
   // Some of it: so that little is left for the end, and nothing gets so old that the stream forgets it.
-  Result<void, Problem> catch_up(SettleOptions::Parents parents) {
+  Result<void, Problem> catch_up(ReconcileOptions::Parents parents) {
     return drain(parents, std::chrono::steady_clock::now() + kCatchUpTime, WallTime::max());
   }
 
   // All that had happened when this began, and what happens meanwhile until nothing is left or others are too fast.
-  Result<void, Problem> catch_up_wholly(SettleOptions::Parents parents) {
+  Result<void, Problem> catch_up_wholly(ReconcileOptions::Parents parents) {
     const auto upto = SystemClock().now() + kClockSlack;
     for (unsigned attempt = 1; attempt <= kMaxPasses; ++attempt) {
       TRY(drain(parents, ChangeFollower::Time::max(), upto));
       if (postponed_.empty() && uncounted_.empty()) return {};
       auto again = std::exchange(postponed_, {});
       again.merge(std::exchange(uncounted_, {}));
-      for (const auto& [text, key] : again) TRY(verify_row(settler_, walk_options(parents), key));
+      for (const auto& [text, key] : again) TRY(verify_row(reconciler_, walk_options(parents), key));
     }
     return postponed_.empty() ? Result<void, Problem>() : contention();
   }
 
   // A change only tells where to look.  What it means to other rows is looked at once all rows are in their places.
-  Result<void, Problem> rewrite_changed(const std::vector<Change>& changes, SettleOptions::Parents parents) {
+  Result<void, Problem> rewrite_changed(const std::vector<Change>& changes, ReconcileOptions::Parents parents) {
     std::map<std::string, Item> keys;  // each once: it is the row as it is now that matters
     for (const auto& change : changes) {
       if (change.unreadable) return Problem(*change.unreadable);
       keys.emplace(key_text(change.keys), change.keys);
       if (change.before) collect_former(*change.before, keys);
-      if (parents == SettleOptions::Parents::Ignored) continue;
+      if (parents == ReconcileOptions::Parents::Ignored) continue;
       collect_uncounted(change);
       for (const auto* image : {&change.before, &change.after}) {
         if (*image) TRY(collect_uncounted_parents(**image));
@@ -190,15 +190,16 @@ class Migration {
     }
     auto options = walk_options(parents);
     options.count = false;  // once for all changes, in the end: a parent can have many children
-    for (const auto& [text, key] : keys) TRY(verify_row(settler_, options, key));
-    if (parents == SettleOptions::Parents::Ignored) return {};
-    for (const auto& change : changes) TRY(propagation_.carry_copies(change));
+    for (const auto& [text, key] : keys) TRY(verify_row(reconciler_, options, key));
+    if (parents == ReconcileOptions::Parents::Ignored) return {};
+    for (const auto& change : changes) TRY(propagation_.propagate_copies(change));
     return {};
   }
 
-  // A program of the old model does not know which rows and reservations the new one gave an entity that it changes or removes.
+  // A program of the old model does not know which rows and reservations the new one gave an entity that it changes or
+  // removes.
   void collect_former(const Item& row, std::map<std::string, Item>& keys) const {
-    const auto former = settler_.entity_of(row);
+    const auto former = reconciler_.entity_of(row);
     if (!former) return;
     // What cannot be computed was not there.
     const auto rows = model::rows_of(to_, *former->entity, former->attributes);
@@ -213,7 +214,7 @@ class Migration {
 
   // A program of the old model does not keep all counters of an entity that it makes, or makes anew.
   void collect_uncounted(const Change& change) {
-    const auto now = change.after ? settler_.entity_of(*change.after) : std::nullopt;
+    const auto now = change.after ? reconciler_.entity_of(*change.after) : std::nullopt;
     if (!now) return;
     const auto value_of = [](const std::optional<Item>& image, const std::string& name) {
       return image ? image->find(name) : nullptr;
@@ -229,9 +230,9 @@ class Migration {
   }
 
   Result<void, Problem> collect_uncounted_parents(const Item& row) {
-    const auto child = settler_.entity_of(row);
+    const auto child = reconciler_.entity_of(row);
     if (!child) return {};
-    for (const auto& relation : settler_.rules().of(*child->entity).relations) {
+    for (const auto& relation : reconciler_.rules().of(*child->entity).relations) {
       const bool concerned = std::any_of(relation.counters.begin(), relation.counters.end(), [&](const auto& counter) {
         return new_counters_.contains(counter.attribute);
       });
@@ -245,7 +246,7 @@ class Migration {
   Result<void, Problem> check_rows(std::optional<Item> start) {
     for (unsigned pass = 1;; ++pass) {
       const auto before = report_.rewritten;
-      TRY(walk(SettleOptions::Parents::Enforced, std::exchange(start, std::nullopt)));
+      TRY(walk(ReconcileOptions::Parents::Enforced, std::exchange(start, std::nullopt)));
       // Without a stream, until a pass finds nothing.
       if (follower_ || report_.rewritten == before || !report_.unresolved.empty() || pass == kMaxPasses) return {};
     }
@@ -311,7 +312,7 @@ class Migration {
     return follow(true);
   }
 
-  VerifyOptions walk_options(SettleOptions::Parents parents) {
+  VerifyOptions walk_options(ReconcileOptions::Parents parents) {
     VerifyOptions options;
     options.repair = true;
     options.parents = parents;
@@ -336,7 +337,7 @@ class Migration {
     if (!known) report_.unresolved.push_back(finding);
   }
 
-  Result<void, Problem> walk(SettleOptions::Parents parents, const std::optional<Item>& start) {
+  Result<void, Problem> walk(ReconcileOptions::Parents parents, const std::optional<Item>& start) {
     auto options = walk_options(parents);
     options.start = start;
     std::optional<Problem> problem;
@@ -355,7 +356,7 @@ class Migration {
       if (!noted) problem = noted.error();
       return noted.ok();
     };
-    TRY(verify(settler_, options));
+    TRY(verify(reconciler_, options));
     if (problem) return std::move(*problem);
     return {};
   }
@@ -395,7 +396,7 @@ class Migration {
   const Clock& clock_;
   Dynamo dynamo_;
   ConsistencyTable table_;
-  Settler settler_;
+  Reconciler reconciler_;
   Propagation propagation_;
   const std::set<const model::Attribute*> new_counters_;
   std::int64_t since_ms_ = 0;               // changes from then on are followed

@@ -10,7 +10,7 @@
 #include "stator/base/random.h"
 #include "stator/client/client.h"
 #include "stator/model/model.h"
-#include "stator/runtime/consistency/settler.h"
+#include "stator/runtime/consistency/reconciler.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
@@ -53,21 +53,24 @@ struct MigrationReport {
   std::vector<Finding> unresolved;  // a unique value that two rows have, a place that is taken: a person has to decide
 };
 
-// Carries a plan out while the table is being served.  Where it was interrupted it goes on: progress is in the consistency table.
+// Carries a plan out while the table is being served.  Where it was interrupted it goes on: progress is in the
+// consistency table.
 //
-// New indexes come first, then rows in their new form, then old indexes go, so a program of the old model works until rows are
-// rewritten, and one of the new model finds each row in its new form as soon as that row has been.  Every row is rewritten
-// conditionally, by the same rules as repair.
+// New indexes come first, then rows in their new form, then old indexes go, so a program of the old model works until
+// rows are rewritten, and one of the new model finds each row in its new form as soon as that row has been.  Every row
+// is rewritten conditionally, by the same rules as repair.
 //
-// A manager that carries the deletion of a parent while children are on their way to where it looks for them does not find them, so
-// the last step on rows lets them go.  Only those whose parent is nowhere, where the old model has it included, and only through
-// relations that the old model keeps in the same way: otherwise no row is deleted because its parent is missing.
+// A manager that propagates the deletion of a parent while children are on their way to where it looks for them does
+// not find them, so the last step on rows lets them go.  Only those whose parent is nowhere, where the old model has it
+// included, and only through relations that the old model keeps in the same way: otherwise no row is deleted because
+// its parent is missing.
 //
-// The table's stream is followed meanwhile: what a program of the old model had acknowledged before the last step on rows ended is in
-// its new form as well.  What it writes later needs another run, with the same plan, which does no harm however often.
+// The table's stream is followed meanwhile: what a program of the old model had acknowledged before the last step on
+// rows ended is in its new form as well.  What it writes later needs another run, with the same plan, which does no
+// harm however often.
 //
-// A row that cannot be put where it belongs, or whose unique value another row has, stays as it is and is in the report; then the
-// steps behind are not begun.
+// A row that cannot be put where it belongs, or whose unique value another row has, stays as it is and is in the
+// report; then the steps behind are not begun.
 Result<MigrationReport, Problem> migrate(const model::Model& from, const model::Model& to, const MigrationPlan& plan,
                                          client::Client& client, const Clock& clock, Random& random,
                                          const std::function<void(const MigrationProgress&)>& progress = {});

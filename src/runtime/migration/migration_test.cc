@@ -37,11 +37,11 @@ Strings migrate_to(Shelf& shelf, const model::Model& to) {
   const auto migrated = migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
   EXPECT_EQ(told(migrated), "ok");
   EXPECT_TRUE(migrated->complete);
-  Settler settler(to, shelf.world.dynamo(), shelf.world.random());
+  Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
   Strings found;
   VerifyOptions options;
   options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
-  EXPECT_EQ(told(verify(settler, options)), "ok");
+  EXPECT_EQ(told(verify(reconciler, options)), "ok");
   return found;
 }
 
@@ -393,10 +393,10 @@ Strings migrate_beside_old_program(const std::string& yaml, const std::string& s
     if (expected == old.titles().end()) continue;
     EXPECT_EQ(*row.find("Title"), text(expected->second));
   }
-  Settler settler(to, shelf.world.dynamo(), shelf.world.random());
+  Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
   VerifyOptions options;
   options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
-  EXPECT_EQ(told(verify(settler, options)), "ok");
+  EXPECT_EQ(told(verify(reconciler, options)), "ok");
   return found;
 }
 

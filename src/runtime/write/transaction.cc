@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stator/runtime/problem.h"
+#include "stator/runtime/rules/requirements.h"
 
 namespace stator::runtime {
 namespace {
@@ -19,7 +20,7 @@ void strip_transient(const Entity& entity, Item& attributes) {
   }
 }
 
-// Whether nothing differs but what drifts, and what is derived from it.
+// Whether only attributes that drift differ, and derived ones.
 bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) {
   return std::all_of(entity.attributes.begin(), entity.attributes.end(), [&](const model::Attribute& attribute) {
     const auto* left = a.find(attribute.name);
@@ -31,6 +32,12 @@ bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) 
 
 }  // namespace
 
+Problem exists_already(const Entity& entity) { return conflict("Exists", "this " + entity.name + " is there already"); }
+
+Problem in_use(const Entity& entity, model::ValueProblem detail) {
+  return conflict("InUse", "this " + entity.name + " is in use", {std::move(detail)});
+}
+
 std::uint64_t version_of(const model::TableDesign& table, const Item& attributes) {
   return static_cast<std::uint64_t>(attributes.integer(table.version_attribute));
 }
@@ -38,7 +45,7 @@ std::uint64_t version_of(const model::TableDesign& table, const Item& attributes
 Transaction::Transaction(Context& context, bool consistent)
     : context_(context), model_(*context.model), consistent_(consistent), plan_(context.model->table) {}
 
-// ------------------------------------------------------------------------------------------------------------------- reading
+// ------------------------------------------------------------------------------------------------------------- reading
 
 Draft* Transaction::find(const Item& key) {
   const auto found = std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& draft) { return draft.key == key; });
@@ -75,20 +82,15 @@ Result<Draft*, Problem> Transaction::load_key(const Entity& entity, const Item& 
 void Transaction::depend_on(const Draft& draft, const std::set<std::string>& attributes) {
   if (!draft.before) return;
   const auto& entity = *draft.entity;
-  const auto is_as_before = [&](const std::string& name) {
-    const auto* seen = draft.before->find(name);
-    plan_.require(draft.key, {.kind = Requirement::Kind::Is,
-                              .attribute = name,
-                              .value = seen == nullptr ? std::nullopt : std::optional(*seen)});
+  const auto require_as_read = [&](const std::string& name) {
+    plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
   };
-  plan_.require(draft.key, {.kind = Requirement::Kind::Is,
-                            .attribute = model_.table.type_attribute,
-                            .value = AttributeValue::string(entity.main().type)});
-  if (entity.versioned) is_as_before(model_.table.version_attribute);
+  plan_.require(draft.key, attribute_is(model_.table.type_attribute, AttributeValue::string(entity.main().type)));
+  if (entity.versioned) require_as_read(model_.table.version_attribute);
   const auto& rules = context_.rules.of(entity);
   for (const auto& name : attributes) {
     if (entity.find_attribute(name) == nullptr || rules.identity.contains(name)) continue;
-    if (!entity.versioned || rules.drifting.contains(name)) is_as_before(name);
+    if (!entity.versioned || rules.drifting.contains(name)) require_as_read(name);
   }
 }
 
@@ -100,29 +102,24 @@ Result<void, Problem> Transaction::depend_on_absence(const Entity& entity, const
 Result<void, Problem> Transaction::depend_on_absence_at(const Entity& entity, const Item& key) {
   if (find(key) != nullptr) return {};
   const auto& row = *TRY(read(key));
-  if (!row) {
-    plan_.require(key, {.kind = Requirement::Kind::Absent});
-  } else {  // of another type
-    plan_.require(key, {.kind = Requirement::Kind::IsNot,
-                        .attribute = model_.table.type_attribute,
-                        .value = AttributeValue::string(entity.main().type)});
-  }
+  const auto type = AttributeValue::string(entity.main().type);
+  plan_.require(key, row ? attribute_is_not(model_.table.type_attribute, type) : row_absent());
   return {};
 }
 
 Result<void, Problem> Transaction::retry_when_taken(const Draft& draft) {
   const auto& row = *TRY(read(draft.key));
   if (!row) {
-    plan_.require(draft.key, {.kind = Requirement::Kind::Absent});
+    plan_.require(draft.key, row_absent());
     return {};
   }
   const auto* type = row->find(model_.table.type_attribute);
   const bool is_one = type != nullptr && *type == AttributeValue::string(draft.entity->main().type);
   if (is_one) return not_found(draft.entity->name);
-  return {};  // something else has that key, which the commit refuses
+  return {};  // a row of another type has that key, and the commit refuses
 }
 
-// ------------------------------------------------------------------------------------------------------------------ changing
+// ------------------------------------------------------------------------------------------------------------ changing
 
 Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attributes, Source source) {
   auto problems = check_new(entity, attributes, source);
@@ -142,8 +139,9 @@ Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attribute
   check_named(entity, attributes, problems);
   if (!problems.empty()) return invalid(std::move(problems));
   if (entity.versioned) {
-    // What comes again does not begin with a version that a former one had: who has read that one would change this.
-    const auto first = context_.rules.of(entity).comes_once ? 1 : context_.generator.milliseconds();
+    // A name that can be reused does not begin with a version that a former entity had: a client that has read the
+    // former one would change this one.
+    const auto first = context_.rules.of(entity).never_recreated ? 1 : context_.generator.milliseconds();
     attributes.set(model_.table.version_attribute, AttributeValue::number(first));
   }
 
@@ -154,28 +152,28 @@ Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attribute
   strip_transient(entity, attributes);
   const auto key = TRY(checked(model::key_of(model_, entity, attributes)));
   if (!key) return invalid("something that names the " + entity.name + " is missing");
-  if (find(*key) != nullptr) return conflict("Exists", "this " + entity.name + " is there already");
-  if (TRY(has_heirs(entity, *key, attributes))) {
+  if (find(*key) != nullptr) return exists_already(entity);
+  if (TRY(has_orphans(entity, *key, attributes))) {
     return conflict("StillGoing", "what belonged to the former " + entity.name + " is still being removed; try again");
   }
-  // Whoever was faster with this number takes nothing away: there is another.
-  if (named_by_number) plan_.require(*key, {.kind = Requirement::Kind::Absent});
+  // When another request takes this number first, the transaction starts again with the next one.
+  if (named_by_number) plan_.require(*key, row_absent());
   auto& draft = drafts_.emplace_back();
   draft.entity = &entity;
   draft.key = *key;
   draft.by_user = true;
-  TRY(shift(draft, std::move(attributes)));
+  TRY(apply(draft, std::move(attributes)));
   return &draft;
 }
 
-// A key with alternatives may do without some of the names.
+// A key with alternatives may need only some of the naming attributes.
 void Transaction::check_named(const Entity& entity, const Item& attributes,
                               std::vector<model::ValueProblem>& problems) const {
   std::vector<model::ValueProblem> missing;
   for (const auto& name : context_.rules.of(entity).identity) {
     const auto* attribute = entity.find_attribute(name);
     if (attribute == nullptr || attributes.find(name) != nullptr) continue;
-    if (attribute->computed() || attribute->next) return;  // it comes later
+    if (attribute->computed() || attribute->next) return;  // it is filled in later
     if (!attribute->required) missing.push_back({name, "is required"});
   }
   if (missing.empty()) return;
@@ -198,7 +196,7 @@ Result<void, Problem> Transaction::change(Draft& draft, const model::PlainObject
     }
   }
   for (const auto& [name, content] : given.values) to.set(name, content);
-  for (const auto& attribute : entity.attributes) {  // what lacked it before was let in then
+  for (const auto& attribute : entity.attributes) {  // an entity that lacked it before may go on without it
     const bool cleared = draft.after->find(attribute.name) != nullptr && to.find(attribute.name) == nullptr;
     if (cleared && attribute.required && !attribute.next) problems.push_back({attribute.name, "is required"});
   }
@@ -218,7 +216,7 @@ Result<void, Problem> Transaction::change_to(Draft& draft, Item to, Source sourc
   strip_transient(entity, kept);
   if (kept == *draft.after) return {};
   if (source == Source::Model && differs_by_drift_alone(entity, *draft.after, kept))
-    return shift(draft, std::move(kept));
+    return apply(draft, std::move(kept));
   for (const auto& attribute : entity.attributes) {
     if (attribute.updated) to.set(attribute.name, context_.generator.make(model::Generated::Now));
   }
@@ -229,7 +227,7 @@ Result<void, Problem> Transaction::change_to(Draft& draft, Item to, Source sourc
   draft.by_user = true;
   TRY(derive(entity, draft.after, to));
   strip_transient(entity, to);
-  return shift(draft, std::move(to));
+  return apply(draft, std::move(to));
 }
 
 Result<void, Problem> Transaction::change_with_numbers(Draft& draft, Item to) {
@@ -240,7 +238,7 @@ Result<void, Problem> Transaction::change_with_numbers(Draft& draft, Item to) {
 Result<void, Problem> Transaction::remove(Draft& draft) {
   TRY(check_unused(draft));
   draft.by_user = true;
-  return shift(draft, std::nullopt);
+  return apply(draft, std::nullopt);
 }
 
 Result<void, Problem> Transaction::soft_delete(Draft& draft) {
@@ -258,7 +256,8 @@ Result<void, Problem> Transaction::soft_delete(Draft& draft) {
 Result<void, Problem> Transaction::restore(Draft& draft) {
   const auto& rule = *draft.entity->soft_delete;
   auto to = *draft.after;
-  // As it is in one that was never deleted: records may exist while it is false, or while it is absent.
+  // The attribute gets the value of an entity that was never deleted: a record's `when` may ask for false, or for its
+  // absence.
   const auto& untouched = draft.entity->find_attribute(rule.attribute)->default_value;
   if (untouched) {
     to.set(rule.attribute, *untouched);
@@ -270,7 +269,7 @@ Result<void, Problem> Transaction::restore(Draft& draft) {
   return change_with_numbers(draft, std::move(to));
 }
 
-// Asked at the end: an action may take one child out for another.
+// Checks run at the end of the action: it may replace one child with another.
 Result<void, Problem> Transaction::check(const Draft& draft) {
   if (!draft.after) return {};
   auto [problems, counted] = check_end(*draft.entity, draft.before ? &*draft.before : nullptr, *draft.after);

@@ -15,7 +15,9 @@
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/dynamo/write_plan.h"
 #include "stator/runtime/problem.h"
-#include "stator/runtime/rules.h"
+#include "stator/runtime/rules/effects.h"
+#include "stator/runtime/rules/limits.h"
+#include "stator/runtime/rules/rules.h"
 #include "stator/runtime/write/generator.h"
 #include "stator/runtime/write/given.h"
 #include "stator/value/attribute_value.h"
@@ -45,16 +47,16 @@ struct Draft {
 
 enum class Presence : std::uint8_t {
   There,
-  Deleted,  // it is deleted softly, or something that it belongs to is
-  Gone,     // something that it belongs to has been removed, and it is going to be
+  Deleted,  // it is deleted softly, or one of its ancestors is
+  Gone,     // an ancestor has been removed, and it is going to be removed, too
 };
 
-// One user action being put together: what it reads, what becomes of it, and all that follows from the model's rules: records,
-// counters, sums, copies, reservations, checks of parents.
+// One user action: the entities that it reads and changes, and the writes that follow from the model's rules.
 //
-// Reads are consistent, unless it is only going to read.  commit() writes everything at once, conditioned on what it was computed from; when that has changed,
-// nothing is written and the action has to be put together again (transact() below does).  Confined to one request; drafts
-// live as long as the transaction.
+// rules/effects.h says what follows; the transaction reads what that needs.  Reads are consistent, unless the
+// transaction is only going to read.  commit() writes everything at once, on the condition that everything it was
+// computed from is unchanged; otherwise nothing is written and the action has to be built again, as transact() below
+// does.  Confined to one request; drafts live as long as the transaction.
 class Transaction {
  public:
   explicit Transaction(Context& context, bool consistent = true);  // the context outlives the transaction
@@ -63,25 +65,25 @@ class Transaction {
   Result<Draft*, Problem> load(const model::Entity& entity, const value::Item& naming);
   Result<Draft*, Problem> load_key(const model::Entity& entity, const value::Item& key);
 
-  // Whether it is there, as far as that is up to what it belongs to.
+  // Whether the entity and its ancestors are there.
   Result<Presence, Problem> presence(const Draft& draft);
-  // Whether it is there for those who do not ask for deleted things.
+  // Whether a caller sees it who does not ask for deleted entities.
   Result<bool, Problem> is_present(const Draft& draft);
 
-  // Problems are told all at once: attributes that cannot be set, wrong values, missing ones.
+  // The problem lists all wrong attributes: those that cannot be set, wrong values, missing ones.
   Result<Draft*, Problem> create(const model::Entity& entity, value::Item attributes, Source source);
-  // Absent keeps, null clears.  A change that changes nothing leaves the version alone.
+  // An absent attribute keeps its value, null clears it.  When nothing changes, the version stays.
   Result<void, Problem> change(Draft& draft, const model::PlainObject& changes, Source source);
-  // Removes its rows for good, append-only ones too: who asks has been asked whether that may be.
+  // Removes its rows for good, append-only ones too.  The caller has checked access.
   Result<void, Problem> remove(Draft& draft);
   Result<void, Problem> soft_delete(Draft& draft);
   Result<void, Problem> restore(Draft& draft);
 
-  // The commit depends on these attributes of an entity being as they were read, or on no row being there.
+  // The commit requires that these attributes are as they were read, or that there is no such row.
   void depend_on(const Draft& draft, const std::set<std::string>& attributes);
   Result<void, Problem> depend_on_absence(const model::Entity& entity, const value::Item& naming);
-  // For what is being created: if somebody else creates it first, it is put together again, not refused.  Problems: NotFound,
-  // when there is one already.
+  // For an entity that is being created: if another request creates it first, the transaction starts again instead of
+  // being refused.  Problems: NotFound, when there is one already.
   Result<void, Problem> retry_when_taken(const Draft& draft);
 
   Result<WritePlan::Commit, Problem> commit();
@@ -91,16 +93,17 @@ class Transaction {
 
   Result<void, Problem> depend_on_absence_at(const model::Entity& entity, const value::Item& key);
 
-  // Whether something is still there that went with a former one of this name: a new one would adopt it.
-  Result<bool, Problem> has_heirs(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
-  // Whether a child of that relation is there whose attributes are `wanted`.
+  // Whether there are still children of a former entity of this name, which are going to be removed: a new one would
+  // adopt them.
+  Result<bool, Problem> has_orphans(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
+  // Whether the parent at `key` has a child through that relation whose attributes are `wanted`.
   Result<bool, Problem> has_child(const model::Entity& child, const model::Parent& relation,
                                   const model::ChildPlan& plan, const value::Item& key,
                                   const std::function<bool(const value::Item&)>& wanted);
-  // Problems: Conflict `InUse`, when children that restrict it came before it.
+  // Problems: Conflict `InUse`, when there are children that restrict it and were created before it.
   Result<void, Problem> check_unused(const Draft& draft);
 
-  // Tells of what is to name a new entity and was not given.
+  // Adds a problem for each attribute that has to name a new entity and is missing.
   void check_named(const model::Entity& entity, const value::Item& attributes,
                    std::vector<model::ValueProblem>& problems) const;
 
@@ -112,39 +115,36 @@ class Transaction {
   Result<void, Problem> derive(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
   Result<void, Problem> copy(const model::Entity& entity, const RelationRules& rules,
                              const std::optional<value::Item>& from, value::Item& to);
-  // Gives absent attributes that have a `next` their numbers, where it is known in which order.  True when one of them names the
+  // Gives absent attributes with a `next` their numbers, where their order is known.  True when one of them names the
   // entity.  Problems: Conflict `Full`; Invalid, when a required one is still absent.
   Result<bool, Problem> fill_next(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
   Result<std::optional<value::Number>, Problem> last_number(const model::NextPlace& place,
                                                             const model::NextRange& range);
-  // The commit depends on the parent that counts those of this order: two that count on from the same number cannot both go through.
+  // The commit requires that the parent's count of this order is unchanged: two requests cannot both take the same
+  // number.
   Result<void, Problem> hold_count(const model::Entity& entity, const model::NextPlace& place,
                                    const value::Item& attributes);
-  // Takes numbers away that nobody gave and that belong to an order in which `to` is not any more.
+  // Removes numbers that were not given and that belong to an order which `to` has left.
   Result<void, Problem> leave_orders(const model::Entity& entity, const value::Item& from, value::Item& to,
                                      const value::Item& given);
-  // `to` becomes what the draft is going to be, as a user's change, unless it is the model that changes what drifts.  `given` are
-  // the values that were given for it.
+  // Changes the draft to `to`, as a user's change: the version counts up, unless the model changes only attributes that
+  // drift.  `given` are the values that were given.
   Result<void, Problem> change_to(Draft& draft, value::Item to, Source source = Source::Request,
                                   const value::Item& given = {});
-  // The same for what is deleted softly and restored: it keeps its numbers, also while it is in no order.
+  // The same for a soft deletion and its restoration: numbers are kept, also while the entity is in no order.
   Result<void, Problem> change_with_numbers(Draft& draft, value::Item to);
-  // The same with its effects on parents, whoever changes it.
-  Result<void, Problem> shift(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
-  Result<void, Problem> shift_relation(const model::Entity& entity, const RelationRules& rules,
-                                       const std::optional<value::Item>& from, const std::optional<value::Item>& to,
-                                       unsigned depth);
+  // Gives the draft these attributes, and its parents what follows from that.  None: it is removed.
+  Result<void, Problem> apply(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
   Result<void, Problem> require_parent(const RelationRules& rules, const value::Item& key);
-  Result<void, Problem> count(const RelationRules& rules, const value::Item& key, const Counter& counter,
-                              const value::Number& amount, bool required, unsigned depth);
+  Result<void, Problem> adjust_counters(const ParentEffect& effect, unsigned depth);
 
-  // Problems: Invalid, when a check of the entity objects to what it has become; Conflict `CheckFailed`, when children had part in that.
+  // Problems: Invalid, when a check of the entity does not hold; Conflict `CheckFailed`, when children had part in
+  // that.
   Result<void, Problem> check(const Draft& draft);
   Result<void, Problem> plan(const Draft& draft);
-  Result<void, Problem> plan_rows(const Draft& draft);
-  Result<void, Problem> plan_reservations(const Draft& draft);
-  void require_unchanged(const Draft& draft);
-  void plan_difference(const model::Entity& entity, const model::Row& from, const model::Row& to);
+  void plan_row(const Draft& draft, RowEffect& row);
+  void plan_change(const model::Entity& entity, const value::Item& key, const AttributeChange& change);
+  void require_unchanged(const Draft& draft, const Effects& effects);
 
   Context& context_;
   const model::Model& model_;
@@ -154,10 +154,8 @@ class Transaction {
   std::deque<Stored> stored_;
 };
 
-inline constexpr unsigned kCommitAttempts = 30;
-
-// Puts a transaction together with `build`, commits it, and does so again while races are lost.  `build` takes a Transaction& and
-// returns a Result; its last value is the result.
+// Builds a transaction with `build` and commits it; when others have changed what it read, again, up to kCommitAttempts
+// times.  `build` takes a Transaction& and returns a Result; its last value is the result.
 template <typename Build>
 auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Transaction&>())) {
   for (unsigned attempt = 1;; ++attempt) {
@@ -168,11 +166,15 @@ auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Tr
     if (!commit) return Problem(commit.error());
     if (*commit == WritePlan::Commit::Written) return built;
     if (attempt == kCommitAttempts) {
-      return Problem{ProblemKind::Conflict, "Contention", "others are changing the same thing; try again", {}};
+      return conflict(std::string(kContention), "others are changing the same thing; try again");
     }
     back_off(attempt, context.random);
   }
 }
+
+// The problems of an entity whose key is taken, and of one that others need.
+Problem exists_already(const model::Entity& entity);
+Problem in_use(const model::Entity& entity, model::ValueProblem detail);
 
 // The version of an entity's attributes; 0 when it has none.
 std::uint64_t version_of(const model::TableDesign& table, const value::Item& attributes);

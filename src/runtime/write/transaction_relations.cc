@@ -1,12 +1,10 @@
-// What a change of one entity means for others and for itself: derived attributes, copies, counters, sums, parents that have to be
-// there.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+// An entity and those it belongs to: whether it is present, what it copies from its parents, and what it changes in
+// them.
 #include <algorithm>
 
 #include "stator/runtime/problem.h"
 #include "stator/runtime/read/child_query.h"
+#include "stator/runtime/rules/requirements.h"
 #include "stator/runtime/write/transaction.h"
 
 namespace stator::runtime {
@@ -15,35 +13,12 @@ namespace {
 using model::Entity;
 using value::AttributeValue;
 using value::Item;
-using value::Number;
 
-constexpr unsigned kDeepestSum = 16;  // sums of sums of sums
-constexpr unsigned kMostAncestors = 16;
-constexpr unsigned kHeirsPage = 25;  // rows that are read at once
-
-Number number_at(const Item& attributes, const std::string& name) {
-  const auto* found = attributes.find(name);
-  const auto* number = found == nullptr ? nullptr : found->as_number();
-  return number == nullptr ? Number() : *number;
-}
-
-// How much a child contributes to a counter of its parent.
-Number amount_of(const Counter& counter, const Item& child) {
-  return counter.summed.empty() ? Number::from_int(1) : number_at(child, counter.summed);
-}
+constexpr unsigned kOrphansPage = 25;  // rows that are read at once
 
 }  // namespace
 
-Problem missing_parent(const RelationRules& rules) {
-  std::vector<model::ValueProblem> details;
-  for (const auto& pointer : rules.pointers) details.push_back({pointer, "names no " + rules.parent->name});
-  return {.kind = rules.in_path ? ProblemKind::NotFound : ProblemKind::Conflict,
-          .code = rules.in_path ? "NotFound" : "NoSuchParent",
-          .message = "there is no such " + rules.parent->name,
-          .details = std::move(details)};
-}
-
-// Generation by generation, and each ancestor once: rows may lead to each other by many ways, and back.
+// Looks at one generation after another, and at each ancestor once: there may be several ways to it, and cycles.
 Result<Presence, Problem> Transaction::presence(const Draft& draft) {
   auto presence = Presence::There;
   std::vector<const Draft*> generation = {&draft};
@@ -55,13 +30,13 @@ Result<Presence, Problem> Transaction::presence(const Draft& draft) {
       if (!one->after) return Presence::Gone;
       if (!is_live(entity, *one->after)) presence = Presence::Deleted;
       for (const auto& rules : context_.rules.of(entity).relations) {
-        if (!rules.vanishes() || depth > kMostAncestors) continue;
+        if (!rules.vanishes() || depth > kMaxAncestors) continue;
         const auto key = TRY(checked(model::parent_key(model_, entity, *rules.relation, *one->after)));
         if (!key) continue;
         const auto* parent = TRY(load_key(*rules.parent, *key));
-        if (parent == nullptr && rules.goes_along) return Presence::Gone;
+        if (parent == nullptr && rules.cascades) return Presence::Gone;
         if (parent == nullptr) continue;
-        // What is written next to it must not outlive a deletion at the same moment.
+        // A deletion of the parent at the same moment makes this transaction start again.
         if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
         if (seen.insert(parent).second) parents.push_back(parent);
       }
@@ -73,20 +48,20 @@ Result<Presence, Problem> Transaction::presence(const Draft& draft) {
 
 Result<bool, Problem> Transaction::is_present(const Draft& draft) { return TRY(presence(draft)) == Presence::There; }
 
-// Children cannot come while their parent is not there, and those that can do not have anything of it, so what is found now is all
-// there is.
-Result<bool, Problem> Transaction::has_heirs(const Entity& entity, const Item& key, const Item& attributes) {
-  if (context_.rules.of(entity).comes_once) return false;
+// Children that need their parent cannot be created while it is missing, and other children have no copies of it.  So
+// no orphan is added after this look.
+Result<bool, Problem> Transaction::has_orphans(const Entity& entity, const Item& key, const Item& attributes) {
+  if (context_.rules.of(entity).never_recreated) return false;
   for (const auto& child : model_.entities) {
     for (const auto& rules : context_.rules.of(child).relations) {
       const auto& relation = *rules.relation;
-      const bool tells = relation.must_exist || !rules.copies.empty();
-      if (rules.parent != &entity || !rules.goes_along || !tells) continue;
+      const bool recognizable = relation.must_exist || !rules.copies.empty();
+      if (rules.parent != &entity || !rules.cascades || !recognizable) continue;
       const auto plan = model::plan_children(model_, child, relation, attributes);
-      if (!plan) continue;                            // nothing finds them, so nothing removes them either
-      if (TRY(read(key))->has_value()) return false;  // it is there, and they are its own
-      const auto is_heir = [&](const Item& found) { return has_had_parent(rules, found); };
-      if (TRY(has_child(child, relation, *plan, key, is_heir))) return true;
+      if (!plan) continue;                            // no key finds the children, so nothing removes them either
+      if (TRY(read(key))->has_value()) return false;  // the entity exists, and the children are its own
+      const auto is_orphan = [&](const Item& found) { return has_had_parent(rules, found); };
+      if (TRY(has_child(child, relation, *plan, key, is_orphan))) return true;
     }
   }
   return false;
@@ -97,7 +72,7 @@ Result<bool, Problem> Transaction::has_child(const Entity& child, const model::P
                                              const std::function<bool(const Item&)>& wanted) {
   std::optional<Item> start;
   do {
-    auto page = TRY(query_children(context_.dynamo, model_.table, plan, kHeirsPage, start));
+    auto page = TRY(query_children(context_.dynamo, model_.table, plan, kOrphansPage, start));
     for (const auto& row : page.items) {
       const auto* type = row.find(model_.table.type_attribute);
       if (type == nullptr || type->as_string() == nullptr || *type->as_string() != child.main().type) continue;
@@ -110,7 +85,8 @@ Result<bool, Problem> Transaction::has_child(const Entity& child, const model::P
   return false;
 }
 
-// Counters tell of children, except of those that were there first: they are counted a moment after their parent has come.
+// Counters include all children but those that existed before the parent: these are counted a moment after it is
+// created.
 Result<void, Problem> Transaction::check_unused(const Draft& draft) {
   if (!draft.after) return {};
   const auto& entity = *draft.entity;
@@ -123,34 +99,18 @@ Result<void, Problem> Transaction::check_unused(const Draft& draft) {
       if (!plan) continue;
       const auto lives = [&](const Item& found) { return is_live(child, found); };
       if (!TRY(has_child(child, relation, *plan, draft.key, lives))) continue;
-      return conflict("InUse", "this " + entity.name + " is in use", {{child.name, "belongs to it"}});
+      return in_use(entity, {child.name, "belongs to it"});
     }
   }
   return {};
 }
 
 Result<void, Problem> Transaction::derive(const Entity& entity, const std::optional<Item>& from, Item& to) {
-  if (const auto derived = model::derive(entity, to); !derived) {
-    auto problems = explain_underivable(entity, from ? &*from : nullptr, to);
-    if (problems.empty()) return invalid(derived.error().message);
-    return invalid(std::move(problems));
-  }
-  if (!from) return {};
-  // Derived from something that was given once and is not stored: it stays until that is given again.
-  for (const auto& attribute : entity.attributes) {
-    if (!attribute.derived) continue;
-    const auto inputs = attribute.derived->paths();
-    const auto is_transient = [&](const std::string& name) {
-      const auto* input = entity.find_attribute(name);
-      return input != nullptr && input->transient;
-    };
-    const bool given = std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
-      return is_transient(name) && to.find(name) != nullptr;
-    });
-    if (given || std::none_of(inputs.begin(), inputs.end(), is_transient)) continue;
-    if (const auto* old = from->find(attribute.name)) to.set(attribute.name, *old);
-  }
-  return {};
+  const auto derived = derive_attributes(entity, from ? &*from : nullptr, to);
+  if (derived) return {};
+  auto problems = explain_underivable(entity, from ? &*from : nullptr, to);
+  if (problems.empty()) return invalid(derived.error().message);
+  return invalid(std::move(problems));
 }
 
 Result<void, Problem> Transaction::compute(const Entity& entity, const std::optional<Item>& from, Item& to) {
@@ -168,62 +128,26 @@ Result<void, Problem> Transaction::copy(const Entity& entity, const RelationRule
   const Draft* source = key ? TRY(load_key(*rules.parent, *key)) : nullptr;
   if (key && source == nullptr) {
     if (rules.relation->must_exist) return missing_parent(rules);
-    plan_.require(*key, {.kind = Requirement::Kind::Absent});
+    plan_.require(*key, row_absent());
   }
+  copy_attributes(rules, source == nullptr ? nullptr : &*source->after, to);
+  if (source == nullptr || !source->before) return {};
   for (const auto* attribute : rules.copies) {
     const auto& name = attribute->copy_of->attribute;
-    const auto* content = source == nullptr ? nullptr : source->after->find(name);
-    if (content == nullptr)
-      to.erase(attribute->name);
-    else
-      to.set(attribute->name, *content);
-    if (source == nullptr || !source->before) continue;
-    const auto* seen = source->before->find(name);
-    plan_.require(source->key, {.kind = Requirement::Kind::Is,
-                                .attribute = name,
-                                .value = seen == nullptr ? std::nullopt : std::optional(*seen)});
+    plan_.require(source->key, attribute_is(name, source->before->find(name)));
   }
   return {};
 }
 
-Result<void, Problem> Transaction::shift(Draft& draft, std::optional<Item> to, unsigned depth) {
+Result<void, Problem> Transaction::apply(Draft& draft, std::optional<Item> to, unsigned depth) {
   const auto& entity = *draft.entity;
-  if (depth > kDeepestSum) {
-    return Problem{ProblemKind::Internal, "Internal", "the sums of " + entity.name + " go round in circles", {}};
-  }
+  if (depth > kMaxCounterDepth) return counters_too_deep(entity);
   const auto from = std::exchange(draft.after, std::move(to));
-  for (const auto& rules : context_.rules.of(entity).relations) {
-    if (context_.rules.of(*rules.parent).relations.empty()) {
-      TRY(shift_relation(entity, rules, from, draft.after, depth));
-    } else {  // it may be its own ancestor, and change under our hands
-      const auto now = draft.after;
-      TRY(shift_relation(entity, rules, from, now, depth));
-    }
-  }
-  return {};
-}
-
-Result<void, Problem> Transaction::shift_relation(const Entity& entity, const RelationRules& rules,
-                                                  const std::optional<Item>& from, const std::optional<Item>& to,
-                                                  unsigned depth) {
-  const auto parent_of = [&](const std::optional<Item>& state) -> Result<std::optional<Item>, Problem> {
-    if (!state || !is_live(entity, *state)) return std::optional<Item>();
-    return checked(model::parent_key(model_, entity, *rules.relation, *state));
-  };
-  const auto old_key = TRY(parent_of(from));
-  const auto new_key = TRY(parent_of(to));
-  const bool arrives = new_key && new_key != old_key;
-  if (arrives && rules.relation->must_exist) TRY(require_parent(rules, *new_key));
-  for (const auto& counter : rules.counters) {
-    const auto left = old_key ? amount_of(counter, *from) : Number();
-    const auto came = new_key ? amount_of(counter, *to) : Number();
-    if (old_key == new_key) {
-      const auto difference = TRY(checked(came.subtract(left)));
-      if (old_key) TRY(count(rules, *old_key, counter, difference, false, depth));
-      continue;
-    }
-    if (old_key) TRY(count(rules, *old_key, counter, *Number().subtract(left), false, depth));
-    if (new_key) TRY(count(rules, *new_key, counter, came, rules.relation->must_exist, depth));
+  const auto effects = TRY(checked(
+      effects_on_parents(context_.rules, entity, from ? &*from : nullptr, draft.after ? &*draft.after : nullptr)));
+  for (const auto& effect : effects) {
+    if (effect.required) TRY(require_parent(*effect.rules, effect.key));
+    if (!effect.counters.empty()) TRY(adjust_counters(effect, depth));
   }
   return {};
 }
@@ -239,39 +163,34 @@ Result<void, Problem> Transaction::require_parent(const RelationRules& rules, co
   if (known != nullptr) {
     const bool there = known->entity == rules.parent && known->after && is_live(*known->entity, *known->after);
     if (!there) return problem;
-    if (!known->before) return {};  // it is being created with us
+    if (!known->before) return {};  // this transaction creates it
   }
-  plan_.require(key, {.kind = Requirement::Kind::Is,
-                      .attribute = model_.table.type_attribute,
-                      .value = AttributeValue::string(rules.parent->main().type),
-                      .otherwise = problem});
+  const auto type = AttributeValue::string(rules.parent->main().type);
+  plan_.require(key, otherwise(attribute_is(model_.table.type_attribute, type), problem));
   if (const auto& soft = rules.parent->soft_delete) {
-    plan_.require(key, {.kind = Requirement::Kind::IsNot,
-                        .attribute = soft->attribute,
-                        .value = AttributeValue::boolean(true),
-                        .otherwise = problem});
+    plan_.require(key, otherwise(attribute_is_not(soft->attribute, AttributeValue::boolean(true)), problem));
   }
   return {};
 }
 
-Result<void, Problem> Transaction::count(const RelationRules& rules, const Item& key, const Counter& counter,
-                                         const Number& amount, bool required, unsigned depth) {
-  if (amount.is_zero()) return {};
-  const auto& name = counter.attribute->name;
-  const bool plain = context_.rules.of(*rules.parent).plain_counters.contains(name);
-  if (required && plain && find(key) == nullptr) {
-    plan_.add(key, name, amount);
+Result<void, Problem> Transaction::adjust_counters(const ParentEffect& effect, unsigned depth) {
+  const auto& parent_entity = *effect.rules->parent;
+  const bool unread = effect.required && find(effect.key) == nullptr &&
+                      std::all_of(effect.counters.begin(), effect.counters.end(),
+                                  [](const CounterChange& change) { return change.plain; });
+  if (unread) {
+    for (const auto& change : effect.counters) plan_.add(effect.key, change.counter->name, change.amount);
     return {};
   }
-  auto* parent = TRY(load_key(*rules.parent, key));
-  if (parent ==
-      nullptr) {  // it is gone, and its counters with it; one that comes meanwhile would count without this change
-    return rules.can_precede ? depend_on_absence_at(*rules.parent, key) : Result<void, Problem>();
+  auto* parent = TRY(load_key(parent_entity, effect.key));
+  if (parent == nullptr) {
+    // A parent that is gone has no counters.  One that is created meanwhile would be counted without this change.
+    return effect.rules->can_precede ? depend_on_absence_at(parent_entity, effect.key) : Result<void, Problem>();
   }
   auto to = *parent->after;
-  to.set(name, AttributeValue(TRY(checked(number_at(to, name).add(amount)))));
-  TRY(derive(*rules.parent, parent->after, to));
-  return shift(*parent, std::move(to), depth + 1);
+  TRY(checked(add_to_counters(effect.counters, to)));
+  TRY(derive(parent_entity, parent->after, to));
+  return apply(*parent, std::move(to), depth + 1);
 }
 
 }  // namespace stator::runtime

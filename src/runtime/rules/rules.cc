@@ -1,4 +1,4 @@
-#include "stator/runtime/rules.h"
+#include "stator/runtime/rules/rules.h"
 
 #include <algorithm>
 
@@ -21,7 +21,8 @@ bool names(const std::vector<Children>& of, const Entity& child, const Parent& r
 
 bool is_needed(const Parent& relation) { return !relation.optional && relation.must_exist; }
 
-// Whether what belongs to something so can be deleted softly with it, or with what that belongs to.
+// Whether a child can be hidden because its parent through this relation, or one of that one's ancestors, is deleted
+// softly.
 bool can_hide(const Model& model, const Parent& relation) {
   std::set<const Entity*> seen;
   std::vector<const Parent*> open = {&relation};
@@ -41,7 +42,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   rules.relation = &relation;
   rules.parent = model.find_entity(relation.entity);
   rules.can_be_hidden = can_hide(model, relation);
-  rules.goes_along = model::goes_along(model, child, relation);
+  rules.cascades = model::cascades(model, child, relation);
   rules.can_precede = model::can_precede(model, relation);
   for (const auto& attribute : rules.parent->attributes) {
     if (attribute.count && names(attribute.count->of, child, relation)) {
@@ -62,7 +63,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   });
   const bool is_named =
       std::any_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) { return is_in_path(pair.second); });
-  rules.is_below = rules.in_path && is_named && is_needed(relation) && rules.goes_along;
+  rules.is_below = rules.in_path && is_named && is_needed(relation) && rules.cascades;
   for (const auto& [theirs, ours] : relation.by) {
     if (child.owner != ours && (rules.in_path || !is_in_path(ours))) rules.pointers.push_back(ours);
   }
@@ -72,7 +73,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
 // The first name of a path: attributes are read and compared whole.
 std::string first_name(const std::string& path) { return path.substr(0, path.find_first_of(".[")); }
 
-// Collects what computations read, with derived attributes replaced by what these are derived from.
+// Collects the attributes that computations read.  A derived attribute is replaced by those it is derived from.
 class Inputs {
  public:
   explicit Inputs(const Entity& entity) : entity_(entity) {}
@@ -140,6 +141,17 @@ std::vector<std::set<std::string>> computed_things(const Entity& entity, const s
   return things;
 }
 
+// The attributes that only rules write: keys of the table and its indexes, the type, the TTL.
+void add_ruled_attributes(const model::TableDesign& table, std::set<std::string>& names) {
+  names.insert({table.partition.name, table.type_attribute});
+  if (table.sort) names.insert(table.sort->name);
+  if (table.ttl_attribute) names.insert(*table.ttl_attribute);
+  for (const auto& index : table.indexes) {
+    for (const auto& key : index.partition) names.insert(key.name);
+    for (const auto& key : index.sort) names.insert(key.name);
+  }
+}
+
 bool in_several_rows(const Entity& entity, const std::string& attribute) {
   return std::any_of(entity.records.begin() + 1, entity.records.end(), [&](const model::Record& record) {
     const auto& held = record.attributes;
@@ -153,17 +165,24 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
   for (const auto& relation : entity.parents) rules.relations.push_back(relation_rules(model, entity, relation));
   const auto identity = entity.identity(model.table);
   rules.identity = {identity.begin(), identity.end()};
-  rules.comes_once = model::comes_once(model.table, entity);
+  rules.never_recreated = model::never_recreated(model.table, entity);
   rules.computed = computed_things(entity, rules.relations);
 
   std::set<std::string> used;
   for (const auto& thing : rules.computed) used.insert(thing.begin(), thing.end());
+  rules.inputs = used;
+  add_ruled_attributes(model.table, rules.known);
+  rules.known.insert(model.table.version_attribute);
   for (const auto& relation : rules.relations) {
+    for (const auto& counter : relation.counters) {
+      if (!counter.summed.empty()) rules.inputs.insert(counter.summed);
+    }
     if (relation.relation->on_delete == model::OnDelete::Clear) {
       rules.drifting.insert(relation.relation->clear.begin(), relation.relation->clear.end());
     }
   }
   for (const auto& attribute : entity.attributes) {
+    rules.known.insert(attribute.name);
     const bool counter = attribute.count || attribute.sum;
     if (counter || attribute.copy_of || attribute.drifts) rules.drifting.insert(attribute.name);
     if (counter && !used.contains(attribute.name) && !in_several_rows(entity, attribute.name)) {
@@ -183,11 +202,20 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
 
 }  // namespace
 
-Rules::Rules(const Model& model) {
+Rules::Rules(const Model& model) : model_(&model) {
   for (const auto& entity : model.entities) {
     entities_.emplace(&entity, entity_rules(model, entity));
     for (const auto& relation : entity.parents) parents_.insert(model.find_entity(relation.entity));
   }
+}
+
+Problem missing_parent(const RelationRules& rules) {
+  std::vector<model::ValueProblem> details;
+  for (const auto& pointer : rules.pointers) details.push_back({pointer, "names no " + rules.parent->name});
+  return {.kind = rules.in_path ? ProblemKind::NotFound : ProblemKind::Conflict,
+          .code = rules.in_path ? "NotFound" : "NoSuchParent",
+          .message = "there is no such " + rules.parent->name,
+          .details = std::move(details)};
 }
 
 bool can_be_hidden(const Model& model, const Entity& entity) {

@@ -1,4 +1,4 @@
-#include "stator/runtime/consistency/settler.h"
+#include "stator/runtime/consistency/reconciler.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,52 +6,27 @@
 #include <thread>
 #include <utility>
 
-#include "stator/runtime/consistency/settler_parts.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/read/child_query.h"
+#include "stator/runtime/rules/requirements.h"
 #include "stator/value/json.h"
 
 namespace stator::runtime {
 namespace {
 
 using model::Entity;
-using model::Row;
-using value::AttributeValue;
 using value::Item;
 
 constexpr unsigned kChildrenPage = 100;
-// Where batches end, of the hundred rows that a transaction may have: others wait behind a large one.  Smaller ones take longer in
-// all, on disk above all.
+// A batch ends at this many rows, although a transaction may have a hundred: other requests wait while a batch is
+// written.  Smaller batches take longer in all, above all on disk.
 constexpr std::size_t kPlannedRows = 12;
-// After each batch there is a pause of this many times what the batch took, up to a limit: three quarters of the database are for
-// others, and what comes during a batch seldom waits for a second one.
+// After each batch there is a pause of this many times the time that it took, up to a limit: three quarters of the
+// database's time are for other requests, and a request that arrives during a batch seldom waits for a second one.
 constexpr int kPausePerWork = 3;
 constexpr std::chrono::milliseconds kLongestPause{60};
 
-// Whether that changes anything: what is cleared has its default again.
-bool clear_attribute(Item& item, const model::Attribute& attribute) {
-  const auto* content = attribute.default_value ? &*attribute.default_value : nullptr;
-  if (same(item.find(attribute.name), content)) return false;
-  assign(item, attribute.name, content);
-  return true;
-}
-
 }  // namespace
-
-Result<void, Problem> derive_again(const Entity& entity, Item& attributes) {
-  const auto stored = attributes;
-  TRY(checked(model::derive(entity, attributes)));
-  for (const auto& attribute : entity.attributes) {
-    if (!attribute.derived) continue;
-    const auto inputs = attribute.derived->paths();
-    const bool transient = std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
-      const auto* input = entity.find_attribute(name);
-      return input != nullptr && input->transient;
-    });
-    if (transient) assign(attributes, attribute.name, stored.find(attribute.name));
-  }
-  return {};
-}
 
 std::string_view finding_name(Finding::Kind kind) {
   switch (kind) {
@@ -72,16 +47,16 @@ std::string key_text(const Item& key) {
   return text;
 }
 
-Settler::Settler(const model::Model& model, Dynamo& dynamo, Random& random)
+Reconciler::Reconciler(const model::Model& model, Dynamo& dynamo, Random& random)
     : model_(model), dynamo_(dynamo), random_(random), rules_(model) {}
 
-// ------------------------------------------------------------------------------------------------------------------- reading
+// ------------------------------------------------------------------------------------------------------------- reading
 
-void Settler::accept_type(const std::string& type, const Entity& entity, const model::Record& record) {
+void Reconciler::accept_type(const std::string& type, const Entity& entity, const model::Record& record) {
   accepted_types_.emplace(type, std::pair(&entity, &record));
 }
 
-std::pair<const Entity*, const model::Record*> Settler::type_of(const Item& row) const {
+std::pair<const Entity*, const model::Record*> Reconciler::type_of(const Item& row) const {
   const auto* content = row.find(model_.table.type_attribute);
   const auto* type = content != nullptr ? content->as_string() : nullptr;
   if (type == nullptr) return {nullptr, nullptr};
@@ -89,7 +64,7 @@ std::pair<const Entity*, const model::Record*> Settler::type_of(const Item& row)
   return accepted != accepted_types_.end() ? accepted->second : model_.find_row_type(*type);
 }
 
-std::optional<StoredEntity> Settler::entity_of(const Item& row) const {
+std::optional<StoredEntity> Reconciler::entity_of(const Item& row) const {
   const auto [entity, record] = type_of(row);
   if (entity == nullptr || record != &entity->main()) return std::nullopt;
   return StoredEntity{.entity = entity,
@@ -98,14 +73,14 @@ std::optional<StoredEntity> Settler::entity_of(const Item& row) const {
                       .attributes = model::attributes_of(model_, *entity, *record, row)};
 }
 
-Result<std::optional<StoredEntity>, Problem> Settler::read(const Entity& entity, const Item& key) {
+Result<std::optional<StoredEntity>, Problem> Reconciler::read(const Entity& entity, const Item& key) {
   const auto row = TRY(dynamo_.get(model_.table.name, key));
   auto stored = row ? entity_of(*row) : std::nullopt;
   if (stored && stored->entity != &entity) stored.reset();
   return stored;
 }
 
-Result<void, Problem> Settler::fetch(Work& work, const std::vector<Item>& keys) {
+Result<void, Problem> Reconciler::fetch(Work& work, const std::vector<Item>& keys) {
   std::vector<Item> missing;
   for (const auto& key : keys) {
     if (work.rows.try_emplace(key_text(key)).second) missing.push_back(key);
@@ -117,22 +92,22 @@ Result<void, Problem> Settler::fetch(Work& work, const std::vector<Item>& keys) 
   return {};
 }
 
-Result<const std::optional<Item>*, Problem> Settler::row(Work& work, const Item& key) {
+Result<const std::optional<Item>*, Problem> Reconciler::row(Work& work, const Item& key) {
   TRY(fetch(work, {key}));
   return &std::as_const(work.rows.at(key_text(key)));
 }
 
-Result<std::optional<StoredEntity>, Problem> Settler::entity_at(Work& work, const Entity& entity, const Item& key) {
+Result<std::optional<StoredEntity>, Problem> Reconciler::entity_at(Work& work, const Entity& entity, const Item& key) {
   const auto* found = TRY(row(work, key));
   auto stored = *found ? entity_of(**found) : std::nullopt;
   if (stored && stored->entity != &entity) stored.reset();
   return stored;
 }
 
-// ------------------------------------------------------------------------------------------------------- what it should be
+// --------------------------------------------------------------------------------------------------- what it should be
 
-Result<Settler::Expectation, Problem> Settler::expect(Work& work, const StoredEntity& stored,
-                                                      const SettleOptions& options) {
+Result<Reconciler::Expectation, Problem> Reconciler::expect(Work& work, const StoredEntity& stored,
+                                                            const ReconcileOptions& options) {
   const auto& entity = *stored.entity;
   Expectation expectation;
   expectation.gone = options.purge;
@@ -140,48 +115,43 @@ Result<Settler::Expectation, Problem> Settler::expect(Work& work, const StoredEn
   auto& attributes = expectation.attributes;
   if (options.adapt) options.adapt(entity, attributes);
 
-  const bool looks_up = options.parents != SettleOptions::Parents::Ignored;
+  const bool looks_up = options.parents != ReconcileOptions::Parents::Ignored;
   for (bool cleared = looks_up; cleared && !expectation.gone;) {
     cleared = false;
     for (const auto& rules : rules_.of(entity).relations) {
       const auto& relation = *rules.relation;
-      const bool follows = rules.goes_along || relation.on_delete == model::OnDelete::Clear;
-      // Where parents need not exist, a child without a copy may have come after its parent went.
+      // Where parents need not exist, a child without a copy may have been created after its parent was removed.
       const bool removed = &relation == options.removed && rules.copies.empty();
-      const bool enforced = follows && options.parents == SettleOptions::Parents::Enforced &&
+      const bool enforced = rules.follows_parent() && options.parents == ReconcileOptions::Parents::Enforced &&
                             (removed || has_had_parent(rules, stored.attributes));
       if (rules.copies.empty() && !enforced) continue;
       const auto key = TRY(checked(model::parent_key(model_, entity, relation, attributes)));
       if (!key) {
-        for (const auto* copy : rules.copies) attributes.erase(copy->name);
+        copy_attributes(rules, nullptr, attributes);
         continue;
       }
       const auto parent = TRY(entity_at(work, *rules.parent, *key));
       expectation.parents.push_back({.rules = &rules, .key = *key, .attributes = {}});
       if (parent) {
         expectation.parents.back().attributes = parent->attributes;
-        for (const auto* copy : rules.copies) {
-          assign(attributes, copy->name, parent->attributes.find(copy->copy_of->attribute));
-        }
+        copy_attributes(rules, &parent->attributes, attributes);
       } else if (!enforced || !TRY(is_gone(work, stored, rules, options, expectation))) {
         continue;
       } else if (relation.on_delete != model::OnDelete::Clear) {
         expectation.gone = true;
         break;
-      } else {
-        for (const auto& name : relation.clear) {
-          cleared = clear_attribute(attributes, *entity.find_attribute(name)) || cleared;
-        }
-        if (cleared) break;  // other relations may have gone with it
+      } else if (clear_attributes(entity, relation, attributes)) {
+        cleared = true;  // other relations may have gone with it
+        break;
       }
     }
   }
-  if (!expectation.gone) TRY(derive_again(entity, attributes));
+  if (!expectation.gone) TRY(checked(derive_attributes(entity, &stored.attributes, attributes)));
   return expectation;
 }
 
-Result<bool, Problem> Settler::is_gone(Work& work, const StoredEntity& child, const RelationRules& rules,
-                                       const SettleOptions& options, Expectation& expectation) {
+Result<bool, Problem> Reconciler::is_gone(Work& work, const StoredEntity& child, const RelationRules& rules,
+                                          const ReconcileOptions& options, Expectation& expectation) {
   if (!options.former_place) return true;
   const auto place = options.former_place(*child.entity, *rules.relation, child.attributes);
   if (!place || TRY(row(work, *place))->has_value()) return false;
@@ -189,37 +159,37 @@ Result<bool, Problem> Settler::is_gone(Work& work, const StoredEntity& child, co
   return true;
 }
 
-Result<void, Problem> Settler::plan(Work& work, const StoredEntity& stored, const SettleOptions& options) {
+Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, const ReconcileOptions& options) {
   const auto expectation = TRY(expect(work, stored, options));
-  std::optional<Item> to;
-  if (!expectation.gone) to = expectation.attributes;
+  const auto* to = expectation.gone ? nullptr : &expectation.attributes;
   const bool changes = TRY(plan_change(work, stored, to, options, 0));
   if (!changes) return {};
   for (const auto& parent : expectation.parents) {
     if (!parent.attributes) {
-      work.plan.require(parent.key, absent());
+      work.plan.require(parent.key, row_absent());
       continue;
     }
-    work.plan.require(parent.key, exists());
+    work.plan.require(parent.key, row_exists());
     for (const auto* copy : parent.rules->copies) {
       const auto& source = copy->copy_of->attribute;
-      work.plan.require(parent.key, is(source, parent.attributes->find(source)));
+      work.plan.require(parent.key, attribute_is(source, parent.attributes->find(source)));
     }
   }
   return {};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ settling
+// --------------------------------------------------------------------------------------------------------- reconciling
 
-Result<std::vector<Finding>, Problem> Settler::examine(const StoredEntity& stored, const SettleOptions& options) {
+Result<std::vector<Finding>, Problem> Reconciler::examine(const StoredEntity& stored, const ReconcileOptions& options) {
   Work work(model_.table);
   TRY(plan(work, stored, options));
   return std::move(work.findings);
 }
 
-Result<std::vector<Finding>, Problem> Settler::settle(const StoredEntity& stored, const SettleOptions& options) {
+Result<std::vector<Finding>, Problem> Reconciler::reconcile(const StoredEntity& stored,
+                                                            const ReconcileOptions& options) {
   std::optional<StoredEntity> current = stored;
-  for (unsigned attempt = 1; attempt <= kSettleAttempts; ++attempt) {
+  for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
     Work work(model_.table);
     TRY(plan(work, *current, options));
     const auto commit = TRY(work.plan.commit(dynamo_));
@@ -231,13 +201,14 @@ Result<std::vector<Finding>, Problem> Settler::settle(const StoredEntity& stored
   return contention();
 }
 
-Result<void, Problem> Settler::settle_all(const std::vector<StoredEntity>& stored, const SettleOptions& options) {
+Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>& stored,
+                                                const ReconcileOptions& options) {
   std::optional<Problem> impossible;
   for (std::size_t begin = 0; begin < stored.size();) {
     const auto began = std::chrono::steady_clock::now();
     Work work(model_.table);
     auto end = begin;
-    // Always one; and as many more as certainly fit.
+    // At least one, and as many more as certainly fit.
     std::size_t widest = 0;
     bool planned = true;
     while (planned && end < stored.size() && work.plan.size() + widest <= kPlannedRows) {
@@ -248,10 +219,10 @@ Result<void, Problem> Settler::settle_all(const std::vector<StoredEntity>& store
     const auto commit = planned && end - begin > 1 ? work.plan.commit(dynamo_) : WritePlan::Commit::Stale;
     if (!commit || *commit != WritePlan::Commit::Written) {
       for (auto one = begin; one < end; ++one) {
-        const auto settled = settle(stored[one], options);
-        if (settled) continue;
-        if (settled.error().kind != ProblemKind::Invalid) return settled.error();
-        if (!impossible) impossible = invalid(key_text(stored[one].key) + ": " + settled.error().message);
+        const auto reconciled = reconcile(stored[one], options);
+        if (reconciled) continue;
+        if (reconciled.error().kind != ProblemKind::Invalid) return reconciled.error();
+        if (!impossible) impossible = invalid(key_text(stored[one].key) + ": " + reconciled.error().message);
       }
     }
     const bool was_batch = end - begin > 1;
@@ -265,10 +236,11 @@ Result<void, Problem> Settler::settle_all(const std::vector<StoredEntity>& store
   return {};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ children
+// ------------------------------------------------------------------------------------------------------------ children
 
-Result<Settler::ChildPage, Problem> Settler::children(const StoredEntity& parent, const Entity& child,
-                                                      const model::Parent& relation, const std::optional<Item>& start) {
+Result<Reconciler::ChildPage, Problem> Reconciler::children(const StoredEntity& parent, const Entity& child,
+                                                            const model::Parent& relation,
+                                                            const std::optional<Item>& start) {
   const auto plan = TRY(checked(model::plan_children(model_, child, relation, parent.attributes)));
   auto found = TRY(query_children(dynamo_, model_.table, plan, kChildrenPage, start));
   ChildPage page{.children = {}, .next = std::move(found.last_key)};
@@ -281,19 +253,18 @@ Result<Settler::ChildPage, Problem> Settler::children(const StoredEntity& parent
   return page;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- remains
+// ------------------------------------------------------------------------------------------------------------- remains
 
-Result<std::vector<Finding>, Problem> Settler::sweep_remains(const StoredEntity& gone) {
-  for (unsigned attempt = 1; attempt <= kSettleAttempts; ++attempt) {
+Result<std::vector<Finding>, Problem> Reconciler::sweep_remains(const StoredEntity& gone) {
+  for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
     Work work(model_.table);
-    const auto rows = TRY(checked(model::rows_of(model_, *gone.entity, gone.attributes)));
-    bool changes = TRY(plan_records(work, gone, rows, {}));
-    changes = TRY(plan_reservations(work, gone, std::nullopt, true)) || changes;
-    if (!changes) return std::vector<Finding>();
-    work.plan.require(gone.key, absent());
+    const auto effects =
+        TRY(checked(effects_of(rules_, *gone.entity, {.attributes = &gone.attributes, .key = &gone.key}, {})));
+    if (!TRY(plan_rows(work, *gone.entity, effects.rows, true))) return std::vector<Finding>();
+    work.plan.require(gone.key, row_absent());
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
-    // Somebody made it anew meanwhile: then nothing remains, and what there is belongs to the new one.
+    // A new entity of this name was created meanwhile: then all rows belong to the new one.
     if (TRY(read(*gone.entity, gone.key))) return std::vector<Finding>();
     back_off(attempt, random_);
   }

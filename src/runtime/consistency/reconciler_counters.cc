@@ -1,0 +1,152 @@
+// Counts and sums: what a change of an entity adds to those of its parents, and what they are when all children are
+// counted.
+#include <algorithm>
+
+#include "stator/runtime/consistency/reconciler.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/rules/requirements.h"
+
+namespace stator::runtime {
+namespace {
+
+using value::AttributeValue;
+using value::Item;
+
+constexpr unsigned kPatientAttempts = 2;  // to see two collections of children agree
+
+}  // namespace
+
+Result<bool, Problem> Reconciler::plan_counters(Work& work, const StoredEntity& stored, const Item* to,
+                                                unsigned depth) {
+  const auto effects = TRY(checked(effects_on_parents(rules_, *stored.entity, &stored.attributes, to)));
+  bool changes = false;
+  for (const auto& effect : effects) {
+    if (effect.counters.empty()) continue;
+    TRY(adjust_counters(work, effect, depth));
+    changes = true;
+  }
+  return changes;
+}
+
+Result<void, Problem> Reconciler::adjust_counters(Work& work, const ParentEffect& effect, unsigned depth) {
+  const auto& entity = *effect.rules->parent;
+  auto parent = TRY(entity_at(work, entity, effect.key));
+  if (!parent) {
+    work.plan.require(effect.key, row_absent());
+    return {};
+  }
+  work.plan.require(effect.key, row_exists());
+  std::vector<CounterChange> computed;
+  for (const auto& change : effect.counters) {
+    if (change.plain)
+      work.plan.add(effect.key, change.counter->name, change.amount);
+    else
+      computed.push_back(change);
+  }
+  if (computed.empty()) return {};
+  // Keys, other rows, or sums further up are computed from these counters.
+  if (depth == kMaxCounterDepth) return counters_too_deep(entity);
+  const auto text = key_text(effect.key);
+  if (const auto pending = work.pending.find(text); pending != work.pending.end()) parent->attributes = pending->second;
+  auto attributes = parent->attributes;
+  TRY(checked(add_to_counters(computed, attributes)));
+  TRY(checked(derive_attributes(entity, &parent->attributes, attributes)));
+  const auto findings = work.findings.size();
+  TRY(plan_change(work, *parent, &attributes, {}, depth + 1));
+  work.findings.resize(findings);  // this follows from the change; it was not wrong before
+  work.pending[text] = std::move(attributes);
+  return {};
+}
+
+Result<Reconciler::Collection, Problem> Reconciler::collect(const StoredEntity& parent) {
+  Collection collection;
+  for (const auto& child : model_.entities) {
+    for (const auto& relation : rules_.of(child).relations) {
+      if (relation.parent != parent.entity || relation.counters.empty()) continue;
+      if (!model::plan_children(model_, child, *relation.relation, parent.attributes)) {
+        for (const auto& counter : relation.counters) collection.unknown.insert(counter.attribute->name);
+        continue;
+      }
+      std::optional<Item> start;
+      do {
+        auto page = TRY(children(parent, child, *relation.relation, start));
+        for (const auto& found : page.children) {
+          if (!is_live(child, found.attributes)) continue;
+          auto seen = key_text(found.key);
+          for (const auto& counter : relation.counters) {
+            const auto amount = counted_amount(counter, found.attributes);
+            auto& total = collection.totals[counter.attribute->name];
+            total = TRY(checked(total.add(amount)));
+            seen += amount.to_string();
+          }
+          // The hashes are added up, because an index returns children in no particular order.
+          collection.fingerprint += std::hash<std::string>()(seen);
+        }
+        start = std::move(page.next);
+      } while (start);
+    }
+  }
+  return collection;
+}
+
+Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& stored, bool repair,
+                                                          const std::set<const model::Attribute*>* unkept) {
+  std::vector<const model::Attribute*> counters;
+  for (const auto& attribute : stored.entity->attributes) {
+    if (attribute.count || attribute.sum) counters.push_back(&attribute);
+  }
+  if (counters.empty()) return std::vector<Finding>();
+
+  const auto is_unkept = [&](const auto* counter) { return unkept != nullptr && unkept->contains(counter); };
+  const bool any_unkept = std::any_of(counters.begin(), counters.end(), is_unkept);
+  std::optional<StoredEntity> current = stored;
+  std::optional<Collection> last;
+  for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
+    const bool hurried = any_unkept && attempt > kPatientAttempts;
+    if (hurried) std::erase_if(counters, [&](const auto* counter) { return !is_unkept(counter); });
+    auto collection = TRY(collect(*current));
+    std::vector<Finding> findings;
+    auto attributes = current->attributes;
+    for (const auto* counter : counters) {
+      const auto expected = collection.totals[counter->name];
+      const bool known = !collection.unknown.contains(counter->name);
+      if (!known || counter_value(current->attributes, counter->name) == expected) continue;
+      findings.push_back({.kind = Finding::Kind::Counter,
+                          .entity = stored.entity->name,
+                          .key = stored.key,
+                          .what = counter->name,
+                          .expected = expected.to_string(),
+                          .found = counter_value(current->attributes, counter->name).to_string()});
+      attributes.set(counter->name, AttributeValue(expected));
+    }
+    if (findings.empty()) return findings;
+
+    const auto again = TRY(read(*stored.entity, stored.key));
+    if (!again) return std::vector<Finding>();
+    const bool stood_still = std::all_of(counters.begin(), counters.end(), [&](const auto* counter) {
+      return counter_value(again->attributes, counter->name) == counter_value(current->attributes, counter->name);
+    });
+    const bool confirmed = hurried || (stood_still && last && last->fingerprint == collection.fingerprint);
+    last = stood_still ? std::optional(std::move(collection)) : std::nullopt;
+    if (!confirmed) {
+      current = again;
+      continue;
+    }
+    if (!repair) return findings;
+    Work work(model_.table);
+    TRY(checked(derive_attributes(*stored.entity, &current->attributes, attributes)));
+    for (const auto* counter : counters) {
+      work.plan.require(stored.key, attribute_is(counter->name, current->row.find(counter->name)));
+    }
+    TRY(plan_change(work, *current, &attributes, {}, 0));
+    const auto commit = TRY(work.plan.commit(dynamo_));
+    if (commit == WritePlan::Commit::Written) return findings;
+    back_off(attempt, random_);
+    current = TRY(read(*stored.entity, stored.key));
+    if (!current) return std::vector<Finding>();
+    last.reset();
+  }
+  return contention();
+}
+
+}  // namespace stator::runtime

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stator/model/model.h"
+#include "stator/runtime/problem.h"
+
+// What a model's declarations mean for its writes, worked out once.
+namespace stator::runtime {
+
+// A count or sum of a parent, as one relation of its children feeds it.
+struct Counter {
+  const model::Attribute* attribute = nullptr;  // of the parent
+  std::string summed;                           // attribute of the child; empty: children are counted
+};
+
+// One relation of a child, with all that depends on it.
+struct RelationRules {
+  const model::Parent* relation = nullptr;
+  const model::Entity* parent = nullptr;
+  std::vector<Counter> counters;
+  std::vector<const model::Attribute*> copies;  // of the child
+  bool in_path = false;                         // the route of the child names the parent
+  // The child is visible only while the parent is, and the parent can be deleted softly, or is hidden with its own
+  // parent.
+  bool can_be_hidden = false;
+  // The child's path is below its parent's, and it is removed with the parent.  The child is not found once the parent
+  // is gone, although its rows are removed a little later.
+  bool is_below = false;
+
+  bool cascades = false;  // the child is removed when the parent is gone
+  // Children can exist before their parent.  Once it is created, its counters and their copies are made right.
+  bool can_precede = false;
+
+  // Attributes of the child to name in the problem when there is no such parent.
+  std::vector<std::string> pointers;
+
+  // Whether the child is found only after a look at the parent.
+  bool vanishes() const { return can_be_hidden || is_below; }
+  // Whether the child changes when the parent is gone: it is removed, or attributes of it are cleared.
+  bool follows_parent() const { return cascades || relation->on_delete == model::OnDelete::Clear; }
+};
+
+// A parent that does not exist, or is hidden from the caller: NotFound when the address of the request names it,
+// otherwise Conflict.
+Problem missing_parent(const RelationRules& rules);
+
+struct EntityRules {
+  const model::Entity* entity = nullptr;
+  std::vector<RelationRules> relations;
+  std::set<std::string> identity;
+  // Part of its name is generated, so no second entity ever has the same name.  For a name that can be reused, an equal
+  // version does not prove that the row is the one that was read: within a millisecond a new one may begin with the
+  // same version.
+  bool never_recreated = false;
+  // Attributes that change without the version: counters, sums, copies, attributes that the deletion of a parent
+  // clears, and attributes that are declared to drift.
+  std::set<std::string> drifting;
+  // One set for each computation (a derived attribute, a key, whether a record exists, a unique value, a relation with
+  // what it sums up): the attributes that it reads.  A write that changes one of them repeats the computation with all
+  // of them.
+  std::vector<std::set<std::string>> computed;
+  // All attributes that computations read, and the attributes that parents sum up.
+  std::set<std::string> inputs;
+  // Counters that no computation reads and that are stored in one row only: they are added to without reading them.
+  std::set<std::string> plain_counters;
+  // Counters that must be zero before an entity is removed.
+  std::set<std::string> restricting;
+  // What the rules write or the model declares: attributes, the version, keys of the table and its indexes, the type,
+  // the TTL. Other attributes of a row are left as they are.
+  std::set<std::string> known;
+};
+
+// Refers to the model.  Constant, so thread-safe.
+class Rules {
+ public:
+  explicit Rules(const model::Model& model);  // outlives it
+
+  const model::Model& model() const { return *model_; }
+  const EntityRules& of(const model::Entity& entity) const { return entities_.at(&entity); }
+  // Whether any entity has it as a parent.
+  bool has_children(const model::Entity& entity) const { return parents_.contains(&entity); }
+
+ private:
+  const model::Model* model_;
+  std::map<const model::Entity*, EntityRules> entities_;
+  std::set<const model::Entity*> parents_;
+};
+
+// Whether a child with these attributes has had such a parent: always where one must exist, else when it has a copy of
+// one of the parent's attributes.
+bool has_had_parent(const RelationRules& rules, const value::Item& attributes);
+
+// Whether an entity with these attributes is not deleted softly.  Only live ones count in their parents.
+bool is_live(const model::Entity& entity, const value::Item& attributes);
+
+// Whether an entity, or one of its ancestors, can be deleted softly: then it may be hidden without being gone.
+bool can_be_hidden(const model::Model& model, const model::Entity& entity);
+
+}  // namespace stator::runtime
