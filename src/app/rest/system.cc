@@ -243,12 +243,13 @@ System::System(std::shared_ptr<const model::Model> model, const SystemParts& par
       prefix_(fmt::format("/systems/{}/v1", model_->name)),
       page_tokens_(parts.page_tokens),
       repository_(model_, parts.client, parts.clock, parts.random),
-      idempotency_(fmt::format("{}.idempotency", model_->table.name), parts.client, parts.clock, parts.random) {}
+      idempotency_(fmt::format("{}.idempotency", model_->table.name), parts.client, parts.clock, parts.random,
+                   parts.stop) {}
 
 Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model> model, const SystemParts& parts,
                                              const Extension& extension) {
   std::unique_ptr<System> system(new System(std::move(model), parts));
-  if (const auto opened = system->repository_.open(); !opened) {
+  if (const auto opened = system->repository_.open(parts.stop); !opened) {
     return Error{ErrorCode::Usage, fmt::format("{}: {}", system->model_->name, why_it_does_not_open(opened.error()))};
   }
   if (extension) {

@@ -81,6 +81,7 @@ struct SystemParts {
   const Clock& clock;
   Random& random;
   const PageTokens& page_tokens;
+  std::stop_token stop = {};  // ends what waits for a table
 };
 
 // A model as a REST service below /systems/<name>/v1: finds out what a request asks for, and asks the repository.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "stator/runtime/consistency/settler_parts.h"
@@ -224,7 +223,7 @@ Result<std::vector<Finding>, Problem> Settler::settle(const StoredEntity& stored
     TRY(plan(work, *current, options));
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
-    back_off(attempt, random_);
+    back_off(attempt, random_, dynamo_.clock());
     current = TRY(read(*stored.entity, stored.key));
     if (!current) return std::vector<Finding>();
   }
@@ -234,7 +233,7 @@ Result<std::vector<Finding>, Problem> Settler::settle(const StoredEntity& stored
 Result<void, Problem> Settler::settle_all(const std::vector<StoredEntity>& stored, const SettleOptions& options) {
   std::optional<Problem> impossible;
   for (std::size_t begin = 0; begin < stored.size();) {
-    const auto began = std::chrono::steady_clock::now();
+    const auto began = dynamo_.clock().steady_now();
     Work work(model_.table);
     auto end = begin;
     // Always one; and as many more as certainly fit.
@@ -257,8 +256,8 @@ Result<void, Problem> Settler::settle_all(const std::vector<StoredEntity>& store
     const bool was_batch = end - begin > 1;
     begin = end;
     if (was_batch) {
-      const auto took = std::chrono::steady_clock::now() - began;
-      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(took * kPausePerWork, kLongestPause));
+      const auto took = dynamo_.clock().steady_now() - began;
+      dynamo_.clock().wait(std::min<std::chrono::nanoseconds>(took * kPausePerWork, kLongestPause));
     }
   }
   if (impossible) return std::move(*impossible);
@@ -295,7 +294,7 @@ Result<std::vector<Finding>, Problem> Settler::sweep_remains(const StoredEntity&
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
     // Somebody made it anew meanwhile: then nothing remains, and what there is belongs to the new one.
     if (TRY(read(*gone.entity, gone.key))) return std::vector<Finding>();
-    back_off(attempt, random_);
+    back_off(attempt, random_, dynamo_.clock());
   }
   return contention();
 }
