@@ -36,8 +36,8 @@ class SystemClock : public Clock {
 
 // A clock for tests, which stands still until it is told to move.
 //
-// A wait moves it by its duration and is over at once.  After hold_waits() a wait lasts until the test has moved the clock
-// that far: for threads that would otherwise take turns in moving it.
+// A wait moves it by its duration and is over at once.  After hold_waits() a wait lasts until the test has moved the
+// clock that far: for threads that would otherwise take turns in moving it.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(WallTime start = WallTime{std::chrono::seconds{1'700'000'000}})

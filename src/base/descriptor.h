@@ -5,7 +5,7 @@
 
 #include "stator/base/bytes.h"
 
-// Open files, as the small files of a data folder and backups need them.  A function that fails leaves its reason in errno, and
+// Open files, as the small files of a data folder and backups need them.  What fails leaves its reason in errno, and
 // the end of a Descriptor does not change errno.  Each layer has words of its own for the reason.
 namespace stator {
 

@@ -126,8 +126,8 @@ struct PreparedWrite {
   std::optional<RequestToken> token;
   MemoryClaim memory;
 };
-// Reads the items and plans, on the calling thread.  Errors: Validation, when a transaction is too large; Busy, when there is
-// no memory for the write.
+// Reads the items and plans, on the calling thread.  Errors: Validation, when a transaction is too large; Busy, when
+// there is no memory for the write.
 Result<PreparedWrite> prepare_write(WriteRequest request, const storage::Store& store, const FreshnessMap& freshness);
 
 // A write request on its way through the committer.

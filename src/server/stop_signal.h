@@ -51,7 +51,7 @@ class StopSignal {
   bool had_terminal_ = false;
 };
 
-// Requests a stop as soon as there is a reason to, so that what takes long before anybody waits for the signal ends early.
+// Requests a stop as soon as a signal asks for one, so that a long start ends before anybody waits for the signal.
 // The signal stays for StopSignal::wait().  Owns a thread, joined by the destructor.
 class StopWatch {
  public:

@@ -37,9 +37,9 @@ struct Listener {
 // The configured models as REST services, with what keeps their data true, and what they share.  Thread-safe.
 class Systems {
  public:
-  // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come with Stator
-  // are there as well, with their sample data if their table was not there.  Client and clock outlive it.
-  // Errors: Usage (a model with errors; the message has one line for each), Storage, also when `stop` ends the wait for a table.
+  // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come
+  // with Stator are there as well, with sample data if their table was not there.  `stop` ends the wait for a table.
+  // Client and clock outlive it.  Errors: Usage (a model with errors; the message has one line for each), Storage.
   static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
                                                Listener listener, const std::stop_token& stop = {});
   ~Systems();

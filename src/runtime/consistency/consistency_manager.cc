@@ -13,8 +13,7 @@
 namespace stator::runtime {
 namespace {
 
-// What this thread does can wait: while there is something to answer, others have the processor.  Where that cannot be had, it works
-// as everybody else.
+// What this thread does can wait: requests have the processor first.  Where that cannot be had, it works as the others.
 void yield_to_requests() {
   constexpr int kNiceness = 10;
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
@@ -135,7 +134,7 @@ Result<void, Problem> ConsistencyManager::catch_up() {
   return {};
 }
 
-// ------------------------------------------------------------------------------------------------------------ whose shards
+// -------------------------------------------------------------------------------------------------------- whose shards
 
 Result<void, Problem> ConsistencyManager::tend(const std::stop_token& stop) {
   const auto state = TRY(dynamo_.describe_table(model_->table.name));
@@ -216,7 +215,7 @@ Result<void, Problem> ConsistencyManager::count_unread() {
   return unread_.count(stream, hold_.is_held());
 }
 
-// -------------------------------------------------------------------------------------------------------------- parked records
+// ------------------------------------------------------------------------------------------------------ parked records
 
 Result<std::vector<ParkedRecord>, Problem> ConsistencyManager::parked() {
   if (!TRY(table_.exists())) return std::vector<ParkedRecord>();
@@ -231,7 +230,7 @@ Result<void, Problem> ConsistencyManager::replay(const std::string& id) {
   return table_.unpark(id);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- threads
+// ------------------------------------------------------------------------------------------------------------- threads
 
 void ConsistencyManager::note(const std::string& problem) {
   MutexLock lock(mutex_);

@@ -31,7 +31,7 @@ struct ConsistencyOptions {
   unsigned workers = 2;  // shards that are read at the same time: the bound on what it asks of the database
   std::chrono::milliseconds lease{30'000};  // how long a manager that has died keeps others waiting
   std::chrono::milliseconds poll{200};      // how often a shard without news is asked
-  // Who it is; empty: somebody new.  A name that only one manager can have at a time takes up at once what it was at when it died.
+  // Who it is; empty: somebody new.  A name that one manager has at a time gets its leases back at once after a crash.
   std::string owner = {};
   unsigned attempts = 6;                     // before a record is parked
   std::chrono::milliseconds first_wait{50};  // after the first failure; it doubles, up to ShardWorker::kLongestWait
@@ -42,8 +42,8 @@ struct ConsistencyStatus {
   bool verifying = false;  // changes may have been missed, and the whole table is being verified
   bool held = false;       // waiting: a migration to another model moves rows, or has moved them
   unsigned shards = 0;     // that this manager reads
-  // How old the oldest change is that is not done, whoever is to do it; zero: none is waiting.  While the table is verified, what
-  // came since that began.
+  // How old the oldest change is that is not done, whoever is to do it; zero: none is waiting.  While the table is
+  // verified, what came since that began.
   std::chrono::milliseconds lag{};
   std::uint64_t waiting = 0;   // changes that were seen and are not done; there may be more behind them
   std::uint64_t carried = 0;   // changes that are done, since the start
@@ -52,13 +52,14 @@ struct ConsistencyStatus {
   std::string problem;         // the last one; empty while all is well
 };
 
-// Keeps copies, cascades and what expires true: reads the stream of a model's table and carries every change to what depends on it.
+// Keeps copies, cascades and what expires true: reads the stream of a model's table and carries every change to what
+// depends on it.
 //
-// Shards are shared among managers by leases, children after their parents, each shard in order.  A change is checkpointed after it
-// was carried, so a process that dies at any point repeats at most a little, which does no harm (see Propagation).  When changes
-// may have been missed (the first start, another stream, a checkpoint that is older than what a stream keeps), positions are taken
-// first, and then the whole table is verified and repaired.  A record that fails again and again is parked, where people can see
-// and replay it, and the others go on.  docs/internals/consistency.md tells how and why.
+// Managers share the shards by leases.  A child is read after its parent, and each shard in order.  A change is
+// checkpointed after it was carried: a process that dies repeats a little, which does no harm (see Propagation).
+// Changes may have been missed at the first start, with another stream, or when a checkpoint is older than what a
+// stream keeps.  Then positions are taken, and the whole table is verified and repaired.  A record that fails again
+// and again is parked, where people can see and replay it.  docs/internals/consistency.md tells how and why.
 //
 // Thread-safe.  Owns its threads, which are joined by stop() and by the destructor.
 class ConsistencyManager {
@@ -71,14 +72,14 @@ class ConsistencyManager {
   // Whether a model has rules that need one.
   static bool needed(const model::Model& model) { return Propagation::needed(model); }
 
-  // Errors: Invalid, when the table has no stream with both images.
-  // `stop` ends its wait for the consistency table.
+  // Errors: Invalid, when the table has no stream with both images; Unavailable, when `stop` ends its wait for the
+  // consistency table.
   Result<void, Problem> start(const std::stop_token& stop = {});
   // Ends the threads and gives the leases back.
   void stop();
   ConsistencyStatus status() const;
 
-  // Carries what there is, here and now, and returns when nothing is left that this manager may read.  Not while it is started.
+  // Carries what there is, here and now, and returns when nothing is left that it may read.  Not while it is started.
   Result<void, Problem> catch_up();
 
   Result<std::vector<ParkedRecord>, Problem> parked();
