@@ -2,33 +2,56 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <stop_token>
+
+#include "stator/base/mutex.h"
 
 namespace stator {
 
 using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
+using SteadyTime = std::chrono::steady_clock::time_point;
 
-// The only way to know what time it is, so that a test can be at any moment.  Thread-safe.
+// The only way to know what time it is and to wait, so that a test can be at any moment and lets no time pass.
+// Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual WallTime now() const = 0;
+  // A time that never goes back: for deadlines, and for how long something took.
+  virtual SteadyTime steady_now() const = 0;
+  // Waits until `changed` is notified or the duration has passed.  It may return earlier, so loop on the condition.
+  virtual void wait_for(CondVar& changed, Mutex& mutex, std::chrono::nanoseconds duration) const REQUIRES(mutex) = 0;
+
+  // Waits for the duration, or until a stop is requested.  False when it was stopped.
+  bool wait(std::chrono::nanoseconds duration, const std::stop_token& stop = {}) const;
 };
 
-class SystemClock final : public Clock {
+class SystemClock : public Clock {
  public:
   WallTime now() const override;
+  SteadyTime steady_now() const override;
+  void wait_for(CondVar& changed, Mutex& mutex, std::chrono::nanoseconds duration) const override REQUIRES(mutex);
 };
 
-// A clock that stands still until it is told to move.
+// A clock for tests, which stands still until it is told to move.
+//
+// A wait moves it by its duration and is over at once.  After hold_waits() a wait lasts until the test has moved the
+// clock that far: for threads that would otherwise take turns in moving it.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(WallTime start = WallTime{std::chrono::seconds{1'700'000'000}})
       : now_(start.time_since_epoch().count()) {}
   WallTime now() const override { return WallTime{std::chrono::microseconds{now_.load()}}; }
+  SteadyTime steady_now() const override { return SteadyTime{std::chrono::microseconds{now_.load()}}; }
+  void wait_for(CondVar& changed, Mutex& mutex, std::chrono::nanoseconds duration) const override REQUIRES(mutex);
+
   void advance(std::chrono::microseconds by) { now_ += by.count(); }
+  void hold_waits() { held_ = true; }
 
  private:
-  std::atomic<std::int64_t> now_;
+  mutable std::atomic<std::int64_t> now_;
+  std::atomic<bool> held_{false};
 };
 
 // Seconds since 1970 with milliseconds, the way DynamoDB's JSON prints a timestamp.

@@ -8,13 +8,17 @@
 namespace stator {
 
 Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ < 0) return;
+  const int reason = errno;
+  ::close(fd_);
+  errno = reason;
 }
 
 bool write_all(const Descriptor& file, BytesView bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(file.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written == 0) errno = EIO;  // a device that takes nothing and does not say why
     if (written <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -5,8 +5,8 @@
 
 #include "stator/base/bytes.h"
 
-// Open files, as the small files of a data folder and backups need them.  What fails leaves its reason in errno: each
-// layer has words of its own for it.
+// Open files, as the small files of a data folder and backups need them.  What fails leaves its reason in errno, and
+// the end of a Descriptor does not change errno.  Each layer has words of its own for the reason.
 namespace stator {
 
 // An open file or folder, or none; closed at the end of its life.
@@ -25,9 +25,9 @@ class Descriptor {
 };
 
 // All of it, where the file is.
-bool write_all(const Descriptor& file, BytesView bytes);
+[[nodiscard]] bool write_all(const Descriptor& file, BytesView bytes);
 // Syncs a folder, so that files made, renamed or removed in it are on disk.  Also true if the file system has no such
 // sync.
-bool sync_folder(const std::string& path);
+[[nodiscard]] bool sync_folder(const std::string& path);
 
 }  // namespace stator

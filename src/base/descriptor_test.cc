@@ -25,6 +25,14 @@ TEST(Descriptor, IsClosedOnceByItsLastOwner) {
   EXPECT_EQ(errno, EBADF);
 }
 
+TEST(Descriptor, LeavesErrnoAsItIs) {
+  errno = ENOSPC;
+  {
+    const Descriptor bad(1'000'000);
+  }  // closing it fails with EBADF
+  EXPECT_EQ(errno, ENOSPC);
+}
+
 TEST(SyncFolder, WantsAFolder) {
   EXPECT_TRUE(sync_folder(std::filesystem::temp_directory_path().string()));
   EXPECT_FALSE(sync_folder("/dev/null"));

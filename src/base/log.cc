@@ -87,16 +87,6 @@ void configure(Level minimum, Format format) {
 
 Format default_format() { return isatty(STDERR_FILENO) ? Format::Text : Format::Json; }
 
-bool parse_level(std::string_view text, Level& level) {
-  for (const auto candidate : {Level::Debug, Level::Info, Level::Warning, Level::Error}) {
-    if (text == level_name(candidate)) {
-      level = candidate;
-      return true;
-    }
-  }
-  return false;
-}
-
 void write(Level level, std::string_view event, std::initializer_list<Field> fields) {
   if (level < minimum_level) return;
   const auto line = output_format == Format::Json ? json_line(level, event, fields) : text_line(level, event, fields);

@@ -31,7 +31,6 @@ struct Field {
 // Thread-safe; a line is one write.
 void configure(Level minimum, Format format);
 Format default_format();  // Text when standard error is a terminal
-bool parse_level(std::string_view text, Level& level);
 
 void write(Level level, std::string_view event, std::initializer_list<Field> fields);
 

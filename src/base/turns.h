@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 
 namespace stator {
@@ -9,6 +10,8 @@ namespace stator {
 // For work of which one is done at a time, and for which others wait only so long.  Thread-safe.
 class Turns {
  public:
+  explicit Turns(const Clock& clock) : clock_(clock) {}  // which outlives it
+
   // A turn, or not: it lasts until it is destroyed, and its Turns outlive it.
   class Turn {
    public:
@@ -27,12 +30,12 @@ class Turns {
 
  private:
   bool take(std::chrono::milliseconds patience) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = clock_.steady_now() + patience;
     MutexLock lock(mutex_);
     while (taken_) {
-      const auto left = deadline - std::chrono::steady_clock::now();
+      const auto left = deadline - clock_.steady_now();
       if (left <= left.zero()) return false;
-      free_.wait_for(mutex_, left);
+      clock_.wait_for(free_, mutex_, left);
     }
     taken_ = true;
     return true;
@@ -45,6 +48,7 @@ class Turns {
     free_.notify_one();
   }
 
+  const Clock& clock_;
   Mutex mutex_;
   CondVar free_;
   bool taken_ GUARDED_BY(mutex_) = false;

@@ -11,7 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Turns, HasOneAtATime) {
-  Turns turns;
+  const SystemClock clock;
+  Turns turns(clock);
   int together = 0;
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -27,7 +28,8 @@ TEST(Turns, HasOneAtATime) {
 }
 
 TEST(Turns, AreWaitedForOnlySoLong) {
-  Turns turns;
+  const ManualClock clock;
+  Turns turns(clock);
   {
     const Turns::Turn first(turns, 0ms);
     EXPECT_TRUE(first);

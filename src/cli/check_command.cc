@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
+#include "stator/base/clock.h"
 #include "stator/cli/command.h"
 #include "stator/cli/database_option.h"
 #include "stator/cli/progress_bar.h"
@@ -132,6 +132,7 @@ int check_folder(const std::string& folder, bool repairs) {
 }
 
 int check_server(const std::string& endpoint) {
+  const SystemClock clock;
   const auto client = server::ToolClient::connect(endpoint, client::process_environment());
   if (!client) return fail(kNotChecked, client.error().message);
   auto check = (*client)->start_check();
@@ -140,7 +141,7 @@ int check_server(const std::string& endpoint) {
     const auto number = check ? check->number : 0;
     while (check && check->state == server::RemoteCheck::State::Running) {
       show(bar, check->progress);
-      std::this_thread::sleep_for(kPollInterval);
+      clock.wait(kPollInterval);
       check = (*client)->look_at_check();
       if (check && check->number != number) return fail(kNotChecked, "another check has begun; try again");
     }

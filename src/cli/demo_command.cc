@@ -55,16 +55,18 @@ int DemoCommand::run() const {
   }
   const auto database = open_database(*app_);
   if (!database) return fail(kFailed, database.error().message);
+  const SystemClock clock;
+  const systems::DemoParts parts{.client = *database->client, .clock = clock};
   const bool person_watches = isatty(STDERR_FILENO) == 1;
   for (const auto& system : *name == "all" ? known : std::vector<std::string>{*name}) {
-    const auto state = systems::demo_state(system, *database->client);
+    const auto state = systems::demo_state(system, parts);
     if (!state) return fail(kFailed, state.error().message);
     if (*name == "all" && (*state == systems::DemoState::Loaded || *state == systems::DemoState::Used)) {
       fmt::print("{}: left alone, its table holds data already\n", system);
       continue;
     }
     std::size_t requests = 0;
-    const auto loaded = systems::load_demo(system, *database->client, [&](std::size_t done, std::size_t all) {
+    const auto loaded = systems::load_demo(system, parts, [&](std::size_t done, std::size_t all) {
       requests = all;
       if (person_watches) fmt::print(stderr, "\r{}: {} of {} requests", system, done, all);
     });

@@ -127,7 +127,8 @@ void add_model_verify_options(CLI::App& action) {
 
 int verify_model(const CLI::App& action) {
   return with_model_and_database(action, [&](const auto& model, client::Client& client, Random& random) {
-    runtime::Dynamo dynamo(client, random);
+    const SystemClock clock;
+    runtime::Dynamo dynamo(client, random, clock);
     runtime::Reconciler reconciler(*model, dynamo, random);
     runtime::VerifyOptions options;
     options.report = print_finding;

@@ -161,8 +161,9 @@ Result<ItemImage> Engine::get(const Table& table, const value::Item& key) const 
 }
 
 void Engine::write(WriteRequest request, WriteCallback done) {
-  committer_.submit(
-      std::make_unique<ItemWrite>(std::move(request), std::move(done), catalog_, store_, committer_.freshness()));
+  auto prepared = prepare_write(std::move(request), store_, committer_.freshness());
+  if (!prepared) return done(std::move(prepared).error());
+  committer_.submit(std::make_unique<ItemWrite>(std::move(*prepared), std::move(done), catalog_));
 }
 
 Result<bool> Engine::signed_only() const { return TRY(store_.get(signed_only_key())).has_value(); }

@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "stator/base/test_eventually.h"
 #include "stator/engine/engine.h"
 #include "stator/engine/index_entry.h"
 #include "stator/engine/table_change.h"
@@ -47,7 +48,7 @@ class IndexBuilderTest : public ::testing::Test {
     request.actions.push_back(std::move(action));
     std::atomic<bool> written = false;  // the builder may be the one that commits it
     engine_->write(std::move(request), [&](Result<WriteOutcome> outcome) { written = outcome && outcome->written; });
-    while (!written) std::this_thread::yield();
+    ASSERT_TRUE(eventually([&] { return written.load(); }));
   }
 
   void add_building_index() {
@@ -164,7 +165,11 @@ TEST_F(IndexBuilderTest, LeavesTheWalkWhenItsIndexIsDeleted) {
   add_building_index();
   engine_->build_indexes(table()->id);
   const auto progress = build_progress_key(table()->id, table()->find_index("gsi")->id);
-  while (!store_->get(progress).value()) std::this_thread::yield();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!store_->get(progress).value()) {  // without a pause: it must not be through
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the walk did not begin";
+    std::this_thread::yield();
+  }
   std::promise<void> deleted;
   engine_->update_table(
       "T",

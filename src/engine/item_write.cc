@@ -169,111 +169,110 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
   return plan;
 }
 
-// -- ItemWrite
+// -- preparing
 
-ItemWrite::ItemWrite(WriteRequest request, WriteCallback done, const Catalog& catalog, const storage::Store& store,
-                     const FreshnessMap& freshness)
-    : catalog_(catalog),
-      done_(std::move(done)),
-      atomic_(request.atomic),
-      several_(request.actions.size() > 1),
-      token_(std::move(request.token)),
-      memory_(std::move(request.memory)) {
-  steps_.reserve(request.actions.size());
-  for (auto& action : request.actions) {
-    Step step;
-    step.key = item_key(*action.table, action.item);
-    step.action = std::move(action);
-    if (!refusal_) prepare(step, store, freshness);
-    if (!refusal_ && !fits(step)) step.plan.reset();
-    steps_.push_back(std::move(step));
-  }
-}
+namespace {
 
-bool ItemWrite::fits(const Step& step) {
-  constexpr std::size_t kMaxTransactionBytes = std::size_t{4} << 20;
-  constexpr std::size_t kUncountedBytes = 64 << 10;
-  if (!step.plan || !*step.plan) return true;
-  const auto& plan = **step.plan;
-  const auto put_bytes = plan.put ? plan.put->size() : 0;
-  const auto before_bytes = step.before.exists() ? step.before.stored().bytes().size() : 0;
-  // Nearly all writes; beside them their index entries and stream record do not matter.
-  if (!several_ && put_bytes + before_bytes < kUncountedBytes / 4) return true;
-  const auto before = step.before.size_bytes();
-  item_bytes_ += std::max(before, static_cast<std::size_t>(static_cast<std::int64_t>(before) + plan.bytes));
-  held_bytes_ += before_bytes + put_bytes + (plan.change_record ? plan.change_record->size() : 0);
-  for (const auto& change : plan.indexes) held_bytes_ += change.value.size();
-  if (atomic_ && several_ && item_bytes_ > kMaxTransactionBytes) {
-    refusal_ = validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-  } else if (held_bytes_ > kUncountedBytes && !memory_.resize(held_bytes_)) {
-    refusal_ = Error{ErrorCode::Busy, "There is no memory for this write at the moment; try again later"};
-  }
-  return !refusal_;
-}
+using Step = PreparedWrite::Step;
 
-void ItemWrite::plan(Step& step) const {
+void plan_step(Step& step, bool several) {
   step.plan = plan_action(step.action, step.before);
-  if (!several_) return;
+  if (!several) return;
   // Nobody asks several actions for their attributes, and those of a hundred items are a lot of memory.
   step.before.forget_item();
   if (*step.plan) (*step.plan)->after.reset();
 }
 
-void ItemWrite::prepare(Step& step, const storage::Store& store, const FreshnessMap& freshness) {
+void read_and_plan(Step& step, bool several, const storage::Store& store, const FreshnessMap& freshness) {
   step.seen = freshness.now();
   auto bytes = store.get(step.key);
-  if (!bytes) return;  // no plan: the committer reads again, and reports what it finds
+  if (!bytes) return;  // the committer reads again, and reports what it finds
   auto before = ItemImage::from_bytes(std::move(*bytes));
   if (!before) return;
   step.before = std::move(*before);
-  plan(step);
+  plan_step(step, several);
 }
 
-bool ItemWrite::refresh(Step& step, PendingCommit& commit) {
-  auto current = catalog_.find(step.action.table->id);
-  if (current == nullptr) {
-    error_ = table_not_found();
-    return false;
+// The bytes of the steps so far, which may be no more than a transaction takes and than there is memory for.
+struct WriteSize {
+  std::size_t held_bytes = 0, item_bytes = 0;
+
+  Result<void> add(const Step& step, bool several, bool atomic, MemoryClaim& memory) {
+    constexpr std::size_t kMaxTransactionBytes = std::size_t{4} << 20;
+    constexpr std::size_t kUncountedBytes = 64 << 10;
+    if (!step.plan || !*step.plan) return {};
+    const auto& plan = **step.plan;
+    const auto put_bytes = plan.put ? plan.put->size() : 0;
+    const auto before_bytes = step.before.exists() ? step.before.stored().bytes().size() : 0;
+    // Nearly all writes; beside them their index entries and stream record do not matter.
+    if (!several && put_bytes + before_bytes < kUncountedBytes / 4) return {};
+    const auto before = step.before.size_bytes();
+    item_bytes += std::max(before, static_cast<std::size_t>(static_cast<std::int64_t>(before) + plan.bytes));
+    held_bytes += before_bytes + put_bytes + (plan.change_record ? plan.change_record->size() : 0);
+    for (const auto& change : plan.indexes) held_bytes += change.value.size();
+    if (atomic && several && item_bytes > kMaxTransactionBytes) {
+      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
+    }
+    if (held_bytes > kUncountedBytes && !memory.resize(held_bytes)) {
+      return Error{ErrorCode::Busy, "There is no memory for this write at the moment; try again later"};
+    }
+    return {};
   }
+};
+
+}  // namespace
+
+Result<PreparedWrite> prepare_write(WriteRequest request, const storage::Store& store, const FreshnessMap& freshness) {
+  PreparedWrite write{
+      .steps = {}, .atomic = request.atomic, .token = std::move(request.token), .memory = std::move(request.memory)};
+  const bool several = request.actions.size() > 1;
+  WriteSize size;
+  write.steps.reserve(request.actions.size());
+  for (auto& action : request.actions) {
+    auto& step = write.steps.emplace_back();
+    step.key = item_key(*action.table, action.item);
+    step.action = std::move(action);
+    read_and_plan(step, several, store, freshness);
+    TRY(size.add(step, several, write.atomic, write.memory));
+  }
+  return write;
+}
+
+// -- ItemWrite
+
+Result<void> ItemWrite::refresh(Step& step, PendingCommit& commit) {
+  auto current = catalog_.find(step.action.table->id);
+  if (current == nullptr) return table_not_found();
   const bool same_table = current == step.action.table;
   if (!step.plan || !same_table || !commit.is_fresh(step.key, step.seen)) {
     step.action.table = std::move(current);
-    auto bytes = commit.get(step.key);
-    if (!bytes) return error_ = std::move(bytes).error(), false;
-    auto before = ItemImage::from_bytes(std::move(*bytes));
-    if (!before) return error_ = std::move(before).error(), false;
-    step.before = std::move(*before);
-    plan(step);
+    step.before = TRY(ItemImage::from_bytes(TRY(commit.get(step.key))));
+    plan_step(step, write_.steps.size() > 1);
   }
-  if (!*step.plan && step.plan->error().code != ErrorCode::Validation) return error_ = step.plan->error(), false;
-  return true;
+  if (!*step.plan && step.plan->error().code != ErrorCode::Validation) return step.plan->error();
+  return {};
 }
 
-bool ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
+Result<void> ItemWrite::check_collection_size(const Step& step, PendingCommit& commit) {
   const auto& table = *step.action.table;
   const auto growth = *step.plan ? (*step.plan)->collection_bytes : 0;
-  if (growth <= 0 || !table.has_local_indexes()) return true;
+  if (growth <= 0 || !table.has_local_indexes()) return {};
   const auto& partition = *step.action.item.find(table.keys.partition[0].name);
-  const auto size = commit.counter(collection_size_key(table.id, partition));
-  if (!size) return error_ = size.error(), false;
-  if (*size + growth <= kMaxCollectionBytes) return true;
-  error_ = Error{ErrorCode::ItemCollectionSizeLimit, "Collection size exceeded."};
-  return false;
+  const auto size = TRY(commit.counter(collection_size_key(table.id, partition)));
+  if (size + growth <= kMaxCollectionBytes) return {};
+  return Error{ErrorCode::ItemCollectionSizeLimit, "Collection size exceeded."};
 }
 
 // An entry that a builder has not made yet is not lost when its item changes.
-bool ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
-  if (!step.action.table->is_building()) return true;
+Result<void> ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+  if (!step.action.table->is_building()) return {};
   for (auto& change : (*step.plan)->indexes) {
-    if (!change.unsure) continue;
-    const auto entry = commit.get(*change.unsure);
-    if (!entry) return error_ = entry.error(), false;
-    if (*entry) continue;
+    if (!change.unsure || TRY(commit.get(*change.unsure))) continue;
     ++change.items;
     change.bytes += change.unsure_bytes;
     change.erase.reset();
   }
-  return true;
+  return {};
 }
 
 void ItemWrite::apply(Step& step, PendingCommit& commit) {
@@ -307,50 +306,51 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
 }
 
 void ItemWrite::execute(PendingCommit& commit) {
-  error_ = refusal_;
-  if (error_) return;
   written_ = false;
   repeated_ = false;
-  if (token_) {
-    const auto seen = token_->seen_before(commit);
-    if (!seen) return error_ = seen.error(), void();
-    repeated_ = *seen;
-  }
-  if (atomic_) {
-    for (auto& step : steps_) {
-      if (!refresh(step, commit) || !check_collection_size(step, commit)) return;
+  executed_ = run(commit);
+}
+
+Result<void> ItemWrite::run(PendingCommit& commit) {
+  auto& steps = write_.steps;
+  if (write_.token) repeated_ = TRY(write_.token->seen_before(commit));
+  if (write_.atomic) {
+    for (auto& step : steps) {
+      TRY(refresh(step, commit));
+      TRY(check_collection_size(step, commit));
     }
-    if (repeated_) return;
-    const bool failed = std::any_of(steps_.begin(), steps_.end(),
+    if (repeated_) return {};
+    const bool failed = std::any_of(steps.begin(), steps.end(),
                                     [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
-    if (failed) return;
-    for (auto& step : steps_) {  // all reads before the first write, so that an error leaves nothing half done
-      if (!settle_unsure(step, commit)) return;
-    }
-    for (auto& step : steps_) apply(step, commit);
+    if (failed) return {};
+    // All reads before the first write, so that an error leaves nothing half done.
+    for (auto& step : steps) TRY(settle_unsure(step, commit));
+    for (auto& step : steps) apply(step, commit);
   } else {
-    for (auto& step : steps_) {
-      if (!refresh(step, commit) || !check_collection_size(step, commit)) return;
+    for (auto& step : steps) {
+      TRY(refresh(step, commit));
+      TRY(check_collection_size(step, commit));
       if (!*step.plan) continue;
-      if (!settle_unsure(step, commit)) return;
+      TRY(settle_unsure(step, commit));
       apply(step, commit);
     }
   }
-  if (token_) token_->remember(commit);
+  if (write_.token) write_.token->remember(commit);
   written_ = true;
+  return {};
 }
 
 bool ItemWrite::frees_space() const {
-  return std::all_of(steps_.begin(), steps_.end(),
+  return std::all_of(write_.steps.begin(), write_.steps.end(),
                      [](const Step& step) { return step.action.kind == WriteAction::Kind::Delete; });
 }
 
 void ItemWrite::finish(const Result<storage::CommitSequence>& committed) {
-  if (error_) return done_(std::move(*error_));
+  if (!executed_) return done_(Error(executed_.error()));
   if (!committed) return done_(Error(committed.error()));
   WriteOutcome outcome{.written = written_ || repeated_, .repeated = repeated_, .actions = {}};
-  outcome.actions.reserve(steps_.size());
-  for (auto& step : steps_) {
+  outcome.actions.reserve(write_.steps.size());
+  for (auto& step : write_.steps) {
     ActionOutcome action{
         .before = std::move(step.before), .after = {}, .condition_failed = false, .error = {}, .units = {}};
     if (!*step.plan) {

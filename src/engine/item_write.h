@@ -113,46 +113,50 @@ struct ActionPlan {
 // Errors: Validation, when an update cannot be applied; Corruption.
 Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& before);
 
+// A write request with what its actions have found and do, so that the committer need not read or plan.
+struct PreparedWrite {
+  struct Step {
+    WriteAction action;
+    KeyBytes key;
+    std::uint64_t seen = 0;
+    ItemImage before;
+    std::optional<Result<ActionPlan>> plan;  // nullopt: the item could not be read; the committer tries again
+  };
+  std::vector<Step> steps;
+  bool atomic = true;
+  std::optional<RequestToken> token;
+  MemoryClaim memory;
+};
+// Reads the items and plans, on the calling thread.  Errors: Validation, when a transaction is too large; Busy, when
+// there is no memory for the write.
+Result<PreparedWrite> prepare_write(WriteRequest request, const storage::Store& store, const FreshnessMap& freshness);
+
 // A write request on its way through the committer.
 class ItemWrite final : public Work {
  public:
-  // Reads the items and plans, on the calling thread.  All three outlive the work.
-  ItemWrite(WriteRequest request, WriteCallback done, const Catalog& catalog, const storage::Store& store,
-            const FreshnessMap& freshness);
+  // The catalog outlives the work.
+  ItemWrite(PreparedWrite prepared, WriteCallback done, const Catalog& catalog)
+      : catalog_(catalog), done_(std::move(done)), write_(std::move(prepared)) {}
 
   void execute(PendingCommit& commit) override;
   void finish(const Result<storage::CommitSequence>& committed) override;
   bool frees_space() const override;  // nothing but deletes
 
  private:
-  struct Step {
-    WriteAction action;
-    KeyBytes key;
-    std::uint64_t seen = 0;
-    ItemImage before;
-    std::optional<Result<ActionPlan>> plan;
-  };
-  void prepare(Step& step, const storage::Store& store, const FreshnessMap& freshness);
-  void plan(Step& step) const;
-  // Whether the steps so far are no larger than a transaction and its memory may be; else refusal_ says why.
-  bool fits(const Step& step);
-  // Brings a step up to date with the commit; false when it failed and error_ says why.  A plan that is in error by
-  // itself is no such failure: execute() looks at it.
-  bool refresh(Step& step, PendingCommit& commit);
+  using Step = PreparedWrite::Step;
+
+  Result<void> run(PendingCommit& commit);
+  // Brings a step up to date with the commit.  A plan that is in error by itself is no error here: run() looks at it.
+  Result<void> refresh(Step& step, PendingCommit& commit);
   void apply(Step& step, PendingCommit& commit);
-  // Of indexes that are being built: finds out which entries are there.  False when it failed and error_ says why.
-  bool settle_unsure(Step& step, PendingCommit& commit);
-  bool check_collection_size(const Step& step, PendingCommit& commit);
+  // Of indexes that are being built: finds out which entries are there.
+  Result<void> settle_unsure(Step& step, PendingCommit& commit);
+  Result<void> check_collection_size(const Step& step, PendingCommit& commit);
 
   const Catalog& catalog_;
   WriteCallback done_;
-  bool atomic_, several_;
-  std::optional<RequestToken> token_;
-  std::vector<Step> steps_;
-  std::optional<Error> error_;
-  std::optional<Error> refusal_;  // found out while preparing; nothing is executed then
-  MemoryClaim memory_;
-  std::size_t held_bytes_ = 0, item_bytes_ = 0;
+  PreparedWrite write_;
+  Result<void> executed_;
   bool written_ = false;
   bool repeated_ = false;
 };

@@ -93,11 +93,6 @@ Result<std::optional<WriteAction>> deletion_of(const TablePtr& table, const Expi
 TtlSweeper::TtlSweeper(Engine& engine, const Clock& clock)
     : engine_(engine), clock_(clock), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-SweepStats TtlSweeper::stats() const {
-  MutexLock lock(mutex_);
-  return stats_;
-}
-
 Result<void> TtlSweeper::sweep(const std::stop_token& stop) {
   for (const auto& table : engine_.catalog().all()) {
     if (!table->ttl_attribute) continue;
@@ -133,9 +128,7 @@ Result<void> TtlSweeper::expire(const TablePtr& table, const std::stop_token& st
       done.release();
     });
     done.acquire();
-    const auto written = TRY(std::move(outcome));
-    MutexLock lock(mutex_);
-    for (const auto& action : written.actions) stats_.expired += action.condition_failed ? 0 : 1;
+    TRY(std::move(outcome));
   }
   return {};
 }
@@ -151,7 +144,7 @@ Result<void> TtlSweeper::fill(const TablePtr& table, const std::stop_token& stop
 
     std::vector<FillExpiries::Candidate> candidates;
     std::optional<Bytes> next_progress;
-    std::uint64_t looked_at = 0;
+    std::size_t looked_at = 0;
     const auto cursor = snapshot->cursor(range, storage::Direction::Forward);
     for (; cursor->valid(); cursor->next()) {
       const auto item = TRY(TRY(value::StoredItemView::from(cursor->value())).parse());
@@ -173,8 +166,6 @@ Result<void> TtlSweeper::fill(const TablePtr& table, const std::stop_token& stop
                                                   }));
     done.acquire();
     TRY(std::move(outcome));
-    MutexLock lock(mutex_);
-    stats_.filled += looked_at;
   }
   return {};
 }

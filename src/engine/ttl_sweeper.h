@@ -2,21 +2,14 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 #include <stop_token>
 #include <thread>
 
 #include "stator/base/clock.h"
-#include "stator/base/mutex.h"
 #include "stator/engine/engine.h"
 
 namespace stator::engine {
-
-struct SweepStats {
-  std::uint64_t expired = 0;  // items deleted because their time had come
-  std::uint64_t filled = 0;   // items looked at after time to live was enabled on a table that had them
-};
 
 // Deletes items whose time to live has passed, and fills the expiry entries of tables where it was just enabled.
 //
@@ -31,7 +24,6 @@ class TtlSweeper {
 
   // One round, here and now.  Errors: Storage, ReadOnly, Corruption; the next round goes on where this one stopped.
   Result<void> sweep(const std::stop_token& stop = {});
-  SweepStats stats() const;
 
  private:
   static constexpr std::size_t kBatchItems = 100;
@@ -43,9 +35,6 @@ class TtlSweeper {
   // Constant after construction.
   Engine& engine_;
   const Clock& clock_;
-
-  mutable Mutex mutex_;
-  SweepStats stats_ GUARDED_BY(mutex_);
 
   std::mutex sleep_mutex_;
   std::condition_variable_any sleep_;

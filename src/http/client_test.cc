@@ -222,17 +222,16 @@ TEST(HttpClient, RefusesARequestWhenTooManyWait) {
 // --- connections that are kept
 
 TEST(HttpClient, NoticesThatAnIdleConnectionWasClosed) {
-  std::promise<void> closed;
+  std::promise<bool> noticed;
   ScriptedServer server([&](ServerSide& side, int number) {
     side.read_request();
     side.answer(std::to_string(number));
-    if (number == 0) return closed.set_value();
+    if (number == 0) return noticed.set_value(side.finish());
     side.read_request();
   });
   const auto client = start();
   EXPECT_EQ(ask(*client, at(server.port())), "200 0");
-  closed.get_future().wait();
-  std::this_thread::sleep_for(50ms);  // on its way
+  ASSERT_TRUE(noticed.get_future().get());
   EXPECT_EQ(ask(*client, at(server.port())), "200 1") << "though it is not idempotent";
 }
 

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 #include <vector>
 
+#include "stator/base/test_eventually.h"
 #include "stator/http/read_buffer.h"
 #include "stator/http/server.h"
 #include "stator/http/test_client.h"
@@ -91,7 +93,7 @@ TEST_F(HttpLimits, RefusesConnectionsBeyondTheLimit) {
   EXPECT_EQ(server->statistics().connections_refused, 1U);
   EXPECT_EQ(clients[0].ask(post(""))->status, 200) << "those inside are served";
   clients.clear();
-  while (server->statistics().connections_open > 0) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return server->statistics().connections_open == 0; }));
   EXPECT_EQ(TestClient(server->port()).ask(post(""))->status, 200) << "there is room again";
 }
 
@@ -100,7 +102,7 @@ TEST_F(HttpLimits, BoundsWhatAllConnectionsBufferTogether) {
   const std::string announced = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 600000\r\n\r\n";
   TestClient first(server->port());
   first.send(announced + std::string(599'999, 'x'));
-  while (server->statistics().bytes_received < 599'999) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return server->statistics().bytes_received >= 599'999; }));
   EXPECT_EQ(refused(*server, announced + std::string(600'000, 'y')), 503);
   EXPECT_EQ(first.ask("x")->status, 200);
   EXPECT_EQ(server->statistics().buffered_bytes, 0U);
@@ -113,7 +115,7 @@ TEST_F(HttpLimits, TakesMemoryForBytesThatCameAndNotForThoseAnnounced) {
   for (int i = 0; i < 50; ++i) {
     clients.emplace_back(server->port()).send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16000000\r\n\r\nxxx");
   }
-  while (server->statistics().bytes_received < 50 * 50) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return server->statistics().bytes_received >= 50 * 50; }));
   EXPECT_EQ(server->statistics().buffered_bytes, 0U);
 }
 
@@ -131,12 +133,10 @@ TEST_F(HttpLimits, GivesUpOnARequestThatTricklesIn) {
   const auto server = start(handler_, {.request_timeout = 100ms, .tick = 10ms});
   TestClient client(server->port());
   const std::string request = post(std::string(10'000, 'x'));
-  bool closed = false;
-  for (std::size_t i = 0; i < 1000 && !closed; ++i) {
-    closed = !client.send(request.substr(i, 1)) || server->statistics().timeouts > 0;
-    std::this_thread::sleep_for(1ms);
-  }
-  EXPECT_TRUE(closed);
+  std::size_t sent = 0;
+  EXPECT_TRUE(eventually([&] {
+    return !client.send(request.substr(sent++ % 1000, 1)) || server->statistics().timeouts > 0;
+  })) << "each byte would be progress, but the whole takes too long";
   const auto answer = client.read();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 408);
@@ -184,29 +184,34 @@ TEST_F(HttpLimits, TellsAHandlerThatItsClientHasGone) {
   FunctionHandler slow([&](const Request&, Responder responder) {
     worker = std::thread([&noticed, responder = std::move(responder)]() mutable {
       EXPECT_FALSE(responder.watch().has_gone());
-      while (!responder.watch().has_gone()) std::this_thread::yield();
-      noticed = true;
+      noticed = eventually([&] { return responder.watch().has_gone(); });
     });
   });
   const auto server = start(slow, {.tick = 10ms});
   {
     TestClient client(server->port());
     client.send(post(""));
-    while (server->statistics().requests == 0) std::this_thread::yield();
+    EXPECT_TRUE(eventually([&] { return server->statistics().requests > 0; }));
   }
-  while (!noticed) std::this_thread::yield();
+  ASSERT_TRUE(worker.joinable()) << "no request came";
   worker.join();
+  EXPECT_TRUE(noticed);
 }
 
 TEST_F(HttpLimits, GivesAHandlerAllTheTimeItNeeds) {
-  FunctionHandler slow([](const Request& request, Responder responder) {
-    std::thread([body = std::string(request.body), responder = std::move(responder)]() mutable {
-      std::this_thread::sleep_for(200ms);
-      responder.send(text(body));
-    }).detach();
-  });
+  std::promise<Responder> came;
+  FunctionHandler slow([&](const Request&, Responder responder) { came.set_value(std::move(responder)); });
   const auto server = start(slow, {.idle_timeout = 20ms, .request_timeout = 20ms, .write_timeout = 20ms, .tick = 5ms});
-  EXPECT_EQ(TestClient(server->port()).ask(post("patience"))->body, "patience");
+  TestClient client(server->port());
+  client.send(post(""));
+  auto arrived = came.get_future();
+  ASSERT_EQ(arrived.wait_for(30s), std::future_status::ready);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_TRUE(TestClient(server->port()).ended()) << "so that the time of any bound is over";
+  arrived.get().send(text("patience"));
+  const auto answer = client.read();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->body, "patience");
 }
 
 TEST_F(HttpLimits, GivesUpOnAClientThatDoesNotReadItsAnswer) {
@@ -214,8 +219,8 @@ TEST_F(HttpLimits, GivesUpOnAClientThatDoesNotReadItsAnswer) {
   const auto server = start(large, {.write_timeout = 100ms, .tick = 10ms});
   TestClient client(server->port(), 4096);
   client.send(post(""));
-  while (server->statistics().timeouts == 0) std::this_thread::sleep_for(1ms);
-  while (server->statistics().connections_open > 0) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return server->statistics().timeouts > 0; }));
+  ASSERT_TRUE(eventually([&] { return server->statistics().connections_open == 0; }));
   EXPECT_FALSE(client.read()) << "the answer is cut short";
 }
 
@@ -252,7 +257,7 @@ TEST_F(HttpLimits, StopsReadingFromAClientThatDoesNotReadItsAnswers) {
   std::string requests;
   for (int i = 0; i < 1000; ++i) requests += post("");
   client.send(requests);
-  while (server->statistics().timeouts == 0) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(eventually([&] { return server->statistics().timeouts > 0; }));
   EXPECT_LT(handled, 50);
 }
 

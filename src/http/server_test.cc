@@ -11,6 +11,7 @@
 
 #include "stator/base/mutex.h"
 #include "stator/base/random.h"
+#include "stator/base/test_eventually.h"
 #include "stator/http/test_client.h"
 
 namespace stator::http {
@@ -36,18 +37,27 @@ class HeldHandler final : public Handler {
   }
   Responder take() {
     MutexLock lock(mutex_);
-    while (held_.empty()) arrived_.wait(mutex_);
+    wait_until_filled(held_);
     auto responder = std::move(held_.front());
     held_.erase(held_.begin());
     return responder;
   }
   const Request& last_request() {
     MutexLock lock(mutex_);
-    while (requests_.empty()) arrived_.wait(mutex_);
+    wait_until_filled(requests_);
     return *requests_.back();
   }
 
  private:
+  template <typename List>
+  void wait_until_filled(const List& list) REQUIRES(mutex_) {
+    const auto patience = std::chrono::steady_clock::now() + 30s;
+    while (list.empty()) {
+      if (std::chrono::steady_clock::now() > patience) throw std::runtime_error("no request came");
+      arrived_.wait_for(mutex_, 1s);
+    }
+  }
+
   Mutex mutex_;
   CondVar arrived_;
   std::vector<Responder> held_ GUARDED_BY(mutex_);
@@ -393,7 +403,7 @@ TEST(HttpServer, ForgetsAClientThatLeft) {
   half.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
   half.reset();
   next.close();
-  while (server->statistics().connections_open > 0) std::this_thread::yield();
+  EXPECT_TRUE(eventually([&] { return server->statistics().connections_open == 0; }));
 }
 
 TEST(HttpServer, AnswersAClientThatHasFinishedSending) {
@@ -417,10 +427,11 @@ TEST(HttpServer, FinishesRequestsInFlightWhenStopped) {
   busy.send(whole_request);
   half.send(half_request);
   auto responder = handler.take();
-  while (server->statistics().connections_accepted < 3 ||
-         server->statistics().bytes_received < whole_request.size() + half_request.size()) {
-    std::this_thread::yield();
-  }
+  EXPECT_TRUE(eventually([&] {
+    const auto statistics = server->statistics();
+    return statistics.connections_accepted == 3 &&
+           statistics.bytes_received >= whole_request.size() + half_request.size();
+  }));
   const std::jthread stopping([&] { server->stop(10s); });
   EXPECT_TRUE(idle.ended());
   responder.send(text("finished"));

@@ -47,6 +47,12 @@ class ServerSide {
     received_.erase(0, whole);
     return request;
   }
+  // Sends no more, and waits until the client has closed its side.  False when it does not.
+  bool finish() {
+    ::shutdown(fd_, SHUT_WR);
+    char byte = 0;
+    return ::recv(fd_, &byte, 1, 0) == 0;
+  }
   void send(std::string_view bytes) { ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
   void answer(std::string_view body) {
     send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body));

@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <utility>
 
+#include "stator/base/test_eventually.h"
 #include "stator/http/test_certificate.h"
 #include "stator/http/test_client.h"
 
@@ -160,8 +162,14 @@ TEST_F(TlsTest, CarriesLargeBodiesBothWaysToASlowClient) {
   TlsClient client(server->port(), TLS1_3_VERSION, 4096);
   std::string body(5 << 20, '\0');
   for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>('a' + i % 23);
+  const auto greeting = server->statistics().bytes_sent;
   ASSERT_TRUE(client.send(post(body)));
-  std::this_thread::sleep_for(50ms);  // the server's buffers fill up
+  // Until the server's buffers are full: it has begun to answer, and gets no further.
+  std::uint64_t sent = 0;
+  ASSERT_TRUE(eventually([&] {
+    const auto now = server->statistics().bytes_sent;
+    return server->statistics().requests == 1 && now > greeting && now == std::exchange(sent, now);
+  }));
   EXPECT_EQ(client.read().body, "POST / " + body);
   EXPECT_EQ(client.ask(post("and on")).body, "POST / and on");
 }
@@ -203,15 +211,13 @@ TEST_F(TlsTest, AHandshakeHasADeadlineAndAnIdleClientItsOwn) {
   TestClient silent(server->port());
   EXPECT_TRUE(silent.ended());
   TestClient slow(server->port());
-  bool open = slow.send({"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11});  // the head of a long greeting
-  for (int i = 0; i < 200 && open; ++i) {
-    open = slow.send("x");  // each would be progress, but the whole takes too long
-    std::this_thread::sleep_for(10ms);
-  }
-  EXPECT_FALSE(open);
+  const bool open = slow.send({"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11});  // the head of a long greeting
+  EXPECT_TRUE(open);
+  EXPECT_TRUE(eventually([&] { return !slow.send("x"); })) << "each is progress, but the whole takes too long";
   EXPECT_GE(server->statistics().timeouts, 2U);
   TlsClient idle(server->port());
-  std::this_thread::sleep_for(300ms);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(TestClient(server->port()).ended()) << "so that the time of a request is over";
   EXPECT_EQ(idle.ask(post("still here")).body, "POST / still here");
 }
 

@@ -60,6 +60,11 @@ inline constexpr std::string_view kFull = "Full";  // of numbers that go on from
 inline constexpr std::string_view kContention = "Contention";
 inline Problem contention() { return conflict(std::string(kContention), "others keep changing the same rows"); }
 
+// The process stops, so nobody waits any longer.  `doing`: "waiting for ...".
+inline Problem stopped(const std::string& doing) {
+  return {ProblemKind::Unavailable, "Stopping", "stopped while " + doing, {}};
+}
+
 // What a pure function of the model found wrong with somebody's values.
 template <typename T>
 Result<T, Problem> checked(Result<T> result) {

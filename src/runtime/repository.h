@@ -99,8 +99,8 @@ class Repository {
   client::Client& client() const;
 
   // Creates the table when it is missing; otherwise checks that it is the one the model describes (keys, indexes, stream, TTL)
-  // and says what differs.
-  Result<void, Problem> open();
+  // and says what differs.  `stop` ends its wait for the table.
+  Result<void, Problem> open(const std::stop_token& stop = {});
 
   // `attributes` are what a user gave; whatever may not be set is refused by name, all problems at once.
   Result<Object, Problem> create(const model::Entity& entity, const value::Item& attributes, const Caller& caller);

@@ -75,7 +75,7 @@ class World {
       : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
         client_(instance_->service()),
         model_(std::make_shared<const model::Model>(model::load_or_fail(yaml))),
-        dynamo_(client_, random_),
+        dynamo_(client_, random_, clock_),
         repository_(model_, client_, clock_, random_) {
     const auto opened = repository_.open();
     EXPECT_TRUE(opened.ok()) << told(opened);

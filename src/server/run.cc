@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -222,8 +224,8 @@ std::string token_hint(const Config& config) {
   return fmt::format("  Token         stator token --subject me{}\n", data_flag(config));
 }
 
-void follow_parent(StopSignal& stop) {
-  if (stop.follow_parent()) return;
+void follow_parent(StopSignal& stop, pid_t parent) {
+  if (stop.follow_parent(parent)) return;
   log::warning("parent_not_followed",
                {{"message",
                  "stop_with_parent is set, but the parent process cannot be watched: it is in another container, "
@@ -280,13 +282,25 @@ void print_welcome(const Config& config, const Welcome& welcome) {
   std::fflush(stdout);
 }
 
+// Null when a signal came before they were open.
+Result<std::unique_ptr<Systems>> open_systems(StopSignal& stop, const Config& config, client::Client& client,
+                                              const Clock& clock, Listener listener) {
+  const StopWatch watch(stop);
+  auto systems = Systems::open(config, client, clock, std::move(listener), watch.token());
+  if (systems || !watch.token().stop_requested()) return systems;
+  log::info("stopping", {{"signal", stop.wait_for(std::chrono::milliseconds(0)).value_or(0)}});
+  log::info("stopped");
+  return std::unique_ptr<Systems>();
+}
+
 }  // namespace
 
 Result<void> run_server(const Config& config, Mode mode) {
+  const auto parent = getppid();
   TRY(check_config(config, mode));
   SharedLimits limits(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
-  if (config.stop_with_parent) follow_parent(stop);
+  if (config.stop_with_parent) follow_parent(stop, parent);
   auto instance = TRY(library::Instance::open(limits.instance_options(config)));
   const SystemClock clock;
   http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
@@ -299,8 +313,9 @@ Result<void> run_server(const Config& config, Mode mode) {
   const bool console_is_local = is_loopback(console_host(config));
   std::unique_ptr<Systems> systems;
   if (mode == Mode::Up && (config.demo || !config.models.empty())) {
-    systems = TRY(Systems::open(config, client, clock,
-                                {.local = console_is_local, .health = nullptr, .memory = &limits.memory()}));
+    systems = TRY(open_systems(stop, config, client, clock,
+                               {.local = console_is_local, .health = nullptr, .memory = &limits.memory()}));
+    if (!systems) return {};
   }
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
   DynamoDbEndpoint endpoint(*instance, {.cors_origins = config.cors_origins,
@@ -368,15 +383,17 @@ Result<void> run_server(const Config& config, Mode mode) {
 }
 
 Result<void> run_app(const Config& config) {
+  const auto parent = getppid();
   TRY(check_config(config, Mode::App));
   SharedLimits limits(config);
   StopSignal stop;  // before any thread, so that all inherit its mask
-  if (config.stop_with_parent) follow_parent(stop);
+  if (config.stop_with_parent) follow_parent(stop, parent);
   auto database = TRY(AppDatabase::open(config, limits));
   const SystemClock clock;
   const bool local = is_loopback(config.host);
-  auto systems = TRY(Systems::open(config, database.client(), clock,
-                                   {.local = local, .health = database.health(), .memory = &limits.memory()}));
+  auto systems = TRY(open_systems(stop, config, database.client(), clock,
+                                  {.local = local, .health = database.health(), .memory = &limits.memory()}));
+  if (!systems) return {};
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
   HostGuard guarded(systems->service(), hosts);
   auto options = limits.http_options(config, config.app_port);

@@ -73,10 +73,23 @@ std::optional<int> StopSignal::wait_milliseconds(int milliseconds) {
   return hung_up ? SIGTERM : signalled ? static_cast<int>(info.ssi_signo) : 0;
 }
 
-bool StopSignal::follow_parent() {
-  const auto parent = getppid();                                                   // 0: it is not in this namespace
-  if (parent > 0) parent_ = static_cast<int>(syscall(SYS_pidfd_open, parent, 0));  // closed on exec
+bool StopSignal::follow_parent(pid_t parent) {
+  if (parent <= 0) return false;                                   // it is not in this namespace
+  parent_ = static_cast<int>(syscall(SYS_pidfd_open, parent, 0));  // closed on exec
+  if (getppid() == parent) return parent_ >= 0;
+  // It has gone, and another may have its number by now.
+  if (parent_ >= 0) close(parent_);
+  parent_ = eventfd(1, EFD_CLOEXEC);
   return parent_ >= 0;
+}
+
+bool StopSignal::is_stop_pending() const {
+  sigset_t pending;
+  sigpending(&pending);
+  if (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1) return true;
+  if (sigismember(&pending, SIGHUP) == 1 && had_terminal_ && !has_terminal()) return true;
+  pollfd parent{parent_, POLLIN, 0};
+  return poll(&parent, 1, 0) > 0;
 }
 
 void StopSignal::request() {
@@ -88,6 +101,28 @@ void StopSignal::request() {
 void StopSignal::restore_mask() {
   if (masked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   masked_ = false;
+}
+
+StopWatch::StopWatch(const StopSignal& signal)
+    : signal_(signal), over_(eventfd(0, EFD_CLOEXEC)), thread_([this] { run(); }) {
+  STATOR_ASSERT(over_ >= 0, "a process that starts has a file descriptor to spare");
+}
+
+StopWatch::~StopWatch() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(over_, &one, sizeof one);
+  thread_.join();
+  close(over_);
+}
+
+void StopWatch::run() {
+  std::array<pollfd, 3> waiting = {pollfd{over_, POLLIN, 0}, pollfd{signal_.signals_, POLLIN, 0},
+                                   pollfd{signal_.parent_, POLLIN, 0}};
+  while (poll(waiting.data(), waiting.size(), -1) < 0) {
+    STATOR_ASSERT(errno == EINTR, "the descriptors are ours and open");
+  }
+  // A signal that asks for something else stays pending, so there is no point in waiting for another one.
+  if (signal_.is_stop_pending()) stop_.request_stop();
 }
 
 }  // namespace stator::server

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <stop_token>
+#include <thread>
 
 namespace stator::server {
 
@@ -25,13 +29,17 @@ class StopSignal {
   // nothing when the time is over.
   std::optional<int> wait_for(std::chrono::milliseconds time);
   int wait();  // for as long as it takes
-  // From now on, the end of the process that started this one is told as SIGTERM.  False when it cannot be watched:
-  // it is in another container, or the kernel is older than 5.3.
-  bool follow_parent();
+  // From now on, the end of the process that started this one is told as SIGTERM; at once when it has gone already.
+  // `parent`: what getppid() said at the start.  False when it cannot be watched: it is in another container, or the
+  // kernel is older than 5.3.
+  bool follow_parent(pid_t parent);
   // Ends the wait from any thread.
   void request();
 
  private:
+  friend class StopWatch;
+  // Whether there is something that wait() will tell as a reason to stop.
+  bool is_stop_pending() const;
   std::optional<int> wait_milliseconds(int milliseconds);
   void restore_mask();
 
@@ -41,6 +49,26 @@ class StopSignal {
   int parent_ = -1;    // a pidfd; -1: not followed
   bool masked_ = false;
   bool had_terminal_ = false;
+};
+
+// Requests a stop as soon as a signal asks for one, so that a long start ends before anybody waits for the signal.
+// The signal stays for StopSignal::wait().  Owns a thread, joined by the destructor.
+class StopWatch {
+ public:
+  explicit StopWatch(const StopSignal& signal);  // which outlives it
+  ~StopWatch();
+  StopWatch(const StopWatch&) = delete;
+  StopWatch& operator=(const StopWatch&) = delete;
+
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  void run();
+
+  const StopSignal& signal_;
+  const int over_;  // an eventfd
+  std::stop_source stop_;
+  std::jthread thread_;
 };
 
 }  // namespace stator::server

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <thread>
 
+#include "stator/base/test_eventually.h"
+
 namespace stator::server {
 namespace {
 
@@ -66,7 +68,7 @@ std::string written_by_an_orphan(const std::function<void(int parent_may_end, in
 TEST(StopSignal, FollowsItsParentWhenAsked) {
   const auto told = written_by_an_orphan([](int parent_may_end, int result) {
     StopSignal stop;
-    const bool followed = stop.follow_parent();
+    const bool followed = stop.follow_parent(getppid());
     const bool early = stop.wait_for(std::chrono::milliseconds(0)).has_value();
     if (write(parent_may_end, "x", 1) != 1) _exit(1);
     const auto signal = stop.wait_for(std::chrono::seconds(30));
@@ -74,6 +76,40 @@ TEST(StopSignal, FollowsItsParentWhenAsked) {
     [[maybe_unused]] const auto written = write(result, text, std::string_view(text).size());
   });
   EXPECT_EQ(told, "SIGTERM");
+}
+
+TEST(StopSignal, NoticesAParentThatWasGoneBeforeItCouldBeFollowed) {
+  const auto told = written_by_an_orphan([](int parent_may_end, int result) {
+    const auto parent = getppid();
+    if (write(parent_may_end, "x", 1) != 1) _exit(1);
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (getppid() == parent && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+    StopSignal stop;
+    const bool followed = stop.follow_parent(parent);
+    const auto signal = stop.wait_for(std::chrono::seconds(0));
+    const char* text = followed && signal == SIGTERM ? "SIGTERM" : "something else";
+    [[maybe_unused]] const auto written = write(result, text, std::string_view(text).size());
+  });
+  EXPECT_EQ(told, "SIGTERM");
+}
+
+TEST(StopWatch, RequestsAStopAndLeavesTheSignal) {
+  StopSignal stop;
+  const StopWatch watch(stop);
+  EXPECT_FALSE(watch.token().stop_requested());
+  kill(getpid(), SIGTERM);
+  EXPECT_TRUE(eventually([&] { return watch.token().stop_requested(); }));
+  EXPECT_EQ(stop.wait_for(std::chrono::seconds(0)), SIGTERM);
+}
+
+TEST(StopWatch, IsNotAskedToStopByAHangUp) {
+  StopSignal stop;
+  {
+    const StopWatch watch(stop);
+    kill(getpid(), SIGHUP);
+    EXPECT_FALSE(watch.token().stop_requested());
+  }
+  EXPECT_EQ(stop.wait_for(std::chrono::seconds(0)), SIGHUP);
 }
 
 TEST(StopSignal, LetsASecondSignalEndTheProcess) {

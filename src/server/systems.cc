@@ -33,11 +33,11 @@ Result<std::unique_ptr<app::TokenVerifier>> make_verifier(const Config& config, 
 
 // Loads the sample data of systems that are new to the database.  Sample data that was loaded once and deleted stays
 // deleted.
-Result<void> load_demos(client::Client& client) {
+Result<void> load_demos(const systems::DemoParts& parts) {
   for (const auto& name : systems::names()) {
-    const auto state = TRY(systems::demo_state(name, client));
+    const auto state = TRY(systems::demo_state(name, parts));
     if (state != systems::DemoState::New && state != systems::DemoState::CutOff) continue;
-    TRY(systems::load_demo(name, client));
+    TRY(systems::load_demo(name, parts));
     log::info("demo_loaded", {{"system", name}});
   }
   return {};
@@ -82,19 +82,23 @@ Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier
     : random_(Random::from_system()), page_tokens_(secrets.page_tokens), tokens_(std::move(tokens)) {}
 
 Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock,
-                                               Listener listener) {
-  if (config.demo) TRY(load_demos(client));
+                                               Listener listener, const std::stop_token& stop) {
+  if (config.demo) TRY(load_demos({.client = client, .clock = clock, .stop = stop}));
   const auto secrets = TRY(token_secrets(config));
   std::unique_ptr<Systems> systems(new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock))));
+  const std::stop_callback stop_opening(stop, [&] { systems->stop_.request_stop(); });
   std::vector<app::System*> served;
   auto models = TRY(load_models(config));
   for (auto& model : models) {
     for (const auto* other : served) TRY(check_together(other->model(), *model));
     const auto extension = systems::extension_of(*model);
-    systems->systems_.push_back(TRY(app::System::open(
-        std::move(model),
-        {.client = client, .clock = clock, .random = systems->random_, .page_tokens = systems->page_tokens_},
-        extension)));
+    systems->systems_.push_back(TRY(app::System::open(std::move(model),
+                                                      {.client = client,
+                                                       .clock = clock,
+                                                       .random = systems->random_,
+                                                       .page_tokens = systems->page_tokens_,
+                                                       .stop = systems->stop_.get_token()},
+                                                      extension)));
     served.push_back(systems->systems_.back().get());
     TRY(systems->manage(config, *served.back(), client, clock));
   }
@@ -115,6 +119,8 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
   return systems;
 }
 
+Systems::~Systems() { stop_.request_stop(); }
+
 Result<void> Systems::manage(const Config& config, const app::System& system, client::Client& client,
                              const Clock& clock) {
   if (!runtime::ConsistencyManager::needed(system.model())) return {};
@@ -122,7 +128,7 @@ Result<void> Systems::manage(const Config& config, const app::System& system, cl
   // A data folder is open in one process at a time, so after a crash no other process holds the leases of this one.
   if (config.endpoint.empty()) options.owner = "embedded";
   auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_, options);
-  if (const auto started = manager->start(); !started) {
+  if (const auto started = manager->start(stop_.get_token()); !started) {
     return usage_error(fmt::format("{}: {}", system.model().name, started.error().message));
   }
   managers_.emplace_back(system.model().name, std::move(manager));

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,10 +38,12 @@ struct Listener {
 class Systems {
  public:
   // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come
-  // with Stator are there as well, with their sample data if their table was not there.  Client and clock outlive it.
+  // with Stator are there as well, with their sample data if their table was not there.  `stop` ends the wait for a table.
+  // Client and clock outlive it.
   // Errors: Usage (a model with errors; the message has one line for each), Storage.
   static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
-                                               Listener listener);
+                                               Listener listener, const std::stop_token& stop = {});
+  ~Systems();
 
   app::RestService& service() { return *service_; }
   const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }
@@ -52,6 +55,7 @@ class Systems {
   Result<void> manage(const Config& config, const app::System& system, client::Client& client, const Clock& clock);
   void print_consistency(std::string& out) const;
 
+  std::stop_source stop_;  // ends what waits for a table
   Random random_;
   const app::PageTokens page_tokens_;
   const std::unique_ptr<app::TokenVerifier> tokens_;

@@ -146,7 +146,7 @@ struct ToolClient::Impl {
       if (response != nullptr && response->status == 200) return std::move(*response);
       const bool may_pass = response == nullptr || response->status == 503 || response->status == 429;
       if (method == "GET" && may_pass && attempt < kAttempts) {
-        std::this_thread::sleep_for(wait);
+        clock.wait(wait);
         continue;
       }
       if (response == nullptr) {

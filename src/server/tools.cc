@@ -68,19 +68,19 @@ std::string_view take_part(std::string_view& path) {
 
 }  // namespace
 
-Tools::Tools(library::Instance& instance) : instance_(instance) {}
+Tools::Tools(library::Instance& instance) : instance_(instance), clock_(instance.engine().clock()) {}
 
 Tools::~Tools() { stop(); }
 
 void Tools::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
   if (check_thread_.joinable()) check_thread_.join();
   if (worker_.joinable()) worker_.join();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   queue_.clear();
   frozen_.clear();
 }
@@ -114,7 +114,7 @@ void Tools::handle(const http::Request& request, http::Responder responder) {
 
 void Tools::start_check(http::Responder responder) {
   try {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!stopping_ && check_.state != CheckState::State::Running) {
       // The one before is done with everything but returning.
       if (check_thread_.joinable()) check_thread_.join();
@@ -134,7 +134,7 @@ void Tools::run_check(std::uint64_t number) {
   try {
     check_now(number);
   } catch (const std::exception& exception) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     check_.state = CheckState::State::Failed;
     check_.error = exception.what();
   }
@@ -152,7 +152,7 @@ void Tools::check_now(std::uint64_t number) {
   bool yielded_to_recovery = false;
   auto report = engine::check(instance_.store(), {.progress = [&](const engine::CheckProgress& progress) {
                                 yielded_to_recovery = !was_read_only && can_recover();
-                                const std::lock_guard lock(mutex_);
+                                const MutexLock lock(mutex_);
                                 check_.progress = progress;
                                 return !stopping_ && !yielded_to_recovery;
                               }});
@@ -163,7 +163,7 @@ void Tools::check_now(std::uint64_t number) {
   } else {
     log::warning("check_failed", {{"number", number}, {"cause", report.error().message}});
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   check_.state = report ? CheckState::State::Done : CheckState::State::Failed;
   if (report) {
     check_.report = std::move(*report);
@@ -178,7 +178,7 @@ void Tools::check_now(std::uint64_t number) {
 
 http::Response Tools::check_answer() const {
   static constexpr std::array<std::string_view, 4> kStates = {"none", "running", "done", "failed"};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::string body;
   value::JsonWriter writer(body);
   writer.begin_object().key("number").integer(integer(check_.number));
@@ -195,7 +195,7 @@ http::Response Tools::check_answer() const {
 
 void Tools::on_worker(http::Responder responder, UniqueFunction<http::Response()> work) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!stopping_ && queue_.size() < kMaxWaiting) {
       if (!worker_.joinable()) worker_ = std::thread([this] { run_worker(); });
       queue_.emplace_back([responder = std::move(responder), work = std::move(work)]() mutable {
@@ -217,8 +217,13 @@ void Tools::run_worker() {
   for (;;) {
     UniqueFunction<void()> work;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, kLookForForgotten, [&] { return stopping_ || !queue_.empty(); });
+      const auto until = clock_.steady_now() + kLookForForgotten;
+      const MutexLock lock(mutex_);
+      while (!stopping_ && queue_.empty()) {
+        const auto left = until - clock_.steady_now();
+        if (left <= left.zero()) break;
+        clock_.wait_for(wake_, mutex_, left);
+      }
       if (stopping_) return;
       if (!queue_.empty()) {
         work = std::move(queue_.front());
@@ -232,8 +237,8 @@ void Tools::run_worker() {
 
 void Tools::forget_frozen() {
   std::map<std::string, Frozen, std::less<>> forgotten;  // removes files, so not under the lock
-  const auto now = std::chrono::steady_clock::now();
-  const std::lock_guard lock(mutex_);
+  const auto now = clock_.steady_now();
+  const MutexLock lock(mutex_);
   for (auto frozen = frozen_.begin(); frozen != frozen_.end();) {
     const auto next = std::next(frozen);
     if (now - frozen->second.last_used > kForgetFrozen) {
@@ -246,12 +251,12 @@ void Tools::forget_frozen() {
 
 bool Tools::make_room() {
   Frozen oldest;  // removes files, so not under the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (frozen_.size() < kMaxFrozen) return true;
   const auto found = std::min_element(frozen_.begin(), frozen_.end(), [](const auto& a, const auto& b) {
     return a.second.last_used < b.second.last_used;
   });
-  if (std::chrono::steady_clock::now() - found->second.last_used < kIdleFrozen) return false;
+  if (clock_.steady_now() - found->second.last_used < kIdleFrozen) return false;
   oldest = std::move(found->second);
   frozen_.erase(found);
   return true;
@@ -280,18 +285,18 @@ http::Response Tools::freeze() {
   }
   writer.end_array().end_object();
   log::info("backup_started", {{"id", id}, {"commit", shared->last_commit().value}, {"files", shared->files().size()}});
-  const std::lock_guard lock(mutex_);
-  frozen_.emplace(id, Frozen{shared, std::chrono::steady_clock::now()});
+  const MutexLock lock(mutex_);
+  frozen_.emplace(id, Frozen{shared, clock_.steady_now()});
   return json_answer(200, std::move(body));
 }
 
 http::Response Tools::read(std::string_view path) {
   std::shared_ptr<const storage::FrozenFiles> files;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto frozen = frozen_.find(take_part(path));
     if (frozen == frozen_.end()) return not_found();
-    frozen->second.last_used = std::chrono::steady_clock::now();
+    frozen->second.last_used = clock_.steady_now();
     files = frozen->second.files;
   }
   std::size_t file = 0;
@@ -312,7 +317,7 @@ http::Response Tools::read(std::string_view path) {
 http::Response Tools::release(std::string_view id) {
   Frozen frozen;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = frozen_.find(id);
     if (found == frozen_.end()) return not_found();
     frozen = std::move(found->second);

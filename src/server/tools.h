@@ -1,17 +1,17 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "stator/base/clock.h"
+#include "stator/base/mutex.h"
 #include "stator/base/random.h"
 #include "stator/base/unique_function.h"
 #include "stator/engine/check/check.h"
@@ -57,7 +57,7 @@ class Tools {
 
   struct Frozen {
     std::shared_ptr<const storage::FrozenFiles> files;
-    std::chrono::steady_clock::time_point last_used;
+    SteadyTime last_used;
   };
   struct CheckState {
     enum class State : std::uint8_t { None, Running, Done, Failed };
@@ -82,14 +82,15 @@ class Tools {
   http::Response release(std::string_view id);
 
   library::Instance& instance_;
+  const Clock& clock_;                     // the engine's
   Random random_ = Random::from_system();  // the worker's
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  CheckState check_;
-  std::deque<UniqueFunction<void()>> queue_;
-  std::map<std::string, Frozen, std::less<>> frozen_;
+  mutable Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  CheckState check_ GUARDED_BY(mutex_);
+  std::deque<UniqueFunction<void()>> queue_ GUARDED_BY(mutex_);
+  std::map<std::string, Frozen, std::less<>> frozen_ GUARDED_BY(mutex_);
 
   std::thread check_thread_, worker_;  // started when they are needed, joined by stop()
 };

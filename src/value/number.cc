@@ -77,8 +77,6 @@ Error not_a_number(std::string_view text) {
   return validation_error(std::move(message));
 }
 
-Error not_ordered_bytes() { return {ErrorCode::Corruption, "a number in a key is not in the form it was written in"}; }
-
 // What is left of a coefficient without the zeros at its end, which are counted into `exponent`.
 template <typename Integer>
 void trim_zeros(Integer& coefficient, int& exponent) {
@@ -350,52 +348,6 @@ void Number::append_ordered(Bytes& out) const {
     bytes[size++] = static_cast<unsigned char>((2 * (10 * tens + ones) + more) ^ inverted);
   }
   out.append(reinterpret_cast<const char*>(bytes), size);
-}
-
-Result<Number> Number::take_ordered(BytesView& in) {
-  if (in.size() < 2) return not_ordered_bytes();
-  if (in[0] == '\x80' && in[1] == '\x00') {
-    in.remove_prefix(2);
-    return Number();
-  }
-  const auto lead = static_cast<unsigned char>(in[0]);
-  const bool negative = lead < 0x80;
-  const auto inverted = static_cast<unsigned char>(negative ? 0xFF : 0x00);
-
-  constexpr std::size_t kMaxPairs = kMaxDigits / 2 + 1;
-  Coefficient coefficient = 0;
-  int digits = 0;
-  int pairs = 0;
-  for (std::size_t at = 1;; ++at) {
-    if (at >= in.size() || at > kMaxPairs) return not_ordered_bytes();
-    const unsigned byte = static_cast<unsigned char>(in[at]) ^ inverted;
-    const unsigned pair = byte / 2;
-    if (pair > 99 || (at == 1 && pair == 0)) return not_ordered_bytes();
-    digits += at == 1 && pair < 10 ? 1 : 2;
-    ++pairs;
-    const bool last = (byte & 1) == 0;
-    if (!last) {
-      if (digits >= kMaxDigits) return not_ordered_bytes();  // no room for a digit that is not zero
-      coefficient = coefficient * 100 + pair;
-      continue;
-    }
-    if (pair == 0) return not_ordered_bytes();
-    int exponent = 2 * ((lead ^ inverted) - 0xC1 - (pairs - 1));
-    if (pair % 10 == 0) {  // keep the coefficient free of trailing zeros
-      coefficient = coefficient * 10 + pair / 10;
-      ++exponent;
-      --digits;
-    } else {
-      coefficient = coefficient * 100 + pair;
-    }
-    if (digits > kMaxDigits) return not_ordered_bytes();
-    in.remove_prefix(at + 1);
-    Number number;
-    number.coefficient_ = coefficient;
-    number.exponent_ = static_cast<std::int16_t>(exponent);
-    number.negative_ = negative;
-    return number;
-  }
 }
 
 std::strong_ordering operator<=>(const Number& a, const Number& b) {

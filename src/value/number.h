@@ -46,8 +46,6 @@ class Number {
 
   // Bytes whose unsigned order is numeric order, self-delimiting.  docs/formats/keys.md draws them.
   void append_ordered(Bytes& out) const;
-  // Takes such bytes off the front of `in`.  Errors: Corruption.
-  static Result<Number> take_ordered(BytesView& in);
 
   friend bool operator==(const Number&, const Number&) = default;
   friend std::strong_ordering operator<=>(const Number& a, const Number& b);

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <thread>
 #include <variant>
 
 #include "stator/app/auth/jwt.h"
@@ -27,6 +26,7 @@ namespace stator::systems {
 namespace {
 
 constexpr std::chrono::minutes kDeletionTakes{2};
+constexpr std::chrono::milliseconds kDeletionPoll{100};
 constexpr std::string_view kLoading = "loading";  // values of the table's tag
 constexpr std::string_view kLoaded = "loaded";
 constexpr std::string_view kMethods[] = {"post", "put", "patch", "delete"};
@@ -34,8 +34,17 @@ constexpr std::string_view kMethods[] = {"post", "put", "patch", "delete"};
 // The present, moved back.
 class PastClock final : public Clock {
  public:
-  WallTime now() const override { return SystemClock().now() - ago; }
+  explicit PastClock(const Clock& present) : present_(present) {}
+  WallTime now() const override { return present_.now() - ago; }
+  SteadyTime steady_now() const override { return present_.steady_now(); }
+  void wait_for(CondVar& changed, Mutex& mutex, std::chrono::nanoseconds duration) const override REQUIRES(mutex) {
+    present_.wait_for(changed, mutex, duration);
+  }
+
   std::chrono::microseconds ago{0};
+
+ private:
+  const Clock& present_;
 };
 
 // "3d".  The samples come with the program, so any other text is a mistake in a sample.
@@ -199,9 +208,9 @@ Result<std::string> ask(client::Client& client, std::string_view operation, cons
 }
 
 // Nothing when there is no such table.
-Result<std::optional<std::string>> table_arn(const model::Model& model, client::Client& client) {
+Result<std::optional<std::string>> table_arn(const model::Model& model, const DemoParts& parts) {
   auto random = Random::from_system();
-  runtime::Dynamo dynamo(client, random);
+  runtime::Dynamo dynamo(parts.client, random, parts.clock);
   const auto state = dynamo.describe_table(model.table.name);
   if (!state) return Error{ErrorCode::Storage, state.error().message};
   return *state ? std::optional((*state)->arn) : std::nullopt;
@@ -209,56 +218,60 @@ Result<std::optional<std::string>> table_arn(const model::Model& model, client::
 
 std::string tag(std::string_view value) { return fmt::format(R"({{"Key":"stator:demo","Value":"{}"}})", value); }
 
-Result<void> mark(const model::Model& model, client::Client& client, std::string_view value) {
-  const auto arn = TRY(table_arn(model, client));
+Result<void> mark(const model::Model& model, const DemoParts& parts, std::string_view value) {
+  const auto arn = TRY(table_arn(model, parts));
   if (!arn) return Error{ErrorCode::Storage, fmt::format("the table {} is gone", model.table.name)};
-  TRY(ask(client, "TagResource", fmt::format(R"({{"ResourceArn":"{}","Tags":[{}]}})", *arn, tag(value))));
+  TRY(ask(parts.client, "TagResource", fmt::format(R"({{"ResourceArn":"{}","Tags":[{}]}})", *arn, tag(value))));
   return {};
 }
 
-Result<void> remove_table(const model::Model& model, client::Client& client) {
-  TRY(ask(client, "DeleteTable", fmt::format(R"({{"TableName":"{}"}})", model.table.name)));
-  const auto patience = std::chrono::steady_clock::now() + kDeletionTakes;
-  while (TRY(table_arn(model, client))) {
-    if (std::chrono::steady_clock::now() > patience) {
+Result<void> remove_table(const model::Model& model, const DemoParts& parts) {
+  TRY(ask(parts.client, "DeleteTable", fmt::format(R"({{"TableName":"{}"}})", model.table.name)));
+  const auto patience = parts.clock.steady_now() + kDeletionTakes;
+  while (TRY(table_arn(model, parts))) {
+    if (parts.clock.steady_now() > patience) {
       return Error{ErrorCode::Storage, fmt::format("the table {} does not go away; try again later", model.table.name)};
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (!parts.clock.wait(kDeletionPoll, parts.stop)) {
+      return Error{ErrorCode::Storage, fmt::format("stopped while table {} was being deleted", model.table.name)};
+    }
   }
   return {};
 }
 
 }  // namespace
 
-Result<DemoState> demo_state(const std::string& system, client::Client& client) {
+Result<DemoState> demo_state(const std::string& system, const DemoParts& parts) {
   const auto model = TRY(model_of(system));
-  const auto arn = TRY(table_arn(*model, client));
+  const auto arn = TRY(table_arn(*model, parts));
   if (!arn) return DemoState::New;
-  const auto tags = TRY(ask(client, "ListTagsOfResource", fmt::format(R"({{"ResourceArn":"{}"}})", *arn)));
+  const auto tags = TRY(ask(parts.client, "ListTagsOfResource", fmt::format(R"({{"ResourceArn":"{}"}})", *arn)));
   if (tags.find(tag(kLoading)) != std::string::npos) return DemoState::CutOff;
   if (tags.find(tag(kLoaded)) != std::string::npos) return DemoState::Loaded;
-  const auto first = TRY(ask(client, "Scan", fmt::format(R"({{"TableName":"{}","Limit":1}})", model->table.name)));
+  const auto first =
+      TRY(ask(parts.client, "Scan", fmt::format(R"({{"TableName":"{}","Limit":1}})", model->table.name)));
   return first.find(R"("Count":0)") != std::string::npos ? DemoState::New : DemoState::Used;
 }
 
-Result<void> load_demo(const std::string& system, client::Client& client, const DemoProgress& progress) {
+Result<void> load_demo(const std::string& system, const DemoParts& parts, const DemoProgress& progress) {
   const auto model = TRY(model_of(system));
-  const auto state = TRY(demo_state(system, client));
+  const auto state = TRY(demo_state(system, parts));
   if (state == DemoState::Used || state == DemoState::Loaded) {
     return usage_error(
         fmt::format("the table {} of {} holds data already; nothing was loaded", model->table.name, system));
   }
-  if (state == DemoState::CutOff) TRY(remove_table(*model, client));
-  PastClock clock;
+  if (state == DemoState::CutOff) TRY(remove_table(*model, parts));
+  PastClock clock(parts.clock);
   auto random = Random::from_system();
   const app::PageTokens page_tokens(random.uuid());
   const auto served = TRY(app::System::open(
-      model, {.client = client, .clock = clock, .random = random, .page_tokens = page_tokens}, extension_of(*model)));
+      model, {.client = parts.client, .clock = clock, .random = random, .page_tokens = page_tokens, .stop = parts.stop},
+      extension_of(*model)));
   const auto text = std::ranges::find(kSystemTexts, system, &SystemText::name);
-  TRY(mark(*model, client, kLoading));
+  TRY(mark(*model, parts, kLoading));
   try {
     TRY(Replay(*served, clock).run(YAML::Load(std::string(text->sample)), progress));
-    return mark(*model, client, kLoaded);
+    return mark(*model, parts, kLoaded);
   } catch (const YAML::Exception& exception) {
     return usage_error(fmt::format("the sample of {} is not right: {}", system, exception.what()));
   }

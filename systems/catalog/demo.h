@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 
+#include "stator/base/clock.h"
 #include "stator/base/result.h"
 #include "stator/client/client.h"
 
@@ -19,6 +21,13 @@
 // (5m, 5h, 5d) says when the request was sent, so that a history looks like one.
 namespace stator::systems {
 
+// What it works with; client and clock outlive the call.
+struct DemoParts {
+  client::Client& client;
+  const Clock& clock;
+  std::stop_token stop = {};  // ends what waits for a table
+};
+
 // Told after each request: how many are done, of how many.
 using DemoProgress = std::function<void(std::size_t done, std::size_t all)>;
 
@@ -30,11 +39,11 @@ enum class DemoState : std::uint8_t {
   Loaded,
   Used,  // the table holds something else
 };
-Result<DemoState> demo_state(const std::string& system, client::Client& client);
+Result<DemoState> demo_state(const std::string& system, const DemoParts& parts);
 
 // Loads the sample data of a system that comes with Stator into the database of the client.  Creates the table if it
 // does not exist.  First removes the rows that an interrupted load has left.  Errors: Usage (no system of that name;
 // its table holds something already; a request was refused), Storage.
-Result<void> load_demo(const std::string& system, client::Client& client, const DemoProgress& progress = nullptr);
+Result<void> load_demo(const std::string& system, const DemoParts& parts, const DemoProgress& progress = nullptr);
 
 }  // namespace stator::systems

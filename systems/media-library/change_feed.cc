@@ -13,7 +13,6 @@ using runtime::ChangeFollower;
 using runtime::Problem;
 using runtime::ProblemKind;
 using runtime::StreamReader;
-using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kListEvery{5};  // shards, beside when one ends
 
@@ -30,7 +29,7 @@ ChangeFeed::ChangeFeed(client::Client& client, const Clock& clock, std::string t
       table_(std::move(table)),
       listener_(std::move(listener)),
       options_(options),
-      dynamo_(client, random_),
+      dynamo_(client, random_, clock),
       thread_([this] { run(); }) {}
 
 ChangeFeed::~ChangeFeed() {
@@ -42,10 +41,10 @@ ChangeFeed::~ChangeFeed() {
 Result<void, Problem> ChangeFeed::catch_up() {
   MutexLock lock(mutex_);
   const auto ticket = ++asked_;
-  last_asked_ = steady_clock::now();
+  last_asked_ = clock_.steady_now();
   const auto deadline = last_asked_ + options_.patience;
-  while (busy_ && done_ < ticket && steady_clock::now() < deadline) {
-    changed_.wait_for(mutex_, deadline - steady_clock::now());
+  while (busy_ && done_ < ticket && clock_.steady_now() < deadline) {
+    clock_.wait_for(changed_, mutex_, deadline - clock_.steady_now());
   }
   if (done_ < ticket && !busy_) read_now();
   if (done_ < ticket && !begun_) return unavailable("the table's stream does not answer");
@@ -58,8 +57,8 @@ void ChangeFeed::run() {
   while (!stopping_) {
     if (!begun_) {
       changed_.wait(mutex_);
-    } else if (const auto now = steady_clock::now(); busy_ || now < next_poll_) {
-      changed_.wait_for(mutex_, options_.poll);
+    } else if (const auto now = clock_.steady_now(); busy_ || now < next_poll_) {
+      clock_.wait_for(changed_, mutex_, options_.poll);
     } else if (now - last_asked_ > options_.idle) {
       stop_reading();
     } else {
@@ -86,7 +85,7 @@ void ChangeFeed::read_now() {
   done_ = ticket;
   begun_ = follower_.has_value();
   problem_ = std::move(problem);
-  next_poll_ = steady_clock::now() + options_.poll;
+  next_poll_ = clock_.steady_now() + options_.poll;
   changed_.notify_all();
 }
 
@@ -103,7 +102,7 @@ void ChangeFeed::stop_reading() {
 
 std::optional<Problem> ChangeFeed::try_to_read() {
   try {
-    auto done = read(steady_clock::now() + options_.patience / 2);
+    auto done = read(clock_.steady_now() + options_.patience / 2);
     if (!done) return std::move(done).error();
     return std::nullopt;
   } catch (const std::exception& exception) {
@@ -111,7 +110,7 @@ std::optional<Problem> ChangeFeed::try_to_read() {
   }
 }
 
-Result<void, Problem> ChangeFeed::read(Time until) {
+Result<void, Problem> ChangeFeed::read(SteadyTime until) {
   if (!follower_) return begin();
   const auto tell = [this](const std::vector<runtime::Change>& changes) -> Result<void, Problem> {
     for (const auto& change : changes) listener_.changed(change);
@@ -124,7 +123,7 @@ Result<void, Problem> ChangeFeed::read(Time until) {
 Result<void, Problem> ChangeFeed::begin() {
   const auto state = TRY(dynamo_.describe_table(table_));
   if (!state || !state->stream_arn) return unavailable("the table has no stream");
-  ChangeFollower follower(client_, *state->stream_arn, kListEvery);
+  ChangeFollower follower(client_, clock_, *state->stream_arn, kListEvery);
   TRY(follower.begin(clock_.now()));
   follower_.emplace(std::move(follower));
   listener_.missed();

@@ -47,15 +47,13 @@ class ChangeFeed {
   Result<void, runtime::Problem> catch_up();
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
-
   void run();
   // Reads, and answers everyone who has asked so far.  One at a time; the mutex is not held meanwhile.
   void read_now() REQUIRES(mutex_);
   void stop_reading() REQUIRES(mutex_);
   std::optional<runtime::Problem> try_to_read();
   // What there is, for as long as `until`.
-  Result<void, runtime::Problem> read(Time until);
+  Result<void, runtime::Problem> read(SteadyTime until);
   Result<void, runtime::Problem> begin();
 
   // Constant after construction.
@@ -78,8 +76,8 @@ class ChangeFeed {
   std::uint64_t done_ GUARDED_BY(mutex_) = 0;   // the last of these calls that was answered
   bool begun_ GUARDED_BY(mutex_) = false;
   std::optional<runtime::Problem> problem_ GUARDED_BY(mutex_);  // of the last answer
-  Time last_asked_ GUARDED_BY(mutex_){};
-  Time next_poll_ GUARDED_BY(mutex_){};
+  SteadyTime last_asked_ GUARDED_BY(mutex_){};
+  SteadyTime next_poll_ GUARDED_BY(mutex_){};
 
   std::jthread thread_;  // last: joined before anything it reads is destroyed
 };

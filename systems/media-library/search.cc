@@ -40,7 +40,7 @@ std::optional<SearchIndex::Place> to_place(const std::optional<runtime::PageEnd>
 
 Search::Search(const app::ExtensionParts& parts)
     : parts_(parts),
-      dynamo_(parts.client, random_),
+      dynamo_(parts.client, random_, parts.clock),
       indexes_(parts.repository, parts.clock, {}),
       feed_(parts.client, parts.clock, parts.repository.model().table.name,
             {.changed = [this](const runtime::Change& change) { indexes_.changed(change); },

@@ -203,11 +203,17 @@ TEST_F(Indexes, ThatGrowMakeRoomForThemselves) {
 
 TEST(Feed, ReadsNothingWhileNobodyAsksAndSaysSo) {
   runtime::World world(kItems);
+  world.clock().hold_waits();
   std::atomic<int> missed = 0;
   ChangeFeed feed(world.client(), world.clock(), "Items", {.changed = [](const auto&) {}, .missed = [&] { ++missed; }},
                   {.poll = std::chrono::milliseconds(1), .idle = std::chrono::minutes(0)});
   ASSERT_TRUE(feed.catch_up());
-  while (missed < 2) std::this_thread::yield();
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (missed < 2 && std::chrono::steady_clock::now() < patience) {
+    world.clock().advance(std::chrono::milliseconds(1));
+    std::this_thread::yield();
+  }
+  ASSERT_GE(missed, 2) << "it did not stop reading";
   EXPECT_TRUE(feed.catch_up());
 }
 

@@ -78,7 +78,7 @@ class Shops {
       : repository_(parts.repository),
         model_(repository_.model()),
         url_(*model_.find_entity("URL")),
-        store_(model_, parts.client),
+        store_(model_, parts.client, parts.clock),
         queue_(repository_, parts.clock) {
     for (const auto& attribute : url_.attributes) {
       const bool told = attribute.name == "type" || attribute.name == "hash" || attribute.name == "standards_used";

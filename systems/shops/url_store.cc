@@ -45,12 +45,12 @@ struct UrlStore::Plan {
   std::vector<std::size_t> created, changed, unchanged;  // places in the chunk
 };
 
-UrlStore::UrlStore(const model::Model& model, client::Client& client)
+UrlStore::UrlStore(const model::Model& model, client::Client& client, const Clock& clock)
     : model_(model),
       url_(*model.find_entity("URL")),
       shop_(*model.find_entity("SHOP")),
       random_(Random::from_system()),
-      dynamo_(client, random_) {}
+      dynamo_(client, random_, clock) {}
 
 Item UrlStore::naming(std::string_view domain, const std::string& url) {
   Item item{{"domain", AttributeValue::string(domain)}, {"url", AttributeValue::string(url)}};
@@ -79,7 +79,7 @@ Result<void, Problem> UrlStore::upsert_chunk(const std::string& domain, std::spa
       if (throttled || !answer->written()) {
         if (!throttled && !planned.created.empty() && answer->refusals.back().cause == Refusal::Cause::Condition)
           return runtime::not_found(shop_.name);
-        runtime::back_off(attempt, random_);
+        runtime::back_off(attempt, random_, dynamo_.clock());
         continue;
       }
     }

@@ -30,7 +30,7 @@ class UrlStore {
  public:
   static constexpr std::size_t kChunk = 99;  // and the shop: a transaction takes 100
 
-  UrlStore(const model::Model& model, client::Client& client);  // both outlive the store
+  UrlStore(const model::Model& model, client::Client& client, const Clock& clock);  // all outlive the store
 
   // What names a URL's row, for the repository.
   static value::Item naming(std::string_view domain, const std::string& url);

@@ -58,7 +58,7 @@ Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transactio
 }  // namespace
 
 app::Additions extension(const app::ExtensionParts& parts) {
-  const StoryAccess stories(parts.repository);
+  const StoryAccess stories(parts.repository, parts.clock);
   parts.repository.follow(stories.node(), [stories](runtime::Transaction& transaction, runtime::Draft& node) {
     return check_node(stories, transaction, node);
   });

@@ -38,12 +38,13 @@ Item naming(const runtime::Caller& caller, std::string_view id_name, const std::
 
 }  // namespace
 
-StoryAccess::StoryAccess(runtime::Repository& repository)
+StoryAccess::StoryAccess(runtime::Repository& repository, const Clock& clock)
     : repository_(&repository),
       story_(repository.model().find_entity("STORY")),
       node_(repository.model().find_entity("NODE")),
       session_(repository.model().find_entity("SESSION")),
-      nodes_(repository.model().find_pattern("nodes_of_story")) {}
+      nodes_(repository.model().find_pattern("nodes_of_story")),
+      reading_(std::make_shared<Turns>(clock)) {}
 
 Result<void, Problem> StoryAccess::visit_nodes(const std::string& story_id, const runtime::Caller& caller,
                                                const Visit& visit) const {

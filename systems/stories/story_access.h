@@ -20,10 +20,10 @@ inline constexpr std::size_t kMostNodes = 10'000;
 // How many nodes one transaction changes, of DynamoDB's hundred rows: the rest is for the story and its index record.
 inline constexpr std::size_t kNodesPerTransaction = 90;
 
-// Refers to the repository; thread-safe.
+// Thread-safe.
 class StoryAccess {
  public:
-  explicit StoryAccess(runtime::Repository& repository);
+  StoryAccess(runtime::Repository& repository, const Clock& clock);  // both outlive it
 
   runtime::Repository& repository() const { return *repository_; }
   const model::Model& model() const { return repository_->model(); }
@@ -57,7 +57,7 @@ class StoryAccess {
   const model::Entity* node_;
   const model::Entity* session_;
   const model::Pattern* nodes_;
-  std::shared_ptr<Turns> reading_ = std::make_shared<Turns>();  // of copies, too
+  std::shared_ptr<Turns> reading_;  // of copies, too
 };
 
 // Of a node; empty when it has none.

@@ -5,6 +5,7 @@
 
 #include "stator/base/assert.h"
 #include "stator/value/stored_item.h"
+#include "stator/value/test_ordered_number.h"
 
 using namespace stator;
 using namespace stator::value;
@@ -38,12 +39,12 @@ void check_number(std::string_view text) {
   Bytes key;
   number->append_ordered(key);
   BytesView view = key;
-  STATOR_ASSERT(Number::take_ordered(view).value() == *number && view.empty(), "and what it writes into keys");
+  STATOR_ASSERT(take_ordered(view).value() == *number && view.empty(), "and what it writes into keys");
 }
 
 void check_ordered(BytesView bytes) {
   BytesView view = bytes;
-  const auto number = Number::take_ordered(view);
+  const auto number = take_ordered(view);
   if (!number) return;
   Bytes key;
   number->append_ordered(key);

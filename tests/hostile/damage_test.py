@@ -12,7 +12,6 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 import urllib.error
 import urllib.request
@@ -20,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import dynamo
 import server as stator
+import waiting
 
 TABLE = "Things"
 ITEMS = 1500
@@ -336,10 +336,7 @@ class FullDisk(unittest.TestCase):
         return {name: value for name, value in item(i).items() if name != "body"}
 
     def until(self, condition, what):
-        deadline = time.monotonic() + 30 * stator.slowness()
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, what)
-            time.sleep(0.05)
+        waiting.until(condition, what, 30 * stator.slowness(), 0.05)
 
     def delete(self, connection, numbers):
         for i in numbers:

@@ -10,11 +10,11 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
 import dynamo
 import server as stator
+import waiting
 
 MB = 1 << 20
 TABLE = {"TableName": "Things", "BillingMode": "PAY_PER_REQUEST",
@@ -74,11 +74,7 @@ def metric(server, name, connection=None):
 
 
 def until(condition, what):
-    deadline = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"a minute later it is still not so: {what}")
-        time.sleep(0.02)
+    waiting.until(condition, what, 60, 0.02)
 
 
 class Bystander:

@@ -19,6 +19,7 @@ import time
 import unittest
 
 import server as stator
+import waiting
 
 PATIENCE = 20 * stator.slowness()
 LISTED = b'{"TableNames":[]}'
@@ -161,10 +162,7 @@ class Speakers(unittest.TestCase):
         return re.findall(r"=(\w+)$", self.run_stator("key", "add").stdout, re.MULTILINE)
 
     def eventually(self, condition):
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, "it did not happen")
-            time.sleep(0.02)
+        waiting.until(condition, "it happens", PATIENCE, 0.02)
 
 
 class WebPages(unittest.TestCase):

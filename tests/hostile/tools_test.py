@@ -10,10 +10,10 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
 import server
+import waiting
 from dynamo import ApiError
 
 TABLE = {
@@ -318,7 +318,7 @@ class Tools(unittest.TestCase):
         for pause in (0.05, 0.1, 0.2):
             process = subprocess.Popen([server.binary(), "backup", str(backups), "--endpoint", self.server.endpoint],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(pause)  # anywhere in its work
+            waiting.let_work(pause)
             process.send_signal(signal.SIGKILL)
             process.wait()
             status, text = stator("backup", "--list", backups)

@@ -92,6 +92,11 @@ def time_comes_from_a_clock(tree):
     return tree.grep(paths, r"system_clock::now", "{} outside src/base; take a Clock")
 
 
+def waiting_is_a_clocks(tree):
+    paths = [path for path in tree.code() if not within(path, "src/base")]
+    return tree.grep(paths, r"\b(sleep_for|sleep_until|usleep|nanosleep)\s*\(", "{} outside src/base; take a Clock, or wait for the event")
+
+
 def includes_start_at_a_root(tree):
     paths = [path for path in tree.code() if within(path, "src", "include", "bench")]
     return tree.grep(paths, r'#\s*include\s*"(?!stator/)', "{} is not of the form \"stator/<layer>/<file>\"")
@@ -421,6 +426,7 @@ ALL = [
     simdjson_stays_in_value,
     backends_are_chosen_above_the_engine,
     time_comes_from_a_clock,
+    waiting_is_a_clocks,
     includes_start_at_a_root,
     headers_have_pragma_once,
     headers_compile_alone,

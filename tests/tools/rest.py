@@ -16,6 +16,7 @@ import unittest
 
 import endpoints
 import server as stator
+import waiting
 
 PATIENCE = 30 * stator.slowness()
 
@@ -197,10 +198,7 @@ class Rest(unittest.TestCase):
 
     def settle(self, condition):
         """What the consistency manager does arrives a little later."""
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, "it did not settle")
-            time.sleep(0.05)
+        waiting.until(condition, "it is settled", PATIENCE, 0.05)
 
 
 class AtStator:

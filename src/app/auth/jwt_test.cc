@@ -287,7 +287,7 @@ TEST_F(KeySetTest, ForgetsTokensOfAWithdrawnKeyThoughTheyAreRemembered) {
 }
 
 // A clock that lets something happen while somebody looks at it.
-class BusyClock final : public Clock {
+class BusyClock final : public SystemClock {
  public:
   WallTime now() const override {
     if (looks_ > 0 && --looks_ == 0) meanwhile_();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <vector>
 
 #include "stator/app/auth/crypto.h"
@@ -76,8 +75,9 @@ std::int64_t seconds_of(WallTime time) {
 
 }  // namespace
 
-IdempotencyStore::IdempotencyStore(std::string table, client::Client& client, const Clock& clock, Random& random)
-    : table_(std::move(table)), clock_(clock), dynamo_(client, random) {}
+IdempotencyStore::IdempotencyStore(std::string table, client::Client& client, const Clock& clock, Random& random,
+                                   std::stop_token stop)
+    : table_(std::move(table)), clock_(clock), stop_(std::move(stop)), dynamo_(client, random, clock) {}
 
 Result<void, Problem> IdempotencyStore::make_table() {
   {
@@ -100,7 +100,7 @@ Result<void, Problem> IdempotencyStore::make_table() {
                      .message = fmt::format("the table {} is not ready yet", table_),
                      .details = {}};
     }
-    std::this_thread::sleep_for(kTablePoll);
+    if (!clock_.wait(kTablePoll, stop_)) return runtime::stopped(fmt::format("waiting for table {}", table_));
   }
   if (!TRY(dynamo_.describe_ttl(table_))) TRY(dynamo_.enable_ttl(table_, kExpires));
   MutexLock lock(mutex_);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -43,8 +44,9 @@ class IdempotencyStore {
   // What is kept of an answer, its head and body together; a row takes 400 KiB.
   static constexpr std::size_t kMaxAnswerBytes = std::size_t{390} * 1024;
 
-  // All outlive the store.
-  IdempotencyStore(std::string table, client::Client& client, const Clock& clock, Random& random);
+  // All outlive the store.  `stop` ends its wait for the table.
+  IdempotencyStore(std::string table, client::Client& client, const Clock& clock, Random& random,
+                   std::stop_token stop = {});
 
   struct Claimed {
     std::string id;  // for complete(), release() and abandon()
@@ -64,6 +66,7 @@ class IdempotencyStore {
 
   const std::string table_;
   const Clock& clock_;
+  const std::stop_token stop_;
   runtime::Dynamo dynamo_;
 
   Mutex mutex_;

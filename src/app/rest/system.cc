@@ -31,7 +31,8 @@ System::System(std::shared_ptr<const model::Model> model, const SystemParts& par
       prefix_(fmt::format("/systems/{}/v1", model_->name)),
       page_tokens_(parts.page_tokens),
       repository_(model_, parts.client, parts.clock, parts.random),
-      idempotency_(fmt::format("{}.idempotency", model_->table.name), parts.client, parts.clock, parts.random) {}
+      idempotency_(fmt::format("{}.idempotency", model_->table.name), parts.client, parts.clock, parts.random,
+                   parts.stop) {}
 
 Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model> model, const SystemParts& parts,
                                              const Extension& extension) {
@@ -39,7 +40,7 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
   const auto wrong = [&](std::string_view why) {
     return usage_error(fmt::format("{}: {}", system->model_->name, why));
   };
-  if (const auto opened = system->repository_.open(); !opened) return wrong(why_it_does_not_open(opened.error()));
+  if (const auto opened = system->repository_.open(parts.stop); !opened) return wrong(why_it_does_not_open(opened.error()));
   if (extension) {
     system->additions_ = extension({.repository = system->repository_,
                                     .client = parts.client,

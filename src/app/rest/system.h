@@ -26,6 +26,7 @@ struct SystemParts {
   const Clock& clock;
   Random& random;
   const PageTokens& page_tokens;
+  std::stop_token stop = {};  // ends what waits for a table
 };
 
 // A model as a REST service below /systems/<name>/v1: its routes (routes.h), idempotency keys, and the C++ of its

@@ -148,8 +148,6 @@ std::string_view operator_name(NodeKind kind) {
   }
 }
 
-bool is_comparison(NodeKind kind) { return kind >= NodeKind::Equal && kind <= NodeKind::GreaterEqual; }
-
 std::string_view returning_name(Returning returning) {
   switch (returning) {
     case Returning::Nothing: return "";

@@ -43,7 +43,6 @@ enum class NodeKind : std::uint8_t {
 
 // "AND", "=", "begins_with"...: as messages name operators.
 std::string_view operator_name(NodeKind kind);
-bool is_comparison(NodeKind kind);  // = <> < <= > >=
 
 struct Node {
   NodeKind kind = NodeKind::Literal;

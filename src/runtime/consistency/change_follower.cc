@@ -5,8 +5,6 @@
 
 namespace stator::runtime {
 
-using std::chrono::steady_clock;
-
 Result<void, Problem> ChangeFollower::begin(WallTime now) {
   since_ = now - kClockSlack;
   TRY(list());
@@ -16,7 +14,7 @@ Result<void, Problem> ChangeFollower::begin(WallTime now) {
 
 Result<void, Problem> ChangeFollower::list() {
   shards_ = TRY(reader_.shards(stream_));
-  next_listing_ = steady_clock::now() + list_every_;
+  next_listing_ = clock_.steady_now() + list_every_;
   std::erase_if(positions_, [this](const auto& known) {  // the stream has forgotten them
     return known.second.done && std::ranges::find(shards_, known.first, &StreamShard::id) == shards_.end();
   });
@@ -30,7 +28,7 @@ bool ChangeFollower::waits_for_its_parent(const StreamShard& shard) const {
 
 Result<void, Problem> ChangeFollower::drain(const Handler& handle, Time until, WallTime upto) {
   do {
-    if (steady_clock::now() >= next_listing_) TRY(list());
+    if (clock_.steady_now() >= next_listing_) TRY(list());
     bool ended = false;
     for (const auto& shard : shards_) {
       auto& position = positions_[shard.id];
@@ -40,7 +38,7 @@ Result<void, Problem> ChangeFollower::drain(const Handler& handle, Time until, W
     }
     if (!ended) return {};
     next_listing_ = {};  // its children may be there
-  } while (steady_clock::now() < until);
+  } while (clock_.steady_now() < until);
   return {};
 }
 
@@ -56,7 +54,7 @@ Result<void, Problem> ChangeFollower::drain(const std::string& shard, Position& 
     position.iterator = std::move(page.next);
     position.done = !position.iterator;
     if (enough) break;
-  } while (!position.done && steady_clock::now() < until);
+  } while (!position.done && clock_.steady_now() < until);
   return {};
 }
 

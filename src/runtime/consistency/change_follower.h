@@ -23,11 +23,12 @@ namespace stator::runtime {
 // Confined to one thread.
 class ChangeFollower {
  public:
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = SteadyTime;
 
-  // The client outlives it.  `list_every`: how often new shards are looked for, beside when one ends.
-  ChangeFollower(client::Client& client, std::string stream, std::chrono::milliseconds list_every = {})
-      : reader_(client), stream_(std::move(stream)), list_every_(list_every) {}
+  // The client and the clock outlive it.  `list_every`: how often new shards are looked for, beside when one ends.
+  ChangeFollower(client::Client& client, const Clock& clock, std::string stream,
+                 std::chrono::milliseconds list_every = {})
+      : reader_(client), clock_(clock), stream_(std::move(stream)), list_every_(list_every) {}
 
   // From now on, which is `now`.
   Result<void, Problem> begin(WallTime now);
@@ -58,6 +59,7 @@ class ChangeFollower {
   Result<ChangePage, Problem> next_page(const std::string& shard, Position& position);
 
   StreamReader reader_;
+  const Clock& clock_;
   const std::string stream_;
   const std::chrono::milliseconds list_every_;
   WallTime since_;

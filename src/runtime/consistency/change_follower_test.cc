@@ -42,7 +42,9 @@ class Following : public ::testing::Test {
   World world{kNotes};
   FakeStream stream{world.client()};
   FakeStream::Shard& a = stream.add("a");
-  ChangeFollower follower{stream, "arn", std::chrono::hours(1)};  // new shards are looked for only where one ends
+  const SystemClock clock;
+  ChangeFollower follower{stream, clock, "arn",
+                          std::chrono::hours(1)};  // new shards are looked for only where one ends
 };
 
 TEST_F(Following, ReadsAChildWhenItsParentHasEnded) {

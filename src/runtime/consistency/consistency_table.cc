@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace stator::runtime {
 namespace {
@@ -64,11 +63,16 @@ std::int64_t ConsistencyTable::now_ms() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now().time_since_epoch()).count();
 }
 
+bool ConsistencyTable::is_too_old(std::int64_t time_ms) const {
+  constexpr std::chrono::hours kStreamKeeps{23};
+  return now_ms() - time_ms > std::chrono::milliseconds(kStreamKeeps).count();
+}
+
 Item ConsistencyTable::key(std::string_view row) const { return {{"Model", text(model_)}, {"Row", text(row)}}; }
 
 Result<bool, Problem> ConsistencyTable::exists() { return TRY(dynamo_.describe_table(name_)).has_value(); }
 
-Result<void, Problem> ConsistencyTable::open() {
+Result<void, Problem> ConsistencyTable::open(const std::stop_token& stop) {
   for (unsigned waits = 0; waits < kTableWaits; ++waits) {
     const auto state = TRY(dynamo_.describe_table(name_));
     if (state && state->status == "ACTIVE") return {};
@@ -80,7 +84,9 @@ Result<void, Problem> ConsistencyTable::open() {
       table.stream = model::StreamView::None;
       TRY(dynamo_.create_table(table));
     }
-    std::this_thread::sleep_for(std::min(kFirstTableWait * (waits + 1), kLongestTableWait));
+    if (!clock_.wait(std::min(kFirstTableWait * (waits + 1), kLongestTableWait), stop)) {
+      return stopped(fmt::format("waiting for table {}", name_));
+    }
   }
   return Problem{.kind = ProblemKind::Unavailable,
                  .code = "TableNotActive",

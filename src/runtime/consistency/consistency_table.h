@@ -56,8 +56,8 @@ class ConsistencyTable {
   static std::string name_for(std::string_view table);
   const std::string& name() const { return name_; }
 
-  // Creates the table when it is missing, and waits until it can be used.
-  Result<void, Problem> open();
+  // Creates the table when it is missing, and waits until it can be used, or until it is stopped.
+  Result<void, Problem> open(const std::stop_token& stop = {});
   // Whether there is one: a database that no manager has ever looked after has none.
   Result<bool, Problem> exists();
 
@@ -95,6 +95,8 @@ class ConsistencyTable {
   Result<void, Problem> remove_row(std::string_view row);
 
   std::int64_t now_ms() const;
+  // Streams keep a day: what happened at that time may be forgotten.
+  bool is_too_old(std::int64_t time_ms) const;
 
  private:
   value::Item key(std::string_view row) const;

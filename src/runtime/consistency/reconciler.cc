@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "stator/runtime/problem.h"
@@ -194,7 +193,7 @@ Result<std::vector<Finding>, Problem> Reconciler::reconcile(const StoredEntity& 
     TRY(plan(work, *current, options));
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
-    back_off(attempt, random_);
+    back_off(attempt, random_, dynamo_.clock());
     current = TRY(read(*stored.entity, stored.key));
     if (!current) return std::vector<Finding>();
   }
@@ -205,7 +204,7 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
                                                 const ReconcileOptions& options) {
   std::optional<Problem> impossible;
   for (std::size_t begin = 0; begin < stored.size();) {
-    const auto began = std::chrono::steady_clock::now();
+    const auto began = dynamo_.clock().steady_now();
     Work work(model_.table);
     auto end = begin;
     // At least one, and as many more as certainly fit.
@@ -228,8 +227,8 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
     const bool was_batch = end - begin > 1;
     begin = end;
     if (was_batch) {
-      const auto took = std::chrono::steady_clock::now() - began;
-      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(took * kPausePerWork, kLongestPause));
+      const auto took = dynamo_.clock().steady_now() - began;
+      dynamo_.clock().wait(std::min<std::chrono::nanoseconds>(took * kPausePerWork, kLongestPause));
     }
   }
   if (impossible) return std::move(*impossible);
@@ -266,7 +265,7 @@ Result<std::vector<Finding>, Problem> Reconciler::sweep_remains(const StoredEnti
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
     // A new entity of this name was created meanwhile: then all rows belong to the new one.
     if (TRY(read(*gone.entity, gone.key))) return std::vector<Finding>();
-    back_off(attempt, random_);
+    back_off(attempt, random_, dynamo_.clock());
   }
   return contention();
 }

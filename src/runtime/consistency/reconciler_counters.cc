@@ -141,7 +141,7 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
     TRY(plan_change(work, *current, &attributes, {}, 0));
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return findings;
-    back_off(attempt, random_);
+    back_off(attempt, random_, dynamo_.clock());
     current = TRY(read(*stored.entity, stored.key));
     if (!current) return std::vector<Finding>();
     last.reset();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "stator/base/assert.h"
 #include "stator/client/call.h"
@@ -294,11 +293,11 @@ std::string_view stream_name(model::StreamView view) {
   return {};
 }
 
-void back_off(unsigned attempt, Random& random) {
+void back_off(unsigned attempt, Random& random, const Clock& clock) {
   constexpr std::uint64_t kFirstMicroseconds = 500;
   constexpr unsigned kDoublings = 8;
   const auto longest = kFirstMicroseconds << std::min(attempt, kDoublings);
-  std::this_thread::sleep_for(std::chrono::microseconds(random.below(longest) + 1));
+  clock.wait(std::chrono::microseconds(random.below(longest) + 1));
 }
 
 // The answer to a request, or the problem that its fault is.
@@ -338,7 +337,7 @@ Result<std::vector<value::Item>, Problem> Dynamo::batch_get(std::string_view tab
     } else if (++fruitless > kUnprocessedRetries) {
       return Problem{.kind = ProblemKind::Busy, .code = "Busy", .message = "the database is throttling", .details = {}};
     } else {
-      back_off(fruitless, random_);
+      back_off(fruitless, random_, clock_);
     }
     std::move(again.begin(), again.end(), std::back_inserter(waiting));
   }

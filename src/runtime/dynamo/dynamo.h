@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/client/client.h"
 #include "stator/model/model.h"
@@ -56,10 +57,12 @@ struct TableState {
 // but an answer.  Thread-safe.
 class Dynamo {
  public:
-  // Both outlive it.
-  Dynamo(client::Client& client, Random& random) : client_(client), random_(random) {}
+  // All outlive it.
+  Dynamo(client::Client& client, Random& random, const Clock& clock)
+      : client_(client), random_(random), clock_(clock) {}
 
   client::Client& client() const { return client_; }
+  const Clock& clock() const { return clock_; }
 
   Result<std::optional<value::Item>, Problem> get(std::string_view table, const value::Item& key,
                                                   bool consistent = true);
@@ -94,12 +97,13 @@ class Dynamo {
 
   client::Client& client_;
   Random& random_;
+  const Clock& clock_;
 };
 
 // "new_and_old_images" and the like, as models say it.
 std::string_view stream_name(model::StreamView view);
 
 // Waits before try number `attempt` (from 1) of something that lost a race: longer each time, and never in step with others.
-void back_off(unsigned attempt, Random& random);
+void back_off(unsigned attempt, Random& random, const Clock& clock);
 
 }  // namespace stator::runtime

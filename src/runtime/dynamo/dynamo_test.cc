@@ -45,7 +45,8 @@ class DynamoTest : public ::testing::Test {
 
   ScriptedClient client;
   Random random{1};
-  Dynamo dynamo{client, random};
+  const ManualClock clock;
+  Dynamo dynamo{client, random, clock};
 };
 
 TEST_F(DynamoTest, FaultsBecomeProblems) {

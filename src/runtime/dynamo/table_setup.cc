@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "stator/runtime/repository_state.h"
 
@@ -77,7 +76,7 @@ bool is_active(const TableState& state) {
 
 }  // namespace
 
-Result<void, Problem> Repository::open() {
+Result<void, Problem> Repository::open(const std::stop_token& stop) {
   auto& dynamo = state_->context.dynamo;
   const auto& table = model().table;
   auto state = TRY(dynamo.describe_table(table.name));
@@ -86,7 +85,9 @@ Result<void, Problem> Repository::open() {
     if (poll == kActivePolls) {
       return Problem{ProblemKind::Unavailable, "TableNotActive", "table " + table.name + " does not become active", {}};
     }
-    if (poll > 0) std::this_thread::sleep_for(std::min(std::chrono::milliseconds(5) * poll, kLongestPoll));
+    if (poll > 0 && !dynamo.clock().wait(std::min(std::chrono::milliseconds(5) * poll, kLongestPoll), stop)) {
+      return stopped(fmt::format("waiting for table {}", table.name));
+    }
     state = TRY(dynamo.describe_table(table.name));
   }
   const auto ttl = table.ttl_attribute ? TRY(dynamo.describe_ttl(table.name)) : std::nullopt;

@@ -7,11 +7,9 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "stator/runtime/consistency/change_follower.h"
-#include "stator/runtime/consistency/consistency_manager.h"
 #include "stator/runtime/consistency/consistency_table.h"
 #include "stator/runtime/consistency/propagation.h"
 #include "stator/runtime/consistency/verify.h"
@@ -32,15 +30,17 @@ constexpr std::chrono::milliseconds kCatchUpTime{500};  // with what others writ
 constexpr std::chrono::seconds kClockSlack{10};         // by which the stream's clock may be ahead of this one
 constexpr unsigned kMaxPasses = 10;                     // over a table that has no stream to follow
 
-// Sleeps between looks at a table: soon at first, because a small index is built in no time.
+// Waits between looks at a table: not long at first, because a small index is built in no time.
 class Pause {
  public:
+  explicit Pause(const Clock& clock) : clock_(clock) {}
   void operator()() {
-    std::this_thread::sleep_for(next_);
+    clock_.wait(next_);
     next_ = std::min(next_ * 2, kLongestWait);
   }
 
  private:
+  const Clock& clock_;
   std::chrono::milliseconds next_ = kFirstPoll;
 };
 
@@ -53,7 +53,7 @@ class Migration {
         plan_(plan),
         client_(client),
         clock_(clock),
-        dynamo_(client, random),
+        dynamo_(client, random, clock),
         table_(dynamo_, clock, to),
         reconciler_(to, dynamo_, random),
         propagation_(reconciler_, ReconcileOptions::Parents::Copied),
@@ -108,9 +108,7 @@ class Migration {
     const auto* plan = row ? row->find("Plan") : nullptr;
     if (plan == nullptr || *plan != AttributeValue::string(plan_text_)) return std::optional<Item>();
     since_ms_ = row->integer("Since");
-    if (table_.now_ms() - since_ms_ > std::chrono::milliseconds(ConsistencyManager::kRetention).count()) {
-      return std::optional<Item>();
-    }
+    if (table_.is_too_old(since_ms_)) return std::optional<Item>();
     progress_.step = static_cast<std::size_t>(row->integer("Step"));
     const auto* after = row->find("After");
     if (after == nullptr || after->as_map()->empty()) return std::optional<Item>();
@@ -145,7 +143,7 @@ class Migration {
     const bool followed = state && state->stream_arn && state->table.stream == model::StreamView::NewAndOldImages;
     if (!again) since_ms_ = table_.now_ms();
     if (!followed) return {};
-    follower_.emplace(client_, *state->stream_arn);
+    follower_.emplace(client_, clock_, *state->stream_arn);
     if (!again) return follower_->begin(clock_.now());
     follower_->begin_again(WallTime(std::chrono::milliseconds(since_ms_)));
     return {};
@@ -159,7 +157,7 @@ class Migration {
 
   // Some of it: so that little is left for the end, and nothing gets so old that the stream forgets it.
   Result<void, Problem> catch_up(ReconcileOptions::Parents parents) {
-    return drain(parents, std::chrono::steady_clock::now() + kCatchUpTime, WallTime::max());
+    return drain(parents, clock_.steady_now() + kCatchUpTime, WallTime::max());
   }
 
   // All that had happened when this began, and what happens meanwhile until nothing is left or others are too fast.
@@ -269,14 +267,14 @@ class Migration {
       return index.name != name && from_.table.find_index(index.name) == nullptr;
     });
     if (!TRY(index_status(name))) TRY(dynamo_.create_index(table, *to_.table.find_index(name)));
-    for (Pause pause; TRY(index_status(name)) != "ACTIVE";) pause();
+    for (Pause pause(clock_); TRY(index_status(name)) != "ACTIVE";) pause();
     return {};
   }
 
   Result<void, Problem> drop_index(const std::string& name) {
     if (!TRY(index_status(name))) return {};
     TRY(dynamo_.drop_index(to_.table.name, name));
-    for (Pause pause; TRY(index_status(name));) pause();
+    for (Pause pause(clock_); TRY(index_status(name));) pause();
     return {};
   }
 
@@ -286,7 +284,7 @@ class Migration {
   }
 
   Result<TableState, Problem> active_table() {
-    for (Pause pause;; pause()) {
+    for (Pause pause(clock_);; pause()) {
       auto state = TRY(dynamo_.describe_table(to_.table.name));
       if (!state) return not_found("table");
       if (state->status == "ACTIVE") return std::move(*state);

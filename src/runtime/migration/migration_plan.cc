@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "stator/runtime/consistency/consistency_manager.h"
+#include "stator/runtime/consistency/migration_hold.h"
 #include "stator/runtime/migration/migration.h"
 
 namespace stator::runtime {

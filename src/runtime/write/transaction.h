@@ -168,7 +168,7 @@ auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Tr
     if (attempt == kCommitAttempts) {
       return conflict(std::string(kContention), "others are changing the same thing; try again");
     }
-    back_off(attempt, context.random);
+    back_off(attempt, context.random, context.dynamo.clock());
   }
 }
 

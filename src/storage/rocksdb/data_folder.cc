@@ -171,9 +171,10 @@ std::optional<unsigned> read_format(const std::string& path) {
   return format == 0 ? std::nullopt : std::optional(format);
 }
 
-std::uint64_t free_bytes(const std::string& path) {
+std::optional<std::uint64_t> free_bytes(const std::string& path) {
   struct statvfs status{};
-  return ::statvfs(path.c_str(), &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
+  if (::statvfs(path.c_str(), &status) != 0) return std::nullopt;
+  return std::uint64_t{status.f_bavail} * status.f_frsize;
 }
 
 Result<void> probe_disk(const std::string& path, std::uint64_t bytes) {
@@ -191,8 +192,10 @@ Result<void> probe_disk(const std::string& path, std::uint64_t bytes) {
 
 void make_reserve(const std::string& path, std::uint64_t bytes) {
   const auto name = path + "/RESERVE";
+  const auto room = free_bytes(path);
+  if (!room) return;
   // Not the last of the room: that is for data.
-  const auto wanted = std::min(bytes, free_bytes(path) / 4);
+  const auto wanted = std::min(bytes, *room / 4);
   const File file(name, O_WRONLY | O_CREAT);
   if (!file.is_open() || file.size() >= wanted) return;
   if (::fallocate(file.get(), 0, 0, static_cast<off_t>(wanted)) != 0) ::unlink(name.c_str());

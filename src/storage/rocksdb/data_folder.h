@@ -42,8 +42,8 @@ Result<void> write_format(const std::string& path);
 // The format that the folder says it has; nullopt when the file is missing or damaged.
 std::optional<unsigned> read_format(const std::string& path);
 
-// The free space of the disk.
-std::uint64_t free_bytes(const std::string& path);
+// The free space of the disk; nullopt when the file system does not tell it.
+std::optional<std::uint64_t> free_bytes(const std::string& path);
 // Whether the disk takes `bytes` more right now: reserves them, writes and syncs a little, and gives them back.
 Result<void> probe_disk(const std::string& path, std::uint64_t bytes);
 

@@ -10,6 +10,7 @@ namespace stator::storage {
 namespace {
 
 constexpr std::uint64_t kMega = 1ULL << 20;
+constexpr std::uint64_t kRoomForEverything = 4096 * kMega;
 
 std::uint64_t size_of_folder(const std::string& path) {
   namespace fs = std::filesystem;
@@ -36,7 +37,8 @@ DiskRoom DiskRoom::of(std::uint64_t bytes, std::uint64_t write_buffer) {
 }
 
 DiskRoom DiskRoom::in(const std::string& folder, std::uint64_t write_buffer) {
-  return of(free_bytes(folder) + size_of_folder(folder), write_buffer);
+  const auto free = free_bytes(folder);
+  return of(free ? *free + size_of_folder(folder) : kRoomForEverything, write_buffer);
 }
 
 }  // namespace stator::storage

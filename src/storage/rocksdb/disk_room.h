@@ -24,6 +24,7 @@ struct DiskRoom {
   std::uint64_t recovery_headroom = 0;  // free beyond what the log holds, before a full store is opened for all writes
 
   static DiskRoom of(std::uint64_t bytes, std::uint64_t write_buffer);  // the second: what is wanted
+  // A disk that does not tell what is free is taken to have room for everything.
   static DiskRoom in(const std::string& folder, std::uint64_t write_buffer);
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <deque>
 #include <filesystem>
@@ -54,6 +55,12 @@ Result<void> make_folder(const fs::path& path) {
   std::error_code code;
   fs::create_directories(path, code);
   if (code) return system_error("cannot create", path.string(), code.value());
+  return {};
+}
+
+// What was made, renamed or removed in a folder is on disk.
+Result<void> sync_entries(const std::string& folder) {
+  if (!sync_folder(folder)) return system_error("cannot sync", folder, errno);
   return {};
 }
 
@@ -288,8 +295,7 @@ class Repair {
     for (const auto& range : report_.ranges_lost)
       text += fmt::format("range x{} x{}\n", dense_hex(range.begin), dense_hex(range.end));
     TRY(replace_file((work_ / kRepairReady).string(), text));
-    sync_folder(work_.string());
-    return {};
+    return sync_entries(work_.string());
   }
 
   // Nothing when the old database is still in its place.
@@ -442,7 +448,7 @@ class Repair {
       TRY(make_folder(aside()));
       if (fs::exists(fs::path(folder_) / "CURRENT")) TRY(move_aside("CURRENT"));
       TRY(replace_file(folder_ + "/CURRENT", manifest_name(check_.manifest) + "\n"));
-      sync_folder(folder_);
+      TRY(sync_entries(folder_));
       // Only now can be seen what is in the tables.
       const auto told = report_.damage;
       unreadable_.clear();
@@ -471,7 +477,7 @@ class Repair {
         TRY(link_file(fs::path(folder_) / log_name(number), aside() / log_name(number)));
       }
     }
-    sync_folder(aside().string());
+    TRY(sync_entries(aside().string()));
     {
       auto options = options_of(folder_);
       options.wal_dir = (work_ / "logs").string();  // RocksDB reads, and deletes, those of its folder only
@@ -498,9 +504,9 @@ class Repair {
       if (!code) total += size;
     }
     const auto room = free_bytes(folder_);
-    if (room < total) {
+    if (room && *room < total) {
       return Error{ErrorCode::Storage, fmt::format("the repair needs {} MB of room in {}, which has {} MB",
-                                                   (total >> 20) + 1, folder_, room >> 20)};
+                                                   (total >> 20) + 1, folder_, *room >> 20)};
     }
     auto source = folder_;
     if (!check_.opened || !unreadable_.empty()) source = TRY(make_manifest());
@@ -592,18 +598,18 @@ class Repair {
       auto names = rocksdb_files(folder_);
       std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name == "CURRENT"; });
       for (const auto& name : names) TRY(rename_file(fs::path(folder_) / name, target / name));
-      sync_folder(folder_);
+      TRY(sync_entries(folder_));
       TRY(replace_file((work_ / "CLEARED").string(), "\n"));
-      sync_folder(work_.string());
+      TRY(sync_entries(work_.string()));
     }
     for (const auto& name : rocksdb_files(fresh)) {
       if (name != "CURRENT") TRY(rename_file(fresh / name, fs::path(folder_) / name));
     }
-    sync_folder(folder_);
+    TRY(sync_entries(folder_));
     if (fs::exists(fresh / "CURRENT")) TRY(rename_file(fresh / "CURRENT", fs::path(folder_) / "CURRENT"));
     // It says what was there before; the next start makes a new one.
     if (fs::exists(fs::path(folder_) / kMarkName)) TRY(rename_file(fs::path(folder_) / kMarkName, target / kMarkName));
-    sync_folder(folder_);
+    TRY(sync_entries(folder_));
     std::error_code code;
     fs::remove_all(work_, code);
     return {};

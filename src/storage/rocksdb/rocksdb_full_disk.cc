@@ -38,7 +38,7 @@ Result<void> RocksDbStore::enter_reserve() {
   TRY(close_database());
   take_reserve();
   if (!open_database(Mode::OnReserve)) {
-    too_little_for_reserve_ = free_bytes(options_.path);
+    too_little_for_reserve_ = free_bytes(options_.path).value_or(0);
     TRY(open_database(Mode::ReadOnly));
   }
   return full;
@@ -64,7 +64,10 @@ void RocksDbStore::note_erased(const Batch& batch) {
 void RocksDbStore::compact_erased() {
   const auto erased = std::exchange(erased_, {});
   if (db_ == nullptr || erased.end.empty() || listener_->failed()) return;
-  const auto fits = [&](std::uint64_t bytes) { return bytes + room_.compaction_headroom < free_bytes(options_.path); };
+  const auto fits = [&](std::uint64_t bytes) {
+    const auto free = free_bytes(options_.path);
+    return free && bytes + room_.compaction_headroom < *free;
+  };
   if (!fits(property("rocksdb.cur-size-all-mem-tables")) || !db_->Flush({}).ok()) return;
   std::vector<rocksdb::LiveFileMetaData> files;
   db_->GetLiveFilesMetaData(&files);

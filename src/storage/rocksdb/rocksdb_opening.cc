@@ -165,12 +165,12 @@ void RocksDbStore::note_files(rocksdb::DB& db) {
 }
 
 Result<void> RocksDbStore::close_database() {
-  const auto deadline = std::chrono::steady_clock::now() + kSnapshotPatience;
+  const auto deadline = options_.clock->steady_now() + kSnapshotPatience;
   while (open_snapshots_.load(std::memory_order_acquire) > 0) {
-    if (std::chrono::steady_clock::now() > deadline) {
+    if (options_.clock->steady_now() > deadline) {
       return Error{ErrorCode::Storage, "cannot recover while a snapshot is open"};
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    options_.clock->wait(std::chrono::milliseconds(1));
   }
   db_.reset();
   return {};

@@ -120,8 +120,8 @@ Result<void> RocksDbStore::recover() {
     const auto room = probe_disk(options_.path, in_log + room_.recovery_headroom + reserve_released_ + for_compaction);
     // What was left of the reserve is of use again when a flush or a compaction has taken too much of it.
     if (!room && trouble == StoreTrouble::DiskFull && mode_ != Mode::OnReserve &&
-        (reserve_bytes(options_.path) > 0 ||
-         (free_bytes(options_.path) > too_little_for_reserve_ && probe_disk(options_.path, DiskRoom::kLeastReserve)))) {
+        (reserve_bytes(options_.path) > 0 || (free_bytes(options_.path).value_or(0) > too_little_for_reserve_ &&
+                                              probe_disk(options_.path, DiskRoom::kLeastReserve)))) {
       return enter_reserve();
     }
     TRY(Result(room));
@@ -279,7 +279,7 @@ rocksdb::Status RocksDbStore::write(rocksdb::WriteBatch& changes, bool synced) {
     if (listener_->failed()) return listener_->status();
     const auto status = db_->Write(write, &changes);
     if (!status.IsIncomplete()) return status;
-    std::this_thread::sleep_for(kStallPause);
+    options_.clock->wait(kStallPause);
   }
 }
 
@@ -305,7 +305,7 @@ std::uint64_t RocksDbStore::property(const char* name) const {
 void RocksDbStore::run_background_sync() {
   MutexLock lock(sync_mutex_);
   while (!stopping_) {
-    wake_.wait_for(sync_mutex_, options_.sync_interval);
+    options_.clock->wait_for(wake_, sync_mutex_, options_.sync_interval);
     if (unsynced_.load(std::memory_order_acquire)) {
       sync_mutex_.unlock();
       ignore_error(sync(), "the next commit answers it");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "stator/base/clock.h"
 #include "stator/storage/store.h"
 
 namespace stator::storage {
@@ -25,6 +26,7 @@ struct RocksDbOptions {
   bool read_only = false;
   // Read-only: opens a damaged folder all the same, as far as that can be; what cannot be read fails when it is.
   bool despite_damage = false;
+  std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();  // for its waits
 };
 
 // Opens the store in a folder; docs/formats/store.md says what is in there.

@@ -128,6 +128,8 @@ class RocksDbStore final : public Store, private StoreFiles {
   const OwnerGuard owner_;  // before db_: what that writes while it is closed counts
   const std::shared_ptr<LogBridge> log_;
   const std::shared_ptr<FailureListener> listener_ = std::make_shared<FailureListener>();
+  // Set while the store is opened, before others see it; its sizes again whenever the database is opened again, under
+  // commit_mutex_, by fit_disk().
   rocksdb::Options rocks_;
   std::unique_ptr<FolderLock> lock_;  // read-only; otherwise RocksDB itself locks the folder
 

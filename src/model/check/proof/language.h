@@ -36,10 +36,8 @@ class Language {
 
   // How long the longest string is; nullopt when there is no longest.
   std::optional<std::size_t> longest() const;
-  // A shortest string, as readable as there is one; nullopt when there is none.
-  std::optional<std::string> shortest() const;
 
-  // A shortest string that is in both; nullopt when there is none.
+  // A shortest string that is in both, as readable as there is one; nullopt when there is none.
   friend std::optional<std::string> common(const Language& a, const Language& b);
 
  private:

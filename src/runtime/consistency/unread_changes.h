@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "stator/base/mutex.h"
+#include "stator/runtime/consistency/consistency_table.h"
+#include "stator/runtime/consistency/shard_leases.h"
+#include "stator/runtime/dynamo/stream_reader.h"
+#include "stator/runtime/problem.h"
+
+namespace stator::runtime {
+
+// What waits in shards that this manager does not read: those of others, who may be dead, or all while it is held.
+// Thread-safe.
+class UnreadChanges {
+ public:
+  // All outlive it.
+  UnreadChanges(ConsistencyTable& table, StreamReader& reader, const ShardLeases& leases)
+      : table_(table), reader_(reader), leases_(leases) {}
+
+  // Reads without leases: nothing is carried, and others may look as well.  `all`: those of our shards, too.
+  Result<void, Problem> count(const std::string& stream, bool all);
+
+  // As they were counted last.
+  unsigned shards() const;
+  WaitingChanges waiting() const;
+
+ private:
+  ConsistencyTable& table_;
+  StreamReader& reader_;
+  const ShardLeases& leases_;
+
+  mutable Mutex mutex_;
+  unsigned shards_ GUARDED_BY(mutex_) = 0;
+  WaitingChanges waiting_ GUARDED_BY(mutex_);
+};
+
+}  // namespace stator::runtime

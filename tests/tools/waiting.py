@@ -1,0 +1,42 @@
+"""Waiting for what others do, always with an end."""
+
+import time
+
+
+def until(condition, what, seconds=30, pause=0.01):
+    """The first answer of condition() that is true.  When there is none in time, an AssertionError says `what`."""
+    deadline = time.monotonic() + seconds
+    while not (answer := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
+        time.sleep(pause)
+    return answer
+
+
+def until_passes(action, errors=AssertionError, seconds=30, pause=0.05):
+    """What action() returns when it first raises none of `errors`.  When there is no time left, its last error goes on."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return action()
+        except errors:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(pause)
+
+
+def until_steady(read, what, seconds=30, pause=0.05):
+    """The first value of read() that is the same as the one before it."""
+    values = [None, read()]
+
+    def same():
+        values[:] = values[1], read()
+        return values[0] == values[1]
+
+    until(same, what, seconds, pause)
+    return values[1]
+
+
+def let_work(seconds):
+    """Lets a process work for so long: for those who kill it anywhere in its work."""
+    time.sleep(seconds)
