@@ -4,7 +4,7 @@
 #include <string>
 
 #include "stator/base/result.h"
-#include "stator/model/load.h"
+#include "stator/model/check/load.h"
 #include "stator/model/model.h"
 
 namespace stator::server {

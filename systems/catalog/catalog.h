@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stator/app/rest/extension.h"
-#include "stator/model/load.h"
+#include "stator/model/check/load.h"
 
 namespace stator::systems {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "stator/app/rest/answer.h"
-#include "stator/model/calendar.h"
+#include "stator/model/types/calendar.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"
 

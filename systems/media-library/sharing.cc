@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stator/app/rest/answer.h"
-#include "stator/model/template.h"
+#include "stator/model/expression/template.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"
