@@ -12,8 +12,8 @@
 
 namespace stator::api {
 
-// An item in an answer.  One that was read is passed on as it is stored, so that it reaches the wire without being parsed;
-// one that was made for the answer, by a projection for example, has attributes.  A value type.
+// An item in an answer.  One that was read is passed on as it is stored, so that it reaches the wire without being
+// parsed; one that was made for the answer, by a projection for example, has attributes.  A value type.
 class AnswerItem {
  public:
   explicit AnswerItem(value::StoredItem stored) : content_(std::move(stored)) {}
@@ -29,7 +29,8 @@ class AnswerItem {
   std::variant<value::StoredItem, value::Item> content_;
 };
 
-// The items of a page, in order.  Items that were read are kept as one text, which goes to the wire as it is.  A value type.
+// The items of a page, in order.  Items that were read are kept as one text, which goes to the wire as it is.  A value
+// type.
 class AnswerItems {
  public:
   AnswerItems() = default;

@@ -7,7 +7,8 @@
 
 // The steps of each operation on items.  Internal to the layer.
 //
-//   decode   a request's JSON, which has passed check_request(), to its type: binds expressions, makes expressions of the older
+//   decode   a request's JSON, which has passed check_request(), to its type: binds expressions, makes expressions of
+//   the older
 //            parameters, and checks all that needs no table, in the service's order
 //   check    what decode has made sure of, for a request that was made in this process
 //   the operation itself: checks the request against its table, and carries it out

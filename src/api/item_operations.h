@@ -21,8 +21,8 @@
 
 // The operations on items as types: what each is asked, and what it answers.
 //
-// A request holds expressions that are bound: text and placeholders exist on a wire only.  Names of tables may be ARNs.  What is
-// left out has the meaning that it has in DynamoDB.
+// A request holds expressions that are bound: text and placeholders exist on a wire only.  Names of tables may be ARNs.
+// What is left out has the meaning that it has in DynamoDB.
 namespace stator::api {
 
 enum class ReturnValues : std::uint8_t { None, AllOld, UpdatedOld, AllNew, UpdatedNew };

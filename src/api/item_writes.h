@@ -13,7 +13,8 @@ ReturnValues return_values(const Request& request);
 WriteReports write_reports(const Request& request);
 bool returns_item_on_failure(const Request& request);
 
-// The ConditionExpression of a request, and the UpdateExpression of an update, bound, where there is one.  Errors: Validation.
+// The ConditionExpression of a request, and the UpdateExpression of an update, bound, where there is one.  Errors:
+// Validation.
 struct WriteExpressions {
   std::optional<expr::Condition> condition;
   std::optional<expr::Update> update;

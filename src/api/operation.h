@@ -24,8 +24,8 @@ struct Environment {
 
 inline Error out_of_memory() { return {ErrorCode::Busy, std::string(kNoMemory)}; }
 
-// What an operation needs beside its request, from the start to the answer.  Confined to one request; it moves to the thread
-// that answers.
+// What an operation needs beside its request, from the start to the answer.  Confined to one request; it moves to the
+// thread that answers.
 class CallContext {
  public:
   explicit CallContext(Environment& environment, const CallOptions& options = {})
@@ -83,7 +83,8 @@ class CallContext {
 template <typename Answer>
 using Done = UniqueFunction<void(CallContext, Result<Answer, Fault>)>;
 
-// One request of the DynamoDB endpoint on its way through an operation: its JSON, and the way to answer.  Answered exactly once.
+// One request of the DynamoDB endpoint on its way through an operation: its JSON, and the way to answer.  Answered
+// exactly once.
 class OperationCall : public CallContext {
  public:
   OperationCall(Environment& environment, Request request, ReplyCallback reply, const CallOptions& options = {})

@@ -38,7 +38,8 @@ Selection decode_select(const Request& json) {
   return found == kSelects.end() ? Selection::Unset : found->select;
 }
 
-// Select against the parameters beside it.  `projection` is the name of the parameter that chooses attributes, if there is one.
+// Select against the parameters beside it.  `projection` is the name of the parameter that chooses attributes, if there
+// is one.
 Result<void> check_select(Selection select, std::string_view projection, bool has_index) {
   const bool projects = !projection.empty();
   if (select == Selection::Unset) return {};

@@ -47,8 +47,9 @@ class PageReader {
 
 // How many items a page looks at, at most, when its filter compares each of them with the request's own values.
 //
-// A client chooses both sides of a comparison, and a megabyte holds many small items: without a bound one request could keep a
-// thread busy for minutes.  Beyond it the page ends as at a Limit, with a LastEvaluatedKey.  Ordinary requests are far below.
+// A client chooses both sides of a comparison, and a megabyte holds many small items: without a bound one request could
+// keep a thread busy for minutes.  Beyond it the page ends as at a Limit, with a LastEvaluatedKey.  Ordinary requests
+// are far below.
 std::uint64_t filter_bound(const expr::Condition& filter);
 
 // The parameters that Query and Scan share, with the key conditions of a Query.  Errors: Validation.

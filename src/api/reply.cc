@@ -44,7 +44,7 @@ bool is_server_side(ErrorCode code) { return code >= ErrorCode::Conflict && code
 void log_failure(const Error& error) {
   static log::Limit failures(10, std::chrono::seconds(1));
   if (const auto left_out = failures.admit())
-    log::error("request failed", {{"cause", error.message}, {"left_out", *left_out}});
+    log::error("request_failed", {{"cause", error.message}, {"left_out", *left_out}});
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace stator::api {
 
-// Reads the members of a request body that has passed check_request(): types are right, so a member of another type reads
-// as absent.  So does null, as in the service.
+// Reads the members of a request body that has passed check_request(): types are right, so a member of another type
+// reads as absent.  So does null, as in the service.
 class Request {
  public:
   explicit Request(value::JsonObject object) : object_(object) {}

@@ -19,8 +19,8 @@ struct SettingOwner {
   std::string_view index;  // empty for the table itself
 };
 
-// OnDemandThroughput of a new table or index, or as a change, where -1 takes a maximum away; nullopt when it says nothing.
-// Errors: Validation.
+// OnDemandThroughput of a new table or index, or as a change, where -1 takes a maximum away; nullopt when it says
+// nothing. Errors: Validation.
 Result<std::optional<engine::OnDemandThroughput>> read_on_demand(const Request& request, SettingOwner owner);
 Result<std::optional<engine::OnDemandThroughput>> read_on_demand_change(const Request& request, SettingOwner owner);
 std::optional<engine::OnDemandThroughput> change_on_demand(const std::optional<engine::OnDemandThroughput>& current,

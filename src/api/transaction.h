@@ -17,8 +17,8 @@ Result<void> check_transaction_count(std::size_t items);
 // TransactionCanceledException with its reasons, in the order of the items.
 Fault transaction_canceled(std::vector<CancellationReason> reasons);
 
-// The reasons in an outcome whose conditions failed; `return_item[i]` asks for the item that was found, which is taken out of the
-// outcome.
+// The reasons in an outcome whose conditions failed; `return_item[i]` asks for the item that was found, which is taken
+// out of the outcome.
 std::vector<CancellationReason> condition_reasons(engine::WriteOutcome& outcome, const std::vector<bool>& return_item);
 
 // How many bytes of JSON those items are.

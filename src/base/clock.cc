@@ -32,9 +32,16 @@ void SystemClock::wait_for(CondVar& changed, Mutex& mutex, std::chrono::nanoseco
   changed.wait_for(mutex, duration);
 }
 
+SteadyTime ManualClock::steady_now() const {
+  if (waits_ == Waits::Real) return std::chrono::steady_clock::now();
+  return SteadyTime{std::chrono::microseconds{now_.load()}};
+}
+
 void ManualClock::wait_for(CondVar& changed, Mutex& mutex, std::chrono::nanoseconds duration) const {
   constexpr std::chrono::milliseconds kLook{1};  // how often a held wait looks whether the clock was moved
-  if (held_) return changed.wait_for(mutex, std::min<std::chrono::nanoseconds>(duration, kLook));
+  const Waits waits = waits_;
+  if (waits == Waits::Hold) return changed.wait_for(mutex, std::min<std::chrono::nanoseconds>(duration, kLook));
+  if (waits == Waits::Real) return changed.wait_for(mutex, duration);
   mutex.unlock();  // as a wait does, so that others get on
   now_ += std::chrono::ceil<std::chrono::microseconds>(std::max(duration, duration.zero())).count();
   std::this_thread::yield();

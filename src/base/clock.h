@@ -37,21 +37,24 @@ class SystemClock : public Clock {
 // A clock for tests, which stands still until it is told to move.
 //
 // A wait moves it by its duration and is over at once.  After hold_waits() a wait lasts until the test has moved the
-// clock that far: for threads that would otherwise take turns in moving it.
+// clock that far: for threads that would otherwise take turns in moving it.  After wait_really() waits take real
+// time, and only now() stands still: for threads that compete, and let each other go first by waiting.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(WallTime start = WallTime{std::chrono::seconds{1'700'000'000}})
       : now_(start.time_since_epoch().count()) {}
   WallTime now() const override { return WallTime{std::chrono::microseconds{now_.load()}}; }
-  SteadyTime steady_now() const override { return SteadyTime{std::chrono::microseconds{now_.load()}}; }
+  SteadyTime steady_now() const override;
   void wait_for(CondVar& changed, Mutex& mutex, std::chrono::nanoseconds duration) const override REQUIRES(mutex);
 
   void advance(std::chrono::microseconds by) { now_ += by.count(); }
-  void hold_waits() { held_ = true; }
+  void hold_waits() { waits_ = Waits::Hold; }
+  void wait_really() { waits_ = Waits::Real; }
 
  private:
   mutable std::atomic<std::int64_t> now_;
-  std::atomic<bool> held_{false};
+  enum class Waits : std::uint8_t { Skip, Hold, Real };
+  std::atomic<Waits> waits_{Waits::Skip};
 };
 
 // Seconds since 1970 with milliseconds, the way DynamoDB's JSON prints a timestamp.

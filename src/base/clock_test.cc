@@ -64,6 +64,16 @@ TEST(ManualClock, HoldsAWaitUntilItWasMovedThatFar) {
   EXPECT_TRUE(over);
 }
 
+TEST(ManualClock, StandsStillWhileWaitsAreReal) {
+  ManualClock clock;
+  clock.wait_really();
+  const auto wall = clock.now();
+  const auto steady = clock.steady_now();
+  EXPECT_TRUE(clock.wait(1ms));
+  EXPECT_GE(clock.steady_now() - steady, 1ms);
+  EXPECT_EQ(clock.now(), wall);
+}
+
 TEST(ManualClock, EndsAHeldWaitWhenItIsStopped) {
   ManualClock clock;
   clock.hold_waits();

@@ -18,7 +18,6 @@
 #include "stator/model/generate/diagram.h"
 #include "stator/model/generate/type_declarations.h"
 #include "stator/model/import/import.h"
-#include "stator/model/check/load.h"
 #include "stator/server/load_model.h"
 
 namespace stator::cli {

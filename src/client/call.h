@@ -9,8 +9,8 @@
 
 namespace stator::client {
 
-// Each runs one operation and waits for its reply.  From any thread but those that replies come on: the one that would bring this
-// reply cannot wait for it.
+// Each runs one operation and waits for its reply.  From any thread but those that replies come on: the one that would
+// bring this reply cannot wait for it.
 Result<api::AnyAnswer, api::Fault> run_and_wait(Client& client, api::AnyRequest request);
 api::Reply call_and_wait(Client& client, std::string_view operation, std::string_view json);
 

@@ -16,14 +16,14 @@ namespace stator::client {
 inline constexpr std::string_view kNetworkFailure = "stator.client#NetworkFailure";      // there is no answer
 inline constexpr std::string_view kUnexpectedAnswer = "stator.client#UnexpectedAnswer";  // it is not DynamoDB's JSON
 
-// The DynamoDB API, wherever it is.  Who holds one cannot tell an engine in the same process from an endpoint at the other
-// end of a wire.  Thread-safe.
+// The DynamoDB API, wherever it is.  Who holds one cannot tell an engine in the same process from an endpoint at the
+// other end of a wire.  Thread-safe.
 class Client {
  public:
   virtual ~Client() = default;
 
-  // Runs one operation.  The reply may come before the call returns, or later from another thread.  Through call(), where there is
-  // no way without JSON.
+  // Runs one operation.  The reply may come before the call returns, or later from another thread.  Through call(),
+  // where there is no way without JSON.
   virtual void run(api::AnyRequest request, api::AnyReply reply);
 
   // The same with JSON, which is read before the call returns.

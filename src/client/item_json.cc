@@ -22,7 +22,7 @@ using value::JsonElement;
 using value::JsonObject;
 using value::JsonWriter;
 
-// --------------------------------------------------------------------------------------------------------------- requests
+// ------------------------------------------------------------------------------------------------------------ requests
 
 void write_placeholders(JsonWriter& json, const expr::Unbinder& unbinder) {
   if (!unbinder.names().empty()) {
@@ -184,7 +184,7 @@ void write(JsonWriter& json, const api::TransactWriteItemsRequest& request) {
   write_reports(json, request.reports);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- answers
+// ------------------------------------------------------------------------------------------------------------- answers
 
 // Something that should be there is not, or is of another type.
 struct Unreadable {};

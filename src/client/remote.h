@@ -17,8 +17,9 @@ class Transport;
 
 namespace stator::client {
 
-// How often, and how long after, a call is tried again.  The defaults are those of the AWS SDKs for DynamoDB (their "standard"
-// mode as of 2026): before try n there is a random wait of up to base * 2^(n-2), and no more than the longest.
+// How often, and how long after, a call is tried again.  The defaults are those of the AWS SDKs for DynamoDB (their
+// "standard" mode as of 2026): before try n there is a random wait of up to base * 2^(n-2), and no more than the
+// longest.
 struct RetryOptions {
   int attempts = 4;  // the first one included
   std::chrono::milliseconds base_delay{25};
@@ -42,10 +43,10 @@ struct RemoteOptions {
 // A DynamoDB endpoint at the other end of a wire.
 //
 // A reply is what the in-process client would give; a fault has the endpoint's own type, message and members.  What can
-// succeed when it is tried again is: throttling, failures of the endpoint, failures of the network.  But a call that may have
-// been carried out is only repeated when that does no harm: a read, a put or delete without a condition, and a transaction,
-// which is given a ClientRequestToken if it has none.  The SDKs repeat other writes too, and may then count twice.  When most
-// calls fail, retries stop for a while, so as not to make it worse.
+// succeed when it is tried again is: throttling, failures of the endpoint, failures of the network.  But a call that
+// may have been carried out is only repeated when that does no harm: a read, a put or delete without a condition, and a
+// transaction, which is given a ClientRequestToken if it has none.  The SDKs repeat other writes too, and may then
+// count twice.  When most calls fail, retries stop for a while, so as not to make it worse.
 //
 // Replies come on a thread of the client's; they must not block.  docs/internals/remote.md.
 class RemoteClient final : public Client {

@@ -11,8 +11,8 @@
 #include "stator/value/json.h"
 #include "stator/value/random_value.h"
 
-// A write is carried out, or refused, in the same way and the same words however it comes: as a type in this process, as a type over
-// JSON, or as JSON that somebody else wrote.
+// A write is carried out, or refused, in the same way and the same words however it comes: as a type in this process,
+// as a type over JSON, or as JSON that somebody else wrote.
 namespace stator::client {
 namespace {
 

@@ -12,8 +12,8 @@ namespace stator::expr {
 
 // The reverse of Binder: writes bound expressions as text, with placeholders of its own, for a request to an endpoint.
 //
-// Make one per request, write each of its expressions, then take the placeholders.  Every name becomes "#0", "#1" and so on, so
-// that no reserved word and no odd character stands in the text.  Confined to one request.
+// Make one per request, write each of its expressions, then take the placeholders.  Every name becomes "#0", "#1" and
+// so on, so that no reserved word and no odd character stands in the text.  Confined to one request.
 class Unbinder {
  public:
   std::string text(const Condition& condition);

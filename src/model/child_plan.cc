@@ -49,8 +49,8 @@ bool can_begin_with(const Template& text, std::string_view front) {
   return front.empty();
 }
 
-// Whether what fills the hole `at` can be told from everything else: it is not folded, and what follows is a separator, which
-// escaped text cannot hold.
+// Whether what fills the hole `at` can be told from everything else: it is not folded, and what follows is a separator,
+// which escaped text cannot hold.
 bool stands_alone(const Template& text, std::size_t at, bool can_end) {
   const auto& field = std::get<Template::Field>(text.parts()[at]);
   if (field.transform != Transform::Escaped) return false;
@@ -59,7 +59,8 @@ bool stands_alone(const Template& text, std::size_t at, bool can_end) {
   return next != nullptr && is_separator(next->text.front());
 }
 
-// Which keys lead to all children of whatever parent.  Told from the model alone, so that the checker can ask what the search asks.
+// Which keys lead to all children of whatever parent.  Told from the model alone, so that the checker can ask what the
+// search asks.
 class ChildKeys {
  public:
   ChildKeys(const Model& model, const Entity& child, const Parent& relation)

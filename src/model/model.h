@@ -227,7 +227,8 @@ struct Parent {
   Position position;
 };
 
-// No two rows of the same scope have the same values.  A reservation row, written in the same transaction, holds the claim.
+// No two rows of the same scope have the same values.  A reservation row, written in the same transaction, holds the
+// claim.
 struct Unique {
   std::vector<std::string> attributes;  // the values; a row that lacks one of them claims nothing
   std::vector<std::string> within;      // the scope; empty: the whole table
@@ -291,10 +292,11 @@ struct Entity {
   const Parent* find_parent(std::string_view relation) const;
   const Record* find_record(std::string_view name) const;
   const Record& main() const { return records.front(); }
-  // Whether it can change without its version: counters, sums, copies, what the deletion of a parent clears, and what is declared to
-  // drift.
+  // Whether it can change without its version: counters, sums, copies, what the deletion of a parent clears, and what
+  // is declared to drift.
   bool drifts() const;
-  // Where new ones are made: the path without the names at its end.  "/lists/{id}/items/{type}/{contentId}" is "/lists/{id}/items".
+  // Where new ones are made: the path without the names at its end.  "/lists/{id}/items/{type}/{contentId}" is
+  // "/lists/{id}/items".
   std::string collection_path() const;
   bool has_operation(std::string_view operation) const;
   // Those of its operations; none without a path.
@@ -313,7 +315,8 @@ struct KeyCondition {
   std::vector<Template> operands;  // two for Between, otherwise one
   // With Between: the upper bound itself is left out, so that "from a to b" can be half-open.
   bool half_open = false;
-  // Of an included upper bound, and of Greater: what makes it the last of all keys that begin with it, where keys go on.
+  // Of an included upper bound, and of Greater: what makes it the last of all keys that begin with it, where keys go
+  // on.
   std::string ending;
   Position position;
 };

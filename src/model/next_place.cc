@@ -17,7 +17,8 @@ void add(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-// Takes the front of `text` up to the number into `place`; false when something else varies there, or the number is not padded.
+// Takes the front of `text` up to the number into `place`; false when something else varies there, or the number is not
+// padded.
 bool take_front(const Template& text, const Attribute& attribute, NextPlace& place) {
   std::vector<std::string> scope = place.scope;
   for (const auto& part : text.parts()) {

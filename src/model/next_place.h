@@ -10,7 +10,8 @@
 
 namespace stator::model {
 
-// Where an attribute with `next` is counted: the rows of one partition whose sort key has a certain front, then the number.
+// Where an attribute with `next` is counted: the rows of one partition whose sort key has a certain front, then the
+// number.
 struct NextPlace {
   const IndexDesign* index = nullptr;  // null: the table
   const Record* record = nullptr;
@@ -21,8 +22,8 @@ struct NextPlace {
   std::vector<std::string> scope;  // attributes that say which rows: those of the partition key, and before the number
 };
 
-// Errors: Validation: the key of the entity in the pattern's order does not have the number first of all that varies, or is spread
-// over shards.  The pattern is there.
+// Errors: Validation: the key of the entity in the pattern's order does not have the number first of all that varies,
+// or is spread over shards.  The pattern is there.
 Result<NextPlace> next_place(const Model& model, const Entity& entity, const Attribute& attribute);
 
 // One such place.

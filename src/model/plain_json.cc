@@ -15,7 +15,7 @@ using value::AttributeValue;
 using value::Item;
 using Problems = std::vector<ValueProblem>;
 
-// ------------------------------------------------------------------------------------------------------------------ fitting
+// ------------------------------------------------------------------------------------------------------------- fitting
 
 // What JSON cannot say by itself: sets, binary, absent members.
 class Fitting {
@@ -130,7 +130,7 @@ Result<std::vector<Member>> read_members(JsonReader& reader, const std::vector<A
   return members;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ writing
+// ------------------------------------------------------------------------------------------------------------- writing
 
 void append_members(std::string& out, const value::List& members) {
   out += '[';

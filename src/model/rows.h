@@ -25,11 +25,11 @@ Result<void> derive(const Entity& entity, value::Item& attributes);
 // The same for those that are computed when the entity is read.
 Result<void> derive_when_read(const Entity& entity, value::Item& attributes);
 
-// Every row in which an entity with these attributes (its logical ones, derived included) lives: keys from templates, the type
-// attribute, the attributes of the record, the version when it has one, and its TTL.  A record other than the first whose key
-// lacks an attribute is not there.  An index key that is an attribute as it is, and is empty or of another type than the index
-// has, is left out, because DynamoDB would refuse the row.
-// Errors: Validation: an attribute of the main key is missing, or a key would exceed 2048 or 1024 bytes.
+// Every row in which an entity with these attributes (its logical ones, derived included) lives: keys from templates,
+// the type attribute, the attributes of the record, the version when it has one, and its TTL.  A record other than the
+// first whose key lacks an attribute is not there.  An index key that is an attribute as it is, and is empty or of
+// another type than the index has, is left out, because DynamoDB would refuse the row. Errors: Validation: an attribute
+// of the main key is missing, or a key would exceed 2048 or 1024 bytes.
 Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const value::Item& attributes);
 // The same where key_of(attributes) is known already.
 Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const value::Item& attributes,
@@ -40,19 +40,21 @@ Result<std::optional<value::Item>> key_of(const Model& model, const Entity& enti
 Result<std::optional<value::Item>> key_of(const Model& model, const Entity& entity, const Record& record,
                                           const value::Item& attributes);
 
-// Whether the record's rows can have the primary key of `row`, with what else that holds.  Of a row from an index without the type
-// attribute, this tells whether it is one of them: the rows of different records never have the same primary key.
+// Whether the record's rows can have the primary key of `row`, with what else that holds.  Of a row from an index
+// without the type attribute, this tells whether it is one of them: the rows of different records never have the same
+// primary key.
 bool could_be(const Model& model, const Entity& entity, const Record& record, const value::Item& row);
 
-// The logical attributes of a row: without keys made from templates, type, and the TTL that `expires` gives.  The version stays.
+// The logical attributes of a row: without keys made from templates, type, and the TTL that `expires` gives.  The
+// version stays.
 value::Item attributes_of(const Model& model, const Entity& entity, const Record& record, const value::Item& row);
 
 // The primary key of the parent that `parent` points to from these attributes; nullopt when the relation does not hold.
 Result<std::optional<value::Item>> parent_key(const Model& model, const Entity& child, const Parent& parent,
                                               const value::Item& attributes);
 
-// The reservation rows of an entity's unique values.  The type attribute says "unique"; `Of` holds the owner's primary key in
-// DynamoDB's JSON.  Values are escaped, or folded and escaped; of several each has its own #.
+// The reservation rows of an entity's unique values.  The type attribute says "unique"; `Of` holds the owner's primary
+// key in DynamoDB's JSON.  Values are escaped, or folded and escaped; of several each has its own #.
 //   partition: unique#<model>#<ENTITY>.<attributes>@<scope attributes>#<scope values>#<values>   sort: unique
 //              unique#media#COLLECTION.Name@LibraryId#l1#crime   unique#media#USER.email@#ann@example.com   (no scope)
 // The model's name is there because models can share a table, and have entities of one name.
@@ -70,7 +72,8 @@ Result<std::vector<Reservation>> reservations_of(const Model& model, const Entit
 // What the partition keys of an entity's reservations begin with, and no others.
 std::string reservation_prefix(const Model& model, const Entity& entity);
 
-// How to find the children of one parent: the table or the index whose key has the longest front that the parent determines.
+// How to find the children of one parent: the table or the index whose key has the longest front that the parent
+// determines.
 struct ChildPlan {
   const Entity* child = nullptr;
   const Parent* relation = nullptr;
@@ -79,9 +82,8 @@ struct ChildPlan {
   std::string sort_prefix;             // empty: the whole partition
   bool exact = false;  // every row of the range is such a child; otherwise the relation's attributes are compared
 };
-// Whether there is such a key, whatever the parent.  It has all children in it, so it is not sparse; its partition key has one
-// alternative and no shards, and follows from the parent.
-// `without` is an index that is taken not to be there.
+// Whether there is such a key, whatever the parent.  It has all children in it, so it is not sparse; its partition key
+// has one alternative and no shards, and follows from the parent. `without` is an index that is taken not to be there.
 bool can_find_children(const Model& model, const Entity& child, const Parent& relation,
                        const IndexDesign* without = nullptr);
 // Errors: Validation, when can_find_children() says no; the checker says so beforehand.

@@ -167,7 +167,7 @@ std::string rows(std::string_view name, std::string_view attributes) {
   return result;
 }
 
-// -------------------------------------------------------------------------------------------------------------- rows and keys
+// ------------------------------------------------------------------------------------------------------- rows and keys
 
 TEST(Rows, HaveKeysTypeAndAttributes) {
   EXPECT_EQ(
@@ -311,7 +311,7 @@ TEST(Derive, LeavesToReadingWhatCountersDecide) {
   EXPECT_EQ(json_of(attributes), R"({"ItemCount":1000,"full":true})");
 }
 
-// ----------------------------------------------------------------------------------------------------- parents, reservations
+// ----------------------------------------------------------------------------------------------- parents, reservations
 
 TEST(ParentKey, IsTheKeyOfTheParent) {
   const auto& book = entity("BOOK");
@@ -352,7 +352,7 @@ TEST(Reservations, RefuseWhatIsTooLong) {
   EXPECT_EQ(made.error().message, "email is too long: the key PK would have 2077 bytes, and can have 2048");
 }
 
-// ----------------------------------------------------------------------------------------------------------------- children
+// ------------------------------------------------------------------------------------------------------------ children
 
 // "GSI1 {partition} prefix (exact)"
 std::string plan(std::string_view child, std::string_view relation, std::string_view parent) {

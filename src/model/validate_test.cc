@@ -67,7 +67,7 @@ std::string checked(const Type& type, AttributeValue value) {
   return problems.empty() ? plain(value) : listed(problems);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- checking
+// ------------------------------------------------------------------------------------------------------------ checking
 
 TEST(CheckValue, CountsCodePointsOfTexts) {
   const Type type = bounded(Kind::String, "1", "5");
@@ -184,7 +184,7 @@ TEST(CheckValue, TakesAnything) {
   EXPECT_EQ(checked(type_of(Kind::Any), AttributeValue(value::List{text("a"), AttributeValue()})), R"(["a",null])");
 }
 
-// ------------------------------------------------------------------------------------------------------------- plain JSON
+// ---------------------------------------------------------------------------------------------------------- plain JSON
 
 std::vector<Attribute> book() {
   Type address = type_of(Kind::Map);

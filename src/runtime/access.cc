@@ -68,7 +68,8 @@ Item with_default_owner(const Entity& entity, Item naming, const Caller& caller)
   return naming;
 }
 
-// The row of that name, unless what it belongs to is gone; or it is soft-deleted, or what it belongs to is, and nobody asked for such.
+// The row of that name, unless what it belongs to is gone; or it is soft-deleted, or what it belongs to is, and nobody
+// asked for such.
 Result<Draft*, Problem> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
                                  bool include_deleted) {
   const auto named = normalised(entity, model, naming);
@@ -82,8 +83,8 @@ Result<Draft*, Problem> find_row(Transaction& transaction, const Model& model, c
   return found ? draft : nullptr;
 }
 
-// Whether the caller may read it.  What the condition of a public row says of copies goes by what they are copies of: a list that was
-// just made private shows none of its items, although they do not know it yet.
+// Whether the caller may read it.  What the condition of a public row says of copies goes by what they are copies of: a
+// list that was just made private shows none of its items, although they do not know it yet.
 Result<bool, Problem> may_read(Transaction& transaction, const Model& model, const Entity& entity,
                                const Item& attributes, const Caller& caller) {
   const auto& access = entity.read;
@@ -130,8 +131,8 @@ Result<Draft*, Problem> find_through(Transaction& transaction, const Model& mode
   return draft != nullptr && is_meant(grant, *gives, naming, *draft->after) ? draft : nullptr;
 }
 
-// What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in another way,
-// because it is public or through another grant, may have a pointer as well.
+// What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in
+// another way, because it is public or through another grant, may have a pointer as well.
 Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Model& model, const Visible& seen,
                                                  const Item& naming, const model::Access& access, const Caller& caller,
                                                  bool include_deleted) {

@@ -19,7 +19,8 @@ struct Visible {
 
 // Whether `access` lets the caller in whatever the row: public, signed in, a role, or the system itself.
 bool lets_in(const model::Access& access, const Caller& caller);
-// Whether it does for an entity with these attributes: as above, or the caller owns it, or it is public by its own attributes.
+// Whether it does for an entity with these attributes: as above, or the caller owns it, or it is public by its own
+// attributes.
 Result<bool, Problem> lets_in(const model::Access& access, const model::Entity& entity, const value::Item& attributes,
                               const Caller& caller);
 // What to answer somebody whom `access` does not let in at all: nullopt when it depends on the row.
@@ -30,8 +31,8 @@ Result<std::optional<value::Item>, Problem> look_up(Transaction& transaction, co
                                                     const model::Grant& grant, const value::Item& asked,
                                                     const Caller& caller);
 
-// The entity that the attributes name, the caller being its owner unless they say otherwise; through a grant when there is no
-// such row of the caller's.  Problems: NotFound, Unauthenticated.
+// The entity that the attributes name, the caller being its owner unless they say otherwise; through a grant when there
+// is no such row of the caller's.  Problems: NotFound, Unauthenticated.
 Result<Visible, Problem> find_visible(Transaction& transaction, const model::Model& model, const model::Entity& entity,
                                       const value::Item& naming, const Caller& caller, bool include_deleted);
 
@@ -40,18 +41,19 @@ Result<Visible, Problem> find_for(Transaction& transaction, const model::Model& 
                                   const value::Item& naming, const model::Access& access, const Caller& caller,
                                   bool include_deleted);
 
-// What an action is within, for a caller whom its access lets in; `inputs` name it.  A native action's access is about that entity;
-// that of others is also about the rows of their steps, so whoever sees what it is within directly gets as far as those.
-// Problems: NotFound, Unauthenticated, Forbidden.
+// What an action is within, for a caller whom its access lets in; `inputs` name it.  A native action's access is about
+// that entity; that of others is also about the rows of their steps, so whoever sees what it is within directly gets as
+// far as those. Problems: NotFound, Unauthenticated, Forbidden.
 Result<Visible, Problem> find_within(Transaction& transaction, const model::Model& model, const model::Action& action,
                                      const value::Item& inputs, const Caller& caller, bool include_deleted);
 
-// That the row is where its path is, also where that says more than its name: /shelves/{shelfId}/stickers/{code} is on that
-// shelf.  Whose it is, is another question.
+// That the row is where its path is, also where that says more than its name: /shelves/{shelfId}/stickers/{code} is on
+// that shelf.  Whose it is, is another question.
 Result<void, Problem> check_place(const model::Entity& entity, const value::Item& key, const value::Item& row);
 
-// That the caller may see every parent that `draft` has now and did not have before.  Who could point at somebody else's rows
-// would learn that they are there, get copies of what is in them, and count in them.  Problems: as if the parent was not there.
+// That the caller may see every parent that `draft` has now and did not have before.  Who could point at somebody
+// else's rows would learn that they are there, get copies of what is in them, and count in them.  Problems: as if the
+// parent was not there.
 Result<void, Problem> check_parents(Transaction& transaction, const Context& context, const Draft& draft,
                                     const Caller& caller);
 

@@ -202,7 +202,7 @@ TEST(PublicByAttributes, RowsArePublicWhileTheirConditionHolds) {
   EXPECT_EQ(told(world.update("LIST", key, changes({{"isPublic", boolean(false)}}), nobody())), "401 Unauthenticated");
 }
 
-// -------------------------------------------------------------------------------------------------- parents, joins and owners
+// ------------------------------------------------------------------------------------------- parents, joins and owners
 
 // Boards that some see and others help to keep; a note is on the board that its path says, which is not in its key.
 constexpr std::string_view kBoards = R"yaml(

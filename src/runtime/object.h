@@ -6,7 +6,8 @@
 
 namespace stator::runtime {
 
-// An entity's attributes, its version among them, as what is served: the version apart, and what is derived when read computed.
+// An entity's attributes, its version among them, as what is served: the version apart, and what is derived when read
+// computed.
 Object to_object(const model::Model& model, const model::Entity& entity, value::Item attributes);
 
 }  // namespace stator::runtime

@@ -12,7 +12,8 @@
 
 namespace stator::runtime {
 
-// Why a request of an application was not carried out.  The names are those of HTTP because that is what everyone knows.
+// Why a request of an application was not carried out.  The names are those of HTTP because that is what everyone
+// knows.
 enum class ProblemKind : std::uint8_t {
   Invalid,             // 400
   Unauthenticated,     // 401

@@ -85,10 +85,10 @@ struct PutResult {
 
 // A checked model at work, over any DynamoDB.
 //
-// Every write is one TransactWriteItems with everything that belongs to it (records, counters, reservations, checks of parents,
-// sources of copies), or a single conditional write where nothing else does; a lost race is retried a bounded number of times.
-// Access rules are applied here, so that nobody above can forget them: what a caller may not see is NotFound.
-// Blocking, thread-safe.
+// Every write is one TransactWriteItems with everything that belongs to it (records, counters, reservations, checks of
+// parents, sources of copies), or a single conditional write where nothing else does; a lost race is retried a bounded
+// number of times. Access rules are applied here, so that nobody above can forget them: what a caller may not see is
+// NotFound. Blocking, thread-safe.
 class Repository {
  public:
   // All outlive the repository.
@@ -98,8 +98,8 @@ class Repository {
   const model::Model& model() const;
   client::Client& client() const;
 
-  // Creates the table when it is missing; otherwise checks that it is the one the model describes (keys, indexes, stream, TTL)
-  // and says what differs.  `stop` ends its wait for the table.
+  // Creates the table when it is missing; otherwise checks that it is the one the model describes (keys, indexes,
+  // stream, TTL) and says what differs.  `stop` ends its wait for the table.
   Result<void, Problem> open(const std::stop_token& stop = {});
 
   // `attributes` are what a user gave; whatever may not be set is refused by name, all problems at once.
@@ -113,8 +113,8 @@ class Repository {
   // `changes.values` are set, `changes.nulls` cleared.
   Result<Object, Problem> update(const model::Entity& entity, const value::Item& key, const model::PlainObject& changes,
                                  const Caller& caller, const WriteOptions& options = {});
-  // Creates the entity that `key` names, or changes it as update() does when it is there.  What is soft-deleted, or somebody
-  // else's, is NotFound.  Attributes that cannot be changed may be given when they are what they are.
+  // Creates the entity that `key` names, or changes it as update() does when it is there.  What is soft-deleted, or
+  // somebody else's, is NotFound.  Attributes that cannot be changed may be given when they are what they are.
   Result<PutResult, Problem> put(const model::Entity& entity, const value::Item& key, const model::PlainObject& given,
                                  const Caller& caller, const Precondition& precondition = {});
   Result<void, Problem> remove(const model::Entity& entity, const value::Item& key, const Caller& caller,
@@ -131,19 +131,20 @@ class Repository {
   Result<std::optional<Object>, Problem> perform(const model::Action& action, const value::Item& inputs,
                                                  const Caller& caller, const Precondition& precondition = {});
 
-  // What a change of that entity by a request (create, put, update) entails, in the same transaction: it may look at the draft, refuse it,
-  // change it further, and change other things.  Like `build` below, it is called again when a race is lost.  To be told before
-  // anybody asks for anything.
+  // What a change of that entity by a request (create, put, update) entails, in the same transaction: it may look at
+  // the draft, refuse it, change it further, and change other things.  Like `build` below, it is called again when a
+  // race is lost.  To be told before anybody asks for anything.
   using Follow = std::function<Result<void, Problem>(Transaction& transaction, Draft& draft)>;
   void follow(const model::Entity& entity, Follow follow);
 
-  // What makes room when a new number is asked for and there is none behind the last one (`Full`), in transactions of its own; the
-  // create, put or update is then tried once more.  `naming` is what that was given.  To be told before anybody asks for anything.
+  // What makes room when a new number is asked for and there is none behind the last one (`Full`), in transactions of
+  // its own; the create, put or update is then tried once more.  `naming` is what that was given.  To be told before
+  // anybody asks for anything.
   using MakeRoom = std::function<Result<void, Problem>(const value::Item& naming)>;
   void make_room(const model::Entity& entity, MakeRoom make_room);
 
-  // For what a model cannot say: a transaction put together by C++ (transaction.h), under all rules but those of access.  `build` is
-  // called again when a race is lost, so it should do nothing but read and change drafts.
+  // For what a model cannot say: a transaction put together by C++ (transaction.h), under all rules but those of
+  // access.  `build` is called again when a race is lost, so it should do nothing but read and change drafts.
   Result<void, Problem> transact(const std::function<Result<void, Problem>(Transaction&)>& build);
 
  private:

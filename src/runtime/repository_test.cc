@@ -82,7 +82,7 @@ entities:
   EXPECT_TRUE(world.rows().empty()) << "no address stays taken";
 }
 
-// -------------------------------------------------------------------------------------------------------------------- create
+// -------------------------------------------------------------------------------------------------------------- create
 
 TEST_F(RepositoryTest, WhatIsClearedHasItsDefaultAgain) {
   const Item library{
@@ -228,7 +228,7 @@ entities:
   EXPECT_EQ(shown(*shops.get("SHOP", {{"domain", text("a.example")}}, nobody()), "hash"), "\"1\"");
 }
 
-// -------------------------------------------------------------------------------------------------------------------- update
+// -------------------------------------------------------------------------------------------------------------- update
 
 TEST_F(RepositoryTest, AnUpdateKeepsWhatIsAbsentAndClearsWhatIsNull) {
   const auto home = library("Home");
@@ -326,7 +326,7 @@ TEST_F(RepositoryTest, AnExpectedVersionIsKept) {
   EXPECT_EQ(now("LIBRARY", home, "Name"), "\"Cabin\"");
 }
 
-// -------------------------------------------------------------------------------------------------------------------- remove
+// -------------------------------------------------------------------------------------------------------------- remove
 
 TEST_F(RepositoryTest, ARemovalCountsDownAndFreesNames) {
   const auto home = library("Home");
@@ -380,7 +380,7 @@ TEST_F(RepositoryTest, AppendOnlyEntitiesStayAsTheyAre) {
   EXPECT_EQ(told(world.remove("EVENT", within(key, {{"OwnerId", text("alice")}}), the_system())), "409 AppendOnly");
 }
 
-// ------------------------------------------------------------------------------------------------------------------ by hand
+// ------------------------------------------------------------------------------------------------------------- by hand
 
 TEST_F(RepositoryTest, AProgramCanPutATransactionTogether) {
   const auto home = library("Home");
@@ -412,7 +412,7 @@ TEST_F(RepositoryTest, AProgramFollowsWhatRequestsChange) {
   EXPECT_EQ(now("BOOK", dune, "Title"), "\"Dune\"");
 }
 
-// --------------------------------------------------------------------------------------------------------------- concurrency
+// --------------------------------------------------------------------------------------------------------- concurrency
 
 TEST_F(RepositoryTest, OfSixteenWithOneNameOneWins) {
   const auto home = library("Home");
@@ -454,8 +454,8 @@ TEST_F(RepositoryTest, ConcurrentWritersCountExactly) {
   EXPECT_EQ(now("LIBRARY", home, "TotalPages"), "400");
 }
 
-// A book that comes while its collection is renamed has the name from before the rename, and then was written before it, so that
-// whoever follows the rename finds the book; or it has the new one.
+// A book that comes while its collection is renamed has the name from before the rename, and then was written before
+// it, so that whoever follows the rename finds the book; or it has the new one.
 TEST_F(RepositoryTest, ACreateCannotMissARename) {
   const auto home = library("Home");
   const auto classics = collection(home, "Name 0");

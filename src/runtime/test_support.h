@@ -77,6 +77,7 @@ class World {
         model_(std::make_shared<const model::Model>(model::load_or_fail(yaml))),
         dynamo_(client_, random_, clock_),
         repository_(model_, client_, clock_, random_) {
+    clock_.wait_really();  // writers compete in some tests
     const auto opened = repository_.open();
     EXPECT_TRUE(opened.ok()) << told(opened);
   }

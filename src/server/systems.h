@@ -38,9 +38,9 @@ struct Listener {
 class Systems {
  public:
   // Loads every model, makes the tables that are missing, and reads the key set.  With `demo`, the systems that come
-  // with Stator are there as well, with their sample data if their table was not there.  `stop` ends the wait for a table.
-  // Client and clock outlive it.
-  // Errors: Usage (a model with errors; the message has one line for each), Storage.
+  // with Stator are there as well, with their sample data if their table was not there.  `stop` ends the wait for a
+  // table. Client and clock outlive it. Errors: Usage (a model with errors; the message has one line for each),
+  // Storage.
   static Result<std::unique_ptr<Systems>> open(const Config& config, client::Client& client, const Clock& clock,
                                                Listener listener, const std::stop_token& stop = {});
   ~Systems();

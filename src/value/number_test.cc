@@ -157,8 +157,7 @@ std::vector<std::uint64_t> seeds(std::uint64_t count) {
   return all;
 }
 
-// ------------------------------------------------------------------------------------------------------ parse and
-// print
+// ----------------------------------------------------------------------------------------------------- parse and print
 
 TEST(NumberParse, PrintsPlainDecimals) {
   struct Case {

@@ -80,8 +80,7 @@ bool SearchIndex::Place::comes_before(const Place& other) const {
   return std::tie(title, item) < std::tie(other.title, other.item);
 }
 
-// -------------------------------------------------------------------------------------------------------------- what
-// is in it
+// ------------------------------------------------------------------------------------------------------- what is in it
 
 SearchIndex::Slot SearchIndex::take_slot() {
   if (free_.empty()) {
@@ -157,8 +156,7 @@ void SearchIndex::remove(std::string_view item) {
   by_item_.erase(found);
 }
 
-// --------------------------------------------------------------------------------------------------------------- what
-// is found
+// ------------------------------------------------------------------------------------------------------- what is found
 
 void SearchIndex::add(const Word& word, std::int32_t score, Scores& found) {
   for (const auto& posting : word.postings) {

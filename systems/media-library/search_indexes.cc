@@ -65,8 +65,7 @@ Result<std::vector<SearchIndex::Hit>, Problem> SearchIndexes::search(const std::
   return shelf->index.search(query);
 }
 
-// ------------------------------------------------------------------------------------------------------------ reading
-// an index
+// ---------------------------------------------------------------------------------------------------- reading an index
 
 std::pair<SearchIndexes::ShelfPtr, bool> SearchIndexes::shelf_of(const std::string& owner) {
   ShelfPtr replaced;  // freed when nobody waits for the mutex
@@ -171,8 +170,7 @@ bool SearchIndexes::make_room(const Shelf* keep) {
   return true;
 }
 
-// -------------------------------------------------------------------------------------------------------------- what
-// is told
+// -------------------------------------------------------------------------------------------------------- what is told
 
 void SearchIndexes::changed(const runtime::Change& change) {
   const auto& table = repository_.model().table;

@@ -64,6 +64,8 @@ class OddIndex final : public client::Client {
 // A table with items, and indexes that follow it.
 class Indexes : public ::testing::Test {
  protected:
+  Indexes() { world_.clock().hold_waits(); }  // the feed's thread would move the time
+
   void put(std::string_view owner, std::string_view item, std::string_view title) {
     world_.made("BOOK", {{"LibraryId", text("l")}, {"ItemId", text(item)}, {"Title", text(title)}},
                 runtime::user(owner));

@@ -23,8 +23,7 @@ using value::JsonWriter;
 
 constexpr std::size_t kMostListed = 1000;
 
-// ------------------------------------------------------------------------------------------------------------ deleting
-// a node
+// ----------------------------------------------------------------------------------------------------- deleting a node
 
 // A response that leads to the node.
 struct Link {
@@ -140,8 +139,7 @@ class NodeDeletion {
   const runtime::Precondition precondition_;
 };
 
-// -------------------------------------------------------------------------------------------------------------------
-// checking
+// ------------------------------------------------------------------------------------------------------------ checking
 
 GraphNode graph_node(const Object& node) {
   GraphNode made{.id = node.attributes.text("id"), .targets = {}};

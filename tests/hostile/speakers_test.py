@@ -552,7 +552,7 @@ class Refusals(Speakers):
         put = lambda i: json.dumps({"TableName": "Full", "Item": {"p": {"S": str(i)}, "x": {"S": text}}})  # noqa: E731
         answers = [server.call("PutItem", body=put(i)).status for i in range(200)]
         self.assertGreater(answers.count(500), 100)
-        self.assertLess(len([line for line in server.log().splitlines() if "request failed" in line]), 10, server.log()[-2000:])
+        self.assertLess(len([line for line in server.log().splitlines() if "request_failed" in line]), 10, server.log()[-2000:])
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@
 #include "stator/engine/item_write.h"
 #include "stator/expr/partiql/binding.h"
 
-// PartiQL statements as the engine's reads and writes: what ExecuteStatement, BatchExecuteStatement and ExecuteTransaction
-// have in common.
+// PartiQL statements as the engine's reads and writes: what ExecuteStatement, BatchExecuteStatement and
+// ExecuteTransaction have in common.
 namespace stator::api {
 
 // A statement of a request with its parameters, parsed.  Stays where it is: the binding points into it.
@@ -48,8 +48,8 @@ struct SelectPlan : PageRead {
   std::vector<expr::partiql::Column> columns;  // none: all
 };
 
-// Equality and IN on the partition key become range reads, everything else one scan.  Errors: Validation.  The caller looks
-// at the plan's key_error.
+// Equality and IN on the partition key become range reads, everything else one scan.  Errors: Validation.  The caller
+// looks at the plan's key_error.
 Result<SelectPlan> plan_select(const BoundStatement& statement, engine::TablePtr table, bool consistent);
 
 // How far a page got.

@@ -24,8 +24,8 @@ struct PublicKey {
   bool verifies(std::string_view text, std::string_view signature) const;
 };
 
-// The keys of a JSON Web Key Set (RFC 7517): RSA keys of 2048 bits and more for RS256, P-256 keys for ES256.  Keys for other
-// uses and of other kinds are left out; symmetric keys have no place in a public file, and are left out, too.
+// The keys of a JSON Web Key Set (RFC 7517): RSA keys of 2048 bits and more for RS256, P-256 keys for ES256.  Keys for
+// other uses and of other kinds are left out; symmetric keys have no place in a public file, and are left out, too.
 // Bounds: 100 keys, 1 MB.  Errors: Validation, when it is not a set, or holds no key that can be used.
 Result<std::vector<PublicKey>> read_jwks(std::string_view json);
 

@@ -40,12 +40,12 @@ struct TokenKeys {
 
 // Checks JSON Web Tokens (RFC 7519).
 //
-// A token names its algorithm, but the keys decide: HS256 goes with the secret only, RS256 and ES256 with a key of that kind only,
-// and there is no other (`none` least of all).  `sub` and `exp` must be there.  What has been checked is remembered until it
-// expires or the key set was read again, up to a bound.  The key set is read again every five minutes, and when a token names a
-// key that it does not hold, but not more often than every half minute; while it cannot be read, the keys stay as they are.
-// So a key that is withdrawn is accepted for at most five minutes more.  Thread-safe; may block to read
-// the key set.
+// A token names its algorithm, but the keys decide: HS256 goes with the secret only, RS256 and ES256 with a key of that
+// kind only, and there is no other (`none` least of all).  `sub` and `exp` must be there.  What has been checked is
+// remembered until it expires or the key set was read again, up to a bound.  The key set is read again every five
+// minutes, and when a token names a key that it does not hold, but not more often than every half minute; while it
+// cannot be read, the keys stay as they are. So a key that is withdrawn is accepted for at most five minutes more.
+// Thread-safe; may block to read the key set.
 class TokenVerifier {
  public:
   static constexpr std::size_t kMaxTokenBytes = 8 << 10;

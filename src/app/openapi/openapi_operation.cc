@@ -60,7 +60,7 @@ class Description {
     operation_.any_public = access.anyone || access.anyone_when;
   }
 
-  // ------------------------------------------------------------------------------------------------------------- parameters
+  // -------------------------------------------------------------------------------------------------------- parameters
 
   Operation::Parameter& parameter(std::string_view in, std::string_view name, bool required,
                                   std::string_view description = {}) {
@@ -103,7 +103,7 @@ class Description {
     }
   }
 
-  // ------------------------------------------------------------------------------------------------------- bodies and answers
+  // ------------------------------------------------------------------------------------------------ bodies and answers
 
   void json_body(const std::vector<model::Attribute>& attributes, const Chosen& chosen, bool nullable, bool required) {
     operation_.body = {.required = required,
@@ -127,7 +127,7 @@ class Description {
     for (const auto status : statuses) answer(status, kMeanings.at(status), {reference_to("Problem")});
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- entities
+  // ---------------------------------------------------------------------------------------------------------- entities
 
   // What a request may set.
   static bool settable(const model::Entity& entity, const model::Attribute& attribute) {
@@ -192,7 +192,7 @@ class Description {
     }
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- patterns
+  // ---------------------------------------------------------------------------------------------------------- patterns
 
   void add_target(const model::Pattern* pattern) {
     about(pattern->name, pattern->description, "patterns", pattern->access, pattern->within);
@@ -260,7 +260,7 @@ class Description {
     return out;
   }
 
-  // ----------------------------------------------------------------------------------------------------------------- actions
+  // ----------------------------------------------------------------------------------------------------------- actions
 
   void add_target(const model::Action* action) {
     about(action->name, action->description, "actions", action->access, action->within);

@@ -18,7 +18,8 @@ using Chosen = std::function<bool(const model::Attribute&)>;
 void write_type(value::JsonWriter& json, const model::Type& type, std::string_view description = {},
                 const std::optional<value::AttributeValue>& default_value = {});
 
-// An object of the chosen attributes and nothing else.  A nullable one requires none of them: absent keeps, null clears.
+// An object of the chosen attributes and nothing else.  A nullable one requires none of them: absent keeps, null
+// clears.
 std::string object_schema(const std::vector<model::Attribute>& attributes, const Chosen& chosen, bool nullable);
 
 // Whether somebody has to give it: what has a default or a `next` is filled in.

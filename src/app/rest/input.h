@@ -12,13 +12,13 @@
 
 namespace stator::app {
 
-// The value that a text in a URL stands for: a number, true or false, or the text itself, checked against its type.  nullopt, and
-// something in `problems`, when it is none.  Lists, sets and maps have no
-// place in a URL.
+// The value that a text in a URL stands for: a number, true or false, or the text itself, checked against its type.
+// nullopt, and something in `problems`, when it is none.  Lists, sets and maps have no place in a URL.
 std::optional<value::AttributeValue> read_url_value(const model::Type& type, std::string_view name,
                                                     std::string_view text, std::vector<model::ValueProblem>& problems);
 
-// Whether the body of an action is taken as it is, in one of the types that it accepts.  `none` is not one: there is no body then.
+// Whether the body of an action is taken as it is, in one of the types that it accepts.  `none` is not one: there is no
+// body then.
 bool takes_raw_body(const model::Action& action);
 
 // Whether a route takes files, which may be larger than other bodies and are read in pieces.
@@ -28,8 +28,8 @@ bool takes_files(const Route& route);
 bool inputs_from_query(const model::Action& action);
 
 inline constexpr std::string_view kIncludeDeleted = "includeDeleted";
-// Whether a route has that parameter: it reads something, or what is within it, that can be deleted softly, itself or with what it
-// belongs to.
+// Whether a route has that parameter: it reads something, or what is within it, that can be deleted softly, itself or
+// with what it belongs to.
 bool takes_include_deleted(const model::Model& model, const Route& route);
 
 }  // namespace stator::app

@@ -18,7 +18,8 @@ struct PageBinding {
   const std::optional<std::string>& subject;  // of the caller
 };
 
-// Turns the end of a page into text that callers can keep and give back, but neither read nor change: keys are not theirs to see.
+// Turns the end of a page into text that callers can keep and give back, but neither read nor change: keys are not
+// theirs to see.
 //
 //   base64url( tag[16]  AES-256-CTR(tag, {"d": done, "k": keys} in DynamoDB's JSON) )
 //   tag: the front of HMAC-SHA256 over the binding and the text, so that equal pages have equal tokens

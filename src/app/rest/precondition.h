@@ -5,7 +5,8 @@
 #include "stator/http/message.h"
 #include "stator/runtime/repository.h"
 
-// If-Match and If-None-Match (RFC 9110): lists of entity tags, or `*`.  A tag is the version in quotes; what is none names no version.
+// If-Match and If-None-Match (RFC 9110): lists of entity tags, or `*`.  A tag is the version in quotes; what is none
+// names no version.
 namespace stator::app {
 
 // What a request that changes something expects.  If-Match compares strongly: W/"7" is no version of anything.

@@ -62,8 +62,8 @@ struct RouteMiss {
 //                                  POST /books/{bookId}/restore    DELETE /books/{bookId}/purge
 //   pattern, action                as they say
 //
-// Where several fit, literals win over captures from left to right, and more query parts over fewer.  An entity whose path ends in
-// a literal (/profile) is created by a POST to that path.  Immutable, thread-safe.
+// Where several fit, literals win over captures from left to right, and more query parts over fewer.  An entity whose
+// path ends in a literal (/profile) is created by a POST to that path.  Immutable, thread-safe.
 class Router {
  public:
   // The model outlives the router.  Errors: Validation, for two routes that nothing tells apart and for

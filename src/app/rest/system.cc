@@ -40,7 +40,8 @@ Result<std::unique_ptr<System>> System::open(std::shared_ptr<const model::Model>
   const auto wrong = [&](std::string_view why) {
     return usage_error(fmt::format("{}: {}", system->model_->name, why));
   };
-  if (const auto opened = system->repository_.open(parts.stop); !opened) return wrong(why_it_does_not_open(opened.error()));
+  if (const auto opened = system->repository_.open(parts.stop); !opened)
+    return wrong(why_it_does_not_open(opened.error()));
   if (extension) {
     system->additions_ = extension({.repository = system->repository_,
                                     .client = parts.client,

@@ -12,7 +12,7 @@ namespace {
 
 using Field = Template::Field;
 
-// ------------------------------------------------------------------------------------------------------- filter and answer
+// --------------------------------------------------------------------------------------------------- filter and answer
 
 std::vector<std::string> key_names(const KeySpace& space) {
   std::vector<std::string> names;
@@ -170,7 +170,7 @@ void find_sparse(const CheckedPattern& query, Report& findings) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- access
+// -------------------------------------------------------------------------------------------------------------- access
 
 bool includes(const Access& wide, const Access& narrow) {
   if (wide.anyone) return true;

@@ -11,7 +11,7 @@ namespace {
 
 using Field = Template::Field;
 
-// ---------------------------------------------------------------------------------------------------------- what it reads
+// ------------------------------------------------------------------------------------------------------- what it reads
 
 void find_under_reads(const CheckedPattern& query, Report& findings) {
   const auto wanted = conditions(query, kAsItIs);
@@ -100,7 +100,7 @@ void find_forged_parameters(const CheckedPattern& query, Report& findings) {
   }
 }
 
-// ------------------------------------------------------------------------------------------- conditions against templates
+// ---------------------------------------------------------------------------------------- conditions against templates
 
 // Where a hole of a condition meets the hole of a key that it asks for.
 struct Meeting {

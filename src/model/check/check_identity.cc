@@ -18,7 +18,8 @@ bool is_identity(const Entity& entity, const TableDesign& table, const std::stri
 
 constexpr int kMostDerivations = 8;
 
-// Whether an attribute's value can change in the life of a row; the key's own attributes cannot, because no update takes them.
+// Whether an attribute's value can change in the life of a row; the key's own attributes cannot, because no update
+// takes them.
 bool can_change(const Model& model, const Entity& entity, const Attribute& attribute, int depth = 0) {
   if (depth > kMostDerivations) return true;
   if (attribute.count || attribute.sum || attribute.updated) return true;
@@ -75,8 +76,8 @@ void find_identity(const Model& model, const Entity& entity, Report& findings) {
       fmt::format("put a generated id behind it: {{{}}}#{{id}} with id: {{ type: ulid, generated: ulid }}", time));
 }
 
-// A row is found again by what names it: a path, a relation or an action gives just that, and which alternative it lies under has to
-// follow from it.
+// A row is found again by what names it: a path, a relation or an action gives just that, and which alternative it lies
+// under has to follow from it.
 void find_unnamed(const Model& model, const Entity& entity, Report& findings) {
   for (const auto& key : key_spaces(model.table).front().attributes()) {
     const auto* rule = entity.main().find_key(key.name);
@@ -112,7 +113,8 @@ bool is_for_oneself(const Pattern& pattern) {
   });
 }
 
-// A path that leaves the owner out means the caller's own, whoever else may read it.  Others need a route that says whose they ask for.
+// A path that leaves the owner out means the caller's own, whoever else may read it.  Others need a route that says
+// whose they ask for.
 void find_unreadable(const Model& model, const Entity& entity, Report& findings) {
   const auto& read = entity.read;
   const bool for_others = read.anyone || read.signed_in || read.anyone_when;

@@ -109,7 +109,7 @@ void find_forgeries(const Model& model, const KeySpace& space, const std::vector
   }
 }
 
-// ------------------------------------------------------------------------------------------------------- one key attribute
+// --------------------------------------------------------------------------------------------------- one key attribute
 
 // One key attribute of one record, with all that there is to say about it.
 struct KeyUse {
@@ -145,8 +145,8 @@ std::string subject_of(const KeyUse& use, const Field& field) {
   return fmt::format("{}.{}", use.row.entity->name, field.attribute);
 }
 
-// What may stand between two places where `separator` begins: it and more, or the front after which it begins anew, as "-" does
-// for "--".
+// What may stand between two places where `separator` begins: it and more, or the front after which it begins anew, as
+// "-" does for "--".
 Language distances(const std::string& separator) {
   auto all = Language::text(separator).extended();
   for (std::size_t size = 1; size < separator.size(); ++size) {
@@ -156,7 +156,8 @@ Language distances(const std::string& separator) {
   return all;
 }
 
-// Where a text ends and the next begins has to be told by what is between them: "a:b" and "c" give the key of "a" and "b:c".
+// Where a text ends and the next begins has to be told by what is between them: "a:b" and "c" give the key of "a" and
+// "b:c".
 void find_ambiguities(const Model& model, const KeyUse& use, Report& findings) {
   const auto& parts = use.form.parts;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
@@ -298,7 +299,7 @@ void find_numbers(const KeyUse& use, Report& findings) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- length
+// -------------------------------------------------------------------------------------------------------------- length
 
 struct Bytes {
   std::size_t plain = 0;                 // when every character is a letter

@@ -17,7 +17,7 @@ bool is_cut(const Entity& entity, const Field& field) {
   return moment_bytes(type, field.transform) < moment_bytes(type, Transform::Escaped);
 }
 
-// ------------------------------------------------------------------------------------------------- what all rows have alike
+// -------------------------------------------------------------------------------------------- what all rows have alike
 
 // What every row of an answer has in front of a sort key, by its condition.  Holes are those of the condition.
 Template::Parts fixed_front(const CheckedPattern& query, const KeyCondition& condition) {
@@ -38,8 +38,8 @@ bool is_at(const Template::Part& asked, const Template::Part& kept, bool last) {
   return asked == kept || (last && front != nullptr && whole != nullptr && whole->text.starts_with(front->text));
 }
 
-// How many parts of a key that front fixes.  A text may go on, and a day may have hours, unless what follows in the key follows in the
-// front as well.
+// How many parts of a key that front fixes.  A text may go on, and a day may have hours, unless what follows in the key
+// follows in the front as well.
 std::size_t fixed_parts(const CheckedPattern& query, const KeyedRow& row, const KeyCondition& condition,
                         const Template::Parts& key) {
   const auto front = fixed_front(query, condition);
@@ -76,7 +76,7 @@ std::vector<Field> partition_fields(const CheckedPattern& query, const KeyedRow&
   return fields;
 }
 
-// ------------------------------------------------------------------------------------------------------------ what differs
+// -------------------------------------------------------------------------------------------------------- what differs
 
 // One way in which rows of one record lie in a sort key.
 struct SortedForm {
@@ -127,9 +127,10 @@ std::vector<SortedForm> sorted_forms(const CheckedPattern& query, const KeyedRow
   return all;
 }
 
-// ------------------------------------------------------------------------------------------------------------- the promise
+// --------------------------------------------------------------------------------------------------------- the promise
 
-// The places of the holes that keep a promise: {at|month}#{at} is in the order of `at`, as {at} is.  nullopt: it is not kept.
+// The places of the holes that keep a promise: {at|month}#{at} is in the order of `at`, as {at} is.  nullopt: it is not
+// kept.
 std::optional<std::vector<std::size_t>> kept_by(const SortedForm& sorted, const std::vector<std::string>& promised) {
   std::vector<std::size_t> places;
   std::size_t next = 0;
@@ -166,8 +167,8 @@ Template::Parts lead(const SortedForm& sorted, std::size_t last) {
   return parts;
 }
 
-// Two texts of which one goes on with what sorts below that which stands behind the other: 'a&b' is above 'a', and 'a&b-' below
-// 'a-'.  Raw text has a finding of its own.
+// Two texts of which one goes on with what sorts below that which stands behind the other: 'a&b' is above 'a', and
+// 'a&b-' below 'a-'.  Raw text has a finding of its own.
 std::optional<std::string> overtaking(const SortedForm& sorted, std::size_t place) {
   const auto& field = std::get<Field>(sorted.parts[place]);
   if (place + 1 == sorted.parts.size() || field.transform == Transform::Raw) return std::nullopt;

@@ -74,8 +74,8 @@ void find_relations(const Model& model, const Entity& child, Report& findings) {
                       child.name, parent->name, need != nullptr ? "" : " when one has expired", missing),
           fix);
     } else {
-      // The transaction that writes a child writes its parent's counter, so what is lost is only the proof, and the mend, unless
-      // children are there first.
+      // The transaction that writes a child writes its parent's counter, so what is lost is only the proof, and the
+      // mend, unless children are there first.
       findings.warning(
           about("children-not-found"),
           fmt::format(
@@ -172,7 +172,7 @@ void find_stream(const Model& model, Report& findings) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ numbers
+// ------------------------------------------------------------------------------------------------------------- numbers
 
 bool has_any(const std::set<std::string>& names, const std::vector<std::string>& paths) {
   return std::any_of(paths.begin(), paths.end(),
@@ -183,7 +183,8 @@ bool has_any(const std::set<std::string>& names, const std::optional<Expression>
   return expression && has_any(names, expression->paths());
 }
 
-// What is another value, or none, when the relation's attributes are cleared: those, and what is derived or found through them.
+// What is another value, or none, when the relation's attributes are cleared: those, and what is derived or found
+// through them.
 std::set<std::string> changed_by_clearing(const Entity& child, const Parent& relation) {
   std::set<std::string> changed(relation.clear.begin(), relation.clear.end());
   const auto follows = [&](const Attribute& attribute) {
@@ -244,9 +245,10 @@ void find_stray_numbers(const Model& model, const Entity& child, Report& finding
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------ unique values
+// ------------------------------------------------------------------------------------------------------- unique values
 
-// Whether somebody else than the one who writes the row can change the attribute: it is a copy of what changes, or derived from one.
+// Whether somebody else than the one who writes the row can change the attribute: it is a copy of what changes, or
+// derived from one.
 bool follows_others(const Model& model, const Entity& entity, const Attribute& attribute, unsigned depth = 0) {
   constexpr unsigned kDeepest = 16;
   if (depth == kDeepest) return true;
@@ -285,9 +287,10 @@ void find_moving_uniques(const Model& model, const Entity& entity, Report& findi
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------- transactions
+// -------------------------------------------------------------------------------------------------------- transactions
 
-// Rows that one write of an entity touches at most: its records, its reservations (two where a value moves), its parents.
+// Rows that one write of an entity touches at most: its records, its reservations (two where a value moves), its
+// parents.
 std::size_t rows_of_write(const Entity& entity, bool moves) {
   return entity.records.size() + entity.uniques.size() * (moves ? 2 : 1) + entity.parents.size();
 }

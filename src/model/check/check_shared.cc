@@ -179,8 +179,8 @@ class SharedTable {
     }
   }
 
-  // Rows of `other` that a pattern finds in an index without the type, by which it would know them; `who` and `of` say which is the
-  // first model.
+  // Rows of `other` that a pattern finds in an index without the type, by which it would know them; `who` and `of` say
+  // which is the first model.
   void find_untold(const Model& reading, const Pattern& pattern, const Model& other, const std::string& who,
                    const std::string& of, Position position) {
     const auto& type = reading.table.type_attribute;

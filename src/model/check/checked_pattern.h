@@ -50,8 +50,8 @@ std::vector<Language> conditions(const CheckedPattern& query, const Reading& rea
 std::optional<std::vector<std::string>> match(const CheckedPattern& query, const KeyedRow& row,
                                               const std::vector<Language>& wanted, const Reading& reading);
 
-// Whether two rows of that record that have the same values of `keys` are one: these tell what names it, or what is unique.
-// Of the values, those that the conditions match.
+// Whether two rows of that record that have the same values of `keys` are one: these tell what names it, or what is
+// unique. Of the values, those that the conditions match.
 bool names_one(const CheckedPattern& query, const KeyedRow& row, const std::vector<KeyDesign>& keys);
 
 bool is_range(Comparison comparison);

@@ -13,7 +13,8 @@
 #include "stator/model/check/load.h"
 #include "stator/model/testing/language_cases.h"
 
-// That tests/model/language has a use and a misuse of every word that the loader knows, and tests/model/everything.yaml a use.
+// That tests/model/language has a use and a misuse of every word that the loader knows, and tests/model/everything.yaml
+// a use.
 namespace stator::model {
 namespace {
 

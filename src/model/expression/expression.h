@@ -13,24 +13,25 @@
 
 namespace stator::model {
 
-// An expression of a model: DynamoDB's condition grammar, with literals where DynamoDB wants placeholders, arithmetic, and a
-// few functions.
+// An expression of a model: DynamoDB's condition grammar, with literals where DynamoDB wants placeholders, arithmetic,
+// and a few functions.
 //
 //   attribute_not_exists(LentTo) AND Order BETWEEN 1 AND :max
 //   if(status = 'READ', 'done', null)
 //   price * 2 + size(tags)
 //
-// Operands: paths (Title, address.city, authors[0]; in an action the first name may be a step's: item.LentTo), :inputs (:me, the
-// caller, and :now, the time, are always there), 'text' ('' is a quote inside), numbers, true, false, null.
+// Operands: paths (Title, address.city, authors[0]; in an action the first name may be a step's: item.LentTo), :inputs
+// (:me, the caller, and :now, the time, are always there), 'text' ('' is a quote inside), numbers, true, false, null.
 // Operators, loosest first: OR, AND, NOT, = <> < <= > >= BETWEEN IN, + -, * /.  Words are known without regard to case.
-// Functions: attribute_exists, attribute_not_exists, attribute_type, begins_with, contains, size as in DynamoDB; if(c, a, b),
-// if_not_exists(a, b), coalesce(...), concat(...), lower, upper, fold, sortable, length (code points), round(n), min(...), max(...),
-// list_append(a, b), date(t) (the day of a timestamp), now(), uuid(), ulid().
+// Functions: attribute_exists, attribute_not_exists, attribute_type, begins_with, contains, size as in DynamoDB; if(c,
+// a, b), if_not_exists(a, b), coalesce(...), concat(...), lower, upper, fold, sortable, length (code points), round(n),
+// min(...), max(...), list_append(a, b), date(t) (the day of a timestamp), now(), uuid(), ulid().
 //
-// null is the absence of a value: arithmetic with it is null, comparisons with it are false (<> and IN, too), as a condition it is
-// false, and an attribute set to it is cleared.  A function of null is null, except that min and max leave it out and list_append
-// takes it for an empty list.  Values of different types differ and have no order.  Products are exact, quotients have 38 digits,
-// and round takes halves away from zero.  A value type, cheap to copy (the tree is shared).
+// null is the absence of a value: arithmetic with it is null, comparisons with it are false (<> and IN, too), as a
+// condition it is false, and an attribute set to it is cleared.  A function of null is null, except that min and max
+// leave it out and list_append takes it for an empty list.  Values of different types differ and have no order.
+// Products are exact, quotients have 38 digits, and round takes halves away from zero.  A value type, cheap to copy
+// (the tree is shared).
 class Expression {
  public:
   struct Node;  // expression_tree.h
@@ -58,8 +59,9 @@ class Expression {
   // Evaluates to a boolean; null is false.
   Result<bool> holds(const Scope& scope) const;
 
-  // As a condition or filter that DynamoDB evaluates: literals and inputs become placeholders.  What does not read an attribute
-  // is computed first.  Errors: Validation, when DynamoDB's grammar cannot say it (arithmetic on attributes, if(), fold()).
+  // As a condition or filter that DynamoDB evaluates: literals and inputs become placeholders.  What does not read an
+  // attribute is computed first.  Errors: Validation, when DynamoDB's grammar cannot say it (arithmetic on attributes,
+  // if(), fold()).
   struct Condition {
     std::string text;    // "#a0 = :a0"; empty: always true
     value::Item names;   // "#a0" -> {"S": "LentTo"}

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxConditionBytes = 4096;  // DynamoDB's
 
 bool is_call(const Node& node, Function function) { return node.op == Op::Call && node.function == function; }
 
-// ------------------------------------------------------------------------------------------------------- what can be said
+// ---------------------------------------------------------------------------------------------------- what can be said
 
 bool is_condition(const Node& node);
 
@@ -71,7 +71,7 @@ bool is_condition(const Node& node) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- saying it
+// ----------------------------------------------------------------------------------------------------------- saying it
 
 // A condition that the inputs decide, or one that is left to DynamoDB.
 struct Clause {
@@ -117,8 +117,8 @@ std::string_view comparator(Op op) {
   }
 }
 
-// Writes an expression that is_condition() as text and placeholders.  A value that DynamoDB would refuse in its place (a boolean
-// behind <, say) decides the clause here: nothing is smaller than it.
+// Writes an expression that is_condition() as text and placeholders.  A value that DynamoDB would refuse in its place
+// (a boolean behind <, say) decides the clause here: nothing is smaller than it.
 class Writer {
  public:
   Writer(const Expression::Scope& inputs, std::string_view prefix) : inputs_(inputs), prefix_(prefix) {}

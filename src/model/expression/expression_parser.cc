@@ -63,7 +63,7 @@ Error error_at(std::size_t column, std::string_view message) {
   return validation_error(fmt::format("column {}: {}", column, message));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- tokens
+// -------------------------------------------------------------------------------------------------------------- tokens
 
 enum class TokenKind : std::uint8_t { End, Word, Input, Number, Text, Symbol };
 
@@ -161,7 +161,7 @@ class Lexer {
   std::size_t at_ = 0;
 };
 
-// ------------------------------------------------------------------------------------------------------------------- parser
+// -------------------------------------------------------------------------------------------------------------- parser
 
 // Words that are operators or literals, and therefore no names.
 constexpr std::array<std::string_view, 8> kKeywords = {"and", "or", "not", "between", "in", "true", "false", "null"};

@@ -58,7 +58,7 @@ void expect(std::initializer_list<Case> cases) {
   for (const auto& [text, result] : cases) EXPECT_EQ(result_of(text), result) << text;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ parsing
+// ------------------------------------------------------------------------------------------------------------- parsing
 
 TEST(ExpressionParse, NamesWhatItReads) {
   const auto expression = Expression::parse("item.LentTo = :me AND Order < :max AND Order > 1 AND :max > 2").value();
@@ -160,7 +160,7 @@ TEST(ExpressionParse, TakesAnyTextWithoutHarm) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------------------- evaluation
+// ---------------------------------------------------------------------------------------------------------- evaluation
 
 TEST(ExpressionEvaluate, ReadsPathsAndInputs) {
   expect({{"Title", "Crème"},
@@ -278,7 +278,7 @@ TEST(ExpressionHolds, NeedsACondition) {
   EXPECT_EQ(holds("Title").error().message, "a condition is needed, not a text in the expression: Title");
 }
 
-// ---------------------------------------------------------------------------------------------------------------- functions
+// ----------------------------------------------------------------------------------------------------------- functions
 
 TEST(ExpressionFunctions, AreAllUsedAndMisused) {
   struct Uses {

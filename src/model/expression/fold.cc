@@ -15,8 +15,8 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// The blocks of combining diacritical marks.  Other marks stay: the vowel signs of Indic scripts and Thai are marks, too, and
-// without them different words would be the same.
+// The blocks of combining diacritical marks.  Other marks stay: the vowel signs of Indic scripts and Thai are marks,
+// too, and without them different words would be the same.
 bool is_diacritic(std::int32_t c) {
   return (c >= 0x0300 && c <= 0x036F) || (c >= 0x1AB0 && c <= 0x1AFF) || (c >= 0x1DC0 && c <= 0x1DFF) ||
          (c >= 0x20D0 && c <= 0x20FF) || (c >= 0xFE20 && c <= 0xFE2F);
@@ -39,8 +39,8 @@ void order_marks(std::vector<std::int32_t>& characters) {
 
 }  // namespace
 
-// Decomposes and case-folds each character, drops its diacritics, and composes what is left.  utf8proc_map does the same in one
-// call, but takes quadratic time over a long run of marks and strips all kinds of them.
+// Decomposes and case-folds each character, drops its diacritics, and composes what is left.  utf8proc_map does the
+// same in one call, but takes quadratic time over a long run of marks and strips all kinds of them.
 Result<std::string> fold(std::string_view text) {
   if (is_ascii(text)) return lower_ascii(text);
   constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD);

@@ -124,7 +124,8 @@ std::string shard_text(unsigned count, unsigned shard) {
   return fmt::format("{:0{}}", shard % count, shard_width(count));
 }
 
-// What may stand in the place of a part: one text, or as many as it likes, or `width`, of the characters that `takes` lets through.
+// What may stand in the place of a part: one text, or as many as it likes, or `width`, of the characters that `takes`
+// lets through.
 struct Place {
   std::optional<std::string> text;
   bool (*takes)(char) = nullptr;

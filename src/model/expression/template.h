@@ -15,7 +15,8 @@ namespace stator::model {
 
 // What is done to an attribute's text on its way into a key.
 enum class Transform : std::uint8_t {
-  Escaped,  // the default: bytes up to and including '%' are written %XX, so that no text can hold a separator or sort below one
+  // The default: bytes up to and including '%' are written %XX, so that no text can hold a separator or sort below one.
+  Escaped,
   Sortable,  // `|sortable`: case and diacritics folded, then escaped: the order that people expect
   Raw,       // `|raw`: as it is; the checker asks for a reason when somebody else's text could come in
   Year,      // `|year`, `|month`, `|day`: 2026, 2026-01, 2026-01-15 of a date or timestamp
@@ -28,7 +29,7 @@ enum class Transform : std::uint8_t {
 //   {Name}            an attribute, escaped (numbers and booleans as DynamoDB prints them)
 //   {Name|transform}  an attribute, transformed
 //   {Name:05}         a whole number from 0 on, padded with zeros to five digits
-//   {shard:8}         0 to 7, fixed width, spread by the entity's own key; a pattern that names it reads all eight in order
+//   {shard:8}         0 to 7, fixed width, by the entity's own key; a pattern that names it reads all eight in order
 //   {me}              the caller, in patterns
 //   {{ and }}         a brace
 class Template {
@@ -63,10 +64,12 @@ class Template {
   using Lookup = std::function<const value::AttributeValue*(std::string_view attribute)>;
 
   // The text with its holes filled; nullopt when an attribute is absent or null.  `shard` fills {shard:N} modulo N.
-  // Errors: Validation, when a value does not fit its hole (a negative or too wide number, a list, a text that is no date).
+  // Errors: Validation, when a value does not fit its hole (a negative or too wide number, a list, a text that is no
+  // date).
   Result<std::optional<std::string>> render(const Lookup& lookup, unsigned shard = 0) const;
 
-  // Whether render() could give `text`: with what `lookup` has, and in the place of what it lacks anything that the hole can hold.
+  // Whether render() could give `text`: with what `lookup` has, and in the place of what it lacks anything that the
+  // hole can hold.
   bool could_give(std::string_view text, const Lookup& lookup) const;
 
   // As much of the front as can be filled, up to the first hole whose attribute is absent: the prefix of a range.
@@ -92,14 +95,15 @@ const value::AttributeValue* find_path(const value::Item& item, std::string_view
 // Looks up in `item`, which must outlive it.
 Template::Lookup lookup_in(const value::Item& item);
 
-// Without regard to case and diacritics: "Crépuscule" is "crepuscule", and "Straße" "strasse".  Unicode's full case folding, without
-// the combining marks that Latin, Greek and Cyrillic letters carry, composed.  Letters of their own (æ, ø, ł) stay what they are,
-// and so do the vowel signs of other scripts.  Errors: Validation, when it is not UTF-8.
+// Without regard to case and diacritics: "Crépuscule" is "crepuscule", and "Straße" "strasse".  Unicode's full case
+// folding, without the combining marks that Latin, Greek and Cyrillic letters carry, composed.  Letters of their own
+// (æ, ø, ł) stay what they are, and so do the vowel signs of other scripts.  Errors: Validation, when it is not UTF-8.
 Result<std::string> fold(std::string_view text);
 // Bytes up to and including '%' as %XX.  Order-preserving, and no result holds a byte below '%'.
 std::string escape(std::string_view text);
 
-// Which of `count` shards a row belongs to: a hash of its main record's primary key, the same on every machine and for ever.
+// Which of `count` shards a row belongs to: a hash of its main record's primary key, the same on every machine and for
+// ever.
 unsigned shard_of(std::string_view partition_key, std::string_view sort_key);
 
 }  // namespace stator::model

@@ -43,7 +43,7 @@ std::string random_text(Random& random) {
   return text;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ parsing
+// ------------------------------------------------------------------------------------------------------------- parsing
 
 TEST(TemplateParse, SeesLiteralsFieldsAndShards) {
   const auto key = parsed("library#{LibraryId}#{Title|sortable}#{Order:05}#{shard:8}{{x}}");
@@ -107,7 +107,7 @@ TEST(TemplateParse, TakesAnyBytesWithoutHarm) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- rendering
+// ----------------------------------------------------------------------------------------------------------- rendering
 
 TEST(TemplateRender, FillsTheHoles) {
   const Item item = {{"OwnerId", AttributeValue::string("u1")},
@@ -215,7 +215,7 @@ TEST(TemplateShards, SpreadEvenly) {
   for (const int count : counts) EXPECT_NEAR(count, 1000, 150);
 }
 
-// ------------------------------------------------------------------------------------------------------- folding, escaping
+// --------------------------------------------------------------------------------------------------- folding, escaping
 
 TEST(TemplateEscape, KeepsOrderAndForgesNoSeparator) {
   Random random(1);

@@ -6,8 +6,9 @@
 
 namespace stator::model::generate {
 
-// A picture of the model, as one SVG file without references to anything outside: a card per entity with its keys, children to
-// the right of their parents; beside them a card for the table and for each index with the patterns that read it.
+// A picture of the model, as one SVG file without references to anything outside: a card per entity with its keys,
+// children to the right of their parents; beside them a card for the table and for each index with the patterns that
+// read it.
 std::string diagram(const Model& model);
 
 }  // namespace stator::model::generate

@@ -20,7 +20,7 @@ void write_inputs(std::string& out, const std::vector<Attribute>& inputs) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------- patterns
+// ------------------------------------------------------------------------------------------------------------ patterns
 
 std::string returned_words(const Pattern& pattern) {
   std::vector<std::string> words;
@@ -59,7 +59,7 @@ void write_answer(std::string& out, const Pattern& pattern) {
                         : fmt::format("- Pages of {}, at most {}.\n", pattern.default_limit, pattern.max_limit);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ actions
+// ------------------------------------------------------------------------------------------------------------- actions
 
 std::string assignment_words(const std::vector<Assignment>& assignments) {
   std::vector<std::string> words;

@@ -87,7 +87,8 @@ Members served(const Model& model, const Entity& entity) {
 }
 
 Members created(const Entity& entity) {
-  // What the collection's path names is not in the body; what the entity's own names is, when it is the client's to choose.
+  // What the collection's path names is not in the body; what the entity's own names is, when it is the client's to
+  // choose.
   const auto collection = entity.collection_path();
   Members members;
   for (const auto& attribute : entity.attributes) {
@@ -158,7 +159,8 @@ bool is_added(const Entity* served, const std::string& name) {
   return served != nullptr && served->find_attribute(name) == nullptr;
 }
 
-// Every type of a model that is a list of members, in the order in which they are declared.  Entities choose their names first.
+// Every type of a model that is a list of members, in the order in which they are declared.  Entities choose their
+// names first.
 EntityNames each_type(const Model& model, TypeNames& names, const std::function<void(const Declared&)>& declare_as) {
   EntityNames entity_names;
   for (const auto& entity : model.entities) entity_names[&entity] = names.take(pascal_case(entity.name));
@@ -194,7 +196,7 @@ std::vector<std::string> spelled(const std::vector<AnswerShape>& shapes, const S
   return out;
 }
 
-// --------------------------------------------------------------------------------------------------------------- TypeScript
+// ---------------------------------------------------------------------------------------------------------- TypeScript
 
 bool is_identifier(std::string_view name) {
   if (name.empty() || (name.front() >= '0' && name.front() <= '9')) return false;
@@ -265,7 +267,7 @@ std::string typescript_shape(const Model& model, const EntityNames& names, const
   return more.empty() ? type : fmt::format("({} & {{ {} }})", type, fmt::join(more, "; "));
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- C++
+// ----------------------------------------------------------------------------------------------------------------- C++
 
 // The reserved words of C++20.
 constexpr auto kCppWords = std::to_array<std::string_view>(

@@ -6,8 +6,8 @@
 
 namespace stator::model::generate {
 
-// What a REST client of the model sends and gets, as types.  Per entity: what is served, what a create takes, and what a
-// patch takes; per pattern its parameters; per action its input.  Hidden attributes are in none of them.
+// What a REST client of the model sends and gets, as types.  Per entity: what is served, what a create takes, and what
+// a patch takes; per pattern its parameters; per action its input.  Hidden attributes are in none of them.
 std::string typescript_types(const Model& model);
 
 // The same for C++20, as structs that depend on nothing but the standard library.

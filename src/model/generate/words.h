@@ -10,7 +10,8 @@ namespace stator::model::generate {
 
 // "string", "list of email", "one of SHELF, READING"; with what its members are held to, and without what it is.
 std::string type_words(const Type& type);
-// "1 to 100 characters, unique within LibraryId": everything that an attribute demands or promises, in one line; may be empty.
+// "1 to 100 characters, unique within LibraryId": everything that an attribute demands or promises, in one line; may be
+// empty.
 std::string rule_words(const Entity& entity, const Attribute& attribute);
 // The same for an input of an action or a parameter of a pattern.
 std::string input_words(const Attribute& input);

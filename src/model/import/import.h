@@ -14,15 +14,15 @@ struct Imported {
   std::vector<std::string> notes;  // what a person should look at: the same comments, one by one
 };
 
-// A schema of DynamoDB OneTable, as JSON (`JSON.stringify(schema)`).  Models become entities; value templates `${name}` become
-// key templates; generate, default, enum, required, unique, hidden, validate, nested schemas, ttl, indexes and their projections
-// are taken over.  `name` is the model's and the table's name, which a schema does not have.
-// Errors: Validation.
+// A schema of DynamoDB OneTable, as JSON (`JSON.stringify(schema)`).  Models become entities; value templates `${name}`
+// become key templates; generate, default, enum, required, unique, hidden, validate, nested schemas, ttl, indexes and
+// their projections are taken over.  `name` is the model's and the table's name, which a schema does not have. Errors:
+// Validation.
 Result<Imported> import_onetable(std::string_view json, std::string_view name);
 
-// A data model of NoSQL Workbench.  Facets become entities; aliases such as USER#<userId> become key templates; attributes
-// without a known type get theirs from the table.  One table per file: `table` chooses when there are several, empty takes the only one.
-// Errors: Validation.
+// A data model of NoSQL Workbench.  Facets become entities; aliases such as USER#<userId> become key templates;
+// attributes without a known type get theirs from the table.  One table per file: `table` chooses when there are
+// several, empty takes the only one. Errors: Validation.
 Result<Imported> import_workbench(std::string_view json, std::string_view table);
 
 }  // namespace stator::model::import

@@ -16,10 +16,10 @@
 
 // OneTable's schema, as far as it is read here:
 //
-//   { "indexes": { "primary": { "hash": "pk", "sort": "sk" }, "gs1": { "hash": "gs1pk", "sort": "gs1sk", "project": "all" } },
+//   { "indexes": { "primary": { "hash": "pk", "sort": "sk" }, "gs1": { "hash": "gs1pk", "project": "all", ... } },
 //     "models": { "Account": { "pk": { "type": "string", "value": "account:${id}" },
 //                              "id": { "type": "string", "generate": "ulid" },
-//                              "name": { "type": "string", "required": true, "unique": true, "default": "...", "enum": [...] } } },
+//                              "name": { "type": "string", "required": true, "unique": true, ... } } },
 //     "params": { "typeField": "_type", "timestamps": true, "createdField": "created", "updatedField": "updated" } }
 namespace stator::model::import {
 namespace {
@@ -123,7 +123,7 @@ class OneTableImport {
           "changed");
   }
 
-  // ------------------------------------------------------------------------------------------------------------- the table
+  // --------------------------------------------------------------------------------------------------------- the table
 
   std::string key_word(const std::string& attribute) const { return yaml_key(attribute) + keys_.at(attribute); }
 
@@ -189,7 +189,7 @@ class OneTableImport {
     return false;
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- models
+  // ------------------------------------------------------------------------------------------------------------ models
 
   std::string unused_name(const std::string& model) {
     const auto wanted = entity_name(model);
@@ -268,7 +268,7 @@ class OneTableImport {
     yaml_.line(name, attribute_text({.where = where, .name = attribute, .depth = 0}, field));
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- fields
+  // ------------------------------------------------------------------------------------------------------------ fields
 
   struct Place {
     std::string where;  // "Account.name", for notes

@@ -16,9 +16,9 @@
 //   { "ModelName": "...", "DataModel": [ { "TableName": "...",
 //       "KeyAttributes": { "PartitionKey": { "AttributeName": "PK", "AttributeType": "S" }, "SortKey": {...} },
 //       "NonKeyAttributes": [ { "AttributeName": "...", "AttributeType": "S" } ],
-//       "TableFacets": [ { "FacetName": "...", "KeyAttributeAlias": { "PartitionKeyAlias": "USER#<id>", "SortKeyAlias": "..." },
+//       "TableFacets": [ { "FacetName": "...", "KeyAttributeAlias": { "PartitionKeyAlias": "USER#<id>", ... },
 //                          "NonKeyAttributes": [ "..." ] } ],
-//       "GlobalSecondaryIndexes": [ { "IndexName": "...", "KeyAttributes": {...}, "Projection": { "ProjectionType": "ALL" } } ],
+//       "GlobalSecondaryIndexes": [ { "IndexName": "...", "KeyAttributes": {...}, "Projection": {...} } ],
 //       "LocalSecondaryIndexes": [ ... ], "BillingMode": "PROVISIONED", "ProvisionedCapacitySettings": {...} } ] }
 namespace stator::model::import {
 namespace {
@@ -111,7 +111,7 @@ class WorkbenchImport {
     if (text && !text->empty()) yaml_.line("description", yaml_string(*text));
   }
 
-  // ------------------------------------------------------------------------------------------------------------- the table
+  // --------------------------------------------------------------------------------------------------------- the table
 
   void write_table() {
     yaml_.begin("table");
@@ -182,7 +182,7 @@ class WorkbenchImport {
     return yaml_list(included);
   }
 
-  // -------------------------------------------------------------------------------------------------------------- entities
+  // ---------------------------------------------------------------------------------------------------------- entities
 
   std::string unused_name(const std::string& facet) {
     const auto wanted = entity_name(facet);
@@ -253,7 +253,8 @@ class WorkbenchImport {
     if (rows > 0) yaml_.note(fmt::format("{} sample rows of {} are not taken over", rows, name));
   }
 
-  // Texts, numbers and booleans can be in a template; whatever else Workbench says of a name in an alias, it is a text there.
+  // Texts, numbers and booleans can be in a template; whatever else Workbench says of a name in an alias, it is a text
+  // there.
   std::string key_type(const std::string& attribute) const {
     const auto known = types_.find(attribute);
     const auto type = known == types_.end() ? std::nullopt : type_of(known->second);

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// For tests that run tests/model/language: every construct of the language used, and misused with the message that comes of it.
+// For tests that run tests/model/language: every construct of the language used, and misused with the message that
+// comes of it.
 namespace stator::model {
 
 struct LanguageCase {

@@ -14,7 +14,8 @@ char check_digit_13(std::string_view twelve) {
   return static_cast<char>('0' + (10 - sum % 10) % 10);
 }
 
-// The tenth digit for nine: weights 10 down to 2, and the sum with the check digit is a multiple of 11; X stands for ten.
+// The tenth digit for nine: weights 10 down to 2, and the sum with the check digit is a multiple of 11; X stands for
+// ten.
 char check_digit_10(std::string_view nine) {
   int sum = 0;
   for (std::size_t i = 0; i < 9; ++i) sum += (nine[i] - '0') * static_cast<int>(10 - i);

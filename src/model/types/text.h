@@ -18,8 +18,8 @@ Result<std::string> upper_case(std::string_view text);
 // Whether a text is of the kind that it is said to be.  Brings it into its one spelling, if it is.
 bool normalise_uuid(std::string& text);  // 8-4-4-4-12 hex, to lower case
 bool normalise_ulid(std::string& text);  // 26 of Crockford's base32, to upper case
-// local@domain of at most 254 bytes: what mail servers take, without quoted locals and addresses of machines.  The domain becomes
-// lower case; the local part is the recipient's business.
+// local@domain of at most 254 bytes: what mail servers take, without quoted locals and addresses of machines.  The
+// domain becomes lower case; the local part is the recipient's business.
 bool normalise_email(std::string& text);
 // Absolute, http or https, without a user, at most 2048 bytes.
 bool is_url(std::string_view text);

@@ -22,7 +22,8 @@ std::string unknown_attribute(const std::vector<Attribute>& attributes, std::str
 
 // The type of a set's members.
 const Type& element_of(const Type& type);
-// Members of a set as values of their own, and a set of values: one or more, of the type that the set's members are stored as.
+// Members of a set as values of their own, and a set of values: one or more, of the type that the set's members are
+// stored as.
 value::List members_of(const value::AttributeValue& set);
 value::AttributeValue set_of(const Type& type, const value::List& members);
 

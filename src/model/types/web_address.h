@@ -7,13 +7,14 @@
 
 namespace stator::model {
 
-// The domain of a shop in its one spelling: without scheme, user, `www.`, port and path, lower case, names beyond ASCII in
-// their xn-- form.  "HTTPS://www.Müller.de:443/x" is "xn--mller-kva.de".  Errors: Validation.
+// The domain of a shop in its one spelling: without scheme, user, `www.`, port and path, lower case, names beyond ASCII
+// in their xn-- form.  "HTTPS://www.Müller.de:443/x" is "xn--mller-kva.de".  Errors: Validation.
 Result<std::string> normal_domain(std::string_view text);
 
-// A URL in its one spelling: scheme and host as above (but `www.` stays, it may be another page), default port, user and fragment
-// gone, dot segments resolved, percent signs in upper case and only where they are needed, an empty path is "/".  The query
-// stays in its order, because that can matter to the shop.  Errors: Validation: not http or https, no host, not a URL.
+// A URL in its one spelling: scheme and host as above (but `www.` stays, it may be another page), default port, user
+// and fragment gone, dot segments resolved, percent signs in upper case and only where they are needed, an empty path
+// is "/".  The query stays in its order, because that can matter to the shop.  Errors: Validation: not http or https,
+// no host, not a URL.
 struct CanonicalUrl {
   std::string url;
   std::string host;  // normal, with `www.`

@@ -62,7 +62,8 @@ Result<ChangePage, Problem> ChangeFollower::next_page(const std::string& shard, 
   if (!position.iterator) position.iterator = TRY(reader_.iterator(stream_, shard, position.last));
   auto page = reader_.read(*position.iterator);
   if (page || page.error().code != StreamReader::kExpired) return page;
-  // One that was taken at the end, and expired before there was a record: then what is older than the beginning is left out.
+  // One that was taken at the end, and expired before there was a record: then what is older than the beginning is left
+  // out.
   position.iterator = TRY(reader_.iterator(stream_, shard, position.last));
   return reader_.read(*position.iterator);
 }

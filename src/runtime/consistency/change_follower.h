@@ -17,10 +17,10 @@ namespace stator::runtime {
 
 // Tells what happens to a table from a moment on, for one who reads the table while others write to it.
 //
-// When drain() returns before its time is over, everything that was acknowledged after begin() and before that drain() was called has
-// been handed out, in the order of each shard.  It remembers nothing beyond its life: begun anew with the time of the first beginning, it tells
-// again what happened since.  The stream keeps a day; whoever drains less often gets a problem of the code StreamReader::kTrimmed.
-// Confined to one thread.
+// When drain() returns before its time is over, everything that was acknowledged after begin() and before that drain()
+// was called has been handed out, in the order of each shard.  It remembers nothing beyond its life: begun anew with
+// the time of the first beginning, it tells again what happened since.  The stream keeps a day; whoever drains less
+// often gets a problem of the code StreamReader::kTrimmed. Confined to one thread.
 class ChangeFollower {
  public:
   using Time = SteadyTime;
@@ -36,8 +36,8 @@ class ChangeFollower {
   void begin_again(WallTime since) { since_ = since - kClockSlack; }
 
   using Handler = std::function<Result<void, Problem>(const std::vector<Change>&)>;
-  // Stops at `until`, with what is left for the next time.  Of each shard, no more than one page behind what happened at `upto`
-  // by the stream's clock: so it ends even if others write faster than changes are handled.
+  // Stops at `until`, with what is left for the next time.  Of each shard, no more than one page behind what happened
+  // at `upto` by the stream's clock: so it ends even if others write faster than changes are handled.
   Result<void, Problem> drain(const Handler& handle, Time until = Time::max(), WallTime upto = WallTime::max());
 
  private:

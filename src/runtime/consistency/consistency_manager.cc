@@ -235,7 +235,7 @@ Result<void, Problem> ConsistencyManager::replay(const std::string& id) {
 void ConsistencyManager::note(const std::string& problem) {
   MutexLock lock(mutex_);
   if (problem != problem_ && !problem.empty()) {
-    log::warning("consistency manager", {{"table", model_->table.name}, {"problem", problem}});
+    log::warning("consistency_manager_problem", {{"table", model_->table.name}, {"problem", problem}});
   }
   problem_ = problem;
 }

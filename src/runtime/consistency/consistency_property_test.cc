@@ -1,5 +1,5 @@
-// Random operations on a model with copies, counters, unique values and cascades, while managers are killed at random calls.  In
-// the end verification finds nothing, and everything is as a plain reference in memory says.
+// Random operations on a model with copies, counters, unique values and cascades, while managers are killed at random
+// calls.  In the end verification finds nothing, and everything is as a plain reference in memory says.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -118,7 +118,7 @@ Result<std::vector<Item>, Problem> ConsistencyTable::rows_with_prefix(std::strin
   return rows;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the stream
+// ---------------------------------------------------------------------------------------------------------- the stream
 
 Result<std::optional<StreamProgress>, Problem> ConsistencyTable::stream() {
   const auto row = TRY(dynamo_.get(name_, key(kStreamRow)));
@@ -158,7 +158,7 @@ Result<bool, Problem> ConsistencyTable::end_verification(std::string_view owner)
                 expr::all_of({is("Owner", text(owner)), is("State", text(kVerifying))}));
 }
 
-// -------------------------------------------------------------------------------------------------------------------- shards
+// -------------------------------------------------------------------------------------------------------------- shards
 
 Result<std::vector<ShardProgress>, Problem> ConsistencyTable::shards() {
   std::vector<ShardProgress> shards;
@@ -221,7 +221,7 @@ Result<bool, Problem> ConsistencyTable::release(std::string_view id, std::string
                 is("Owner", text(owner)));
 }
 
-// ------------------------------------------------------------------------------------------------------- records that failed
+// ------------------------------------------------------------------------------------------------- records that failed
 
 Result<void, Problem> ConsistencyTable::park(std::string_view shard, std::string_view sequence_number,
                                              const ParkedRecord& record) {
@@ -285,7 +285,7 @@ Result<void, Problem> ConsistencyTable::unpark(std::string_view id) {
   return remove_row(fmt::format("{}{}", kParkedPrefix, id));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- any row
+// ------------------------------------------------------------------------------------------------------------- any row
 
 Result<std::optional<Item>, Problem> ConsistencyTable::row(std::string_view row) {
   return dynamo_.get(name_, key(row));

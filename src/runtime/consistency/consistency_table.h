@@ -46,8 +46,8 @@ struct ParkedRecord {
 };
 
 // The table beside a model's table in which managers, verification and migration remember where they are.
-// docs/formats/consistency.md tells what lies in it.  Writes are conditional: false means that somebody else was faster, or that
-// a lease was lost.  Thread-safe.
+// docs/formats/consistency.md tells what lies in it.  Writes are conditional: false means that somebody else was
+// faster, or that a lease was lost.  Thread-safe.
 class ConsistencyTable {
  public:
   // The database and the clock outlive it.
@@ -63,7 +63,8 @@ class ConsistencyTable {
 
   // -- the stream
   Result<std::optional<StreamProgress>, Problem> stream();
-  // Notes that the table must be verified before `stream` is read on, and takes that task.  `seen` is what stream() told.
+  // Notes that the table must be verified before `stream` is read on, and takes that task.  `seen` is what stream()
+  // told.
   Result<bool, Problem> begin_verification(const std::optional<StreamProgress>& seen, std::string_view stream,
                                            std::string_view owner, std::chrono::milliseconds lease);
   Result<bool, Problem> renew_verification(std::string_view owner, std::chrono::milliseconds lease);

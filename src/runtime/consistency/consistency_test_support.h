@@ -15,7 +15,8 @@
 // For tests of what keeps a table consistent.
 namespace stator::runtime {
 
-// A client between a manager and its database, which lets calls fail: what a manager sees when it, or the database, is killed.
+// A client between a manager and its database, which lets calls fail: what a manager sees when it, or the database, is
+// killed.
 class FailingClient final : public client::Client {
  public:
   enum class Fate : std::uint8_t {

@@ -43,7 +43,7 @@ Result<bool, Problem> MigrationHold::look() {
   MutexLock lock(mutex_);
   const bool was_held = std::exchange(held_, held);
   if (held && !was_held) {
-    log::warning("consistency manager is held",
+    log::warning("consistency_manager_held",
                  {{"table", model_.table.name},
                   {"moved", fmt::format("{}", fmt::join(entities, ", "))},
                   {"reason",
@@ -53,7 +53,7 @@ Result<bool, Problem> MigrationHold::look() {
                    "finish it with `stator model migrate OLD NEW` and serve the new model, or take it back "
                    "with `stator model migrate NEW OLD`"}});
   }
-  if (!held && was_held) log::info("consistency manager goes on", {{"table", model_.table.name}});
+  if (!held && was_held) log::info("consistency_manager_released", {{"table", model_.table.name}});
   return held;
 }
 

@@ -112,7 +112,7 @@ Result<void, Problem> ShardWorker::park(const LeasedShard& shard, const Change& 
   TRY(parts_.table.park(
       shard.id, number,
       {.id = {}, .record = change.text, .problem = problem.message, .attempts = attempts, .parked_at = {}}));
-  log::error("a change could not be carried and was parked",
+  log::error("change_parked",
              {{"table", options_.table}, {"key", key_text(change.keys)}, {"problem", problem.message}});
   MutexLock lock(mutex_);
   ++totals_.parked;

@@ -51,14 +51,15 @@ Result<bool, Problem> TableVerification::run(const std::optional<StreamProgress>
   }
   // Positions first: what changes while the table is walked is read afterwards.
   TRY(take_positions(stream));
-  log::info("table is being verified", {{"table", reconciler_.model().table.name}, {"model", reconciler_.model().name}});
+  log::info("table_verification_started",
+            {{"table", reconciler_.model().table.name}, {"model", reconciler_.model().name}});
   VerifyOptions options;
   options.repair = true;
   options.report = [](const Finding& finding, bool repaired) {
-    log::warning(repaired ? "repaired" : "needs a person to look at it", {{"kind", finding_name(finding.kind)},
-                                                                          {"entity", finding.entity},
-                                                                          {"key", key_text(finding.key)},
-                                                                          {"what", finding.what}});
+    log::warning(repaired ? "row_repaired" : "row_needs_a_decision", {{"kind", finding_name(finding.kind)},
+                                                                      {"entity", finding.entity},
+                                                                      {"key", key_text(finding.key)},
+                                                                      {"what", finding.what}});
   };
   options.progress = [&](const value::Item&, std::uint64_t) {
     const auto renewed = table_.renew_verification(owner_, lease_);

@@ -156,7 +156,7 @@ entities:
   EXPECT_EQ(findings_of(world, world.model(), false), Strings());
 }
 
-// ------------------------------------------------------------------------------------------------- models that share a table
+// ------------------------------------------------------------------------------------------- models that share a table
 
 // Two models with an entity of the same name and the same unique value, told apart by their rows' types and keys.
 std::string people_of(std::string_view company) {
@@ -260,7 +260,7 @@ TEST(SharedTable, LeavesTheRowsOfTheOtherModelAlone) {
   EXPECT_EQ(acme.rows().size(), 4U);
 }
 
-// ----------------------------------------------------------------------------------------- entities with several rows that expire
+// ------------------------------------------------------------------------------ entities with several rows that expire
 
 constexpr std::string_view kStories = R"yaml(
 model: stories

@@ -17,8 +17,8 @@ Problem unreadable_answer(std::string_view operation);
 
 // What an exception, or the reason why a transaction was cancelled, means for whoever asked.
 //
-// Throttling is Busy, what the database finds wrong with a request is Invalid, an item that is too large TooLarge, a transaction
-// that met another one Conflict.  The rest is Unavailable, with the fault's name as its code.
+// Throttling is Busy, what the database finds wrong with a request is Invalid, an item that is too large TooLarge, a
+// transaction that met another one Conflict.  The rest is Unavailable, with the fault's name as its code.
 Problem to_problem(std::string_view name, std::string_view message);
 Problem to_problem(const api::Fault& fault);
 

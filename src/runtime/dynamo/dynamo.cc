@@ -18,7 +18,7 @@ using value::JsonWriter;
 constexpr std::size_t kBatchGetKeys = 100;   // DynamoDB's bound
 constexpr unsigned kUnprocessedRetries = 8;  // of a batch, each of which may bring something
 
-// ------------------------------------------------------------------------------------------------------------- items of answers
+// ---------------------------------------------------------------------------------------------------- items of answers
 
 // The attributes of what an answer holds.
 template <typename Held>
@@ -75,7 +75,7 @@ api::AnyRequest request_of(Write write) {
                              .return_item_on_failure = shows_item};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the table
+// ----------------------------------------------------------------------------------------------------------- the table
 
 std::string_view view_name(model::StreamView view) {
   switch (view) {
@@ -331,7 +331,8 @@ Result<std::vector<value::Item>, Problem> Dynamo::batch_get(std::string_view tab
     }
     if (answer.unprocessed.empty()) continue;
     auto& again = answer.unprocessed.front().keys;
-    // A large page takes several requests as a matter of course; only those that bring nothing are a sign of throttling.
+    // A large page takes several requests as a matter of course; only those that bring nothing are a sign of
+    // throttling.
     if (again.size() < count) {
       fruitless = 0;
     } else if (++fruitless > kUnprocessedRetries) {

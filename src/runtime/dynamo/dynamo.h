@@ -30,7 +30,8 @@ struct Refusal {
   std::optional<value::Item> item;  // Condition: the item as it is, when there is one
 };
 
-// What became of a write or a transaction: `refusals` is empty when it was carried out, and otherwise has one per write.
+// What became of a write or a transaction: `refusals` is empty when it was carried out, and otherwise has one per
+// write.
 struct WriteAnswer {
   std::vector<Refusal> refusals;
   bool written() const { return refusals.empty(); }
@@ -52,9 +53,9 @@ struct TableState {
 
 // DynamoDB's operations as blocking calls with types.
 //
-// A fault becomes a Problem: throttling is Busy, an endpoint that cannot be reached or failed is Unavailable, an item that is too
-// large is TooLarge, and what the database finds wrong with a request is Invalid.  A condition that does not hold is no problem
-// but an answer.  Thread-safe.
+// A fault becomes a Problem: throttling is Busy, an endpoint that cannot be reached or failed is Unavailable, an item
+// that is too large is TooLarge, and what the database finds wrong with a request is Invalid.  A condition that does
+// not hold is no problem but an answer.  Thread-safe.
 class Dynamo {
  public:
   // All outlive it.
@@ -74,15 +75,16 @@ class Dynamo {
 
   // One conditional write.  Not for Check.  A refusal tells the item that it found.
   Result<WriteAnswer, Problem> write(Write write);
-  // All or none, 1 to 100 of them, on different items.  A remote client gives them a token, so that a repeated request is carried
-  // out once.
+  // All or none, 1 to 100 of them, on different items.  A remote client gives them a token, so that a repeated request
+  // is carried out once.
   Result<WriteAnswer, Problem> transact(std::vector<Write> writes);
 
   // nullopt: there is no such table.
   Result<std::optional<TableState>, Problem> describe_table(std::string_view table);
   // Done as well when somebody else has just created it.
   Result<void, Problem> create_table(const model::TableDesign& table);
-  // Begins to build, or to drop, a global index; describe_table tells when it is done.  `table` defines the index's attributes.
+  // Begins to build, or to drop, a global index; describe_table tells when it is done.  `table` defines the index's
+  // attributes.
   Result<void, Problem> create_index(const model::TableDesign& table, const model::IndexDesign& index);
   Result<void, Problem> drop_index(std::string_view table, std::string_view index);
   // Ends the table's stream (None), or begins one where there is none; describe_table tells when it is done.
@@ -103,7 +105,8 @@ class Dynamo {
 // "new_and_old_images" and the like, as models say it.
 std::string_view stream_name(model::StreamView view);
 
-// Waits before try number `attempt` (from 1) of something that lost a race: longer each time, and never in step with others.
+// Waits before try number `attempt` (from 1) of something that lost a race: longer each time, and never in step with
+// others.
 void back_off(unsigned attempt, Random& random, const Clock& clock);
 
 }  // namespace stator::runtime

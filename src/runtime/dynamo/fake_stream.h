@@ -19,8 +19,8 @@
 
 namespace stator::runtime {
 
-// A database whose table has the stream that a test wants: shards that end, vanish and lose their oldest records.  Everything but
-// the stream is the database's own.  Confined to one thread.
+// A database whose table has the stream that a test wants: shards that end, vanish and lose their oldest records.
+// Everything but the stream is the database's own.  Confined to one thread.
 class FakeStream final : public client::Client {
  public:
   struct Shard {

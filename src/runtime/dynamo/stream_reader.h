@@ -42,8 +42,8 @@ struct ChangePage {
 
 // The Streams API as blocking calls.
 //
-// Two answers are the caller's to act on, and are problems with these codes: kTrimmed, when the position is older than what the
-// stream keeps, and kExpired, when an iterator was not used for too long.  Thread-safe.
+// Two answers are the caller's to act on, and are problems with these codes: kTrimmed, when the position is older than
+// what the stream keeps, and kExpired, when an iterator was not used for too long.  Thread-safe.
 class StreamReader {
  public:
   static constexpr std::string_view kTrimmed = "TrimmedDataAccessException";

@@ -14,8 +14,8 @@
 
 namespace stator::runtime {
 
-// What has to be true of a row for a write to go through: something that DynamoDB can be asked, and that can be judged here
-// when it says no and shows the row.
+// What has to be true of a row for a write to go through: something that DynamoDB can be asked, and that can be judged
+// here when it says no and shows the row.
 struct Requirement {
   enum class Kind : std::uint8_t {
     Exists,      // there is a row
@@ -35,8 +35,8 @@ struct Requirement {
 
 // Everything that one user action writes: all or nothing, each row once.
 //
-// Several touches of one row become one write: requirements come together, attributes are set, and numbers added up.  What is
-// asked of a row that the plan itself has put or removed is judged on the spot.  Confined to one request.
+// Several touches of one row become one write: requirements come together, attributes are set, and numbers added up.
+// What is asked of a row that the plan itself has put or removed is judged on the spot.  Confined to one request.
 class WritePlan {
  public:
   static constexpr std::size_t kMaxWrites = 100;  // DynamoDB's bound for a transaction
@@ -55,11 +55,12 @@ class WritePlan {
 
   enum class Commit : std::uint8_t {
     Written,
-    Stale,  // nothing was written: a requirement without a problem of its own did not hold, or others were at the same rows
+    // Nothing was written: a requirement without a problem was false, or others wrote the same rows.
+    Stale,
   };
-  // Carries it out: not at all when it changes nothing, as one conditional write where that is all, else as a transaction.
-  // The problem is that of the requirements that do not hold; those of one code tell their details together.  Once: the rows are
-  // handed over.
+  // Carries it out: not at all when it changes nothing, as one conditional write where that is all, else as a
+  // transaction. The problem is that of the requirements that do not hold; those of one code tell their details
+  // together.  Once: the rows are handed over.
   Result<Commit, Problem> commit(Dynamo& dynamo);
 
  private:

@@ -8,7 +8,8 @@
 
 namespace stator::runtime {
 
-// A page of the rows among which a parent's children are, whole ones.  Unless the plan is exact, others may be among them.
+// A page of the rows among which a parent's children are, whole ones.  Unless the plan is exact, others may be among
+// them.
 Result<ItemPage, Problem> query_children(Dynamo& dynamo, const model::TableDesign& table, const model::ChildPlan& plan,
                                          unsigned limit, const std::optional<value::Item>& start);
 

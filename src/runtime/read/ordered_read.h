@@ -14,15 +14,16 @@ namespace stator::runtime {
 
 // Reads one page from several queries at once (the shards of a pattern) in the order of their sort key.
 //
-// Rows are taken one by one, and the page can end after any of them: nothing is left out and nothing comes twice.  A page takes
-// a bounded number of requests; when these are used up it ends early, and says where.  Confined to one request.
+// Rows are taken one by one, and the page can end after any of them: nothing is left out and nothing comes twice.  A
+// page takes a bounded number of requests; when these are used up it ends early, and says where.  Confined to one
+// request.
 class OrderedRead {
  public:
   // Whether a row is part of the answer.
   using Accept = std::function<Result<bool, Problem>(const value::Item& row)>;
 
-  // `requests` differ in their partition only.  `index` is null for the table.  Problems: Invalid, when `start` is not the end of a
-  // page of as many shards.
+  // `requests` differ in their partition only.  `index` is null for the table.  Problems: Invalid, when `start` is not
+  // the end of a page of as many shards.
   static Result<OrderedRead, Problem> begin(Dynamo& dynamo, const model::TableDesign& table,
                                             const model::IndexDesign* index, std::vector<QueryRequest> requests,
                                             const std::optional<PageEnd>& start, Accept accept);

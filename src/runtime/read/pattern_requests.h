@@ -9,8 +9,9 @@
 
 namespace stator::runtime {
 
-// The queries of a pattern, one per shard: key conditions from its templates, its direction, and its filter as far as DynamoDB can
-// say it.  `values` fills the templates: parameters, `me`, and the attributes of the entity that the pattern is within.
+// The queries of a pattern, one per shard: key conditions from its templates, its direction, and its filter as far as
+// DynamoDB can say it.  `values` fills the templates: parameters, `me`, and the attributes of the entity that the
+// pattern is within.
 //
 // A bound whose value is not given is left out, and a prefix goes as far as its values do.
 struct PatternRequests {

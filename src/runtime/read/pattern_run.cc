@@ -62,7 +62,7 @@ class PatternRun {
   }
 
  private:
-  // ----------------------------------------------------------------------------------------------------------- what is asked
+  // ----------------------------------------------------------------------------------------------------- what is asked
 
   Result<unsigned, Problem> limit_of(const PageRequest& page) const {
     if (pattern_.single) return 1U;
@@ -128,7 +128,7 @@ class PatternRun {
     return {};
   }
 
-  // ------------------------------------------------------------------------------------------------------------- which rows
+  // -------------------------------------------------------------------------------------------------------- which rows
 
   // The entity and record of a row among those that the pattern returns; nulls when it is none of them.
   std::pair<const Entity*, const Record*> returned_type(const Item& row) const {
@@ -221,7 +221,7 @@ class PatternRun {
             .key = key.ok() ? std::move(*key) : std::nullopt};
   }
 
-  // ------------------------------------------------------------------------------------------------------- nesting and joining
+  // ----------------------------------------------------------------------------------------------- nesting and joining
 
   // The main row that a relation of an object points to.
   std::optional<Item> target_of(const Object& object, const std::string& relation) const {
@@ -255,7 +255,8 @@ class PatternRun {
     if (key && std::find(keys.begin(), keys.end(), *key) == keys.end()) keys.push_back(*key);
   }
 
-  // Children go into their parents.  A parent that is not on this page was on an earlier one: it is fetched and says `continued`.
+  // Children go into their parents.  A parent that is not on this page was on an earlier one: it is fetched and says
+  // `continued`.
   Result<std::vector<Found>, Problem> nest(std::vector<Found> rows) {
     const auto& rule = *pattern_.nest;
     const auto parent_of = [&](const Found& one) -> std::optional<Item> {

@@ -43,8 +43,8 @@ void check_values(value::Item& values, std::vector<model::ValueProblem>& problem
   }
 }
 
-// The attributes from which this one is derived, and which somebody can have given just now: they differ from what was before, or from
-// their defaults.
+// The attributes from which this one is derived, and which somebody can have given just now: they differ from what was
+// before, or from their defaults.
 void collect_given(const Entity& entity, const Attribute& derived, const value::Item* before, const value::Item& after,
                    std::vector<std::string>& names) {
   const auto same = [](const value::AttributeValue* a, const value::AttributeValue* b) {

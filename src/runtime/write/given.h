@@ -10,24 +10,26 @@
 // What somebody gave for an entity, checked against its attributes.
 namespace stator::runtime {
 
-// Whose values they are.  A request may set what the model leaves to requests; the model's own steps set internal and generated
-// attributes, too.  Nobody sets what is derived, counted or copied.
+// Whose values they are.  A request may set what the model leaves to requests; the model's own steps set internal and
+// generated attributes, too.  Nobody sets what is derived, counted or copied.
 enum class Source : std::uint8_t { Request, Model };
 
-// For a new entity: brings values into their one spelling, and tells all that cannot be set or is wrong.  What is missing is
-// check_complete's question, once defaults are in.
+// For a new entity: brings values into their one spelling, and tells all that cannot be set or is wrong.  What is
+// missing is check_complete's question, once defaults are in.
 std::vector<model::ValueProblem> check_new(const model::Entity& entity, value::Item& attributes, Source source);
 
 // For an entity that is there: the same, and nothing that names it, owns it or is immutable can change.
 std::vector<model::ValueProblem> check_changes(const model::Entity& entity, const model::TableDesign& table,
                                                model::PlainObject& changes, Source source);
 
-// Required attributes that are not there, as far as somebody has to give them: what has a default or a `next` is filled.
+// Required attributes that are not there, as far as somebody has to give them: what has a default or a `next` is
+// filled.
 void check_complete(const model::Entity& entity, const value::Item& attributes,
                     std::vector<model::ValueProblem>& problems);
 
-// What the entity's own checks object to, and derived values that are not of their type: keys and patterns rely on it.  Both are
-// asked about what differs from `before`; null: about everything.  Of a model's change, checks are asked at the end of the action.
+// What the entity's own checks object to, and derived values that are not of their type: keys and patterns rely on it.
+// Both are asked about what differs from `before`; null: about everything.  Of a model's change, checks are asked at
+// the end of the action.
 void check_whole(const model::Entity& entity, const value::Item* before, const value::Item& after, Source source,
                  std::vector<model::ValueProblem>& problems);
 
@@ -35,8 +37,8 @@ void check_whole(const model::Entity& entity, const value::Item* before, const v
 std::vector<model::ValueProblem> explain_underivable(const model::Entity& entity, const value::Item* before,
                                                      const value::Item& after);
 
-// What checks have against an entity at the end of an action that changed something they read, if only a counter.  A check that did
-// not hold before (null: it is new) lets those through who bring it nearer to holding.
+// What checks have against an entity at the end of an action that changed something they read, if only a counter.  A
+// check that did not hold before (null: it is new) lets those through who bring it nearer to holding.
 struct Objections {
   std::vector<model::ValueProblem> problems;
   bool counted = false;  // children have come, gone or changed

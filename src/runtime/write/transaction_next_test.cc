@@ -10,7 +10,8 @@
 namespace stator::runtime {
 namespace {
 
-// Songs in the order of an index, in lists that count them; tickets whose number is their key; seats whose key is a number.
+// Songs in the order of an index, in lists that count them; tickets whose number is their key; seats whose key is a
+// number.
 constexpr std::string_view kSongs = R"yaml(
 model: songs
 table:

@@ -41,8 +41,8 @@ std::optional<unsigned> length(const std::optional<value::Number>& bound) {
 // The texts that escaping would have changed.
 Language with_escapable() { return Language::anything() + Language::byte(0, kLastEscaped - 1) + Language::anything(); }
 
-// The texts of a string whose pattern lets nothing through that is escaped or folded: it is the same in a key, however it is
-// put there.  nullopt when it has no such pattern.
+// The texts of a string whose pattern lets nothing through that is escaped or folded: it is the same in a key, however
+// it is put there.  nullopt when it has no such pattern.
 std::optional<Language> plain_text(const Type* type, Transform transform) {
   if (type == nullptr || type->kind != Kind::String || !type->pattern) return std::nullopt;
   auto texts = regex_language(*type->pattern);

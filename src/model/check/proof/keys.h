@@ -10,7 +10,8 @@
 #include "stator/model/check/proof/language.h"
 #include "stator/model/model.h"
 
-// The keys of a model as languages: which strings each row can have for each key attribute, and which a pattern asks for.
+// The keys of a model as languages: which strings each row can have for each key attribute, and which a pattern asks
+// for.
 namespace stator::model {
 
 // The table or one of its indexes.
@@ -92,14 +93,17 @@ Language reservation_sort();
 // Raw holes of free text: those through which somebody else's text gets into a key as it is.
 std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms);
 
-// Whether every value of the type is the same text in a key, whichever of the two puts it there.  Parts of dates are not looked at.
+// Whether every value of the type is the same text in a key, whichever of the two puts it there.  Parts of dates are
+// not looked at.
 bool are_written_alike(const Type* type, Transform a, Transform b);
 
-// How many bytes of a moment are in a key: 24 of a timestamp, 10 of a date or day, 7 of a month, 4 of a year.  0: it is no moment.
+// How many bytes of a moment are in a key: 24 of a timestamp, 10 of a date or day, 7 of a month, 4 of a year.  0: it is
+// no moment.
 std::size_t moment_bytes(const Type* type, Transform transform);
 
 bool is_number(const Type* type);
-// Whether it is a whole number from 0 on whose values all have as many digits: as text they are in the order of numbers.
+// Whether it is a whole number from 0 on whose values all have as many digits: as text they are in the order of
+// numbers.
 bool has_fixed_digits(const Type* type);
 bool is_free_text(const Type* type);  // string, e-mail, URL: what people write, and null
 

@@ -257,8 +257,8 @@ std::optional<std::size_t> Language::longest() const {
   return longest.value_or(0);
 }
 
-// Walks both automata at once, breadth first.  A silent step costs nothing, so it goes to the front of the queue; a pair of
-// states is settled when it is taken from the queue for the first time.
+// Walks both automata at once, breadth first.  A silent step costs nothing, so it goes to the front of the queue; a
+// pair of states is settled when it is taken from the queue for the first time.
 std::optional<std::string> common(const Language& a, const Language& b) {
   using State = Language::State;
   struct Visit {

@@ -9,10 +9,11 @@
 
 namespace stator::model {
 
-// A set of byte strings that a finite automaton can recognise: "every key that this template can give", "every key that this
-// condition matches".  What the checker proves, it proves by asking whether such a set is empty.
+// A set of byte strings that a finite automaton can recognise: "every key that this template can give", "every key that
+// this condition matches".  What the checker proves, it proves by asking whether such a set is empty.
 //
-// A nondeterministic automaton with one start and one accepting state.  A value type; no operation changes its operands.
+// A nondeterministic automaton with one start and one accepting state.  A value type; no operation changes its
+// operands.
 class Language {
  public:
   static Language nothing();                                     // no string at all
@@ -30,7 +31,8 @@ class Language {
 
   // The strings that begin with one of these.
   Language extended() const { return *this + anything(); }
-  // The strings that are not below, or not above, one of these in byte order.  Without `equal` the string itself is left out.
+  // The strings that are not below, or not above, one of these in byte order.  Without `equal` the string itself is
+  // left out.
   Language and_above(bool equal) const;
   Language and_below(bool equal) const;
 
