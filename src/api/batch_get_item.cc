@@ -19,10 +19,10 @@ constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20;
 
 Result<TableKeys> decode_table(std::string_view name, const Request& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
-  TableKeys keys{.table = std::string(name),
-                 .keys = {},
-                 .projection = TRY(decode_projection(json, cache)),
-                 .consistent = json.boolean("ConsistentRead").value_or(false)};
+  TableKeys keys;
+  keys.table = name;
+  keys.projection = TRY(decode_projection(json, cache));
+  keys.consistent = json.boolean("ConsistentRead").value_or(false);
   for (const auto& key : json.elements("Keys")) keys.keys.push_back(TRY(value::decode_item(key)));
   return keys;
 }

@@ -25,8 +25,9 @@ Result<BatchWrite> decode_write(value::JsonElement json) {
     return validation_error(
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes");
   }
-  BatchWrite write{.is_put = put.has_value(),
-                   .item = TRY(value::decode_item(put ? *put->element("Item") : *erase->element("Key")))};
+  BatchWrite write;
+  write.is_put = put.has_value();
+  write.item = TRY(value::decode_item(put ? *put->element("Item") : *erase->element("Key")));
   if (write.is_put) TRY(check_put_size(write.item));
   return write;
 }

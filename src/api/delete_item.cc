@@ -9,11 +9,12 @@ namespace stator::api {
 
 Result<DeleteItemRequest> decode_delete_item(const Request& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
-  DeleteItemRequest request{.table = std::string(json.string("TableName").value_or("")),
-                            .key = TRY(value::decode_item(*json.element("Key"))),
-                            .return_values = return_values(json),
-                            .return_item_on_failure = returns_item_on_failure(json),
-                            .reports = write_reports(json)};
+  DeleteItemRequest request;
+  request.table = json.string("TableName").value_or("");
+  request.key = TRY(value::decode_item(*json.element("Key")));
+  request.return_values = return_values(json);
+  request.return_item_on_failure = returns_item_on_failure(json);
+  request.reports = write_reports(json);
   TRY(check_returns_old(request.return_values));
   request.condition = TRY(legacy_expected(json));
   auto bound = TRY(bind_write_expressions(json, false, cache));
@@ -29,11 +30,11 @@ Result<void> check(const DeleteItemRequest& request) {
 
 void delete_item(CallContext call, DeleteItemRequest request, Done<WriteItemAnswer> done) {
   const auto plan = [&]() -> Result<engine::WriteAction> {
-    engine::WriteAction action{.kind = engine::WriteAction::Kind::Delete,
-                               .table = TRY(find_table(call, request.table)),
-                               .item = std::move(request.key),
-                               .condition = std::move(request.condition),
-                               .update = {}};
+    engine::WriteAction action;
+    action.kind = engine::WriteAction::Kind::Delete;
+    action.table = TRY(find_table(call, request.table));
+    action.item = std::move(request.key);
+    action.condition = std::move(request.condition);
     TRY(engine::check_key(*action.table, action.item));
     if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
     return action;

@@ -11,11 +11,13 @@ namespace stator::api {
 
 Result<GetItemRequest> decode_get_item(const Request& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
-  return GetItemRequest{.table = std::string(json.string("TableName").value_or("")),
-                        .key = TRY(value::decode_item(*json.element("Key"))),
-                        .projection = TRY(decode_projection(json, cache)),
-                        .consistent = json.boolean("ConsistentRead").value_or(false),
-                        .capacity = capacity_detail(json)};
+  GetItemRequest request;
+  request.key = TRY(value::decode_item(*json.element("Key")));
+  request.projection = TRY(decode_projection(json, cache));
+  request.table = json.string("TableName").value_or("");
+  request.consistent = json.boolean("ConsistentRead").value_or(false);
+  request.capacity = capacity_detail(json);
+  return request;
 }
 
 Result<void> check(const GetItemRequest& request) { return value::check_well_formed(request.key); }

@@ -97,8 +97,8 @@ Result<std::vector<Comparison>> read_conditions(const Request& conditions, std::
     value::JsonObject object;
     if (!json.get(object)) continue;
     const Request condition(object);
-    Comparison comparison{std::string(attribute), &find_operator(*condition.string("ComparisonOperator")),
-                          TRY(read_values(condition, "AttributeValueList"))};
+    Comparison comparison{std::string(attribute), &find_operator(*condition.string("ComparisonOperator")), {}};
+    comparison.arguments = TRY(read_values(condition, "AttributeValueList"));
     TRY(check_comparison(comparison));
     comparisons.push_back(std::move(comparison));
   }

@@ -9,11 +9,12 @@ namespace stator::api {
 
 Result<PutItemRequest> decode_put_item(const Request& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
-  PutItemRequest request{.table = std::string(json.string("TableName").value_or("")),
-                         .item = TRY(value::decode_item(*json.element("Item"))),
-                         .return_values = return_values(json),
-                         .return_item_on_failure = returns_item_on_failure(json),
-                         .reports = write_reports(json)};
+  PutItemRequest request;
+  request.table = json.string("TableName").value_or("");
+  request.item = TRY(value::decode_item(*json.element("Item")));
+  request.return_values = return_values(json);
+  request.return_item_on_failure = returns_item_on_failure(json);
+  request.reports = write_reports(json);
   TRY(check_returns_old(request.return_values));
   TRY(check_put_size(request.item));
   request.condition = TRY(legacy_expected(json));
@@ -31,11 +32,11 @@ Result<void> check(const PutItemRequest& request) {
 
 void put_item(CallContext call, PutItemRequest request, Done<WriteItemAnswer> done) {
   const auto plan = [&]() -> Result<engine::WriteAction> {
-    engine::WriteAction action{.kind = engine::WriteAction::Kind::Put,
-                               .table = TRY(find_table(call, request.table)),
-                               .item = std::move(request.item),
-                               .condition = std::move(request.condition),
-                               .update = {}};
+    engine::WriteAction action;
+    action.kind = engine::WriteAction::Kind::Put;
+    action.table = TRY(find_table(call, request.table));
+    action.item = std::move(request.item);
+    action.condition = std::move(request.condition);
     TRY(engine::check_item(*action.table, action.item));
     if (action.condition) TRY(engine::check_scalar_keys(*action.table, action.condition->nested_attributes()));
     return action;

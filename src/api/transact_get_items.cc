@@ -19,8 +19,9 @@ using TransactGet = TransactGetItemsRequest::Get;
 Result<TransactGet> decode_get(const Request& item, expr::Cache& cache) {
   const auto body = item.object("Get");
   if (!body) return validation_error("Invalid Request: TransactGetRequest should contain Get request");
-  TransactGet get{.table = std::string(body->string("TableName").value_or("")),
-                  .key = TRY(value::decode_item(*body->element("Key")))};
+  TransactGet get;
+  get.table = body->string("TableName").value_or("");
+  get.key = TRY(value::decode_item(*body->element("Key")));
   TRY(check_expression_parameters(*body, {.expressions = {"ProjectionExpression"}, .legacy = {}}));
   get.projection = TRY(decode_projection(*body, cache));
   return get;

@@ -83,11 +83,12 @@ Result<std::optional<BadItem>> plan_items(CallContext& call, std::vector<Transac
   actions.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     auto& item = items[i];
-    auto& action = actions.emplace_back(WriteAction{.kind = kind_of(item.kind),
-                                                    .table = TRY(find_table(call, item.table)),
-                                                    .item = std::move(item.item),
-                                                    .condition = std::move(item.condition),
-                                                    .update = std::move(item.update)});
+    auto& action = actions.emplace_back();
+    action.kind = kind_of(item.kind);
+    action.table = TRY(find_table(call, item.table));
+    action.item = std::move(item.item);
+    action.condition = std::move(item.condition);
+    action.update = std::move(item.update);
     if (item.kind == Kind::Put && sizes[i] > value::kMaxItemSizeBytes) {
       return BadItem{i, validation_error("Item size has exceeded the maximum allowed size")};
     }

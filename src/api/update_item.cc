@@ -10,11 +10,12 @@ namespace stator::api {
 Result<UpdateItemRequest> decode_update_item(const Request& json, expr::Cache& cache) {
   TRY(check_expression_parameters(
       json, {.expressions = {"UpdateExpression", "ConditionExpression"}, .legacy = {"AttributeUpdates", "Expected"}}));
-  UpdateItemRequest request{.table = std::string(json.string("TableName").value_or("")),
-                            .key = TRY(value::decode_item(*json.element("Key"))),
-                            .return_values = return_values(json),
-                            .return_item_on_failure = returns_item_on_failure(json),
-                            .reports = write_reports(json)};
+  UpdateItemRequest request;
+  request.table = json.string("TableName").value_or("");
+  request.key = TRY(value::decode_item(*json.element("Key")));
+  request.return_values = return_values(json);
+  request.return_item_on_failure = returns_item_on_failure(json);
+  request.reports = write_reports(json);
   request.update = TRY(legacy_updates(json));
   request.legacy = request.update.has_value();
   request.condition = TRY(legacy_expected(json));
@@ -31,12 +32,13 @@ Result<void> check(const UpdateItemRequest& request) {
 
 void update_item(CallContext call, UpdateItemRequest request, Done<WriteItemAnswer> done) {
   const auto plan = [&]() -> Result<engine::WriteAction> {
-    engine::WriteAction action{.kind = engine::WriteAction::Kind::Update,
-                               .table = TRY(find_table(call, request.table)),
-                               .item = std::move(request.key),
-                               .condition = std::move(request.condition),
-                               .update = std::move(request.update),
-                               .legacy = request.legacy};
+    engine::WriteAction action;
+    action.kind = engine::WriteAction::Kind::Update;
+    action.table = TRY(find_table(call, request.table));
+    action.item = std::move(request.key);
+    action.condition = std::move(request.condition);
+    action.update = std::move(request.update);
+    action.legacy = request.legacy;
     const auto& table = *action.table;
     TRY(engine::check_key(table, action.item));
     if (action.update) TRY(engine::check_scalar_keys(table, action.update->nested_attributes()));

@@ -108,10 +108,11 @@ Result<void> read_index_updates(const Request& request, const Table& table, Chan
     if (create) TRY(read_new_index(request, *create, table, changes));
     if (erase) changes.delete_index = name;
     if (change) {
-      changes.index_updates.push_back({.name = name,
-                                       .throughput = TRY(read_throughput(*change)),
-                                       .on_demand = TRY(read_on_demand_change(*change, {name})),
-                                       .warm = TRY(read_warm_change(*change, {name}))});
+      auto& index = changes.index_updates.emplace_back();
+      index.name = name;
+      index.throughput = TRY(read_throughput(*change));
+      index.on_demand = TRY(read_on_demand_change(*change, {name}));
+      index.warm = TRY(read_warm_change(*change, {name}));
     }
   }
   return {};

@@ -43,10 +43,11 @@ Result<std::uint64_t> number_of(const value::JsonObject& object, std::string_vie
 Result<BackupFile> decode_file(const value::JsonElement& json) {
   value::JsonObject object;
   if (!json.get(object)) return corrupt("has a file that is no object");
-  BackupFile file{.name = TRY(text_of(object, "name")),
-                  .size_bytes = TRY(number_of(object, "size")),
-                  .checksum = TRY(text_of(object, "checksum")),
-                  .content_id = TRY(text_of(object, "content_id"))};
+  BackupFile file;
+  file.name = TRY(text_of(object, "name"));
+  file.size_bytes = TRY(number_of(object, "size"));
+  file.checksum = TRY(text_of(object, "checksum"));
+  file.content_id = TRY(text_of(object, "content_id"));
   if (!is_file_name(file.name)) return corrupt("names a file that no data folder has");
   if (!is_hex(file.checksum) || file.checksum.size() != kChecksumDigits) return corrupt("has a bad checksum");
   if (!is_content_id(file.content_id)) return corrupt("has a bad content id");
@@ -111,10 +112,10 @@ Result<Backup> decode_manifest(BytesView bytes) {
   const auto json = TRY(parser.parse(bytes.substr(end + 1)));
   value::JsonObject object;
   if (!json.get(object)) return corrupt("is no object");
-  Backup backup{.id = TRY(text_of(object, "id")),
-                .source = TRY(text_of(object, "source")),
-                .last_commit = {TRY(number_of(object, "last_commit"))},
-                .files = {}};
+  Backup backup;
+  backup.id = TRY(text_of(object, "id"));
+  backup.source = TRY(text_of(object, "source"));
+  backup.last_commit = {TRY(number_of(object, "last_commit"))};
   if (!is_backup_id(backup.id)) return corrupt("has a bad id");
   value::JsonArray files;
   if (!object["files"].get(files)) return corrupt("has no files");

@@ -325,7 +325,9 @@ Read<AnyAnswer> read_batch_get(const JsonObject& json) {
     for (const auto [table, keys] : *unprocessed) {
       JsonObject object;
       if (!keys.get(object)) return Unreadable{};
-      answer.unprocessed.push_back({.table = std::string(table), .keys = TRY(items_from(array_at(object, "Keys")))});
+      auto& left = answer.unprocessed.emplace_back();
+      left.table = table;
+      left.keys = TRY(items_from(array_at(object, "Keys")));
     }
   }
   answer.capacity = capacities_at(json);

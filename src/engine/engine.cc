@@ -148,7 +148,9 @@ Result<TableStatistics> Engine::statistics(TableId table, IndexId index) const {
     const auto bytes = TRY(snapshot->get(statistic_key(table, index, statistic)));
     return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
   };
-  return TableStatistics{.items = TRY(counter(Statistic::Items)), .bytes = TRY(counter(Statistic::Bytes))};
+  const auto items = TRY(counter(Statistic::Items));
+  const auto bytes = TRY(counter(Statistic::Bytes));
+  return TableStatistics{.items = items, .bytes = bytes};
 }
 
 Result<std::int64_t> Engine::collection_bytes(const Table& table, const value::AttributeValue& partition) const {

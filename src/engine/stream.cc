@@ -39,7 +39,8 @@ Result<std::vector<MarkerAt>> read_markers(const storage::Snapshot& snapshot, co
   const auto cursor = snapshot.cursor(stream_markers(table.name, table.stream.label), storage::Direction::Forward);
   for (; cursor->valid(); cursor->next()) {
     const auto key = cursor->key();
-    markers.push_back({{read_u64be(key.data() + key.size() - 8)}, TRY(StreamMarker::decode(cursor->value()))});
+    auto marker = TRY(StreamMarker::decode(cursor->value()));
+    markers.push_back({{read_u64be(key.data() + key.size() - 8)}, std::move(marker)});
   }
   TRY(cursor->status());
   return markers;

@@ -143,7 +143,9 @@ Result<std::vector<KeyAttribute>> attributes_of(JsonObject object, const char* n
 }
 
 Result<KeySchema> keys_of(JsonObject object) {
-  return KeySchema{TRY(attributes_of(object, "partition")), TRY(attributes_of(object, "sort"))};
+  auto partition = TRY(attributes_of(object, "partition"));
+  auto sort = TRY(attributes_of(object, "sort"));
+  return KeySchema{std::move(partition), std::move(sort)};
 }
 
 Result<Index> index_of(JsonObject object) {

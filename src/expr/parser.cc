@@ -400,10 +400,12 @@ class Parser {
     if (section == Section::Remove) return Action{section, target};
     if (section == Section::Set) {
       TRY(expect(TokenKind::Equal));
-      return Action{section, target, TRY(sum()).node};
+      const auto value = TRY(sum()).node;
+      return Action{section, target, value};
     }
     if (token().kind != TokenKind::Value) return unexpected();
-    return Action{section, target, TRY(operand()).node};
+    const auto value = TRY(operand()).node;
+    return Action{section, target, value};
   }
 
   // Condition marks a sum here: it is no operand, so nothing can be added to it.

@@ -58,8 +58,9 @@ Result<http::Response, Problem> list_answer(const app::ExtensionParts& parts, co
                       .parameters = chosen(parameters, {"OwnerId", "LibraryId", "ItemId"}),
                       .caller = call.caller()};
   const auto& model = parts.repository.model();
+  auto start = TRY(list.start(call.inputs));
   const auto page = TRY(parts.repository.run(*model.find_pattern(pattern), parameters, the_service(),
-                                             {.limit = limit_of(call.inputs), .start = TRY(list.start(call.inputs))}));
+                                             {.limit = limit_of(call.inputs), .start = std::move(start)}));
   return app::json_answer(200, app::list_body(model.table, page, page.next ? list.token(*page.next) : std::string()));
 }
 

@@ -56,7 +56,8 @@ Result<http::Response, Problem> Search::search(const app::NativeCall& call) {
   const ListName list{
       .parts = parts_, .action = "search", .parameters = chosen(call.inputs, {"q"}), .caller = call.caller()};
   const auto limit = limit_of(call.inputs);
-  SearchIndex::Query query{.text = text, .limit = limit + 1, .after = to_place(TRY(list.start(call.inputs)))};
+  auto start = TRY(list.start(call.inputs));
+  SearchIndex::Query query{.text = text, .limit = limit + 1, .after = to_place(std::move(start))};
   TRY(feed_.catch_up());
   auto shares = TRY(shares_of(user));
   auto found = TRY(find(user, shares, query));

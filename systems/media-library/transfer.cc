@@ -298,7 +298,9 @@ Result<http::Response, Problem> Transfer::export_page(const app::NativeCall& cal
   auto& repository = parts_.repository;
   const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
   const ListName list{.parts = parts_, .action = "export", .parameters = library, .caller = call.caller()};
-  runtime::PageRequest request{.limit = std::nullopt, .start = TRY(list.start(call.inputs))};
+  runtime::PageRequest request;
+  request.limit = std::nullopt;
+  request.start = TRY(list.start(call.inputs));
   std::string text;
   append_csv(text, ItemTable::columns());
   auto left = limit_of(call.inputs);

@@ -242,6 +242,53 @@ def lines_fit_into_120_columns(tree):
                 yield f"{path}:{number}: {len(line)} columns; tests/tidy/suite --fix breaks comments, not strings"
 
 
+def try_stands_before_braces(tree):
+    """g++ does not destroy the members of an aggregate that were made before a TRY among them returns, so that they leak."""
+    words = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'', re.DOTALL)
+    for path in tree.code():
+        text = tree.text(path)
+        if "TRY(" not in text:
+            continue
+        text = words.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), text)
+        for found in re.finditer(r"\bTRY\(", text):
+            if _follows_in_braces(text, found.start()):
+                yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}: TRY behind another member in braces; take its value before them"
+
+
+def _follows_in_braces(text, place):
+    """Whether what stands at `place` is a later member of a braced initialiser, at any depth within its statement."""
+    depth = members = 0
+    for i in range(place - 1, -1, -1):
+        if text[i] in ")]}":
+            depth += 1
+        elif text[i] in "([{" and depth:
+            depth -= 1
+        elif text[i] in "([{":
+            if text[i] == "{":
+                if not _begins_an_initialiser(text[max(0, i - 300):i].rstrip()):
+                    return False
+                if members:
+                    return True
+            members = 0
+        elif text[i] == "," and not depth:
+            members += 1
+        elif text[i] == ";" and not depth:
+            return False
+    return False
+
+
+def _begins_an_initialiser(before):
+    """Whether a brace after this text begins an initialiser, and not a block."""
+    if not before or before[-1] in ");{}:]":
+        return False
+    if before[-1] in "(,=":
+        return True
+    statement = re.split(r"[;{}]", before)[-1]
+    if re.search(r"->\s*[\w:<>,&*\s]+$|\b(struct|class|enum|namespace|union)\b[^(){}]*$", statement):
+        return False
+    return not re.search(r"\b(else|do|try|const|noexcept|override|mutable|final)$", statement)
+
+
 def log_events_have_snake_case_names(tree):
     """So that a program can search for them.  What a person should know stands in the field `message`."""
     called = re.compile(r"log::(?:debug|info|warning|error)\(([^{;]*?)[,)]\s*[{;)]")
@@ -435,6 +482,7 @@ ALL = [
     lines_end_with_a_newline_only,
     code_is_formatted,
     lines_fit_into_120_columns,
+    try_stands_before_braces,
     log_events_have_snake_case_names,
     links_lead_somewhere,
     documents_name_files_that_exist,

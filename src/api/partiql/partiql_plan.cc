@@ -63,7 +63,8 @@ class KeyReader {
     const Node& node = binding_.node(index);
     std::vector<KeyTerm> terms;
     const auto term = [&](const KeyAttribute& attribute, KeyTerm::Op op, NodeIndex low) -> Result<void> {
-      terms.push_back({attribute.name, op, TRY(binding_.constant(low)), {}});
+      auto value = TRY(binding_.constant(low));
+      terms.push_back({attribute.name, op, std::move(value), {}});
       return {};
     };
     if (const auto op = comparison(node.kind)) {

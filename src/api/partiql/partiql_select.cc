@@ -61,7 +61,8 @@ Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPla
     const auto units = engine::read_units(result.bytes, plan.consistent);
     (plan.target.index != nullptr ? page.index_units : page.table_units) += units;
     if (result.last_item) {
-      page.next = {.read = i, .after = engine::last_evaluated_key(plan.target, TRY(result.last_item->parse()))};
+      auto last_key = engine::last_evaluated_key(plan.target, TRY(result.last_item->parse()));
+      page.next = {.read = i, .after = std::move(last_key)};
       break;
     }
     if (limit) *limit -= result.scanned;  // not below 1: the page would have had a last item

@@ -122,7 +122,8 @@ Result<NodeIndex> ExpressionParser::parse_sum() {
     else
       return left;
     ++at_;
-    sum.operands = {left, TRY(parse_signed())};
+    const auto right = TRY(parse_signed());
+    sum.operands = {left, right};
     left = TRY(add(std::move(sum)));
   }
 }
