@@ -80,14 +80,23 @@ class Outcome:
         self.failed += 1
 
 
-def unit_suites(top):
-    programs = {}  # the layers whose tests each holds
+def layers_with_tests(top):
+    """Each layer that has tests: its name, the program that holds them, and their files, those in rooms of the layer too."""
     for cmake_file in sorted([*top.glob("src/**/CMakeLists.txt"), *top.glob("systems/*/CMakeLists.txt")]):
         text = cmake_file.read_text()
         layer = re.search(r"stator_layer\(\s*(\w+)", text)
-        if layer and any(cmake_file.parent.glob("*_test.cc")):
+        rooms = re.search(r"\bROOMS\s+([a-z_ \n]+)", text)
+        folders = [cmake_file.parent, *(cmake_file.parent / room for room in (rooms[1].split() if rooms else []))]
+        files = [file for folder in folders for file in folder.glob("*_test.cc")]
+        if layer and files:
             shared = re.search(r"\bTESTS_IN\s+(\w+)", text)
-            programs.setdefault((shared or layer)[1], []).append(layer[1])
+            yield layer[1], (shared or layer)[1], files
+
+
+def unit_suites(top):
+    programs = {}  # the layers whose tests each holds
+    for layer, program, _ in layers_with_tests(top):
+        programs.setdefault(program, []).append(layer)
     for program, layers in programs.items():
         for preset in PRESETS:
             if preset == "tsan" and all("rocksdb" in layer for layer in layers):
