@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -179,23 +180,17 @@ TEST_F(HttpLimits, WantsABodyToKeepComing) {
 }
 
 TEST_F(HttpLimits, TellsAHandlerThatItsClientHasGone) {
-  std::atomic<bool> noticed = false;
-  std::thread worker;
-  FunctionHandler slow([&](const Request&, Responder responder) {
-    worker = std::thread([&noticed, responder = std::move(responder)]() mutable {
-      EXPECT_FALSE(responder.watch().has_gone());
-      noticed = eventually([&] { return responder.watch().has_gone(); });
-    });
-  });
+  std::promise<Responder> came;
+  FunctionHandler slow([&](const Request&, Responder responder) { came.set_value(std::move(responder)); });
   const auto server = start(slow, {.tick = 10ms});
-  {
-    TestClient client(server->port());
-    client.send(post(""));
-    EXPECT_TRUE(eventually([&] { return server->statistics().requests > 0; }));
-  }
-  ASSERT_TRUE(worker.joinable()) << "no request came";
-  worker.join();
-  EXPECT_TRUE(noticed);
+  auto client = std::make_optional<TestClient>(server->port());
+  client->send(post(""));
+  auto arrived = came.get_future();
+  ASSERT_EQ(arrived.wait_for(30s), std::future_status::ready);
+  auto responder = arrived.get();
+  EXPECT_FALSE(responder.watch().has_gone());
+  client.reset();
+  EXPECT_TRUE(eventually([&] { return responder.watch().has_gone(); }));
 }
 
 TEST_F(HttpLimits, GivesAHandlerAllTheTimeItNeeds) {
