@@ -109,8 +109,10 @@ Result<BatchGetItemAnswer> batch_get_item(CallContext& call, const BatchGetItemR
       report.add_table(engine::read_units(item_bytes, asked.consistent));
       if (!image.exists()) continue;
       read_bytes += image.stored().json().size();
-      body_bytes += response.items.emplace_back(TRY(projected(std::move(image), asked.projection))).bytes();
+      const auto item = TRY(projected(std::move(image), asked.projection));
+      body_bytes += item.json().size();
       TRY(call.answer_grows(body_bytes, read_bytes));
+      response.items.add(item.json());
     }
     if (next < asked.keys.size()) {
       auto& left = answer.unprocessed.emplace_back(
@@ -122,13 +124,13 @@ Result<BatchGetItemAnswer> batch_get_item(CallContext& call, const BatchGetItemR
   return answer;
 }
 
-std::string encode(const BatchGetItemAnswer& answer, const Request& request) {
+std::string encode(BatchGetItemAnswer&& answer, const Request& request) {
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Responses").begin_object();
-  for (const auto& [table, items] : answer.responses) {
+  for (auto& [table, items] : answer.responses) {
     json.key(table).begin_array();
-    for (const auto& item : items) item.write(json);
+    json.take_members(std::move(items).take_json());
     json.end_array();
   }
   json.end_object().key("UnprocessedKeys").begin_object();

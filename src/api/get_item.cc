@@ -32,7 +32,7 @@ Result<GetItemAnswer> get_item(CallContext& call, const GetItemRequest& request)
     report.add_table(engine::read_units(image.size_bytes(), request.consistent));
     answer.capacity = report.consumed(request.capacity);
   }
-  if (image.exists()) answer.item = TRY(projected(std::move(image), request.projection));
+  if (image.exists()) answer.item = AnswerItem(TRY(projected(std::move(image), request.projection)));
   return answer;
 }
 

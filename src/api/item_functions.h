@@ -55,7 +55,7 @@ std::string encode(const GetItemAnswer& answer);
 std::string encode(const WriteItemAnswer& answer);
 std::string encode(PageAnswer&& answer);
 // `request` is where the answer takes a table's expressions from, for the keys that are left.
-std::string encode(const BatchGetItemAnswer& answer, const Request& request);
+std::string encode(BatchGetItemAnswer&& answer, const Request& request);
 std::string encode(const TransactGetItemsAnswer& answer);
 // The same type answers both.
 std::string encode_batch_write_item(const BatchWriteItemAnswer& answer);

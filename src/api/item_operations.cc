@@ -102,9 +102,9 @@ void transact_get_items(OperationCall call) {
 void batch_get_item(OperationCall call) {
   const auto request = decode_batch_get_item(call.request(), call.expressions());
   if (!request) return call.fail(request.error());
-  const auto answer = batch_get_item(call, *request);
+  auto answer = batch_get_item(call, *request);
   if (!answer) return call.fail(answer.error());
-  call.succeed(encode(*answer, call.request()));
+  call.succeed(encode(std::move(*answer), call.request()));
 }
 
 void put_item(OperationCall call) {

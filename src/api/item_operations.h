@@ -147,7 +147,7 @@ struct TableKeys {
 struct BatchGetItemAnswer {
   struct TableItems {
     std::string table;
-    std::vector<AnswerItem> items;
+    AnswerItems items;
   };
   std::vector<TableItems> responses;
   std::vector<TableKeys> unprocessed;

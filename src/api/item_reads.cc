@@ -15,9 +15,9 @@ Result<std::optional<expr::Projection>> decode_projection(const Request& json, e
   return projection;
 }
 
-Result<AnswerItem> projected(engine::ItemImage image, const std::optional<expr::Projection>& projection) {
-  if (projection) return AnswerItem(projection->apply(*TRY(image.item())));
-  return AnswerItem(std::move(image).take());
+Result<value::StoredItem> projected(engine::ItemImage image, const std::optional<expr::Projection>& projection) {
+  if (projection) return value::StoredItem::from(projection->apply(*TRY(image.item())));
+  return std::move(image).take();
 }
 
 }  // namespace stator::api

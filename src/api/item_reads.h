@@ -14,7 +14,8 @@ namespace stator::api {
 // ProjectionExpression, or AttributesToGet in its place.  Errors: Validation.
 Result<std::optional<expr::Projection>> decode_projection(const Request& json, expr::Cache& cache);
 
-// An item that exists, or what a projection leaves of it.  Errors: Corruption.
-Result<AnswerItem> projected(engine::ItemImage image, const std::optional<expr::Projection>& projection);
+// An item that exists, or what a projection leaves of it, as bytes: attributes take many times as much, and an answer
+// may hold a hundred items.  Errors: Corruption.
+Result<value::StoredItem> projected(engine::ItemImage image, const std::optional<expr::Projection>& projection);
 
 }  // namespace stator::api

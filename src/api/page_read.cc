@@ -235,13 +235,11 @@ Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const
 std::string encode(PageAnswer&& answer) {
   std::string body;
   value::JsonWriter json(body);
+  json.begin_object();
   if (answer.with_items) {
-    // The page may be large: its text is not copied, only moved to make room for what stands before it.
-    body = std::move(answer.items).take_json();
-    body.insert(0, "{\"Items\":[");
+    json.key("Items").begin_array();
+    json.take_members(std::move(answer.items).take_json());
     json.end_array();
-  } else {
-    json.begin_object();
   }
   json.key("Count").integer(static_cast<std::int64_t>(answer.count));
   json.key("ScannedCount").integer(static_cast<std::int64_t>(answer.scanned));

@@ -50,7 +50,16 @@ void log_failure(const Error& error) {
 }  // namespace
 
 std::string Fault::body() const {
-  std::string body = "{\"__type\":";
+  constexpr std::size_t kBesideItem = 128;
+  std::size_t bytes = kBesideItem + 2 * message.size() + (item ? item->bytes() : 0);
+  if (reasons) {
+    for (const auto& reason : *reasons) {
+      bytes += kBesideItem + reason.message.size() + (reason.item ? reason.item->bytes() : 0);
+    }
+  }
+  std::string body;
+  body.reserve(bytes);
+  body += "{\"__type\":";
   value::append_json_string(body, type);
   if (!message.empty()) {
     // The service spells it with a capital letter where the request never reached an operation.

@@ -66,7 +66,7 @@ Result<TransactGetItemsAnswer> read_all(CallContext& call, const TransactGetItem
     auto& item = answer.items.emplace_back();
     if (!image.exists()) continue;
     read_bytes += image.stored().json().size();
-    item = TRY(projected(std::move(image), get.projection));
+    item = AnswerItem(TRY(projected(std::move(image), get.projection)));
     body_bytes += item->bytes();
     TRY(call.answer_grows(body_bytes, read_bytes));
   }
@@ -98,7 +98,11 @@ Result<TransactGetItemsAnswer, Fault> transact_get_items(CallContext& call, cons
 }
 
 std::string encode(const TransactGetItemsAnswer& answer) {
+  constexpr std::size_t kBesideItem = 16;
+  std::size_t bytes = kBesideItem;
+  for (const auto& item : answer.items) bytes += kBesideItem + (item ? item->bytes() : 0);
   std::string body;
+  body.reserve(bytes);
   value::JsonWriter json(body);
   json.begin_object().key("Responses").begin_array();
   for (const auto& item : answer.items) {

@@ -319,7 +319,7 @@ Read<AnyAnswer> read_batch_get(const JsonObject& json) {
     if (!list.get(array)) return Unreadable{};
     auto& response = answer.responses.emplace_back();
     response.table = table;
-    for (const JsonElement item : array) response.items.emplace_back(TRY(item_from(item)));
+    response.items = api::AnswerItems(TRY(items_from({array.begin(), array.end()})));
   }
   if (const auto unprocessed = object_at(json, "UnprocessedKeys")) {
     for (const auto [table, keys] : *unprocessed) {

@@ -585,6 +585,16 @@ JsonWriter& JsonWriter::raw(std::string_view json) {
   return *this;
 }
 
+JsonWriter& JsonWriter::take_members(std::string&& json) {
+  if (json.size() > out_.size()) {
+    json.insert(0, out_);
+    out_ = std::move(json);
+  } else {
+    out_.append(json);
+  }
+  return *this;
+}
+
 JsonWriter& JsonWriter::attribute(const AttributeValue& value) {
   separate();
   append_json(out_, value);

@@ -81,6 +81,9 @@ class JsonWriter {
   JsonWriter& boolean(bool value);
   JsonWriter& null();
   JsonWriter& raw(std::string_view json);  // already JSON
+  // The members of the array that was just begun, as JSON with commas.  A text that is larger than the document so far
+  // is taken over instead of copied.
+  JsonWriter& take_members(std::string&& json);
   JsonWriter& attribute(const AttributeValue& value);
   JsonWriter& item(const AttributeMap& item);
 

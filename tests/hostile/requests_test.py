@@ -177,12 +177,15 @@ class Memory(unittest.TestCase):
         self.assertIn(b" 413 ", answer)
         self.assertIn(b"the setting max_body_bytes", answer)
 
-    def test_transactions_over_items_that_unfold(self):
+    def put_dense_items(self, count):
         """400 KB of tiny values are several megabytes of JSON, and many more once they are decoded."""
         db = self.server.connect()
-        for number in range(20):
+        for number in range(count):
             db.ok("PutItem", TableName="Things", Item={"k": {"S": f"dense{number}"}, "v": {"L": [{"NULL": True}] * 130_000}})
         self.server.forget_peak()
+
+    def test_transactions_over_items_that_unfold(self):
+        self.put_dense_items(20)
         keys = [{"TableName": "Things", "Key": {"k": {"S": f"dense{number}"}}} for number in range(20)]
         value = {":w": {"N": "1"}}
         update = [{"Update": key | {"UpdateExpression": "SET w = :w", "ExpressionAttributeValues": value}} for key in keys]
@@ -196,6 +199,25 @@ class Memory(unittest.TestCase):
         keys = [{"k": {"S": f"large{number}"}} for number in range(45)]
         read = {"RequestItems": {"Things": {"Keys": keys, "ProjectionExpression": "k"}}}
         self.expect_bounded([request("BatchGetItem", json.dumps(read).encode())], {200, 400})
+
+    def test_a_large_answer_is_held_about_twice(self):
+        """While it grows; and so is one of items that were projected, though they are decoded for that."""
+        self.put_dense_items(40)
+        keys = [{"k": {"S": f"dense{number}"}} for number in range(40)]
+        gets = [{"Get": {"TableName": "Things", "Key": key, "ProjectionExpression": "k, v"}} for key in keys[:15]]
+        for operation, body in (
+            ("BatchGetItem", {"RequestItems": {"Things": {"Keys": keys}}}),
+            ("BatchGetItem", {"RequestItems": {"Things": {"Keys": keys, "ProjectionExpression": "k, v"}}}),
+            ("TransactGetItems", {"TransactItems": gets}),
+        ):
+            with self.subTest(operation, projected="ProjectionExpression" in str(body)), connect(self.server) as sock:
+                self.server.forget_peak()
+                before = self.server.peak_bytes()
+                sock.sendall(request(operation, json.dumps(body).encode()))
+                status, length = read_answer(sock)
+                self.assertEqual(status, 200)
+                self.assertGreater(length, 20 * MB)
+                self.assertLess(self.server.peak_bytes() - before, 2.5 * length + 20 * MB)
 
     def test_answers_that_nobody_reads(self):
         with Bystander(self.server) as bystander, contextlib.ExitStack() as stack:

@@ -19,9 +19,10 @@ Result<std::string> run_read(OperationCall& call, const BoundStatement& statemen
   const auto snapshot = call.engine().snapshot();
   auto page = TRY(run_select(*snapshot, plan, limit, from));
 
-  std::string body = std::move(page.items).take_json();
-  body.insert(0, "{\"Items\":[");
+  std::string body;
   value::JsonWriter json(body);
+  json.begin_object().key("Items").begin_array();
+  json.take_members(std::move(page.items).take_json());
   json.end_array();
   if (page.next) {
     json.key("NextToken").string(make_next_token(statement, *page.next));

@@ -327,7 +327,8 @@ Result<std::vector<value::Item>, Problem> Dynamo::batch_get(std::string_view tab
 
     auto answer = TRY(ask(api::BatchGetItemRequest{.tables = {std::move(batch)}}));
     for (auto& response : answer.responses) {
-      for (auto& item : response.items) items.push_back(TRY(taken(std::move(item), "BatchGetItem")));
+      auto found = TRY(taken(std::move(response.items), "BatchGetItem"));
+      std::move(found.begin(), found.end(), std::back_inserter(items));
     }
     if (answer.unprocessed.empty()) continue;
     auto& again = answer.unprocessed.front().keys;
