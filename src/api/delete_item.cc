@@ -12,9 +12,7 @@ Result<DeleteItemRequest> decode_delete_item(const Request& json, expr::Cache& c
   DeleteItemRequest request;
   request.table = json.string("TableName").value_or("");
   request.key = TRY(value::decode_item(*json.element("Key")));
-  request.return_values = return_values(json);
-  request.return_item_on_failure = returns_item_on_failure(json);
-  request.reports = write_reports(json);
+  decode_returns(json, request);
   TRY(check_returns_old(request.return_values));
   request.condition = TRY(legacy_expected(json));
   auto bound = TRY(bind_write_expressions(json, false, cache));
@@ -40,11 +38,7 @@ void delete_item(CallContext call, DeleteItemRequest request, Done<WriteItemAnsw
     return action;
   };
   auto action = plan();
-  if (!action) return done(std::move(call), to_fault(action.error()));
-  run_write(
-      std::move(call), std::move(*action),
-      {.values = request.return_values, .item_on_failure = request.return_item_on_failure, .reports = request.reports},
-      std::move(done));
+  run_write(std::move(call), std::move(action), returns_of(request), std::move(done));
 }
 
 }  // namespace stator::api

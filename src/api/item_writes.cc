@@ -68,17 +68,17 @@ void write_metrics(value::JsonWriter& json, const ItemCollectionMetrics& metrics
 }
 
 Result<WriteItemAnswer> answer_to(const CallContext& call, const Written& written, ActionOutcome& outcome,
-                                  const WriteAnswerOptions& options) {
+                                  const WriteReturns& returns) {
   WriteItemAnswer answer;
-  if (options.reports.capacity != CapacityDetail::None) {
+  if (returns.reports.capacity != CapacityDetail::None) {
     CapacityReport report(written.table);
     report.add(outcome.units);
-    answer.capacity = report.consumed(options.reports.capacity);
+    answer.capacity = report.consumed(returns.reports.capacity);
   }
-  if (options.reports.collection_metrics && written.table->has_local_indexes()) {
+  if (returns.reports.collection_metrics && written.table->has_local_indexes()) {
     answer.collection = metrics_of(call.engine(), *written.table, *written.partition);
   }
-  answer.attributes = TRY(returned_attributes(written, outcome, options.values));
+  answer.attributes = TRY(returned_attributes(written, outcome, returns.values));
   return answer;
 }
 
@@ -169,22 +169,23 @@ Result<void> check_against_table(const WriteAction& action) {
   return {};
 }
 
-void run_write(CallContext call, WriteAction action, const WriteAnswerOptions& options, Done<WriteItemAnswer> done) {
-  Written written{.table = action.table, .update = action.update, .partition = {}};
-  if (options.reports.collection_metrics) {
-    written.partition = *action.item.find(action.table->keys.partition[0].name);
+void run_write(CallContext call, Result<WriteAction> action, const WriteReturns& returns, Done<WriteItemAnswer> done) {
+  if (!action) return done(std::move(call), to_fault(action.error()));
+  Written written{.table = action->table, .update = action->update, .partition = {}};
+  if (returns.reports.collection_metrics) {
+    written.partition = *action->item.find(action->table->keys.partition[0].name);
   }
   engine::WriteRequest request;
   request.memory = call.write_memory();
-  request.actions.push_back(std::move(action));
+  request.actions.push_back(std::move(*action));
   auto& engine = call.engine();
-  engine.write(std::move(request), [call = std::move(call), written = std::move(written), options,
+  engine.write(std::move(request), [call = std::move(call), written = std::move(written), returns,
                                     done = std::move(done)](Result<engine::WriteOutcome> outcome) mutable {
     if (!outcome) return done(std::move(call), to_fault(outcome.error()));
     auto& action_outcome = outcome->actions[0];
     if (action_outcome.error) return done(std::move(call), to_fault(*action_outcome.error));
-    if (!outcome->written) return done(std::move(call), condition_failed(action_outcome, options.item_on_failure));
-    auto answer = answer_to(call, written, action_outcome, options);
+    if (!outcome->written) return done(std::move(call), condition_failed(action_outcome, returns.item_on_failure));
+    auto answer = answer_to(call, written, action_outcome, returns);
     if (!answer) return done(std::move(call), to_fault(answer.error()));
     done(std::move(call), std::move(*answer));
   });

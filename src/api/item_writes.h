@@ -35,13 +35,25 @@ Result<void> check_keys_untouched(const engine::Table& table, const expr::Update
 Result<void> check_against_table(const engine::WriteAction& action);
 
 // What the answer to one write shall hold.
-struct WriteAnswerOptions {
+struct WriteReturns {
   ReturnValues values = ReturnValues::None;
   bool item_on_failure = false;
   WriteReports reports;
 };
-// Hands the action to the engine and answers with what comes back.
-void run_write(CallContext call, engine::WriteAction action, const WriteAnswerOptions& options,
+template <typename Request>
+WriteReturns returns_of(const Request& request) {
+  return {
+      .values = request.return_values, .item_on_failure = request.return_item_on_failure, .reports = request.reports};
+}
+template <typename Decoded>
+void decode_returns(const Request& json, Decoded& request) {
+  request.return_values = return_values(json);
+  request.return_item_on_failure = returns_item_on_failure(json);
+  request.reports = write_reports(json);
+}
+
+// Hands the action to the engine and answers with what comes back; or with the error in its place.
+void run_write(CallContext call, Result<engine::WriteAction> action, const WriteReturns& returns,
                Done<WriteItemAnswer> done);
 
 // Of the collections of these partitions, which go with `tables`; only of tables that have local indexes.

@@ -12,9 +12,7 @@ Result<PutItemRequest> decode_put_item(const Request& json, expr::Cache& cache) 
   PutItemRequest request;
   request.table = json.string("TableName").value_or("");
   request.item = TRY(value::decode_item(*json.element("Item")));
-  request.return_values = return_values(json);
-  request.return_item_on_failure = returns_item_on_failure(json);
-  request.reports = write_reports(json);
+  decode_returns(json, request);
   TRY(check_returns_old(request.return_values));
   TRY(check_put_size(request.item));
   request.condition = TRY(legacy_expected(json));
@@ -42,11 +40,7 @@ void put_item(CallContext call, PutItemRequest request, Done<WriteItemAnswer> do
     return action;
   };
   auto action = plan();
-  if (!action) return done(std::move(call), to_fault(action.error()));
-  run_write(
-      std::move(call), std::move(*action),
-      {.values = request.return_values, .item_on_failure = request.return_item_on_failure, .reports = request.reports},
-      std::move(done));
+  run_write(std::move(call), std::move(action), returns_of(request), std::move(done));
 }
 
 }  // namespace stator::api

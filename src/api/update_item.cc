@@ -13,9 +13,7 @@ Result<UpdateItemRequest> decode_update_item(const Request& json, expr::Cache& c
   UpdateItemRequest request;
   request.table = json.string("TableName").value_or("");
   request.key = TRY(value::decode_item(*json.element("Key")));
-  request.return_values = return_values(json);
-  request.return_item_on_failure = returns_item_on_failure(json);
-  request.reports = write_reports(json);
+  decode_returns(json, request);
   request.update = TRY(legacy_updates(json));
   request.legacy = request.update.has_value();
   request.condition = TRY(legacy_expected(json));
@@ -47,11 +45,7 @@ void update_item(CallContext call, UpdateItemRequest request, Done<WriteItemAnsw
     return action;
   };
   auto action = plan();
-  if (!action) return done(std::move(call), to_fault(action.error()));
-  run_write(
-      std::move(call), std::move(*action),
-      {.values = request.return_values, .item_on_failure = request.return_item_on_failure, .reports = request.reports},
-      std::move(done));
+  run_write(std::move(call), std::move(action), returns_of(request), std::move(done));
 }
 
 }  // namespace stator::api

@@ -20,9 +20,9 @@ namespace stator::cli {
 namespace {
 
 constexpr std::string_view kTokenHelp =
-    R"help(Make a token for development, which `stator app` and `stator up` accept.  It is signed (HS256) with jwt_secret
-or, without that setting, with the secret in the data folder.  In production, tokens come from an identity provider; see
-jwks.
+    R"help(Make a token for development, which `stator app` and `stator up` accept.  It is signed (HS256) with the
+setting jwt_secret or, without that setting, with the secret in the data folder.  In production, tokens come from an
+identity provider; see jwks.
 
 Usage: stator token --subject WHO [OPTIONS]
 

@@ -366,5 +366,16 @@ TEST(AnyJson, IsWrittenAsItWasWithoutWhiteSpace) {
   }
 }
 
+TEST(JsonWriter, TakesOverMembersOfAnArray) {
+  for (const std::string& members : {std::string(), std::string("1"), std::string(40, '7') + ",{\"a\":2}"}) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_object().key("list").begin_array();
+    json.take_members(std::string(members));
+    json.end_array().key("more").integer(1).end_object();
+    EXPECT_EQ(out, "{\"list\":[" + members + "],\"more\":1}");
+  }
+}
+
 }  // namespace
 }  // namespace stator::value
