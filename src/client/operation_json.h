@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
-#include "stator/api/item_operations.h"
+#include "stator/api/any_request.h"
+#include "stator/value/json.h"
 
-// The operations on items as an endpoint at the other end of a wire has them: requests to JSON, answers from JSON.
+// The operations as an endpoint at the other end of a wire has them: requests to JSON, answers from JSON.
 namespace stator::client {
 
 std::string encode_request(const api::AnyRequest& request);

@@ -1,9 +1,12 @@
-#include "stator/client/item_json.h"
+#include "stator/client/operation_json.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
+#include "stator/api/json/statement_fields.h"
+#include "stator/api/json/stream_fields.h"
+#include "stator/api/json/table_fields.h"
 #include "stator/client/client.h"
 #include "stator/expr/unbinder.h"
 #include "stator/value/json.h"
@@ -191,27 +194,11 @@ struct Unreadable {};
 template <typename T>
 using Read = Result<T, Unreadable>;
 
-std::optional<JsonObject> object_at(const JsonObject& object, std::string_view name) {
-  JsonObject found;
-  if (!object[name].get(found)) return std::nullopt;
-  return found;
-}
-
-std::vector<JsonElement> array_at(const JsonObject& object, std::string_view name) {
-  JsonArray found;
-  if (!object[name].get(found)) return {};
-  return {found.begin(), found.end()};
-}
-
 std::string text_at(const JsonObject& object, std::string_view name) {
-  std::string_view text;
-  return object[name].get(text) ? std::string(text) : std::string();
+  return std::string(object.get<std::string_view>(name).value_or(""));
 }
 
-double number_at(const JsonObject& object, std::string_view name) {
-  double number = 0;
-  return object[name].get(number) ? number : 0;
-}
+double number_at(const JsonObject& object, std::string_view name) { return object.get<double>(name).value_or(0); }
 
 Read<value::Item> item_from(JsonElement json) {
   auto item = value::decode_stored_item(json);
@@ -219,10 +206,10 @@ Read<value::Item> item_from(JsonElement json) {
   return std::move(*item);
 }
 
-Read<std::vector<value::Item>> items_from(const std::vector<JsonElement>& list) {
+Read<std::vector<value::Item>> items_from(const JsonArray& list) {
   std::vector<value::Item> items;
   items.reserve(list.size());
-  for (const auto& json : list) items.push_back(TRY(item_from(json)));
+  for (const auto json : list) items.push_back(TRY(item_from(json)));
   return items;
 }
 
@@ -238,41 +225,17 @@ Read<std::optional<AnswerItem>> answer_item_at(const JsonObject& object, std::st
   return std::optional<AnswerItem>(std::move(*item));
 }
 
-api::ConsumedCapacity capacity_from(const JsonObject& json) {
-  api::ConsumedCapacity capacity{.table = text_at(json, "TableName"),
-                                 .kind = json["WriteCapacityUnits"]  ? api::CapacityKind::TransactionalWrite
-                                         : json["ReadCapacityUnits"] ? api::CapacityKind::TransactionalRead
-                                                                     : api::CapacityKind::Plain,
-                                 .units = number_at(json, "CapacityUnits"),
-                                 .parts = {}};
-  const auto table = object_at(json, "Table");
-  if (!table) return capacity;
-  auto& parts = capacity.parts.emplace();
-  parts.table = number_at(*table, "CapacityUnits");
-  const auto read_indexes = [&](std::string_view name, auto& indexes) {
-    const auto all = object_at(json, name);
-    if (!all) return;
-    for (const auto [index, units] : *all) {
-      JsonObject object;
-      if (units.get(object)) indexes.emplace_back(index, number_at(object, "CapacityUnits"));
-    }
-  };
-  read_indexes("LocalSecondaryIndexes", parts.local_indexes);
-  read_indexes("GlobalSecondaryIndexes", parts.global_indexes);
-  return capacity;
-}
-
 std::optional<api::ConsumedCapacity> capacity_at(const JsonObject& json) {
-  const auto capacity = object_at(json, "ConsumedCapacity");
+  const auto capacity = json.get<JsonObject>("ConsumedCapacity");
   if (!capacity) return std::nullopt;
-  return capacity_from(*capacity);
+  return api::read_consumed(api::Request(*capacity));
 }
 
 std::vector<api::ConsumedCapacity> capacities_at(const JsonObject& json) {
   std::vector<api::ConsumedCapacity> all;
-  for (const auto& element : array_at(json, "ConsumedCapacity")) {
+  for (const auto element : json["ConsumedCapacity"].array()) {
     JsonObject object;
-    if (element.get(object)) all.push_back(capacity_from(object));
+    if (element.get(object)) all.push_back(api::read_consumed(api::Request(object)));
   }
   return all;
 }
@@ -280,8 +243,8 @@ std::vector<api::ConsumedCapacity> capacities_at(const JsonObject& json) {
 Read<api::ItemCollectionMetrics> metrics_from(const JsonObject& json) {
   api::ItemCollectionMetrics metrics;
   metrics.key = TRY(item_at(json, "ItemCollectionKey")).value_or(value::Item());
-  const auto range = array_at(json, "SizeEstimateRangeGB");
-  if (range.size() != 2 || !range[0].get(metrics.least_gigabytes) || !range[1].get(metrics.most_gigabytes)) {
+  const auto range = json["SizeEstimateRangeGB"].array();
+  if (range.size() != 2 || !range.at(0).get(metrics.least_gigabytes) || !range.at(1).get(metrics.most_gigabytes)) {
     return Unreadable{};
   }
   return metrics;
@@ -294,12 +257,13 @@ Read<AnyAnswer> read_get(const JsonObject& json) {
 Read<AnyAnswer> read_write(const JsonObject& json) {
   api::WriteItemAnswer answer{
       .attributes = TRY(answer_item_at(json, "Attributes")), .capacity = capacity_at(json), .collection = {}};
-  if (const auto metrics = object_at(json, "ItemCollectionMetrics")) answer.collection = TRY(metrics_from(*metrics));
+  if (const auto metrics = json.get<JsonObject>("ItemCollectionMetrics"))
+    answer.collection = TRY(metrics_from(*metrics));
   return AnyAnswer(std::move(answer));
 }
 
 Read<AnyAnswer> read_page(const JsonObject& json) {
-  auto items = TRY(items_from(array_at(json, "Items")));
+  auto items = TRY(items_from(json["Items"].array()));
   api::PageAnswer answer;
   answer.with_items = static_cast<bool>(json["Items"]);
   answer.count = static_cast<std::uint64_t>(number_at(json, "Count"));
@@ -311,7 +275,7 @@ Read<AnyAnswer> read_page(const JsonObject& json) {
 }
 
 Read<AnyAnswer> read_batch_get(const JsonObject& json) {
-  const auto responses = object_at(json, "Responses");
+  const auto responses = json.get<JsonObject>("Responses");
   if (!responses) return Unreadable{};
   api::BatchGetItemAnswer answer;
   for (const auto [table, list] : *responses) {
@@ -319,24 +283,24 @@ Read<AnyAnswer> read_batch_get(const JsonObject& json) {
     if (!list.get(array)) return Unreadable{};
     auto& response = answer.responses.emplace_back();
     response.table = table;
-    response.items = api::AnswerItems(TRY(items_from({array.begin(), array.end()})));
+    response.items = api::AnswerItems(TRY(items_from(array)));
   }
-  if (const auto unprocessed = object_at(json, "UnprocessedKeys")) {
+  if (const auto unprocessed = json.get<JsonObject>("UnprocessedKeys")) {
     for (const auto [table, keys] : *unprocessed) {
       JsonObject object;
       if (!keys.get(object)) return Unreadable{};
       auto& left = answer.unprocessed.emplace_back();
       left.table = table;
-      left.keys = TRY(items_from(array_at(object, "Keys")));
+      left.keys = TRY(items_from(object["Keys"].array()));
     }
   }
   answer.capacity = capacities_at(json);
   return AnyAnswer(std::move(answer));
 }
 
-Read<AnyAnswer> read_writes(const JsonObject& json) {
+Read<api::BatchWriteItemAnswer> read_writes(const JsonObject& json) {
   api::BatchWriteItemAnswer answer{.capacity = capacities_at(json), .collections = {}};
-  if (const auto collections = object_at(json, "ItemCollectionMetrics")) {
+  if (const auto collections = json.get<JsonObject>("ItemCollectionMetrics")) {
     for (const auto [table, list] : *collections) {
       JsonArray array;
       if (!list.get(array)) return Unreadable{};
@@ -348,12 +312,12 @@ Read<AnyAnswer> read_writes(const JsonObject& json) {
       }
     }
   }
-  return AnyAnswer(std::move(answer));
+  return answer;
 }
 
 Read<AnyAnswer> read_transact_get(const JsonObject& json) {
   api::TransactGetItemsAnswer answer;
-  for (const auto& element : array_at(json, "Responses")) {
+  for (const auto element : json["Responses"].array()) {
     JsonObject object;
     if (!element.get(object)) return Unreadable{};
     answer.items.push_back(TRY(answer_item_at(object, "Item")));
@@ -362,20 +326,36 @@ Read<AnyAnswer> read_transact_get(const JsonObject& json) {
   return AnyAnswer(std::move(answer));
 }
 
-struct Codec {
-  std::string_view operation;
-  Read<AnyAnswer> (*read)(const JsonObject& json);
-};
-constexpr std::array<Codec, std::variant_size_v<AnyRequest>> kCodecs = {{{"GetItem", read_get},
-                                                                         {"PutItem", read_write},
-                                                                         {"UpdateItem", read_write},
-                                                                         {"DeleteItem", read_write},
-                                                                         {"Query", read_page},
-                                                                         {"Scan", read_page},
-                                                                         {"BatchGetItem", read_batch_get},
-                                                                         {"BatchWriteItem", read_writes},
-                                                                         {"TransactGetItems", read_transact_get},
-                                                                         {"TransactWriteItems", read_writes}}};
+// The answers to operations on items; those to others are lists of plain members.
+template <typename Asked>
+Read<AnyAnswer> read_answer(const JsonObject& json) {
+  using Answer = typename Asked::Answer;
+  if constexpr (std::same_as<Answer, api::GetItemAnswer>) {
+    return read_get(json);
+  } else if constexpr (std::same_as<Answer, api::WriteItemAnswer>) {
+    return read_write(json);
+  } else if constexpr (std::same_as<Answer, api::PageAnswer>) {
+    return read_page(json);
+  } else if constexpr (std::same_as<Answer, api::BatchGetItemAnswer>) {
+    return read_batch_get(json);
+  } else if constexpr (std::same_as<Answer, api::BatchWriteItemAnswer>) {
+    return AnyAnswer(TRY(read_writes(json)));
+  } else if constexpr (std::same_as<Answer, api::TransactGetItemsAnswer>) {
+    return read_transact_get(json);
+  } else if constexpr (std::same_as<Answer, api::TransactWriteItemsAnswer>) {
+    return AnyAnswer(api::TransactWriteItemsAnswer{TRY(read_writes(json))});
+  } else {
+    Answer answer;
+    if (!api::read_fields(api::Request(json), answer)) return Unreadable{};
+    return AnyAnswer(std::move(answer));
+  }
+}
+
+template <std::size_t... kIndexes>
+constexpr auto answer_readers(std::index_sequence<kIndexes...>) {
+  return std::array{&read_answer<std::variant_alternative_t<kIndexes, AnyRequest>>...};
+}
+constexpr auto kAnswerReaders = answer_readers(std::make_index_sequence<std::variant_size_v<AnyRequest>>());
 
 }  // namespace
 
@@ -383,22 +363,31 @@ std::string encode_request(const AnyRequest& request) {
   std::string body;
   JsonWriter json(body);
   json.begin_object();
-  std::visit([&](const auto& one) { write(json, one); }, request);
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (requires { write(json, one); }) {
+          write(json, one);
+        } else {
+          api::FieldWriter writer(json);
+          fields(writer, one);
+        }
+      },
+      request);
   json.end_object();
   return body;
 }
 
 Result<AnyAnswer, api::Fault> decode_answer(std::size_t index, std::string_view json) {
-  const auto& codec = kCodecs[index];
   thread_local value::JsonParser parser;
-  const auto root = parser.parse(json);
+  const auto root = parser.parse(json.empty() ? "{}" : json);  // TagResource answers with nothing at all
   JsonObject object;
   if (root && root->get(object)) {
-    if (auto answer = codec.read(object)) return std::move(*answer);
+    if (auto answer = kAnswerReaders[index](object)) return std::move(*answer);
   }
-  return api::Fault{.type = std::string(kUnexpectedAnswer),
-                    .message = fmt::format("the database's answer to {} could not be read", codec.operation),
-                    .server_side = true};
+  return api::Fault{
+      .type = std::string(kUnexpectedAnswer),
+      .message = fmt::format("the database's answer to {} could not be read", api::kOperationNames[index]),
+      .server_side = true};
 }
 
 void decode_members(const JsonObject& json, api::Fault& fault) {
@@ -410,7 +399,7 @@ void decode_members(const JsonObject& json, api::Fault& fault) {
   fault.item = item_of(json);
   if (!json["CancellationReasons"]) return;
   auto& reasons = fault.reasons.emplace();
-  for (const auto& element : array_at(json, "CancellationReasons")) {
+  for (const auto element : json["CancellationReasons"].array()) {
     JsonObject object;
     auto& reason = reasons.emplace_back();
     if (!element.get(object)) continue;
