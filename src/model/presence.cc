@@ -1,4 +1,4 @@
-#include "stator/model/check/proof/presence.h"
+#include "stator/model/presence.h"
 
 #include <algorithm>
 #include <map>
@@ -29,7 +29,7 @@ class Presence {
  private:
   bool is_given(const Entity& entity, const Attribute& attribute) const {
     if (attribute.required || attribute.default_value || attribute.generated != Generated::No || attribute.updated ||
-        attribute.count || attribute.sum) {
+        attribute.count || attribute.sum || attribute.last || (attribute.next && attribute.next->in_every_row())) {
       return true;
     }
     const auto identity = entity.identity(model_.table);
