@@ -12,6 +12,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wthread-safety -Wno-deprecated-declarations)
 endif()
 
+# Headers that are installed have macros that only our own sources see.
+add_compile_definitions(STATOR_SOURCES)
+
 # Assertions and full optimisation together: a database that goes on with a broken invariant is worse than one that stops.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 

@@ -32,6 +32,35 @@ install(CODE "
 
 # --- library
 
+# The headers of layers that those in include/ include.  The suite `tidy` compares.
+set(published_headers
+  api/answer_item.h
+  api/any_request.h
+  api/fault.h
+  api/items/item_operations.h
+  api/partiql/statement_operations.h
+  api/streams/stream_operations.h
+  api/tables/table_operations.h
+  base/assert.h
+  base/bytes.h
+  base/error.h
+  base/result.h
+  base/unique_function.h
+  base/wall_time.h
+  expr/bind.h
+  expr/build.h
+  expr/condition.h
+  expr/key_condition.h
+  expr/kind.h
+  expr/path.h
+  expr/placeholders.h
+  expr/projection.h
+  expr/tree.h
+  expr/update.h
+  value/attribute_value.h
+  value/number.h
+  value/stored_item.h)
+
 # Everything that a target links with: our archives, and other libraries as the linker names them.
 function(collect_links target)
   get_property(seen GLOBAL PROPERTY install_seen)
@@ -104,6 +133,10 @@ install(CODE "
 " COMPONENT library)
 install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library FILES_MATCHING PATTERN *.h)
+foreach(header ${published_headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stator/${folder} COMPONENT library)
+endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/stator.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 install(FILES ${CMAKE_BINARY_DIR}/stator-config.cmake ${CMAKE_BINARY_DIR}/stator-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stator COMPONENT library)

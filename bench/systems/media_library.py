@@ -7,8 +7,9 @@
 Everything goes through REST.  Items are imported as CSV: titles and names of invented words, common and rare ones as in a language.
 Searches are of several kinds; the first, which reads the index, is told apart.  `server` is the server's processor time for one, which
 depends least on the rest of the machine.  Then the data is put behind a wire, so that what a page of 50 items asks of the database can
-be counted.  It ends with status 1 when the 99th percentile of warm searches is above 50 ms, or a page takes more than one Query, one
-batch, and the read that finds out whether the caller may see the library.
+be counted.  It ends with status 1 when the 99th percentile of warm searches is above 10 ms, the first search takes more than a second,
+or a page takes more than one Query, one batch, and the read that finds out whether the caller may see the library.  The limits are
+for a machine that does nothing else.  The processor time of the server is told, too.
 """
 import argparse
 import bisect
@@ -30,7 +31,8 @@ sys.path.insert(0, str(HERE.parents[1] / "tests/tools"))
 import server as stator  # noqa: E402
 
 PREFIX = "/systems/media-library/v1"
-MOST_MS = 50.0
+MOST_MS = 10.0
+MOST_FIRST_S = 1.0
 AT_ONCE = 5000  # lines of one import
 COUNTED = ("Query", "BatchGetItem", "GetItem", "Scan", "TransactGetItems")
 
@@ -123,6 +125,8 @@ def searches(dice, words, titles):
         "a beginning": lambda: dice.choice(title())[:4],
         "a word with a typo": lambda: misspelt(dice, max(title(), key=len)),
         "words with typos": lambda: " ".join(misspelt(dice, word) for word in title()[:3]),
+        "joined words": lambda: "".join(title()[:2]),
+        "a split word": lambda: (lambda word: word[:len(word) // 2] + " " + word[len(word) // 2:])(max(title(), key=len)),
         "one letter": lambda: dice.choice("bcdfglmnprstv"),
         "nothing like it": lambda: "xq" + words.one(),
     }
@@ -135,7 +139,8 @@ def percentile(sorted_values, part):
 def measure_searches(service, kinds, count):
     began, spent = time.perf_counter(), service.processor_ms()
     service.ask("GET", "/search?q=warm")
-    print(f"  the first search, which reads the index: {time.perf_counter() - began:.2f} s, {(service.processor_ms() - spent) / 1000:.2f} s of the server's\n")
+    first = time.perf_counter() - began
+    print(f"  the first search, which reads the index: {first:.2f} s, {(service.processor_ms() - spent) / 1000:.2f} s of the server's\n")
     print(f"  {'ms':22}{'p50':>8}{'p99':>8}{'most':>8}{'server':>8}")
     everything = []
     for kind, make in kinds.items():
@@ -152,7 +157,7 @@ def measure_searches(service, kinds, count):
     everything.sort()
     p99 = percentile(everything, 0.99)
     print(f"  {'all':22}{percentile(everything, 0.5):>8.2f}{p99:>8.2f}{everything[-1]:>8.2f}   {'at most' if p99 <= MOST_MS else 'MORE THAN'} {MOST_MS:.0f}")
-    return p99 <= MOST_MS
+    return p99 <= MOST_MS and first <= MOST_FIRST_S
 
 
 def requests_of(server):

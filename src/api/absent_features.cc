@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "stator/api/table_name.h"
+#include "stator/api/tables/table_name.h"
 
 namespace stator::api {
 namespace {
@@ -129,6 +129,21 @@ void describe_import(OperationCall call) {
   const auto arn = call.request().string("ImportArn").value_or("");
   if (arn.find("/import/") == arn.npos) return call.fail(validation_error("Invalid Import ARN"));
   fail(call, DYNAMODB("ImportNotFoundException"), fmt::format("Import not found: Import not found: {}", arn));
+}
+
+// -- bulk operations
+
+void start_bulk_put(OperationCall call) {
+  if (named_table(call) != nullptr) {
+    call.fail({ErrorCode::Unsupported,
+               "StartBulkPutItems is not supported; Stator does not read Amazon S3, and BatchWriteItem puts items"});
+  }
+}
+
+// DescribeBulkOperation, CancelBulkOperation.
+void without_bulk_operation(OperationCall call) {
+  call.fail({ErrorCode::ResourceNotFound,
+             fmt::format("Bulk operation not found: {}", call.request().string("BulkOperationArn").value_or(""))});
 }
 
 // -- global tables
@@ -259,11 +274,13 @@ struct AbsentFeature {
 };
 
 constexpr std::array kAbsentFeatures = {
+    AbsentFeature{"CancelBulkOperation", without_bulk_operation},
     AbsentFeature{"CreateBackup", create_backup},
     AbsentFeature{"CreateGlobalTable", legacy_global_table},
     AbsentFeature{"DeleteBackup", without_backup},
     AbsentFeature{"DeleteResourcePolicy", delete_resource_policy},
     AbsentFeature{"DescribeBackup", without_backup},
+    AbsentFeature{"DescribeBulkOperation", without_bulk_operation},
     AbsentFeature{"DescribeContinuousBackups", describe_continuous_backups},
     AbsentFeature{"DescribeContributorInsights", describe_insights},
     AbsentFeature{"DescribeExport", describe_export},
@@ -279,6 +296,8 @@ constexpr std::array kAbsentFeatures = {
     AbsentFeature{"GetResourcePolicy", get_resource_policy},
     AbsentFeature{"ImportTable", [](OperationCall call) { not_supported(call, "ImportTable"); }},
     AbsentFeature{"ListBackups", [](OperationCall call) { call.succeed(R"({"BackupSummaries":[]})"); }},
+    AbsentFeature{"ListBulkOperations",
+                  [](OperationCall call) { call.succeed(R"({"BulkOperationsSummaryList":[]})"); }},
     AbsentFeature{"ListContributorInsights", list_insights},
     AbsentFeature{"ListExports", [](OperationCall call) { call.succeed(R"({"ExportSummaries":[]})"); }},
     AbsentFeature{"ListGlobalTables", [](OperationCall call) { call.succeed(R"({"GlobalTables":[]})"); }},
@@ -287,6 +306,7 @@ constexpr std::array kAbsentFeatures = {
     AbsentFeature{"RestoreTableFromBackup", without_backup},
     AbsentFeature{"RestoreTableToPointInTime", restore_to_point_in_time},
     AbsentFeature{"SearchVectors", [](OperationCall call) { not_supported_on_table(call, "SearchVectors"); }},
+    AbsentFeature{"StartBulkPutItems", start_bulk_put},
     AbsentFeature{"UpdateContinuousBackups", update_continuous_backups},
     AbsentFeature{"UpdateContributorInsights",
                   [](OperationCall call) { not_supported_on_table(call, "UpdateContributorInsights"); }},

@@ -1,24 +1,36 @@
 #include "stator/api/answer_item.h"
 
 #include "stator/value/item_size.h"
+#include "stator/value/json.h"
 
 namespace stator::api {
 
+AnswerItem AnswerItem::from_json(std::string json) {
+  AnswerItem item;
+  item.content_ = Text{std::move(json)};
+  return item;
+}
+
 Result<value::Item> AnswerItem::take() && {
   if (auto* item = std::get_if<value::Item>(&content_)) return std::move(*item);
-  return std::get<value::StoredItem>(content_).parse();
+  if (const auto* stored = std::get_if<value::StoredItem>(&content_)) return stored->parse();
+  thread_local value::JsonParser parser;
+  return value::decode_stored_item(TRY(parser.parse(std::get<Text>(content_).json)));
 }
 
 void AnswerItem::write(value::JsonWriter& json) const {
-  if (const auto* item = std::get_if<value::Item>(&content_)) {
+  if (const auto* stored = std::get_if<value::StoredItem>(&content_)) {
+    json.raw(stored->json());
+  } else if (const auto* item = std::get_if<value::Item>(&content_)) {
     json.item(*item);
   } else {
-    json.raw(std::get<value::StoredItem>(content_).json());
+    json.raw(std::get<Text>(content_).json);
   }
 }
 
 std::size_t AnswerItem::bytes() const {
   if (const auto* item = std::get_if<value::Item>(&content_)) return value::item_size_bytes(*item);
+  if (const auto* text = std::get_if<Text>(&content_)) return text->json.size();
   return std::get<value::StoredItem>(content_).json().size();
 }
 
@@ -34,15 +46,26 @@ void AnswerItems::add(const value::Item& item) {
   value::append_json(text, item);
 }
 
+void AnswerItems::add(const AnswerItem& item) {
+  auto& text = std::get<std::string>(content_);
+  if (!text.empty()) text += ',';
+  value::JsonWriter json(text);
+  item.write(json);
+}
+
+std::optional<AnswerItem> AnswerItems::take_only() && {
+  auto json = std::move(*this).take_json();
+  if (json.empty()) return std::nullopt;
+  return AnswerItem::from_json(std::move(json));
+}
+
 Result<std::vector<value::Item>> AnswerItems::take() && {
   if (auto* made = std::get_if<std::vector<value::Item>>(&content_)) return std::move(*made);
   std::vector<value::Item> items;
   thread_local value::JsonParser parser;
-  value::JsonArray array;
-  const auto root = TRY(parser.parse('[' + std::get<std::string>(content_) + ']'));
-  if (!root.get(array)) return Error{ErrorCode::Corruption, "the items of a page are no JSON"};
+  const auto array = TRY(parser.parse('[' + std::get<std::string>(content_) + ']')).array();
   items.reserve(array.size());
-  for (const value::JsonElement item : array) items.push_back(TRY(value::decode_stored_item(item)));
+  for (const auto item : array) items.push_back(TRY(value::decode_stored_item(item)));
   return items;
 }
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "stator/api/json/request.h"
 #include "stator/api/no_memory.h"
 #include "stator/api/operations.h"
 #include "stator/api/reply.h"
-#include "stator/api/request.h"
 #include "stator/engine/engine.h"
 #include "stator/expr/cache.h"
 
@@ -81,7 +81,7 @@ class CallContext {
 
 // Takes the answer of an operation, once, on any thread.
 template <typename Answer>
-using Done = UniqueFunction<void(CallContext, Result<Answer, Fault>)>;
+using Done = UniqueFunction<void(CallContext&, Result<Answer, Fault>)>;
 
 // One request of the DynamoDB endpoint on its way through an operation: its JSON, and the way to answer.  Answered
 // exactly once.
@@ -100,7 +100,7 @@ class OperationCall : public CallContext {
   // The way to answer of an operation that answers with a type; `encode` makes JSON of it.
   template <typename Answer, typename Encode>
   Done<Answer> answer_as_json(Encode encode) {
-    return [reply = std::move(reply_), encode](CallContext context, Result<Answer, Fault> answer) mutable {
+    return [reply = std::move(reply_), encode](CallContext& context, Result<Answer, Fault> answer) mutable {
       if (!answer) return reply(context.failed(std::move(answer).error()));
       reply(context.succeeded(encode(std::move(*answer))));
     };
@@ -113,48 +113,7 @@ class OperationCall : public CallContext {
 
 using OperationFunction = void (*)(OperationCall call);
 
-// For operations that answer at once: turns a Result<std::string> into the answer.
-template <Result<std::string> (*run)(OperationCall&)>
-void immediate(OperationCall call) {
-  auto body = run(call);
-  if (body) {
-    call.succeed(std::move(*body));
-  } else {
-    call.fail(body.error());
-  }
-}
-
 // The operation by its name, or nullptr.
 OperationFunction function_of(std::string_view name);
-
-void batch_execute_statement(OperationCall call);
-void batch_get_item(OperationCall call);
-void batch_write_item(OperationCall call);
-void create_table(OperationCall call);
-void delete_item(OperationCall call);
-void delete_table(OperationCall call);
-void describe_endpoints(OperationCall call);
-void describe_limits(OperationCall call);
-void describe_stream(OperationCall call);
-void describe_table(OperationCall call);
-void describe_time_to_live(OperationCall call);
-void execute_statement(OperationCall call);
-void execute_transaction(OperationCall call);
-void get_item(OperationCall call);
-void get_records(OperationCall call);
-void get_shard_iterator(OperationCall call);
-void list_streams(OperationCall call);
-void list_tables(OperationCall call);
-void list_tags_of_resource(OperationCall call);
-void put_item(OperationCall call);
-void query(OperationCall call);
-void scan(OperationCall call);
-void tag_resource(OperationCall call);
-void transact_get_items(OperationCall call);
-void transact_write_items(OperationCall call);
-void untag_resource(OperationCall call);
-void update_item(OperationCall call);
-void update_table(OperationCall call);
-void update_time_to_live(OperationCall call);
 
 }  // namespace stator::api

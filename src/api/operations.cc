@@ -4,52 +4,99 @@
 #include <array>
 
 #include "stator/api/absent_features.h"
-#include "stator/api/item_functions.h"
+#include "stator/api/functions.h"
+#include "stator/api/json/request_check.h"
+#include "stator/api/json/shape.h"
+#include "stator/api/json/statement_fields.h"
+#include "stator/api/json/stream_fields.h"
+#include "stator/api/json/table_fields.h"
 #include "stator/api/operation.h"
-#include "stator/api/request_check.h"
-#include "stator/api/shape.h"
 
 namespace stator::api {
 namespace {
+
+template <typename Asked>
+Result<Asked> decode_any(const OperationCall& call) {
+  if constexpr (requires { decode(As<Asked>(), call.request(), call.expressions()); }) {
+    return decode(As<Asked>(), call.request(), call.expressions());
+  } else {
+    Asked request;
+    TRY(read_fields(call.request(), request));
+    return request;
+  }
+}
+
+template <typename Answer>
+std::string encode_any(Answer&& answer) {
+  if constexpr (std::same_as<Answer, ChangedTagsAnswer>) {
+    return {};  // nothing at all, as the service answers
+  } else if constexpr (requires { encode(std::move(answer)); }) {
+    return encode(std::move(answer));
+  } else {
+    return fields_to_json(answer);
+  }
+}
+
+// A request that came as JSON.
+template <typename Asked>
+void run_json(OperationCall call) {
+  using Answer = typename Asked::Answer;
+  auto request = decode_any<Asked>(call);
+  if (!request) return call.fail(request.error());
+  if constexpr (requires { run(call, *request); }) {
+    auto answer = run(call, *request);
+    if (!answer) return call.fail(std::move(answer).error());
+    if constexpr (std::same_as<Answer, BatchGetItemAnswer>) {
+      call.succeed(encode(std::move(*answer), call.request()));
+    } else {
+      call.succeed(encode_any(std::move(*answer)));
+    }
+  } else {
+    auto done = call.answer_as_json<Answer>([](Answer&& answer) { return encode_any(std::move(answer)); });
+    run(CallContext(std::move(call)), std::move(*request), std::move(done));
+  }
+}
+
+// A request that was made in this process.
+struct TypedRun {
+  CallContext call;
+  AnyReply reply;
+
+  template <typename Asked>
+  void operator()(Asked&& request) {
+    using Answer = typename Asked::Answer;
+    if (const auto checked = check(request); !checked) return reply(to_fault(checked.error()));
+    if constexpr (requires { run(call, request); }) {
+      auto answer = run(call, request);
+      if (!answer) return reply(as_fault(std::move(answer).error()));
+      reply(AnyAnswer(std::move(*answer)));
+    } else {
+      run(std::move(call), std::forward<Asked>(request),
+          Done<Answer>([reply = std::move(reply)](const CallContext&, Result<Answer, Fault> answer) mutable {
+            if (!answer) return reply(std::move(answer).error());
+            reply(AnyAnswer(std::move(*answer)));
+          }));
+    }
+  }
+
+ private:
+  static Fault as_fault(const Error& error) { return to_fault(error); }
+  static Fault as_fault(Fault fault) { return fault; }
+};
 
 struct NamedOperation {
   std::string_view name;
   OperationFunction run;
 };
 
-constexpr std::array kOperations = {
-    NamedOperation{"BatchExecuteStatement", batch_execute_statement},
-    NamedOperation{"BatchGetItem", batch_get_item},
-    NamedOperation{"BatchWriteItem", batch_write_item},
-    NamedOperation{"CreateTable", create_table},
-    NamedOperation{"DeleteItem", delete_item},
-    NamedOperation{"DeleteTable", delete_table},
-    NamedOperation{"DescribeEndpoints", describe_endpoints},
-    NamedOperation{"DescribeLimits", describe_limits},
-    NamedOperation{"DescribeStream", describe_stream},
-    NamedOperation{"DescribeTable", describe_table},
-    NamedOperation{"DescribeTimeToLive", describe_time_to_live},
-    NamedOperation{"ExecuteStatement", execute_statement},
-    NamedOperation{"ExecuteTransaction", execute_transaction},
-    NamedOperation{"GetItem", get_item},
-    NamedOperation{"GetRecords", get_records},
-    NamedOperation{"GetShardIterator", get_shard_iterator},
-    NamedOperation{"ListStreams", list_streams},
-    NamedOperation{"ListTables", list_tables},
-    NamedOperation{"ListTagsOfResource", list_tags_of_resource},
-    NamedOperation{"PutItem", put_item},
-    NamedOperation{"Query", query},
-    NamedOperation{"Scan", scan},
-    NamedOperation{"TagResource", tag_resource},
-    NamedOperation{"TransactGetItems", transact_get_items},
-    NamedOperation{"TransactWriteItems", transact_write_items},
-    NamedOperation{"UntagResource", untag_resource},
-    NamedOperation{"UpdateItem", update_item},
-    NamedOperation{"UpdateTable", update_table},
-    NamedOperation{"UpdateTimeToLive", update_time_to_live},
-};
-static_assert(std::is_sorted(kOperations.begin(), kOperations.end(),
-                             [](const auto& a, const auto& b) { return a.name < b.name; }));
+template <std::size_t... kIndexes>
+constexpr auto named_operations(std::index_sequence<kIndexes...>) {
+  std::array operations = {
+      NamedOperation{kOperationNames[kIndexes], run_json<std::variant_alternative_t<kIndexes, AnyRequest>>}...};
+  std::ranges::sort(operations, {}, &NamedOperation::name);
+  return operations;
+}
+constexpr auto kOperations = named_operations(std::make_index_sequence<std::variant_size_v<AnyRequest>>());
 
 // Smaller bodies are not worth the counting.
 constexpr std::size_t kUncountedBytes = 16 << 10;
@@ -83,8 +130,7 @@ Operations::Operations(engine::Engine& engine, OperationsOptions options)
 Operations::~Operations() = default;
 
 OperationFunction function_of(std::string_view name) {
-  const auto found = std::lower_bound(kOperations.begin(), kOperations.end(), name,
-                                      [](const auto& operation, auto wanted) { return operation.name < wanted; });
+  const auto found = std::ranges::lower_bound(kOperations, name, {}, &NamedOperation::name);
   return found != kOperations.end() && found->name == name ? found->run : absent_feature(name);
 }
 
@@ -109,16 +155,15 @@ void Operations::call(std::string_view operation, std::string_view padded_body, 
     return fail(json.error().code == ErrorCode::Serialization ? Error{ErrorCode::Serialization, ""} : json.error());
   }
   if (run == nullptr || shape == nullptr) return fail({ErrorCode::UnknownOperation, ""});
-  value::JsonObject object;
-  if (!json->get(object)) {
+  if (!json->is_object()) {
     return fail({ErrorCode::Serialization, "Start of structure or map found where not expected."});
   }
   if (const auto checked = check_request(*shape, *json); !checked) return fail(checked.error());
-  run(OperationCall(state_->environment, Request(object), std::move(reply), options));
+  run(OperationCall(state_->environment, Request(json->object()), std::move(reply), options));
 }
 
 void Operations::run(AnyRequest request, AnyReply reply, const CallOptions& options) {
-  run_typed(CallContext(state_->environment, options), std::move(request), std::move(reply));
+  std::visit(TypedRun{CallContext(state_->environment, options), std::move(reply)}, std::move(request));
 }
 
 }  // namespace stator::api

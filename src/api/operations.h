@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/api/item_operations.h"
+#include "stator/api/any_request.h"
 #include "stator/api/reply.h"
 
 namespace stator::engine {

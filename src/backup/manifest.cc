@@ -29,15 +29,15 @@ bool is_name(std::string_view name, std::string_view more) {
 }
 
 Result<std::string> text_of(const value::JsonObject& object, std::string_view name) {
-  std::string_view text;
-  if (!object[name].get(text)) return corrupt(fmt::format("has no text {}", name));
-  return std::string(text);
+  const auto text = object.get<std::string_view>(name);
+  if (!text) return corrupt(fmt::format("has no text {}", name));
+  return std::string(*text);
 }
 
 Result<std::uint64_t> number_of(const value::JsonObject& object, std::string_view name) {
-  std::uint64_t number = 0;
-  if (!object[name].get(number)) return corrupt(fmt::format("has no number {}", name));
-  return number;
+  const auto number = object.get<std::uint64_t>(name);
+  if (!number) return corrupt(fmt::format("has no number {}", name));
+  return *number;
 }
 
 Result<BackupFile> decode_file(const value::JsonElement& json) {
@@ -117,9 +117,9 @@ Result<Backup> decode_manifest(BytesView bytes) {
   backup.source = TRY(text_of(object, "source"));
   backup.last_commit = {TRY(number_of(object, "last_commit"))};
   if (!is_backup_id(backup.id)) return corrupt("has a bad id");
-  value::JsonArray files;
-  if (!object["files"].get(files)) return corrupt("has no files");
-  for (const auto file : files) backup.files.push_back(TRY(decode_file(file)));
+  const auto files = object.get<value::JsonArray>("files");
+  if (!files) return corrupt("has no files");
+  for (const auto file : *files) backup.files.push_back(TRY(decode_file(file)));
   return backup;
 }
 

@@ -6,10 +6,10 @@
 #include <stop_token>
 
 #include "stator/base/mutex.h"
+#include "stator/base/wall_time.h"
 
 namespace stator {
 
-using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 // The only way to know what time it is and to wait, so that a test can be at any moment and lets no time pass.

@@ -65,6 +65,8 @@ void ignore_error(const Result<T, E>&, std::string_view /*reason*/) {}
 
 }  // namespace stator
 
+// For Stator's own sources.  Programs that include this header keep the short name.
+#ifdef STATOR_SOURCES
 #define STATOR_CONCAT_INNER(a, b) a##b
 #define STATOR_CONCAT(a, b) STATOR_CONCAT_INNER(a, b)
 #define STATOR_TRY(name, ...)         \
@@ -77,3 +79,4 @@ void ignore_error(const Result<T, E>&, std::string_view /*reason*/) {}
 
 // The value of a Result, or return its error to the caller.
 #define TRY(...) STATOR_TRY(STATOR_CONCAT(try_result_, __COUNTER__), __VA_ARGS__)
+#endif

@@ -22,7 +22,7 @@ namespace stator::cli {
 const std::string_view kModelCheckHelp =
     R"(Check a single-table design: entities with equal keys, patterns that read too much or too little, text that can
 forge keys, hot partitions, keys that can become too long, rules that cannot be kept.  Each finding has a place,
-a reason, an example and a suggestion.  Then print what each pattern and each create costs.
+a reason, an example and a suggestion.  Then print what each pattern, each create and each copy costs.
 
 Models that share a table are also compared with each other.  They must describe the table in the same way, and must
 have types and keys of their own.
@@ -62,6 +62,7 @@ struct Checked {
   model::Diagnostics diagnostics;
   std::vector<model::PatternCost> reads;
   std::vector<model::WriteCost> writes;
+  std::vector<model::CopyCost> copies;
 };
 
 void add(model::Diagnostics& diagnostics, const model::Diagnostics& more) {
@@ -70,12 +71,16 @@ void add(model::Diagnostics& diagnostics, const model::Diagnostics& more) {
 
 Checked check_file(const std::string& file, const model::CostOptions& options) {
   auto loaded = server::load_model(file);
-  Checked checked{
-      .model = std::move(loaded.model), .diagnostics = std::move(loaded.diagnostics), .reads = {}, .writes = {}};
+  Checked checked{.model = std::move(loaded.model),
+                  .diagnostics = std::move(loaded.diagnostics),
+                  .reads = {},
+                  .writes = {},
+                  .copies = {}};
   if (!checked.model) return checked;
   add(checked.diagnostics, model::check(*checked.model));
   checked.reads = model::costs(*checked.model, options);
   checked.writes = model::write_costs(*checked.model, options);
+  checked.copies = model::copy_costs(*checked.model, options);
   return checked;
 }
 
@@ -132,11 +137,11 @@ int check_models(const CLI::App& action) {
                                               [](const model::Diagnostic& d) { return d.accepted.empty(); }));
     if (json) {
       fmt::print("{{\"findings\":{},\"costs\":{}}}\n", model::to_json(checked.diagnostics),
-                 model::to_json(checked.reads, checked.writes));
+                 model::to_json(checked.reads, checked.writes, checked.copies));
       continue;
     }
     for (const auto& diagnostic : checked.diagnostics) fmt::print("{}", model::to_text(diagnostic));
-    if (!checked.writes.empty()) fmt::print("\n{}\n", model::to_text(checked.reads, checked.writes));
+    if (!checked.writes.empty()) fmt::print("\n{}\n", model::to_text(checked.reads, checked.writes, checked.copies));
     fmt::print("{}", summary(files[i], checked.diagnostics));
   }
   return failed ? kFailed : kDone;

@@ -27,7 +27,9 @@ namespace {
 constexpr std::string_view kVerifyHelp =
     R"(Compare every row of a model's table with the model's rules: copies, counters and sums, reservations of unique
 values, the records of an entity, derived attributes, keys, and rows whose parent is gone.  Other programs may
-write at the same time.  The exit status is 1 when something is wrong and was not repaired.
+write at the same time.  The exit status is 1 when something is wrong and was not repaired.  Differences that follow
+from changes which wait in the table's stream are pending and not wrong: the consistency manager of a server writes
+them.
 
 Usage: stator model verify FILE [--repair] [--endpoint URL | --data FOLDER]
 
@@ -75,12 +77,15 @@ std::shared_ptr<const model::Model> load(const std::string& file) {
   return std::make_shared<const model::Model>(std::move(*loaded.model));
 }
 
-void print_finding(const runtime::Finding& finding, bool repaired) {
+void print_finding(const runtime::Finding& finding, runtime::FindingState state) {
   fmt::print("{}: {} {} {}\n", runtime::finding_name(finding.kind), finding.entity, runtime::key_text(finding.key),
              finding.what);
   fmt::print("  expected {}\n  found    {}\n", finding.expected.empty() ? "nothing" : finding.expected,
              finding.found.empty() ? "nothing" : finding.found);
-  if (repaired) fmt::print("  repaired\n");
+  using enum runtime::FindingState;
+  if (state == Repaired) fmt::print("  repaired\n");
+  if (state == Pending)
+    fmt::print("  pending: a change waits in the stream; the consistency manager will write this\n");
   if (!finding.repairable) fmt::print("  a person has to decide what is right\n");
 }
 
@@ -132,11 +137,16 @@ int verify_model(const CLI::App& action) {
     runtime::Reconciler reconciler(*model, dynamo, random);
     runtime::VerifyOptions options;
     options.report = print_finding;
+    const auto changes = runtime::PendingChanges::read(reconciler);
+    if (!changes) return fail(kFailed, changes.error().message);
+    options.changes = &*changes;
     const bool repair = action.count("--repair") > 0;
     const auto result = repair ? runtime::repair_wholly(reconciler, options) : runtime::verify(reconciler, options);
     if (!result) return fail(kFailed, result.error().message);
     const auto passes = result->passes > 1 ? fmt::format(" in {} passes", result->passes) : std::string();
-    fmt::print("{} rows, {} findings, {} repaired{}\n", result->rows, result->findings, result->repaired, passes);
+    const auto pending = result->pending > 0 ? fmt::format(", {} pending", result->pending) : std::string();
+    fmt::print("{} rows, {} findings, {} repaired{}{}\n", result->rows, result->findings, result->repaired, passes,
+               pending);
     if (!result->complete)
       return fail(kFailed, "there may be more to repair, because other programs change the same rows; run it again");
     return result->findings == result->repaired ? kDone : kFailed;
@@ -215,7 +225,7 @@ int migrate_model(const CLI::App& action) {
         fmt::print(stderr, "step {} of {}: {} rows\n", progress.step + 1, plan.steps.size(), progress.rows);
       });
   if (!report) return fail(kFailed, report.error().message + "; run the same command to continue");
-  for (const auto& finding : report->unresolved) print_finding(finding, false);
+  for (const auto& finding : report->unresolved) print_finding(finding, runtime::FindingState::Found);
   fmt::print("{} things rewritten\n", report->rewritten);
   if (!report->complete)
     return fail(kFailed, "some rows must be repaired by hand first; then run the same command to continue");

@@ -1,6 +1,6 @@
 #include "stator/client/client.h"
 
-#include "stator/client/item_json.h"
+#include "stator/client/operation_json.h"
 
 namespace stator::client {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "stator/api/item_operations.h"
+#include "stator/api/any_request.h"
 #include "stator/api/reply.h"
 
 namespace stator::api {

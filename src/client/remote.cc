@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "stator/api/shape.h"
-#include "stator/client/item_json.h"
+#include "stator/api/json/shape.h"
+#include "stator/client/operation_json.h"
 #include "stator/http/client.h"
 #include "stator/http/signer.h"
 #include "stator/value/json.h"
@@ -43,8 +43,7 @@ bool is_read(std::string_view operation) {
 
 // Without a condition that its own success could break, or an old item that it could no longer tell.
 bool is_plain_write(const value::JsonObject& request) {
-  std::string_view returned;
-  const bool returns = request["ReturnValues"].get(returned) && returned != "NONE";
+  const bool returns = request.get<std::string_view>("ReturnValues").value_or("NONE") != "NONE";
   return !returns && !request["ConditionExpression"] && !request["Expected"];
 }
 

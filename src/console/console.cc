@@ -53,13 +53,11 @@ std::optional<Credentials> read_credentials(std::string_view body) {
   if (body.size() > kMaxSignInBytes) return std::nullopt;
   value::JsonParser parser;
   const auto json = parser.parse(body);
-  value::JsonObject object;
-  std::string_view id;
-  std::string_view secret;
-  if (!json || !json->get(object) || !object["accessKeyId"].get(id) || !object["secretAccessKey"].get(secret)) {
-    return std::nullopt;
-  }
-  return Credentials{.id = std::string(id), .secret = std::string(secret)};
+  if (!json) return std::nullopt;
+  const auto id = json->object().get<std::string_view>("accessKeyId");
+  const auto secret = json->object().get<std::string_view>("secretAccessKey");
+  if (!id || !secret) return std::nullopt;
+  return Credentials{.id = std::string(*id), .secret = std::string(*secret)};
 }
 
 void log_refused(const http::Request& request) {
@@ -98,6 +96,11 @@ void Console::handle(const http::Request& request, http::Responder responder) {
     return responder.send(request.method == "POST" ? sign_in(request) : sign_out(request));
   }
   if (!reads) return responder.send(text(405, "Method not allowed\n"));
+  if (request.path == "/health") return responder.send(watched_.health());
+  if (request.path == "/metrics") {
+    auto wrong = session_refusal(request);
+    return responder.send(wrong ? std::move(*wrong) : watched_.metrics());
+  }
   if (request.path != "/") return responder.send(text(404, "Not found\n"));
   responder.send(http::page_answer(kPage));
 }

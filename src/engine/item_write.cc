@@ -130,9 +130,7 @@ Result<ActionPlan> plan_action(const WriteAction& action, const ItemImage& befor
       return plan;
     }
     after = &*plan.after;
-    if (value::item_size_bytes(*after) > value::kMaxItemSizeBytes) {
-      return validation_error("Item size to update has exceeded the maximum allowed size");
-    }
+    if (value::item_size_bytes(*after) > value::kMaxItemSizeBytes) return value::update_size_error();
     TRY(check_updated_item(table, base, *after));
   }
 
@@ -175,6 +173,12 @@ namespace {
 
 using Step = PreparedWrite::Step;
 
+// The size of the item before or after a step that is planned, whichever is larger.
+std::size_t larger_size(const Step& step) {
+  const auto before = static_cast<std::int64_t>(step.before.size_bytes());
+  return static_cast<std::size_t>(std::max(before, before + (*step.plan)->bytes));
+}
+
 void plan_step(Step& step, bool several) {
   step.plan = plan_action(step.action, step.before);
   if (!several) return;
@@ -206,8 +210,7 @@ struct WriteSize {
     const auto before_bytes = step.before.exists() ? step.before.stored().bytes().size() : 0;
     // Nearly all writes; beside them their index entries and stream record do not matter.
     if (!several && put_bytes + before_bytes < kUncountedBytes / 4) return {};
-    const auto before = step.before.size_bytes();
-    item_bytes += std::max(before, static_cast<std::size_t>(static_cast<std::int64_t>(before) + plan.bytes));
+    item_bytes += larger_size(step);
     held_bytes += before_bytes + put_bytes + (plan.change_record ? plan.change_record->size() : 0);
     for (const auto& change : plan.indexes) held_bytes += change.value.size();
     if (atomic && several && item_bytes > kMaxTransactionBytes) {
@@ -307,19 +310,19 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
 
 void ItemWrite::execute(PendingCommit& commit) {
   written_ = false;
-  repeated_ = false;
+  repeated_.reset();
   executed_ = run(commit);
 }
 
 Result<void> ItemWrite::run(PendingCommit& commit) {
   auto& steps = write_.steps;
   if (write_.token) repeated_ = TRY(write_.token->seen_before(commit));
+  if (repeated_) return {};
   if (write_.atomic) {
     for (auto& step : steps) {
       TRY(refresh(step, commit));
       TRY(check_collection_size(step, commit));
     }
-    if (repeated_) return {};
     const bool failed = std::any_of(steps.begin(), steps.end(),
                                     [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
     if (failed) return {};
@@ -335,7 +338,11 @@ Result<void> ItemWrite::run(PendingCommit& commit) {
       apply(step, commit);
     }
   }
-  if (write_.token) write_.token->remember(commit);
+  if (write_.token) {
+    RequestToken::Sizes sizes;
+    for (const auto& step : steps) sizes.push_back(static_cast<std::uint32_t>(larger_size(step)));
+    write_.token->remember(commit, sizes);
+  }
   written_ = true;
   return {};
 }
@@ -345,10 +352,19 @@ bool ItemWrite::frees_space() const {
                      [](const Step& step) { return step.action.kind == WriteAction::Kind::Delete; });
 }
 
+// A repetition costs what it costs to read the items that the first request was charged for.
+void ItemWrite::finish_repeated() {
+  WriteOutcome outcome{.written = true, .repeated = true, .actions = {}};
+  repeated_->resize(write_.steps.size());  // a token of version 1 has no sizes
+  for (const auto size : *repeated_) outcome.actions.emplace_back().units.table = read_units(size, true);
+  done_(std::move(outcome));
+}
+
 void ItemWrite::finish(const Result<storage::CommitSequence>& committed) {
   if (!executed_) return done_(Error(executed_.error()));
   if (!committed) return done_(Error(committed.error()));
-  WriteOutcome outcome{.written = written_ || repeated_, .repeated = repeated_, .actions = {}};
+  if (repeated_) return finish_repeated();
+  WriteOutcome outcome{.written = written_, .repeated = false, .actions = {}};
   outcome.actions.reserve(write_.steps.size());
   for (auto& step : write_.steps) {
     ActionOutcome action{

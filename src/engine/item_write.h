@@ -54,7 +54,7 @@ struct WriteAction {
 
 // Capacity of one action: what the table and each index it touched were charged.
 struct WriteUnits {
-  double table = 0;
+  double table = 0;  // write units; read units if the request was repeated
   std::vector<std::pair<IndexId, double>> indexes;
 };
 
@@ -77,7 +77,8 @@ struct WriteRequest {
 
 struct WriteOutcome {
   bool written = false;   // false: a condition failed or an action was in error, and nothing was changed
-  bool repeated = false;  // the token was seen before: it was written then, and not again
+  bool repeated = false;  // the token was seen before: it was written then, and not again; of the actions, only the
+                          // units are known
   std::vector<ActionOutcome> actions;
 };
 
@@ -146,6 +147,7 @@ class ItemWrite final : public Work {
   using Step = PreparedWrite::Step;
 
   Result<void> run(PendingCommit& commit);
+  void finish_repeated();
   // Brings a step up to date with the commit.  A plan that is in error by itself is no error here: run() looks at it.
   Result<void> refresh(Step& step, PendingCommit& commit);
   void apply(Step& step, PendingCommit& commit);
@@ -158,7 +160,7 @@ class ItemWrite final : public Work {
   PreparedWrite write_;
   Result<void> executed_;
   bool written_ = false;
-  bool repeated_ = false;
+  std::optional<RequestToken::Sizes> repeated_;  // the token was seen before, with these sizes
 };
 
 }  // namespace stator::engine

@@ -3,10 +3,15 @@
 namespace stator::engine {
 namespace {
 
-constexpr char kTokenVersion = 1;
-constexpr std::size_t kTokenBytes = 1 + 8 + 8;
+constexpr char kTokenVersion = 2;
+constexpr std::size_t kTokenBytes = 1 + 8 + 8;  // before the sizes
+constexpr std::size_t kSizeBytes = 4;
 
-bool is_valid(BytesView record) { return record.size() == kTokenBytes && record[0] == kTokenVersion; }
+bool is_valid(BytesView record) {
+  if (record.size() < kTokenBytes) return false;
+  const auto more = record.size() - kTokenBytes;
+  return record[0] == kTokenVersion ? more % kSizeBytes == 0 : record[0] == 1 && more == 0;
+}
 
 bool is_expired(BytesView record, WallTime now) {
   const auto micros = static_cast<std::int64_t>(read_u64be(record.data() + 1));
@@ -15,25 +20,29 @@ bool is_expired(BytesView record, WallTime now) {
 
 }  // namespace
 
-Result<bool> RequestToken::seen_before(PendingCommit& commit) const {
+Result<std::optional<RequestToken::Sizes>> RequestToken::seen_before(PendingCommit& commit) const {
+  std::optional<Sizes> sizes;
   const auto record = TRY(commit.get(request_token_key(token)));
-  if (!record) return false;
+  if (!record) return sizes;
   if (!is_valid(*record)) return Error{ErrorCode::Corruption, "request token record has an unknown format"};
-  if (is_expired(*record, commit.time())) return false;
+  if (is_expired(*record, commit.time())) return sizes;
   if (read_u64be(record->data() + 9) != fingerprint) {
     return Error{ErrorCode::IdempotentMismatch,
                  "DynamoDB rejected the request because you retried a request with a different payload but with an "
                  "idempotent token that was already used."};
   }
-  return true;
+  sizes.emplace();
+  for (auto at = kTokenBytes; at < record->size(); at += kSizeBytes) sizes->push_back(read_u32be(record->data() + at));
+  return sizes;
 }
 
 bool RequestToken::is_record(BytesView bytes) { return is_valid(bytes); }
 
-void RequestToken::remember(PendingCommit& commit) const {
+void RequestToken::remember(PendingCommit& commit, const Sizes& sizes) const {
   Bytes record(1, kTokenVersion);
   append_u64be(record, static_cast<std::uint64_t>(commit.time().time_since_epoch().count()));
   append_u64be(record, fingerprint);
+  for (const auto size : sizes) append_u32be(record, size);
   commit.put(request_token_key(token), std::move(record));
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,18 @@ inline constexpr std::chrono::minutes kRequestTokenLifetime{10};
 // A client's token for a transaction.  Within ten minutes a second transaction with the same token does nothing, if it
 // asks for the same; if it asks for something else it is an error.  Kept in the store, so a restart changes nothing.
 //
-//   't' token -> version:u8 = 1  time:u64be (microseconds)  fingerprint:u64be
+//   't' token -> version:u8 = 2  time:u64be (microseconds)  fingerprint:u64be  size:u32be ...
+//
+// There is one size for each action of the transaction.  Version 1 has none.
 struct RequestToken {
   std::string token;
   std::uint64_t fingerprint = 0;  // of what the transaction asks for
 
-  // Errors: IdempotentMismatch, Storage, Corruption.
-  Result<bool> seen_before(PendingCommit& commit) const;
-  void remember(PendingCommit& commit) const;
+  // A transaction that had the token: for each action the size that it was charged for, in bytes.
+  using Sizes = std::vector<std::uint32_t>;
+  // nullopt when there is none.  Errors: IdempotentMismatch, Storage, Corruption.
+  Result<std::optional<Sizes>> seen_before(PendingCommit& commit) const;
+  void remember(PendingCommit& commit, const Sizes& sizes) const;
   // Whether these bytes are a record of a token.
   static bool is_record(BytesView bytes);
 };

@@ -65,53 +65,38 @@ void write_index(JsonWriter& json, const Index& index) {
 
 // -- reading: a member that is missing or of another type keeps the default; what must be there is checked at the end.
 
-std::int64_t integer_or(JsonObject object, const char* name, std::int64_t fallback) {
-  std::int64_t number = 0;
-  return object[name].get(number) ? number : fallback;
-}
-
-bool boolean_or(JsonObject object, const char* name, bool fallback) {
-  bool flag = false;
-  return object[name].get(flag) ? flag : fallback;
-}
-
-std::string string_or(JsonObject object, const char* name, std::string_view fallback) {
-  std::string_view text;
-  return std::string(object[name].get(text) ? text : fallback);
+std::int64_t integer_of(JsonObject object, const char* name) { return object.get<std::int64_t>(name).value_or(0); }
+bool flag_of(JsonObject object, const char* name) { return object.get<bool>(name).value_or(false); }
+std::string text_of(JsonObject object, const char* name) {
+  return std::string(object.get<std::string_view>(name).value_or(""));
 }
 
 std::optional<WallTime> time_of(JsonObject object, const char* name) {
-  std::int64_t micros = 0;
-  if (!object[name].get(micros)) return std::nullopt;
-  return WallTime{std::chrono::microseconds{micros}};
+  const auto micros = object.get<std::int64_t>(name);
+  if (!micros) return std::nullopt;
+  return WallTime{std::chrono::microseconds{*micros}};
 }
 
 std::optional<Throughput> throughput_of(JsonObject object, const char* name) {
-  JsonArray pair;
-  if (!object[name].get(pair) || pair.size() != 2) return std::nullopt;
+  const auto pair = object.get<JsonArray>(name);
+  if (!pair || pair->size() != 2) return std::nullopt;
   Throughput throughput;
-  if (!pair.at(0).get(throughput.read_units)) return std::nullopt;
-  if (!pair.at(1).get(throughput.write_units)) return std::nullopt;
+  if (!pair->at(0).get(throughput.read_units)) return std::nullopt;
+  if (!pair->at(1).get(throughput.write_units)) return std::nullopt;
   return throughput;
 }
 
 std::optional<OnDemandThroughput> on_demand_of(JsonObject object, const char* name) {
-  JsonObject members;
-  if (!object[name].get(members)) return std::nullopt;
-  OnDemandThroughput on_demand;
-  std::int64_t units = 0;
-  if (members["read"].get(units)) on_demand.max_read_units = units;
-  if (members["write"].get(units)) on_demand.max_write_units = units;
-  return on_demand;
+  const auto members = object.get<JsonObject>(name);
+  if (!members) return std::nullopt;
+  return OnDemandThroughput{.max_read_units = members->get<std::int64_t>("read"),
+                            .max_write_units = members->get<std::int64_t>("write")};
 }
 
 std::vector<std::string> strings_of(JsonObject object, const char* name) {
   std::vector<std::string> strings;
-  JsonArray array;
-  if (!object[name].get(array)) return strings;
-  for (const JsonElement element : array) {
-    std::string_view text;
-    if (element.get(text)) strings.emplace_back(text);
+  for (const JsonElement element : object[name].array()) {
+    if (element.is_string()) strings.emplace_back(element.string());
   }
   return strings;
 }
@@ -121,9 +106,7 @@ Error corrupt(std::string_view what) { return {ErrorCode::Corruption, fmt::forma
 
 Result<std::vector<KeyAttribute>> attributes_of(JsonObject object, const char* name) {
   std::vector<KeyAttribute> attributes;
-  JsonArray array;
-  if (!object[name].get(array)) return attributes;
-  for (const JsonElement element : array) {
+  for (const JsonElement element : object[name].array()) {
     JsonArray pair;
     std::string_view attribute, type;
     if (!element.get(pair) || !pair.at(0).get(attribute) || !pair.at(1).get(type)) {
@@ -150,13 +133,13 @@ Result<KeySchema> keys_of(JsonObject object) {
 
 Result<Index> index_of(JsonObject object) {
   Index index;
-  index.id = IndexId{static_cast<std::uint16_t>(integer_or(object, "id", 0))};
-  index.name = string_or(object, "name", "");
-  index.kind = boolean_or(object, "local", false) ? IndexKind::Local : IndexKind::Global;
+  index.id = IndexId{static_cast<std::uint16_t>(integer_of(object, "id"))};
+  index.name = text_of(object, "name");
+  index.kind = flag_of(object, "local") ? IndexKind::Local : IndexKind::Global;
   if (index.id.value == 0) return corrupt("an index without an id");
-  index.building = boolean_or(object, "building", false);
+  index.building = flag_of(object, "building");
   index.keys = TRY(keys_of(object));
-  const auto projection = integer_or(object, "projection", 0);
+  const auto projection = integer_of(object, "projection");
   if (projection < 0 || projection > static_cast<int>(ProjectionKind::Include)) return corrupt("an unknown projection");
   index.projection.kind = static_cast<ProjectionKind>(projection);
   index.projection.non_key_attributes = strings_of(object, "include");
@@ -224,52 +207,40 @@ Result<Table> decode_table(BytesView bytes) {
   }
 
   Table table;
-  table.id = TableId{static_cast<std::uint32_t>(integer_or(object, "id", 0))};
-  table.name = string_or(object, "name", "");
-  table.uuid = string_or(object, "uuid", "");
+  table.id = TableId{static_cast<std::uint32_t>(integer_of(object, "id"))};
+  table.name = text_of(object, "name");
+  table.uuid = text_of(object, "uuid");
   table.created = time_of(object, "created").value_or(WallTime{});
   table.keys = TRY(keys_of(object));
-  table.next_index_id = static_cast<std::uint16_t>(integer_or(object, "next_index_id", 1));
-  JsonArray indexes;
-  if (object["indexes"].get(indexes)) {
-    for (const JsonElement element : indexes) {
-      JsonObject index;
-      if (!element.get(index)) return corrupt("an index that is no object");
-      table.indexes.push_back(TRY(index_of(index)));
-    }
+  table.next_index_id = static_cast<std::uint16_t>(object.get<std::int64_t>("next_index_id").value_or(1));
+  for (const JsonElement element : object["indexes"].array()) {
+    if (!element.is_object()) return corrupt("an index that is no object");
+    table.indexes.push_back(TRY(index_of(element.object())));
   }
   table.attribute_definitions = TRY(attributes_of(object, "definitions"));
-  table.billing_mode =
-      boolean_or(object, "pay_per_request", false) ? BillingMode::PayPerRequest : BillingMode::Provisioned;
-  table.billing_mode_given = boolean_or(object, "billing_mode_given", false);
+  table.billing_mode = flag_of(object, "pay_per_request") ? BillingMode::PayPerRequest : BillingMode::Provisioned;
+  table.billing_mode_given = flag_of(object, "billing_mode_given");
   table.pay_per_request_since = time_of(object, "pay_per_request_since");
   table.throughput = throughput_of(object, "throughput").value_or(Throughput{});
   table.last_increase = time_of(object, "last_increase");
   table.last_decrease = time_of(object, "last_decrease");
-  table.decreases_today = integer_or(object, "decreases_today", 0);
+  table.decreases_today = integer_of(object, "decreases_today");
   table.on_demand = on_demand_of(object, "on_demand");
   table.warm = throughput_of(object, "warm");
-  table.stream.enabled = boolean_or(object, "stream_enabled", false);
-  const auto view = integer_or(object, "stream_view", 0);
+  table.stream.enabled = flag_of(object, "stream_enabled");
+  const auto view = integer_of(object, "stream_view");
   if (view < 0 || view > static_cast<int>(StreamView::NewAndOldImages)) return corrupt("an unknown stream view");
   table.stream.view = static_cast<StreamView>(view);
-  table.stream.label = string_or(object, "stream_label", "");
+  table.stream.label = text_of(object, "stream_label");
   table.stream.since = time_of(object, "stream_since");
-  std::string_view ttl_attribute;
-  if (object["ttl_attribute"].get(ttl_attribute)) table.ttl_attribute = std::string(ttl_attribute);
-  if (auto key = string_or(object, "kms_key", ""); !key.empty()) table.encryption = Encryption{std::move(key)};
-  table.deletion_protection = boolean_or(object, "deletion_protection", false);
-  std::string_view table_class;
-  if (object["class"].get(table_class)) table.table_class = std::string(table_class);
+  table.ttl_attribute = object.get<std::string_view>("ttl_attribute");
+  if (auto key = text_of(object, "kms_key"); !key.empty()) table.encryption = Encryption{std::move(key)};
+  table.deletion_protection = flag_of(object, "deletion_protection");
+  table.table_class = object.get<std::string_view>("class");
   table.table_class_changed = time_of(object, "class_changed");
-  JsonArray tags;
-  if (object["tags"].get(tags)) {
-    for (const JsonElement tag : tags) {
-      std::string_view name, text;
-      if (tag.array().at(0).get(name) && tag.array().at(1).get(text)) {
-        table.tags.emplace_back(name, text);
-      }
-    }
+  for (const JsonElement tag : object["tags"].array()) {
+    std::string_view name, text;
+    if (tag.array().at(0).get(name) && tag.array().at(1).get(text)) table.tags.emplace_back(name, text);
   }
   if (table.id.value == 0 || table.name.empty() || table.keys.partition.empty()) {
     return Error{ErrorCode::Corruption, "table record lacks its id, name or key"};

@@ -49,7 +49,12 @@ Result<void> check_used(const Map& map, std::string_view parameter,
 }  // namespace
 
 Binder::Binder(std::optional<Names> names, std::optional<Values> values, Cache& cache)
-    : has_names_(names.has_value()), has_values_(values.has_value()), cache_(cache) {
+    : Binder(std::move(names), std::move(values)) {
+  cache_ = &cache;
+}
+
+Binder::Binder(std::optional<Names> names, std::optional<Values> values)
+    : has_names_(names.has_value()), has_values_(values.has_value()) {
   placeholders_ = std::make_shared<const Placeholders>(
       Placeholders{std::move(names).value_or(Names()), std::move(values).value_or(Values())});
 }
@@ -66,10 +71,10 @@ Result<void> Binder::check_placeholders() const {
 }
 
 Result<std::shared_ptr<const Bindings>> Binder::bind(Kind kind, std::string_view text) {
-  auto tree = cache_.find(kind, text);
+  auto tree = cache_ != nullptr ? cache_->find(kind, text) : nullptr;
   if (tree == nullptr) {
     tree = TRY(parse(kind, text));
-    cache_.insert(text, tree);
+    if (cache_ != nullptr) cache_->insert(text, tree);
   }
   auto bindings = expr::bind(std::move(tree), placeholders_);
   used_names_.insert(used_names_.end(), bindings->names.begin(), bindings->names.end());

@@ -25,6 +25,7 @@ namespace stator::expr {
 class Binder {
  public:
   Binder(std::optional<Names> names, std::optional<Values> values, Cache& cache);  // the cache outlives the binder
+  Binder(std::optional<Names> names, std::optional<Values> values);                // parses every text
 
   // Whether the maps themselves are well formed: not empty, keys like "#a" and ":a", no empty names.
   Result<void> check_placeholders() const;
@@ -49,7 +50,7 @@ class Binder {
   // What expressions refer to: of placeholders_, and names written out among them.
   std::vector<const std::string*> used_names_;
   std::vector<const value::AttributeValue*> used_values_;
-  Cache& cache_;
+  Cache* cache_ = nullptr;
 };
 
 }  // namespace stator::expr

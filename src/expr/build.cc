@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <optional>
 
 namespace stator::expr {
 namespace {
@@ -14,7 +14,27 @@ NodeIndex add_value(TreeBuilder& tree, Placeholders& placeholders, value::Attrib
   return tree.value(std::move(placeholder));
 }
 
+// How many values a clause with that operator has; none for operators that no clause has.
+std::optional<std::size_t> values_of(Op op) {
+  switch (op) {
+    case Op::And:
+    case Op::Or:
+    case Op::AttributeExists:
+    case Op::AttributeNotExists: return 0;
+    case Op::Equal:
+    case Op::NotEqual:
+    case Op::Less:
+    case Op::LessEqual:
+    case Op::Greater:
+    case Op::GreaterEqual:
+    case Op::BeginsWith:
+    case Op::Contains: return 1;
+    default: return std::nullopt;
+  }
+}
+
 NodeIndex add_clause(TreeBuilder& tree, Placeholders& placeholders, const Clause& clause) {
+  STATOR_ASSERT(clause.values.size() == values_of(clause.op), "compare() is for comparisons, begins_with and contains");
   std::vector<NodeIndex> operands;
   if (clause.op == Op::And || clause.op == Op::Or) {
     if (clause.clauses.size() == 1) return add_clause(tree, placeholders, clause.clauses.front());

@@ -25,7 +25,7 @@ struct Clause {
 };
 Clause exists(std::string attribute);
 Clause absent(std::string attribute);
-// The attribute on the left, such as Op::LessEqual.
+// The attribute on the left.  A comparison, such as Op::LessEqual, or BeginsWith, or Contains.
 Clause compare(std::string attribute, Op op, value::AttributeValue value);
 Clause all_of(std::vector<Clause> clauses);
 Clause any_of(std::vector<Clause> clauses);

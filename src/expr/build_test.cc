@@ -24,6 +24,12 @@ TEST(Build, ASingleClauseStandsAlone) {
   EXPECT_EQ(Unbinder().text(to_condition(all_of({exists("a")}))), "attribute_exists(#0)");
 }
 
+TEST(Build, AFunctionOfTwoOperandsIsAClauseLikeAComparison) {
+  const auto title = to_condition(compare("title", Op::BeginsWith, AttributeValue::string("The ")));
+  EXPECT_TRUE(title.matches(Item{{"title", AttributeValue::string("The Dispossessed")}}));
+  EXPECT_FALSE(title.matches(Item{{"title", AttributeValue::number(1)}}));
+}
+
 TEST(Build, AnUpdateIsAppliedLikeOneThatWasParsed) {
   const auto update = UpdateBuilder()
                           .set("name.with.dots", AttributeValue::string("x"))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -12,8 +13,8 @@ using Values = std::map<std::string, value::AttributeValue, std::less<>>;  // ":
 
 // The ExpressionAttributeNames and ExpressionAttributeValues of a request; bound expressions share them.
 struct Placeholders {
-  Names names;
-  Values values;
+  Names names = {};
+  Values values = {};
 };
 
 }  // namespace stator::expr

@@ -99,9 +99,7 @@ class Application {
     const bool appends = in_list && find(old_, path) == nullptr;
     // Written values become part of the item, so values larger than an item need not be built.
     written_bytes_ += value::attribute_size_bytes(path.attribute, value);
-    if (written_bytes_ > value::kMaxItemSizeBytes) {
-      return validation_error("Item size to update has exceeded the maximum allowed size");
-    }
+    if (written_bytes_ > value::kMaxItemSizeBytes) return value::update_size_error();
     writes_.push_back({&path, std::move(value), appends});
     return {};
   }
@@ -262,6 +260,77 @@ class Application {
   std::vector<const Path*> removals_;
 };
 
+// Adds up what DynamoDB charges for an update expression.  The numbers were measured on the service.
+class Charge {
+ public:
+  explicit Charge(const Bindings& bindings) : bindings_(bindings) {}
+
+  std::size_t of(const std::vector<Path>& paths) const {
+    constexpr std::size_t kUpdate = 3;
+    const auto& actions = bindings_.tree->actions;
+    std::size_t bytes = kUpdate;
+    for (std::size_t i = 0; i < actions.size(); ++i) bytes += of(actions[i]) + of_target(paths[i]);
+    return bytes;
+  }
+
+ private:
+  // Without its target.
+  std::size_t of(const Action& action) const {
+    constexpr std::size_t kWrite = 19;
+    constexpr std::size_t kClear = 1;
+    switch (action.section) {
+      case Action::Section::Set:
+      case Action::Section::Add: return kWrite + of_operand(bindings_.node(action.value));
+      case Action::Section::Remove:
+      case Action::Section::Delete: return kClear;
+    }
+    return 0;
+  }
+
+  static std::size_t of_target(const Path& path) {
+    constexpr std::size_t kElement = 4;
+    std::size_t bytes = path.attribute.size();
+    for (const auto& element : path.elements) bytes += kElement + length_of(element);
+    return bytes;
+  }
+
+  // A path costs its names; the value that it leads to is free.
+  static std::size_t of_source(const Path& path) {
+    constexpr std::size_t kPath = 1;
+    constexpr std::size_t kElement = 14;
+    std::size_t bytes = kPath + kElement + path.attribute.size();
+    for (const auto& element : path.elements) bytes += kElement + length_of(element);
+    return bytes;
+  }
+
+  // In bytes: of a name, or of the digits of a position.
+  static std::size_t length_of(const Path::Element& element) {
+    if (const auto* name = std::get_if<std::string>(&element)) return name->size();
+    return std::to_string(std::get<std::uint32_t>(element)).size();
+  }
+
+  std::size_t of_operand(const Node& node) const {
+    if (node.op == Op::Value) return value::value_size_bytes(bindings_.value(node));
+    if (node.op == Op::Path) return of_source(bindings_.path(node));
+    std::size_t bytes = of_function(node.op);
+    for (const auto operand : bindings_.tree->operands(node)) bytes += of_operand(bindings_.node(operand));
+    return bytes;
+  }
+
+  static std::size_t of_function(Op op) {
+    switch (op) {
+      case Op::Plus: return 34;
+      case Op::Minus: return 37;
+      case Op::ListAppend: return 37;
+      case Op::IfNotExists: return 39;
+      default: break;
+    }
+    STATOR_ASSERT(false, "only operands stand where operands do");
+  }
+
+  const Bindings& bindings_;
+};
+
 }  // namespace
 
 Update::Update(std::shared_ptr<const Bindings> bindings, std::vector<Path> paths)
@@ -282,6 +351,8 @@ std::vector<std::string_view> Update::nested_attributes() const {
 std::span<const value::AttributeValue* const> Update::values() const { return bindings_->values; }
 std::span<const std::string> Update::placeholders() const { return bindings_->tree->values; }
 std::span<const std::string* const> Update::names() const { return bindings_->names; }
+
+std::size_t Update::charged_bytes() const { return Charge(*bindings_).of(*paths_); }
 
 Result<Item> Update::apply(const Item& old) const { return Application(*bindings_, *paths_, old, true).run(); }
 Result<Item> Update::create(const Item& key) const { return Application(*bindings_, *paths_, key, false).run(); }

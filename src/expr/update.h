@@ -37,6 +37,10 @@ class Update {
   // The top-level attributes that it reads or writes inside of, which a key attribute does not allow.
   std::vector<std::string_view> nested_attributes() const;
 
+  // What DynamoDB charges for the expression itself: the values that it writes with their names, and a fixed price for
+  // each action and function.  The service holds this, too, against the size of an item.
+  std::size_t charged_bytes() const;
+
   // The values that it writes, one for each place where one stands.
   std::span<const value::AttributeValue* const> values() const;
   // What they are called: ":v".

@@ -190,6 +190,37 @@ TEST(Update, NamesThePathsItTouches) {
   EXPECT_EQ(update->nested_attributes(), (std::vector<std::string_view>{"a", "h", "f"}));
 }
 
+TEST(Update, IsChargedForWhatItSays) {
+  struct Charge {
+    std::string_view text;
+    std::size_t bytes;
+  };
+  for (const auto& [text, bytes] : {
+           Charge{"SET a = :s", 3 + 19 + 1 + 1},
+           Charge{"SET a = :s, abc = :l", 3 + (19 + 1 + 1) + (19 + 3 + 5)},
+           Charge{"SET a[0] = :s", 3 + 19 + (1 + 4 + 1) + 1},
+           Charge{"SET a[10] = :s", 3 + 19 + (1 + 4 + 2) + 1},
+           Charge{"SET m.leaf = :s", 3 + 19 + (1 + 4 + 4) + 1},
+           // What is read is free, wherever it comes from.
+           Charge{"SET c = abc", 3 + 19 + 1 + (1 + 14 + 3)},
+           Charge{"SET c = m.z", 3 + 19 + 1 + (1 + 14 + 1 + 14 + 1)},
+           Charge{"SET c = l[10]", 3 + 19 + 1 + (1 + 14 + 1 + 14 + 2)},
+           Charge{"SET n = n + :1", 3 + 19 + 1 + 34 + (1 + 14 + 1) + 2},
+           Charge{"SET n = n - :1", 3 + 19 + 1 + 37 + (1 + 14 + 1) + 2},
+           Charge{"SET c = if_not_exists(c, :s)", 3 + 19 + 1 + 39 + (1 + 14 + 1) + 1},
+           Charge{"SET l = list_append(l, :l)", 3 + 19 + 1 + 37 + (1 + 14 + 1) + 5},
+           Charge{"ADD abc :1", 3 + 19 + 3 + 2},
+           Charge{"ADD ss :ab", 3 + 19 + 2 + 2},
+           Charge{"REMOVE abc", 3 + 1 + 3},
+           Charge{"REMOVE m.y, l[1]", 3 + (1 + 1 + 4 + 1) + (1 + 1 + 4 + 1)},
+           Charge{"DELETE ss :ab", 3 + 1 + 2},
+       }) {
+    const auto update = bound(text);
+    ASSERT_TRUE(update) << text;
+    EXPECT_EQ(update->charged_bytes(), bytes) << text;
+  }
+}
+
 TEST(Update, IsBuiltWithoutText) {
   TreeBuilder tree(Kind::Update);
   const NodeIndex name = tree.path({"name"});

@@ -1,59 +1,83 @@
 #include "stator/database.h"
 
-#include <condition_variable>
-#include <mutex>
-#include <optional>
+#include <cstddef>
 
+#include "stator/api/reply.h"
+#include "stator/base/mutex.h"
+#include "stator/base/wait_for_reply.h"
 #include "stator/library/instance.h"
 #include "stator/value/json.h"
 
 namespace stator {
 namespace {
 
-// Waits for a reply from another thread.
-class PendingReply {
+// The calls whose answers are still to come.  Thread-safe.
+class OpenCalls {
  public:
-  void set(api::Reply reply) {
-    const std::lock_guard lock(mutex_);
-    reply_ = std::move(reply);
-    ready_.notify_one();
+  struct Close {
+    void operator()(OpenCalls* calls) const { calls->close(); }
+  };
+  using Call = std::unique_ptr<OpenCalls, Close>;
+
+  // The call is over when the result is destroyed.
+  Call open() {
+    const MutexLock lock(mutex_);
+    ++open_;
+    return Call(this);
   }
-  api::Reply wait() {
-    std::unique_lock lock(mutex_);
-    ready_.wait(lock, [&] { return reply_.has_value(); });
-    return std::move(*reply_);
+  void wait_for_all() {
+    const MutexLock lock(mutex_);
+    while (open_ != 0) changed_.wait(mutex_);
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::optional<api::Reply> reply_;
+  void close() {
+    const MutexLock lock(mutex_);
+    --open_;
+    changed_.notify_all();  // with the lock: who waits may destroy this right after
+  }
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::size_t open_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace
 
 struct Database::State {
   std::unique_ptr<library::Instance> instance;
+  OpenCalls calls;
 };
 
-Database::Database(const DatabaseOptions& options) {
+Database::Database(const DatabaseOptions& options) : state_(std::make_unique<State>()) {
   auto instance = library::Instance::open({.data_folder = options.data_folder,
                                            .in_memory = options.in_memory,
                                            .relaxed_durability = options.relaxed_durability,
                                            .region = options.region});
   if (!instance) throw OpenError(instance.error().message);
-  state_ = std::make_unique<State>(State{std::move(*instance)});
+  state_->instance = std::move(*instance);
 }
 
-Database::~Database() = default;
+Database::~Database() { state_->calls.wait_for_all(); }
+
+Result<api::AnyAnswer, api::Fault> Database::run_and_wait(api::AnyRequest request) {
+  return wait_for_reply<Result<api::AnyAnswer, api::Fault>>(
+      [&](api::AnyReply reply) { state_->instance->service().run(std::move(request), std::move(reply)); });
+}
+
+void Database::run(api::AnyRequest request, api::AnyReply reply) {
+  auto until_answered = [call = state_->calls.open(), reply = std::move(reply)](auto answer) mutable {
+    reply(std::move(answer));
+  };
+  state_->instance->service().run(std::move(request), std::move(until_answered));
+}
 
 Database::Answer Database::call(std::string_view operation, std::string_view json) {
   std::string padded;
   padded.reserve(json.size() + value::kJsonPadding);
   padded = json;
-  PendingReply pending;
-  state_->instance->service().call(operation, padded, [&](api::Reply reply) { pending.set(std::move(reply)); });
-  auto reply = pending.wait();
+  auto reply = wait_for_reply<api::Reply>(
+      [&](api::ReplyCallback done) { state_->instance->service().call(operation, padded, std::move(done)); });
   if (auto* body = std::get_if<std::string>(&reply.outcome)) {
     return {.ok = true, .body = std::move(*body), .error_name = {}};
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "stator/base/article.h"
 #include "stator/model/row_keys.h"
 #include "stator/model/rows.h"
 #include "stator/model/types/type_rules.h"
@@ -105,7 +106,9 @@ class ChildKeys {
     if (is_known(name) || child_.owner == name) return true;
     if (std::find(identity_.begin(), identity_.end(), name) != identity_.end()) return true;
     const Attribute* attribute = child_.find_attribute(name);
-    return attribute != nullptr && (attribute->required || attribute->updated || attribute->generated != Generated::No);
+    if (attribute == nullptr) return false;
+    return attribute->required || attribute->updated || attribute->generated != Generated::No ||
+           (attribute->next && attribute->next->in_every_row());
   }
 
   // A sparse index may lack some.
@@ -148,8 +151,8 @@ class ChildSearch {
       if (keys.lead_through(index)) TRY(consider(&index, index.partition, index.sort));
     }
     if (!best_) {
-      return validation_error(fmt::format("no key leads from a {} to its rows of {} through {}", relation_.entity,
-                                          child_.name, relation_.name));
+      return validation_error(fmt::format("no key leads from {} to its rows of {} through {}",
+                                          with_article(relation_.entity), child_.name, relation_.name));
     }
     return std::move(*best_);
   }

@@ -33,8 +33,8 @@ struct JsonPlace {
 // Reads one JSON document front to back, from a text or from a source of pieces of UTF-8.
 //
 // What the caller skips is checked and not built.  Values are texts S, numbers N, arrays L, objects M, and null Null.
-// Strict; simdjson would turn numbers into doubles and 64-bit integers, and here every digit counts.  Confined to one
-// thread.
+// Strict.  Numbers keep every digit, which the parser of `value` would not: it has doubles and 64-bit integers.
+// Confined to one thread.
 //
 // Errors: Validation with the byte that is wrong; LimitExceeded, beyond kMostJsonValues; those of the source.  Problems
 // are added for names that are given twice, and for numbers and texts that no item can hold: their value is Null.

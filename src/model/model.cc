@@ -23,8 +23,11 @@ bool TableDesign::projects(const IndexDesign& index, std::string_view attribute)
   return std::find(index.included.begin(), index.included.end(), attribute) != index.included.end();
 }
 
+bool Next::in_every_row() const { return through != nullptr && !through->optional && !through->when; }
+
 bool Attribute::computed() const {
-  return internal || updated || generated != Generated::No || derived || count || sum || copy_of;
+  return internal || updated || generated != Generated::No || derived || count || sum || copy_of || last ||
+         is_numbered();
 }
 
 const KeyRule* Record::find_key(std::string_view attribute) const {
@@ -38,8 +41,9 @@ const Parent* Entity::find_parent(std::string_view relation) const { return by_n
 const Record* Entity::find_record(std::string_view record) const { return by_name(records, record); }
 
 bool Entity::drifts() const {
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [](const Attribute& one) { return one.count || one.sum || one.copy_of || one.drifts; }) ||
+  return std::any_of(
+             attributes.begin(), attributes.end(),
+             [](const Attribute& one) { return one.count || one.sum || one.copy_of || one.last || one.drifts; }) ||
          std::any_of(parents.begin(), parents.end(),
                      [](const Parent& parent) { return parent.on_delete == OnDelete::Clear; });
 }

@@ -112,7 +112,9 @@ struct Type {
   std::optional<value::Number> max;
   std::optional<value::Number> step;   // a number is a multiple of it
   std::optional<std::string> pattern;  // RE2, matched against the whole text
+  std::string form;                    // what `pattern` asks for, in words: the description of the attribute
   bool lower = false;                  // a text is kept in lower case
+  bool many_lines = false;             // String: tabs and line breaks are allowed
   std::optional<DayEnd> date;          // Timestamp: a date is taken, too, and stands for that end of its day
 };
 
@@ -141,12 +143,21 @@ struct CopyOf {
   const Attribute* from = nullptr;  // `attribute`
 };
 
-// Where an absent number comes from: the greatest in the order of `pattern`, plus `step`.
+// Where an absent number comes from: the greatest in the order of `pattern`, or the last one that a parent has given,
+// plus `step`.
 struct Next {
-  std::string pattern;
+  std::string pattern;   // empty: a parent gives it
+  std::string relation;  // one of this entity's parents
+  std::string counter;   // the parent's attribute with `last`
   std::int64_t step = 1;
+  bool distinct = false;  // no two rows of the order have the same number
   Position position;
-  const Pattern* order = nullptr;  // `pattern`
+  const Pattern* order = nullptr;   // `pattern`; null: a parent gives it
+  const Parent* through = nullptr;  // `relation`; null: it is of an order
+  const Attribute* last = nullptr;  // `counter`; null: it is of an order
+
+  // Whether every row has such a number, because it has the parent that gives it.
+  bool in_every_row() const;
 };
 
 struct Attribute {
@@ -168,9 +179,12 @@ struct Attribute {
   std::optional<Sum> sum;
   std::optional<CopyOf> copy_of;
   std::optional<Next> next;
+  bool last = false;  // the last number that was given to a child whose `next` names it; it only grows
   Position position;
 
-  // Nobody's request may set it: it is generated, derived, counted, copied, internal...
+  // Whether a parent gives it, and neither requests nor actions can set it.
+  bool is_numbered() const { return next && !next->relation.empty(); }
+  // Nobody's request may set it: it is generated, derived, counted, copied, numbered by a parent, internal...
   bool computed() const;
 };
 
@@ -232,7 +246,9 @@ struct Parent {
 struct Unique {
   std::vector<std::string> attributes;  // the values; a row that lacks one of them claims nothing
   std::vector<std::string> within;      // the scope; empty: the whole table
-  bool fold = false;                    // without regard to case and diacritics
+  // How values are compared: as they are (Escaped), without regard to case and diacritics (Sortable), and also with the
+  // letters that people type for others (Alphabetical).
+  Transform compared = Transform::Escaped;
   Position position;
 };
 
@@ -286,6 +302,7 @@ struct Entity {
   bool versioned = true;
   bool append_only = false;  // no update and no delete, a cascade aside
   std::optional<SoftDelete> soft_delete;
+  std::optional<std::string> unfinished;  // the attribute that is true while the entity is written in several steps
   Position position;
 
   const Attribute* find_attribute(std::string_view name) const;
@@ -365,7 +382,8 @@ struct Pattern {
   std::vector<Join> joins;
   const Entity* within = nullptr;  // that the parameters name; it must be visible to the caller, or 404; null: nothing
   Access access;
-  bool single = false;  // one row or 404, instead of a list
+  bool own_access = false;  // the file has it; otherwise it follows from what is returned
+  bool single = false;      // one row or 404, instead of a list
   bool consistent = false;
   unsigned default_limit = 50;
   unsigned max_limit = 100;
@@ -421,6 +439,7 @@ struct Action {
   std::optional<std::string> result;  // the step whose entity is served; none: 204
   const Entity* within = nullptr;     // as of a pattern
   Access access;
+  bool own_access = false;  // the file has it; otherwise it follows from the steps
   Position position;
 };
 

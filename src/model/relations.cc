@@ -29,6 +29,22 @@ bool cascades(const Model& model, const Entity& child, const Parent& relation, u
   return relation.on_delete == OnDelete::Cascade || can_go_despite(model, child, relation, depth);
 }
 
+bool never_recreated(const TableDesign& table, const Entity& entity, unsigned depth) {
+  if (depth > kMostGenerations) return false;
+  const auto identity = entity.identity(table);
+  const auto is_in_name = [&](const auto& pair) {
+    return std::find(identity.begin(), identity.end(), pair.second) != identity.end();
+  };
+  return std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
+    const auto* attribute = entity.find_attribute(name);
+    if (attribute == nullptr) return false;
+    if (attribute->generated != Generated::No) return true;
+    const auto* giver = attribute->next ? attribute->next->through : nullptr;
+    return giver != nullptr && std::all_of(giver->by.begin(), giver->by.end(), is_in_name) &&
+           never_recreated(table, *giver->to, depth + 1);
+  });
+}
+
 }  // namespace
 
 bool can_go_despite(const Model& model, const Entity& child, const Parent& relation) {
@@ -39,13 +55,7 @@ bool cascades(const Model& model, const Entity& child, const Parent& relation) {
   return cascades(model, child, relation, 0);
 }
 
-bool never_recreated(const TableDesign& table, const Entity& entity) {
-  const auto identity = entity.identity(table);
-  return std::any_of(identity.begin(), identity.end(), [&](const std::string& name) {
-    const auto* attribute = entity.find_attribute(name);
-    return attribute != nullptr && attribute->generated != Generated::No;
-  });
-}
+bool never_recreated(const TableDesign& table, const Entity& entity) { return never_recreated(table, entity, 0); }
 
 bool can_precede(const Model& model, const Parent& relation) {
   if (!relation.must_exist) return true;

@@ -5,7 +5,8 @@
 // What follows from the relations of entities to their parents.
 namespace stator::model {
 
-// Whether part of its name is generated, so that no second entity ever has the same name.
+// Whether no second entity ever has the same name: part of it is generated, or is a number of a parent of which that is
+// true.
 bool never_recreated(const TableDesign& table, const Entity& entity);
 
 // Whether children can exist before their parent: it need not exist, or a former parent of the same name has left them.

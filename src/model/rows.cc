@@ -280,8 +280,7 @@ Result<std::vector<Reservation>> reservations_of(const Model& model, const Entit
   std::vector<Reservation> reservations;
   for (const auto& rule : entity.uniques) {
     const auto scope = TRY(reserved_values(rule.within, Transform::Escaped, attributes));
-    const auto values =
-        TRY(reserved_values(rule.attributes, rule.fold ? Transform::Sortable : Transform::Escaped, attributes));
+    const auto values = TRY(reserved_values(rule.attributes, rule.compared, attributes));
     if (!scope || !values) continue;
     const auto& table = model.table;
     const std::string partition =

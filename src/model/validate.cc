@@ -52,6 +52,13 @@ std::string counted(const Number& count, std::string_view what) {
   return fmt::format("{} {}{}", count.to_string(), what, count == Number::from_int(1) ? "" : "s");
 }
 
+// What is told of a text that does not match its pattern: the words of the model, since few people read expressions.
+std::string wrong_form(const Type& type) {
+  std::string_view form = type.form;
+  while (form.ends_with('.')) form.remove_suffix(1);
+  return form.empty() ? "is not in the expected form" : fmt::format("is not in the expected form ({})", form);
+}
+
 // One value and what is in it.
 class Check {
  public:
@@ -104,9 +111,19 @@ class Check {
       if (!lower) return add(name, lower.error().message);
       text = std::move(*lower);
     }
+    characters(type, name, text);
     size(type, name, value::count_code_points(text), "character");
-    if (type.pattern && !matches(*type.pattern, text)) add(name, "does not match the pattern " + *type.pattern);
+    if (type.pattern && !matches(*type.pattern, text)) add(name, wrong_form(type));
     if (text != *value.as_string()) value = AttributeValue(std::move(text));
+  }
+
+  // What nobody can see or type does not belong into a text.
+  void characters(const Type& type, const std::string& name, std::string_view text) {
+    if (const auto found = find_control(text, type.many_lines)) {
+      if (is_line_break(*found)) return add(name, "must be one line");
+      return add(name, fmt::format("has the control character U+{:04X}", static_cast<std::uint32_t>(*found)));
+    }
+    if (!text.empty() && is_blank(text)) add(name, "must not be blank");
   }
 
   static std::optional<Moment> moment_of(const Type& type, std::string_view text) {

@@ -77,12 +77,37 @@ TEST(CheckValue, CountsCodePointsOfTexts) {
   EXPECT_EQ(checked(type, number("1")), "x must be a text");
 }
 
+TEST(CheckValue, WantsTextsThatCanBeSeen) {
+  using namespace std::string_view_literals;
+  const Type name = bounded(Kind::String, "1", "20");
+  EXPECT_EQ(checked(name, text(" \u3000\u200B")), "x must not be blank");
+  EXPECT_EQ(checked(name, text("")), "x must have at least 1 character");
+  EXPECT_EQ(checked(type_of(Kind::String), text("")), R"("")");
+  EXPECT_EQ(checked(name, text("a\0"sv)), "x has the control character U+0000");
+  EXPECT_EQ(checked(name, text("a\tb")), "x has the control character U+0009");
+  EXPECT_EQ(checked(name, text("a\u009Bb")), "x has the control character U+009B");
+  EXPECT_EQ(checked(name, text("two\nlines")), "x must be one line");
+  EXPECT_EQ(checked(of(Kind::List, name), AttributeValue(value::List{text("a"), text("\x7F")})),
+            "x[1] has the control character U+007F");
+  EXPECT_EQ(checked(type_of(Kind::Email), text("a\u0085@example.com")), "x has the control character U+0085");
+}
+
+TEST(CheckValue, TakesTabsAndLineBreaksInTextsOfManyLines) {
+  Type type = type_of(Kind::String);
+  type.many_lines = true;
+  EXPECT_EQ(checked(type, text("two\r\n\tlines\u2028")), "\"two\\r\\n\\tlines\u2028\"");
+  EXPECT_EQ(checked(type, text("a\vb")), "x has the control character U+000B");
+  EXPECT_EQ(checked(type, text("\n \n")), "x must not be blank");
+}
+
 TEST(CheckValue, MatchesPatternsAgainstTheWholeText) {
   Type type = type_of(Kind::String);
   type.pattern = "[A-Z]{2}";
   EXPECT_EQ(checked(type, text("CH")), R"("CH")");
-  EXPECT_EQ(checked(type, text("CHE")), "x does not match the pattern [A-Z]{2}");
-  EXPECT_EQ(checked(type, text("ch")), "x does not match the pattern [A-Z]{2}");
+  EXPECT_EQ(checked(type, text("CHE")), "x is not in the expected form");
+  type.form = "Two capital letters.";
+  EXPECT_EQ(checked(type, text("CHE")), "x is not in the expected form (Two capital letters)");
+  EXPECT_EQ(checked(type, text("ch")), "x is not in the expected form (Two capital letters)");
 }
 
 TEST(CheckValue, BoundsNumbers) {
@@ -139,6 +164,12 @@ TEST(CheckValue, SaysWhatATextShouldLookLike) {
   status.values = {"SHELF", "READING", "READ"};
   EXPECT_EQ(checked(status, text("READ")), R"("READ")");
   EXPECT_EQ(checked(status, text("read")), "x must be one of SHELF, READING, READ");
+}
+
+TEST(CheckValue, NamesAFewOfManyValues) {
+  Type country = type_of(Kind::Enum);
+  for (char c = 'A'; c <= 'Z'; ++c) country.values.push_back(std::string("C") + c);
+  EXPECT_EQ(checked(country, text("X")), "x must be one of CA, CB, CC, CD, CE, CF, CG, CH, CI, CJ and 16 other values");
 }
 
 TEST(CheckValue, ChecksBooleansAndBinary) {

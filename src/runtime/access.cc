@@ -79,8 +79,7 @@ Result<Draft*, Problem> find_row(Transaction& transaction, const Model& model, c
   auto* draft = TRY(std::move(loaded));
   if (draft == nullptr) return nullptr;
   const auto presence = TRY(transaction.presence(*draft));
-  const bool found = presence == Presence::There || (include_deleted && presence == Presence::Deleted);
-  return found ? draft : nullptr;
+  return presence.there() || (include_deleted && !presence.gone) ? draft : nullptr;
 }
 
 // Whether the caller may read it.  What the condition of a public row says of copies goes by what they are copies of: a
@@ -119,32 +118,71 @@ bool is_meant(const Grant& grant, const Item& gives, const Item& asked, const It
          });
 }
 
-// The row that a pointer of the caller's leads to; null when there is none.
+// The pointer of a grant, and what it gives.
+struct Pointer {
+  const Draft* draft = nullptr;
+  Item gives;
+};
+
+// The caller's pointer when these attributes are asked for.  With `include_deleted` it may be hidden, because what it
+// belongs to is deleted; it is not deleted itself.
+Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, const Model& model, const Grant& grant,
+                                                     const Item& asked, const Caller& caller, bool include_deleted) {
+  if (!caller.subject) return std::optional<Pointer>();
+  Item naming;
+  for (const auto& [theirs, ours] : grant.key) {
+    if (ours == "me") {
+      naming.set(theirs, AttributeValue::string(*caller.subject));
+    } else if (const auto* content = asked.find(ours)) {
+      naming.set(theirs, *content);
+    }
+  }
+  const auto* found = TRY(find_row(transaction, model, *grant.pointer, naming, include_deleted));
+  if (found == nullptr || !is_live(*grant.pointer, *found->after)) return std::optional<Pointer>();
+  Pointer pointer{.draft = found, .gives = {}};
+  for (const auto& [ours, theirs] : grant.gives) {
+    if (const auto* content = found->after->find(theirs)) pointer.gives.set(ours, *content);
+  }
+  return std::optional(std::move(pointer));
+}
+
+// The row that a pointer of the caller's leads to; null when there is none.  A pointer may be hidden by the deletion
+// that hides the row, such as that of a tenant to which both belong, and by no other.
 Result<Draft*, Problem> find_through(Transaction& transaction, const Model& model, const Entity& entity,
                                      const Grant& grant, const Item& naming, const Caller& caller,
                                      bool include_deleted) {
-  const auto gives = TRY(look_up(transaction, model, grant, naming, caller));
-  if (!gives) return nullptr;
+  const auto pointer = TRY(find_pointer(transaction, model, grant, naming, caller, include_deleted));
+  if (!pointer) return nullptr;
   auto theirs = naming;
-  for (const auto& [attribute, content] : *gives) theirs.set(attribute, content);
+  for (const auto& [attribute, content] : pointer->gives) theirs.set(attribute, content);
   auto* draft = TRY(find_row(transaction, model, entity, theirs, include_deleted));
-  return draft != nullptr && is_meant(grant, *gives, naming, *draft->after) ? draft : nullptr;
+  if (draft == nullptr || !is_meant(grant, pointer->gives, naming, *draft->after)) return nullptr;
+  const auto hides_pointer = TRY(transaction.presence(*pointer->draft)).deleted;
+  const auto hides_row = TRY(transaction.presence(*draft)).deleted;
+  return std::ranges::includes(hides_row, hides_pointer) ? draft : nullptr;
 }
 
-// What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in
-// another way, because it is public or through another grant, may have a pointer as well.
-Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Model& model, const Visible& seen,
-                                                 const Item& naming, const model::Access& access, const Caller& caller,
-                                                 bool include_deleted) {
-  const auto& entity = *seen.draft->entity;
-  if (TRY(lets_in(access, entity, *seen.draft->after, caller))) return std::optional(seen);
-  if (seen.grant != nullptr && contains(access.grants, seen.grant->name)) return std::optional(seen);
+// Whether the caller may delete what is deleted already, and so restore and purge it.
+Result<bool, Problem> may_remove(Transaction& transaction, const Model& model, const Draft& deleted,
+                                 const Caller& caller) {
+  const auto& access = deleted.entity->remove;
+  if (TRY(lets_in(access, *deleted.entity, *deleted.after, caller))) return true;
   for (const auto& name : access.grants) {
     const auto& grant = *model.find_grant(name);
-    const auto* found = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
-    if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = &grant});
+    if (TRY(find_through(transaction, model, *deleted.entity, grant, *deleted.after, caller, true)) == &deleted) {
+      return true;
+    }
   }
-  return std::optional<Visible>();
+  return false;
+}
+
+// What is deleted is there only for those who may delete it, and so is what belongs to it.
+Result<bool, Problem> may_look_behind(Transaction& transaction, const Model& model, const Draft& draft,
+                                      const Caller& caller) {
+  for (const auto* deleted : TRY(transaction.presence(draft)).deleted) {
+    if (!TRY(may_remove(transaction, model, *deleted, caller))) return false;
+  }
+  return true;
 }
 
 Problem not_admitted(const Caller& caller) { return caller.subject ? forbidden() : unauthenticated(); }
@@ -176,65 +214,73 @@ std::optional<Problem> shut_out(const model::Access& access, const Caller& calle
 
 Result<std::optional<Item>, Problem> look_up(Transaction& transaction, const Model& model, const Grant& grant,
                                              const Item& asked, const Caller& caller) {
-  if (!caller.subject) return std::optional<Item>();
-  const auto& pointer = *grant.pointer;
-  Item naming;
-  for (const auto& [theirs, ours] : grant.key) {
-    if (ours == "me") {
-      naming.set(theirs, AttributeValue::string(*caller.subject));
-    } else if (const auto* content = asked.find(ours)) {
-      naming.set(theirs, *content);
-    }
-  }
-  const auto* found = TRY(find_row(transaction, model, pointer, naming, false));
-  if (found == nullptr) return std::optional<Item>();
-  Item gives;
-  for (const auto& [ours, theirs] : grant.gives) {
-    if (const auto* content = found->after->find(theirs)) gives.set(ours, *content);
-  }
-  return std::optional(std::move(gives));
+  auto pointer = TRY(find_pointer(transaction, model, grant, asked, caller, false));
+  return pointer ? std::optional(std::move(pointer->gives)) : std::nullopt;
 }
 
 Result<Visible, Problem> find_visible(Transaction& transaction, const Model& model, const Entity& entity,
                                       const Item& naming, const Caller& caller, bool include_deleted) {
   const auto own = with_default_owner(entity, naming, caller);
+  // Who may delete it sees it once it is deleted, whoever may read it otherwise.
+  const auto is_deleted = [&](const Draft& found) { return !is_live(entity, *found.after); };
   auto* draft = TRY(find_row(transaction, model, entity, own, include_deleted));
-  // What is deleted is there only for those who may delete it, and so restore it.
-  const auto shows = [&](const Draft& found, const Grant* grant) -> Result<bool, Problem> {
-    if (!include_deleted || TRY(transaction.is_present(found))) return true;
-    if (grant != nullptr && contains(entity.remove.grants, grant->name)) return true;
-    return lets_in(entity.remove, entity, *found.after, caller);
-  };
-  if (draft != nullptr && TRY(may_read(transaction, model, entity, *draft->after, caller)) &&
-      TRY(shows(*draft, nullptr))) {
-    return Visible{.draft = draft, .grant = nullptr};
+  if (draft != nullptr) {
+    const auto& row = *draft->after;
+    const bool lets = is_deleted(*draft) ? TRY(lets_in(entity.remove, entity, row, caller))
+                                         : TRY(may_read(transaction, model, entity, row, caller));
+    if (lets && TRY(may_look_behind(transaction, model, *draft, caller))) {
+      return Visible{.draft = draft, .grant = nullptr};
+    }
   }
-  for (const auto& name : entity.read.grants) {
+  auto grants = entity.read.grants;
+  if (include_deleted) grants.insert(grants.end(), entity.remove.grants.begin(), entity.remove.grants.end());
+  for (const auto& name : grants) {
     const auto& grant = *model.find_grant(name);
     auto* shared = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
-    if (shared != nullptr && TRY(shows(*shared, &grant))) return Visible{.draft = shared, .grant = &grant};
+    if (shared == nullptr || (!is_deleted(*shared) && !contains(entity.read.grants, name))) continue;
+    if (TRY(may_look_behind(transaction, model, *shared, caller))) return Visible{.draft = shared, .grant = &grant};
   }
   const bool would_help = !entity.read.anyone && !caller.subject && !caller.system && !entity.read.anyone_when;
   if (would_help) return unauthenticated();
-  return not_found(entity.name);
+  const bool of_others = entity.owner && own.find(*entity.owner) != nullptr && !owns(entity, own, caller);
+  return of_others ? not_found(entity.name) : no_such(model, entity);
+}
+
+Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Model& model, const Visible& seen,
+                                                 const Item& naming, const model::Access& access, const Caller& caller,
+                                                 bool include_deleted) {
+  const auto& entity = *seen.draft->entity;
+  if (TRY(lets_in(access, entity, *seen.draft->after, caller))) return std::optional(seen);
+  if (seen.grant != nullptr && contains(access.grants, seen.grant->name)) return std::optional(seen);
+  for (const auto& name : access.grants) {
+    const auto& grant = *model.find_grant(name);
+    const auto* found = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
+    if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = &grant});
+  }
+  return std::optional<Visible>();
 }
 
 Result<Visible, Problem> find_for(Transaction& transaction, const Model& model, const Entity& entity,
                                   const Item& naming, const model::Access& access, const Caller& caller,
                                   bool include_deleted) {
   auto found = find_visible(transaction, model, entity, naming, caller, include_deleted);
-  if (!found) {
-    // Something that one may change without being able to see it.
-    const auto own = with_default_owner(entity, naming, caller);
-    auto* draft = TRY(find_row(transaction, model, entity, own, include_deleted));
-    if (draft != nullptr && TRY(lets_in(access, entity, *draft->after, caller))) {
-      return Visible{.draft = draft, .grant = nullptr};
-    }
-    return found;
+  if (found) {
+    const auto let_in = TRY(admitted(transaction, model, *found, naming, access, caller, include_deleted));
+    if (!let_in) return not_admitted(caller);
+    return *let_in;
   }
-  const auto let_in = TRY(admitted(transaction, model, *found, naming, access, caller, include_deleted));
-  if (!let_in) return not_admitted(caller);
-  return *let_in;
+  // Something that one may change without being able to see it.
+  const auto own = with_default_owner(entity, naming, caller);
+  auto* draft = TRY(find_row(transaction, model, entity, own, false));
+  if (draft != nullptr && TRY(lets_in(access, entity, *draft->after, caller))) {
+    return Visible{.draft = draft, .grant = nullptr};
+  }
+  for (const auto& name : access.grants) {
+    const auto& grant = *model.find_grant(name);
+    auto* shared = TRY(find_through(transaction, model, entity, grant, naming, caller, false));
+    if (shared != nullptr) return Visible{.draft = shared, .grant = &grant};
+  }
+  return found;
 }
 
 Result<Visible, Problem> find_within(Transaction& transaction, const Model& model, const model::Action& action,
@@ -265,11 +311,25 @@ Result<void, Problem> check_place(const Entity& entity, const Item& key, const I
   return {};
 }
 
+namespace {
+
+Result<bool, Problem> is_in_unfinished(Transaction& transaction, const Model& model, const RelationRules& rules,
+                                       const Draft& draft) {
+  const auto key = TRY(checked(model::parent_key(model, *draft.entity, *rules.relation, *draft.after)));
+  const auto* parent = key ? TRY(transaction.load_key(*rules.parent, *key)) : nullptr;
+  return parent != nullptr && parent->after && !is_finished(*rules.parent, *parent->after);
+}
+
+}  // namespace
+
 Result<void, Problem> check_parents(Transaction& transaction, const Context& context, const Draft& draft,
                                     const Caller& caller) {
   const auto& entity = *draft.entity;
   for (const auto& rules : context.rules.of(entity).relations) {
     const auto& parent = *rules.parent;
+    if (parent.unfinished && TRY(is_in_unfinished(transaction, *context.model, rules, draft))) {
+      return transaction.missing_parent(entity, rules);
+    }
     if (lets_in(parent.read, caller) || (!rules.relation->must_exist && rules.copies.empty())) continue;
     Item naming;
     for (const auto& [theirs, ours] : rules.relation->by) {
@@ -286,9 +346,9 @@ Result<void, Problem> check_parents(Transaction& transaction, const Context& con
     const auto found = find_visible(transaction, *context.model, parent, naming, caller, false);
     if (found.ok()) continue;
     if (found.error().kind != ProblemKind::NotFound) return found.error();
-    if (rules.relation->must_exist) return missing_parent(rules);
+    if (rules.relation->must_exist) return transaction.missing_parent(entity, rules);
     // A parent that need not be there gives nothing away as long as it really is not there.
-    if (TRY(transaction.load(parent, naming)) != nullptr) return missing_parent(rules);
+    if (TRY(transaction.load(parent, naming)) != nullptr) return transaction.missing_parent(entity, rules);
   }
   return {};
 }

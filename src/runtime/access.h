@@ -32,9 +32,17 @@ Result<std::optional<value::Item>, Problem> look_up(Transaction& transaction, co
                                                     const Caller& caller);
 
 // The entity that the attributes name, the caller being its owner unless they say otherwise; through a grant when there
-// is no such row of the caller's.  Problems: NotFound, Unauthenticated.
+// is no such row of the caller's.  With `include_deleted`, what is deleted is there for those who may delete it, and
+// what belongs to it for those who may read that and delete it.  Problems: NotFound, Unauthenticated.
 Result<Visible, Problem> find_visible(Transaction& transaction, const model::Model& model, const model::Entity& entity,
                                       const value::Item& naming, const Caller& caller, bool include_deleted);
+
+// What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in
+// another way, because it is public or through another grant, may have a pointer as well.  `naming` found it.
+Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const model::Model& model,
+                                                 const Visible& seen, const value::Item& naming,
+                                                 const model::Access& access, const Caller& caller,
+                                                 bool include_deleted);
 
 // The same for somebody who wants to do what `access` guards.  Problems: Forbidden, too.
 Result<Visible, Problem> find_for(Transaction& transaction, const model::Model& model, const model::Entity& entity,

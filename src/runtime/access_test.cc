@@ -115,12 +115,14 @@ entities:
     owner: authorId
     access: { read: [owner, { public: "isPublic = true" }], write: owner }
     soft_delete: { attribute: isDeleted }
+    unfinished: isBeingMade
     keys: { PK: "post#{postId}", SK: "post" }
     attributes:
       authorId: string
       postId: { type: string, required: true }
       isPublic: { type: boolean, default: true }
       isDeleted: { type: boolean, internal: true }
+      isBeingMade: boolean
   REMARK:
     path: /posts/{postId}/remarks/{remarkId}
     owner: authorId
@@ -142,6 +144,10 @@ actions:
         as: remark
         set: { postId: ":postId", remarkId: ":remarkId" }
     result: remark
+patterns:
+  post_and_remarks:
+    query: { PK: "post#{postId}" }
+    returns: [POST, REMARK]
 )yaml";
 
 class PostsTest : public ::testing::Test {
@@ -164,6 +170,30 @@ TEST_F(PostsTest, WhatIsDeletedIsShownOnlyToThoseWhoMayRestoreIt) {
     EXPECT_EQ(told(world.get(name, key, bob, true)), "404 NotFound") << name;
     EXPECT_EQ(told(world.get(name, key, nobody(), true)), "404 NotFound") << name;
   }
+}
+
+TEST_F(PostsTest, WhatIsUnfinishedIsNotThereForAnybody) {
+  const auto set_unfinished = [&](bool unfinished) {
+    return world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+      auto* draft = TRY(transaction.load(*world.model().find_entity("POST"), post));
+      return transaction.change(*draft, changes({{"isBeingMade", boolean(unfinished)}}), Source::Model);
+    });
+  };
+  ASSERT_EQ(told(set_unfinished(true)), "ok");
+  for (const bool include_deleted : {false, true}) {
+    EXPECT_EQ(told(world.get("POST", post, alice, include_deleted)), "404 NotFound");
+    EXPECT_EQ(told(world.get("REMARK", remark, alice, include_deleted)), "404 NotFound");
+  }
+  EXPECT_EQ(told(world.update("POST", post, changes({{"isPublic", boolean(false)}}), alice)), "404 NotFound");
+  EXPECT_EQ(told(world.remove("POST", post, alice)), "404 NotFound");
+  const Item another{{"postId", text("p")}, {"remarkId", text("s")}};
+  EXPECT_EQ(told(world.create("REMARK", another, alice)), "404 NotFound; postId names no POST");
+  EXPECT_EQ(told(world.perform("remark", another, alice)), "404 NotFound");
+  const auto listed = world.run("post_and_remarks", post, alice);
+  ASSERT_EQ(told(listed), "ok");
+  for (const auto& object : listed->objects) EXPECT_EQ(object.entity->name, "REMARK");
+  ASSERT_EQ(told(set_unfinished(false)), "ok");
+  EXPECT_EQ(told(world.get("REMARK", remark, bob)), "ok");
 }
 
 TEST_F(PostsTest, ACopyThatIsBehindShowsNothing) {
@@ -200,6 +230,130 @@ TEST(PublicByAttributes, RowsArePublicWhileTheirConditionHolds) {
   EXPECT_EQ(world.run("by_curator", curator, nobody())->objects.size(), 1U);
   EXPECT_EQ(told(world.update("LIST", key, changes({{"isPublic", boolean(false)}}), bob)), "403 Forbidden");
   EXPECT_EQ(told(world.update("LIST", key, changes({{"isPublic", boolean(false)}}), nobody())), "401 Unauthenticated");
+}
+
+// ------------------------------------------------------------------------------------------ rights on what is deleted
+
+// Members see a tenant and what it has; admins delete it.  Both are rows of the tenant, and hidden with it.
+constexpr std::string_view kTenants = R"yaml(
+model: tenants
+table: { name: Tenants, key: [PK, SK] }
+entities:
+  TENANT:
+    path: /tenants/{tenant}
+    owner: founder
+    access: { create: signed-in, read: member, delete: admin }
+    soft_delete: { attribute: gone }
+    keys: { PK: "tenant#{tenant}", SK: "tenant" }
+    attributes: { tenant: string, founder: string, gone: boolean }
+  MEMBER:
+    parents: { tenant: { entity: TENANT, on_delete: cascade } }
+    keys: { PK: "tenant#{tenant}", SK: "member#{who}" }
+    attributes: { tenant: string, who: string, founder: { copy_of: tenant.founder } }
+  ADMIN:
+    soft_delete: { attribute: left }
+    parents: { tenant: { entity: TENANT, on_delete: cascade } }
+    keys: { PK: "tenant#{tenant}", SK: "admin#{who}" }
+    attributes: { tenant: string, who: string, founder: { copy_of: tenant.founder }, left: boolean }
+  PROJECT:
+    path: /tenants/{tenant}/projects/{project}
+    owner: founder
+    access: { create: signed-in, read: member }
+    parents: { tenant: { entity: TENANT, on_delete: cascade } }
+    keys: { PK: "tenant#{tenant}", SK: "project#{project}" }
+    attributes: { tenant: string, project: string, founder: { copy_of: tenant.founder } }
+grants:
+  member: { pointer: MEMBER, key: { who: me, tenant: tenant }, gives: { founder: founder } }
+  admin: { pointer: ADMIN, key: { who: me, tenant: tenant }, gives: { founder: founder } }
+patterns:
+  projects:
+    get: /tenants/{tenant}/projects
+    within: TENANT
+    query: { PK: "tenant#{tenant}", SK: { begins_with: "project#" } }
+    returns: PROJECT
+  files:
+    get: /tenants/{tenant}/files
+    within: TENANT
+    access: admin
+    query: { PK: "tenant#{tenant}", SK: { begins_with: "project#" } }
+    returns: PROJECT
+)yaml";
+
+class TenantsTest : public ::testing::Test {
+ protected:
+  TenantsTest() {
+    world.made("TENANT", tenant, user("fay"));
+    for (const auto* who : {"ann", "bob"}) join("MEMBER", who);
+    for (const auto* who : {"ann", "carl"}) join("ADMIN", who);
+    world.made("PROJECT", project, the_system());
+  }
+  void join(std::string_view pointer, std::string_view who) {
+    world.made(pointer, {{"tenant", text("t")}, {"who", text(who)}}, the_system());
+  }
+  std::string restore(const Caller& caller) {
+    return told(world.repository().restore(world.entity("TENANT"), tenant, caller));
+  }
+  std::string purge(const Caller& caller) {
+    return told(world.repository().purge(world.entity("TENANT"), tenant, caller));
+  }
+
+  World world{kTenants};
+  const Item tenant{{"tenant", text("t")}}, project{{"tenant", text("t")}, {"project", text("p")}};
+  const Caller ann = user("ann"), bob = user("bob"), carl = user("carl"), eve = user("eve");
+};
+
+TEST_F(TenantsTest, WhoMayDeleteMaySeeAndRestoreWhatIsDeleted) {
+  ASSERT_EQ(told(world.remove("TENANT", tenant, ann)), "ok");
+  EXPECT_EQ(told(world.get("TENANT", tenant, ann)), "404 NotFound");
+  EXPECT_EQ(told(world.get("TENANT", tenant, ann, true)), "ok");
+  EXPECT_EQ(restore(ann), "ok");
+  EXPECT_EQ(told(world.get("TENANT", tenant, bob)), "ok") << "members are back with their tenant";
+}
+
+TEST_F(TenantsTest, WhoMayDeleteMayPurgeWhatIsDeleted) {
+  ASSERT_EQ(told(world.remove("TENANT", tenant, ann)), "ok");
+  EXPECT_EQ(purge(ann), "ok");
+  EXPECT_EQ(restore(ann), "404 NotFound");
+}
+
+TEST_F(TenantsTest, WhoMayDeleteAndNotReadSeesItOnceItIsDeleted) {
+  EXPECT_EQ(told(world.get("TENANT", tenant, carl)), "404 NotFound");
+  ASSERT_EQ(told(world.remove("TENANT", tenant, carl)), "ok");
+  EXPECT_EQ(told(world.get("TENANT", tenant, carl, true)), "ok");
+  EXPECT_EQ(told(world.get("PROJECT", project, carl, true)), "404 NotFound") << "projects are for members";
+  EXPECT_EQ(restore(carl), "ok");
+}
+
+TEST_F(TenantsTest, WhatIsDeletedIsNotThereForOthers) {
+  ASSERT_EQ(told(world.remove("TENANT", tenant, ann)), "ok");
+  for (const auto& caller : {bob, eve}) {
+    EXPECT_EQ(told(world.get("TENANT", tenant, caller, true)), "404 NotFound") << *caller.subject;
+    EXPECT_EQ(told(world.get("PROJECT", project, caller, true)), "404 NotFound") << *caller.subject;
+    EXPECT_EQ(restore(caller), "404 NotFound") << *caller.subject;
+    EXPECT_EQ(purge(caller), "404 NotFound") << *caller.subject;
+  }
+}
+
+TEST_F(TenantsTest, WhatBelongsToItIsThereForThoseWhoMayReadItAndDeleteTheTenant) {
+  ASSERT_EQ(told(world.remove("TENANT", tenant, ann)), "ok");
+  EXPECT_EQ(told(world.get("PROJECT", project, ann)), "404 NotFound");
+  EXPECT_EQ(told(world.get("PROJECT", project, ann, true)), "ok");
+  const PageRequest deleted{.limit = {}, .start = {}, .include_deleted = true};
+  EXPECT_EQ(world.run("projects", tenant, ann, deleted)->objects.size(), 1U);
+  EXPECT_EQ(told(world.run("projects", tenant, bob, deleted)), "404 NotFound");
+}
+
+TEST_F(TenantsTest, APointerThatIsDeletedItselfGivesNothing) {
+  ASSERT_EQ(told(world.remove("ADMIN", {{"tenant", text("t")}, {"who", text("ann")}}, the_system())), "ok");
+  EXPECT_EQ(told(world.remove("TENANT", tenant, ann)), "403 Forbidden");
+  ASSERT_EQ(told(world.remove("TENANT", tenant, carl)), "ok");
+  EXPECT_EQ(told(world.get("TENANT", tenant, ann, true)), "404 NotFound");
+  EXPECT_EQ(restore(ann), "404 NotFound");
+}
+
+TEST_F(TenantsTest, APatternIsForThoseWhoHaveAGrantThatItNames) {
+  EXPECT_EQ(world.run("files", tenant, ann)->objects.size(), 1U) << "seen as a member, let in as an admin";
+  EXPECT_EQ(told(world.run("files", tenant, bob)), "403 Forbidden");
 }
 
 // ------------------------------------------------------------------------------------------- parents, joins and owners

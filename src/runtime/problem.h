@@ -57,6 +57,13 @@ inline Problem version_mismatch(std::string message = "it is in another version 
   return {ProblemKind::PreconditionFailed, "VersionMismatch", std::move(message), {}};
 }
 
+// Of an entity that cannot be created until what belonged to a former one of its name is removed.
+inline constexpr std::string_view kStillGoing = "StillGoing";
+inline Problem still_going(const std::string& entity) {
+  return conflict(std::string(kStillGoing),
+                  "what belonged to the former " + entity + " is still being removed; try again");
+}
+
 inline constexpr std::string_view kFull = "Full";  // of numbers that go on from the last one
 inline constexpr std::string_view kContention = "Contention";
 inline Problem contention() { return conflict(std::string(kContention), "others keep changing the same rows"); }

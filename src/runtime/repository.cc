@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stator/model/body_shape.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/problem.h"
@@ -57,11 +58,35 @@ Result<Visible, Problem> find_at(Transaction& transaction, const Context& contex
   return found;
 }
 
+// What to tell somebody who creates an entity at a place in the path that belongs to somebody else.
+Problem not_their_place(Transaction& transaction, const Context& context, const Entity& entity, const Item& attributes,
+                        const Caller& caller, std::string_view path) {
+  for (const auto& rules : context.rules.of(entity).relations) {
+    Item naming;
+    for (const auto& [theirs, ours] : rules.relation->by) {
+      const auto* content = model::has_parameter(path, ours) ? attributes.find(ours) : nullptr;
+      if (content != nullptr) naming.set(theirs, *content);
+    }
+    if (naming.size() != rules.relation->by.size()) continue;
+    const auto found = find_visible(transaction, *context.model, *rules.parent, naming, caller, false);
+    if (!found) return found.error();
+  }
+  return forbidden();
+}
+
+// `path`: its parameters are in the address of the request.
 Result<Draft*, Problem> create_for(Transaction& transaction, const Context& context, const Entity& entity,
-                                   const Item& attributes, const Caller& caller) {
+                                   const Item& attributes, const Caller& caller, std::string_view path) {
+  transaction.name_by([path = std::string(path)](const Entity& one, const std::string& attribute) {
+    return names_in_route(one, path, attribute);
+  });
   auto owned = with_owner(transaction, *context.model, entity, attributes, caller);
-  if (!owned && owned.error().kind == ProblemKind::Invalid) {  // told with all else that is wrong
+  if (!owned && owned.error().kind == ProblemKind::Invalid) {
     auto problem = owned.error();
+    if (model::has_parameter(path, problem.details.front().attribute)) {
+      return not_their_place(transaction, context, entity, attributes, caller, path);
+    }
+    // Told with everything else that is wrong.
     auto values = attributes;
     for (auto& more : check_new(entity, values, Source::Request)) problem.details.push_back(std::move(more));
     check_complete(entity, values, problem.details);
@@ -116,7 +141,7 @@ bool Precondition::holds(std::optional<std::uint64_t> version) const {
 
 Result<Object, Problem> Repository::create(const Entity& entity, const Item& attributes, const Caller& caller) {
   const auto build = [&](Transaction& transaction) -> Result<Object, Problem> {
-    auto* draft = TRY(create_for(transaction, state_->context, entity, attributes, caller));
+    auto* draft = TRY(create_for(transaction, state_->context, entity, attributes, caller, entity.collection_path()));
     TRY(state_->follow(transaction, *draft));
     return to_object(model(), entity, *draft->after);
   };
@@ -135,7 +160,7 @@ Result<PutResult, Problem> Repository::put(const Entity& entity, const Item& key
     creating = !found;
     if (!creating) {
       auto& draft = *found->draft;
-      if (!TRY(transaction.is_present(draft))) return not_found(entity.name);
+      if (!TRY(transaction.is_present(draft))) return no_such(model(), entity);
       TRY(check_version(model().table, draft, precondition));
       TRY(transaction.change(draft, without_repetitions(entity, *draft.after, given), Source::Request));
       TRY(check_parents(transaction, state_->context, draft, caller));
@@ -144,9 +169,9 @@ Result<PutResult, Problem> Repository::put(const Entity& entity, const Item& key
     }
     const auto why = found.error().kind;
     if (why != ProblemKind::NotFound && why != ProblemKind::Unauthenticated) return found.error();
-    const auto created = create_for(transaction, state_->context, entity, attributes, caller);
+    const auto created = create_for(transaction, state_->context, entity, attributes, caller, entity.path);
     // It has been read, and is not for this caller.
-    if (!created && created.error().code == "Exists") return not_found(entity.name);
+    if (!created && created.error().code == "Exists") return no_such(model(), entity);
     auto* draft = TRY(created);
     TRY(transaction.retry_when_taken(*draft));
     if (!precondition.holds(std::nullopt)) return version_mismatch("there is no such " + entity.name);

@@ -155,7 +155,7 @@ TEST_F(RepositoryTest, AChildNeedsItsParent) {
                 "BOOK",
                 within(home, {{"Title", text("Dune")}, {"CollectionId", text("00000000-0000-4000-8000-000000000000")}}),
                 alice)),
-            "409 NoSuchParent; CollectionId names no COLLECTION");
+            "400 NoSuchParent; CollectionId names no COLLECTION");
   EXPECT_EQ(now("LIBRARY", home, "TotalItems"), "0");
 }
 

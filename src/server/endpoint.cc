@@ -9,8 +9,8 @@
 #include <functional>
 #include <thread>
 
+#include "stator/api/json/shape.h"
 #include "stator/api/no_memory.h"
-#include "stator/api/shape.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
 #include "stator/base/random.h"
@@ -230,6 +230,7 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
                .content_type = answer_type(request.header("Content-Type")),
                .label = "unknown",
                .start = std::chrono::steady_clock::now()};
+  if (options_.traffic != nullptr) options_.traffic->note_request(call.start);
   if (call.content_type.empty() && request.body.empty()) call.content_type = kJson10;
   if (call.content_type.empty() || request.path != "/") {
     return responder.send(no_operation(cors_.headers(request)));

@@ -9,6 +9,7 @@
 #include "stator/app/rest/rest_service.h"
 #include "stator/app/rest/worker_pool.h"
 #include "stator/base/memory_budget.h"
+#include "stator/base/traffic.h"
 #include "stator/http/cors.h"
 #include "stator/http/host_check.h"
 #include "stator/http/metrics.h"
@@ -29,6 +30,7 @@ struct EndpointOptions {
   // For what requests make the server hold; null: no limit.  Outlives the endpoint.
   MemoryBudget* memory = nullptr;
   std::uint64_t memory_limit = 0;  // of the whole process, for /metrics
+  Traffic* traffic = nullptr;      // is told of every call of the API; outlives the endpoint; may be null
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers,
@@ -45,6 +47,8 @@ class DynamoDbEndpoint final : public http::Handler {
   http::Admission admit(const http::Request& head) override;
   http::Response refuse(int status, std::string_view reason) override;
 
+  // What GET /metrics answers.
+  http::Response metrics() const;
   // The server whose connections /metrics reports; set once, before the first request.
   void observe(const http::Server& server) { server_ = &server; }
   // Call it after the server has stopped and before the instance is destroyed, because running calls use the instance.
@@ -77,7 +81,6 @@ class DynamoDbEndpoint final : public http::Handler {
   http::Response refusal(const http::Request& request, int status, std::string_view type, std::string message);
   http::Response page(const http::Request& request) const;  // GET
   http::Response health(const http::Request& request) const;
-  http::Response metrics() const;
 
   library::Instance& instance_;
   const EndpointOptions options_;

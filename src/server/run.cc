@@ -151,6 +151,14 @@ class SharedLimits {
   http::ConnectionLimits connections_;
 };
 
+// Answers /health to anybody.  The instance outlives it.
+std::function<http::Response()> health_of(library::Instance& instance) {
+  return [engine = &instance.engine()] {
+    engine->try_recover();
+    return health_answer(engine->health(), HealthDetail::Cause);
+  };
+}
+
 // The database of the systems: one in this process, or an endpoint.
 class AppDatabase {
  public:
@@ -173,20 +181,15 @@ class AppDatabase {
 
   client::Client& client() { return *client_; }
   // Answers /health; none if the database is at an endpoint.
-  std::function<http::Response()> health() const {
-    if (!instance_) return nullptr;
-    return [engine = &instance_->engine()] {
-      engine->try_recover();
-      return health_answer(engine->health(), HealthDetail::Cause);
-    };
-  }
+  std::function<http::Response()> health() const { return instance_ ? health_of(*instance_) : nullptr; }
 
  private:
   std::unique_ptr<library::Instance> instance_;  // null: remote
   std::unique_ptr<client::Client> client_;
 };
 
-// What is on the console's port: the page, and the systems.
+// What is on the console's port: the page, and the systems.  Those who watch the port are told about the systems, if
+// there are any, by the rules of the REST API.
 class ConsolePort final : public http::Handler {
  public:
   // All outlive it; no systems: null.
@@ -203,8 +206,9 @@ class ConsolePort final : public http::Handler {
 
  private:
   http::Handler& handler_of(const http::Request& request) {
-    const bool of_systems = systems_ != nullptr && request.path.starts_with("/systems");
-    return of_systems ? *systems_ : console_;
+    const bool watches = request.path == "/health" || request.path == "/metrics";
+    const bool of_systems = watches || request.path.starts_with("/systems");
+    return systems_ != nullptr && of_systems ? *systems_ : console_;
   }
 
   http::Handler& console_;
@@ -311,10 +315,12 @@ Result<void> run_server(const Config& config, Mode mode) {
   warn_of_open_hosts(config, signatures.required());
   client::InProcessClient client(instance->service());
   const bool console_is_local = is_loopback(console_host(config));
+  Traffic traffic;
   std::unique_ptr<Systems> systems;
   if (mode == Mode::Up && (config.demo || !config.models.empty())) {
-    systems = TRY(open_systems(stop, config, client, clock,
-                               {.local = console_is_local, .health = nullptr, .memory = &limits.memory()}));
+    systems = TRY(open_systems(
+        stop, config, client, clock,
+        {.local = console_is_local, .health = health_of(*instance), .memory = &limits.memory(), .traffic = &traffic}));
     if (!systems) return {};
   }
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
@@ -324,7 +330,8 @@ Result<void> run_server(const Config& config, Mode mode) {
                                         .hosts = &hosts,
                                         .systems = systems ? &systems->service() : nullptr,
                                         .memory = &limits.memory(),
-                                        .memory_limit = limits.plan().limit});
+                                        .memory_limit = limits.plan().limit,
+                                        .traffic = &traffic});
   auto options = limits.http_options(config, config.port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
@@ -334,7 +341,8 @@ Result<void> run_server(const Config& config, Mode mode) {
 
   console::Sessions sessions(signatures, clock);
   client::InProcessClient console_client(instance->service(), &limits.memory());
-  console::Console console(console_client, sessions, !console_is_local);
+  console::Console console(console_client, sessions, !console_is_local,
+                           {.health = health_of(*instance), .metrics = [&] { return endpoint.metrics(); }});
   // On this machine, the whole port is guarded from web pages.  Beyond it, sessions guard the console, which takes any
   // Host, but its own Origin only; tokens guard the systems, whatever the Origin.
   const http::HostCheck own_pages({.cors_origins = config.cors_origins, .any_host = true});
@@ -391,8 +399,10 @@ Result<void> run_app(const Config& config) {
   auto database = TRY(AppDatabase::open(config, limits));
   const SystemClock clock;
   const bool local = is_loopback(config.host);
-  auto systems = TRY(open_systems(stop, config, database.client(), clock,
-                                  {.local = local, .health = database.health(), .memory = &limits.memory()}));
+  Traffic traffic;
+  auto systems =
+      TRY(open_systems(stop, config, database.client(), clock,
+                       {.local = local, .health = database.health(), .memory = &limits.memory(), .traffic = &traffic}));
   if (!systems) return {};
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
   HostGuard guarded(systems->service(), hosts);

@@ -100,7 +100,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
                                                        .stop = systems->stop_.get_token()},
                                                       extension)));
     served.push_back(systems->systems_.back().get());
-    TRY(systems->manage(config, *served.back(), client, clock));
+    TRY(systems->manage(config, *served.back(), client, clock, listener.traffic));
   }
   const bool answers_at_once = config.in_memory && config.endpoint.empty() && config.jwks.empty();
   systems->service_ = std::make_unique<app::RestService>(
@@ -114,6 +114,7 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
           .access_log = config.access_log,
           .public_info = listener.local || config.public_info,
           .memory = listener.memory,
+          .traffic = listener.traffic,
           .more_metrics = [self = systems.get()](std::string& out) { self->print_consistency(out); },
           .health = std::move(listener.health)});
   return systems;
@@ -122,11 +123,13 @@ Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Cli
 Systems::~Systems() { stop_.request_stop(); }
 
 Result<void> Systems::manage(const Config& config, const app::System& system, client::Client& client,
-                             const Clock& clock) {
+                             const Clock& clock, const Traffic* traffic) {
   if (!runtime::ConsistencyManager::needed(system.model())) return {};
   runtime::ConsistencyOptions options;
   // A data folder is open in one process at a time, so after a crash no other process holds the leases of this one.
   if (config.endpoint.empty()) options.owner = "embedded";
+  // Who else uses a database at an endpoint is not known here.
+  if (config.endpoint.empty()) options.traffic = traffic;
   auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_, options);
   if (const auto started = manager->start(stop_.get_token()); !started) {
     return usage_error(fmt::format("{}: {}", system.model().name, started.error().message));

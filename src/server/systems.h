@@ -14,6 +14,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/random.h"
 #include "stator/base/result.h"
+#include "stator/base/traffic.h"
 #include "stator/client/client.h"
 #include "stator/runtime/consistency/consistency_manager.h"
 #include "stator/server/config.h"
@@ -32,6 +33,8 @@ struct Listener {
   bool local = true;                                 // by this machine only
   std::function<http::Response()> health = nullptr;  // answers /health; null: always well
   MemoryBudget* memory = nullptr;  // for what requests make the server hold; null: no limit.  Outlives it.
+  // Shared by all ports of the process: consistency managers let requests go first.  Outlives it.
+  Traffic* traffic = nullptr;
 };
 
 // The configured models as REST services, with their consistency managers and the parts that they share.  Thread-safe.
@@ -52,7 +55,8 @@ class Systems {
   Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens);
 
   // Starts the consistency manager of a system.
-  Result<void> manage(const Config& config, const app::System& system, client::Client& client, const Clock& clock);
+  Result<void> manage(const Config& config, const app::System& system, client::Client& client, const Clock& clock,
+                      const Traffic* traffic);
   void print_consistency(std::string& out) const;
 
   std::stop_source stop_;  // ends what waits for a table

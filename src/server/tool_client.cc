@@ -29,13 +29,11 @@ Error unexpected(std::string_view what) {
 }
 
 std::uint64_t number_of(const value::JsonObject& object, std::string_view name) {
-  std::uint64_t number = 0;
-  return object[name].get(number) ? number : 0;
+  return object.get<std::uint64_t>(name).value_or(0);
 }
 
 std::string text_of(const value::JsonObject& object, std::string_view name) {
-  std::string_view text;
-  return object[name].get(text) ? std::string(text) : std::string();
+  return std::string(object.get<std::string_view>(name).value_or(""));
 }
 
 // What a refusal says.
@@ -81,28 +79,21 @@ engine::CheckReport decode_report(const value::JsonObject& object) {
   report.index_entries = number_of(object, "index_entries");
   report.records = number_of(object, "records");
   report.file_bytes = number_of(object, "file_bytes");
-  value::JsonArray findings;
-  if (object["findings"].get(findings)) {
-    for (const auto json : findings) {
-      value::JsonObject finding;
-      if (!json.get(finding)) continue;
-      const auto kind = engine::finding_kind(text_of(finding, "kind"));
-      report.findings.push_back({.kind = kind.value_or(engine::FindingKind::BadRecord),
-                                 .table = text_of(finding, "table"),
-                                 .index = text_of(finding, "index"),
-                                 .key = text_of(finding, "key"),
-                                 .what = text_of(finding, "what")});
-    }
+  for (const auto json : object["findings"].array()) {
+    const auto finding = json.object();
+    const auto kind = engine::finding_kind(text_of(finding, "kind"));
+    report.findings.push_back({.kind = kind.value_or(engine::FindingKind::BadRecord),
+                               .table = text_of(finding, "table"),
+                               .index = text_of(finding, "index"),
+                               .key = text_of(finding, "key"),
+                               .what = text_of(finding, "what")});
   }
-  value::JsonObject totals;
-  if (object["totals"].get(totals)) {
-    for (const auto& [name, json] : totals) {
-      std::uint64_t number = 0;
-      if (!json.get(number)) continue;
-      // A kind that a newer server knows counts all the same.
-      const auto kind = engine::finding_kind(name).value_or(engine::FindingKind::BadRecord);
-      report.totals[static_cast<std::size_t>(kind)] += number;
-    }
+  for (const auto& [name, json] : object["totals"].object()) {
+    std::uint64_t number = 0;
+    if (!json.get(number)) continue;
+    // A kind that a newer server knows counts all the same.
+    const auto kind = engine::finding_kind(name).value_or(engine::FindingKind::BadRecord);
+    report.totals[static_cast<std::size_t>(kind)] += number;
   }
   return report;
 }
@@ -183,8 +174,7 @@ struct ToolClient::Impl {
                       .done = number_of(object, "done"),
                       .total = number_of(object, "total")};
     check.error = text_of(object, "error");
-    value::JsonObject report;
-    if (object["report"].get(report)) check.report = decode_report(report);
+    if (const auto report = object.get<value::JsonObject>("report")) check.report = decode_report(*report);
     return check;
   }
 };

@@ -65,6 +65,8 @@ std::size_t item_size_bytes(const AttributeMap& item) {
   return size;
 }
 
+Error update_size_error() { return validation_error("Item size to update has exceeded the maximum allowed size"); }
+
 Error nesting_error() {
   return validation_error(
       "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported "

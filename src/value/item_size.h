@@ -14,6 +14,9 @@ std::size_t value_size_bytes(const AttributeValue& value);
 std::size_t attribute_size_bytes(std::string_view name, const AttributeValue& value);
 std::size_t item_size_bytes(const AttributeMap& item);
 
+// DynamoDB's answer to an update that would make an item too large.
+Error update_size_error();
+
 // DynamoDB's answer to a document nested too deep.
 Error nesting_error();
 // A value of an item is at level 1, what is in a list or map at one more than that.  Decoding checks this already; an

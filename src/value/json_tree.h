@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 // The result of JsonParser.  The tree belongs to the parser; elements, objects and arrays are cheap views of it.
@@ -232,6 +233,12 @@ class JsonObject {
       if (member.key() == name) return member.value();
     }
     return {};
+  }
+  // The member of that name, if it has that type: text is std::string_view.
+  template <typename T>
+  std::optional<T> get(std::string_view name) const {
+    T found{};
+    return (*this)[name].get(found) ? std::optional<T>(found) : std::nullopt;
   }
   // The object as an element.
   JsonElement element() const { return object_; }

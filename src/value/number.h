@@ -51,11 +51,13 @@ class Number {
   friend std::strong_ordering operator<=>(const Number& a, const Number& b);
 
  private:
-  // coefficient * 10^exponent, if it fits.
-  static Result<Number> make(bool negative, unsigned __int128 coefficient, int exponent);
+  __extension__ using Coefficient = unsigned __int128;
 
-  unsigned __int128 coefficient_ = 0;  // below 10^38
-  std::int16_t exponent_ = 0;          // value = coefficient * 10^exponent
+  // coefficient * 10^exponent, if it fits.
+  static Result<Number> make(bool negative, Coefficient coefficient, int exponent);
+
+  Coefficient coefficient_ = 0;  // below 10^38
+  std::int16_t exponent_ = 0;    // value = coefficient * 10^exponent
   bool negative_ = false;
 };
 

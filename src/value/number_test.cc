@@ -562,6 +562,21 @@ TEST(NumberSize, CountsPairsOfDigitsFromTheDecimalPoint) {
            Case{"1e-130", 2},
            Case{k38Nines, 20},
            Case{"9." + k38Nines.substr(1), 21},
+           // Measured on the service, besides some of those above.
+           Case{"12345", 4},
+           Case{"1234567891", 6},
+           Case{"1234567890123456789", 11},
+           Case{"0042", 2},
+           Case{"1010", 3},
+           Case{"0.0000001", 2},
+           Case{"1.200", 3},
+           Case{"3.14159", 5},
+           Case{"100.5", 4},
+           Case{"0.15", 2},
+           Case{"-0.15", 3},
+           Case{"-12345", 5},
+           Case{"-1E125", 3},
+           Case{"-0", 1},
        }) {
     EXPECT_EQ(number(text).size_bytes(), size) << text;
   }

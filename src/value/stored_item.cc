@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stator/value/item_size.h"
+#include "stator/value/json.h"
 
 namespace stator::value {
 namespace {

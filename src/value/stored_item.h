@@ -1,11 +1,12 @@
 #pragma once
 
-#include <optional>
-#include <string>
+#include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "stator/base/bytes.h"
-#include "stator/value/json.h"
+#include "stator/base/result.h"
+#include "stator/value/attribute_value.h"
 
 namespace stator::value {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stator/value/item_size.h"
+#include "stator/value/json.h"
 #include "stator/value/random_value.h"
 
 namespace stator::value {

@@ -1,5 +1,6 @@
 #include <benchmark/benchmark.h>
 
+#include "stator/value/json.h"
 #include "stator/value/stored_item.h"
 
 namespace stator::value {

@@ -3,6 +3,7 @@
 #include "stator/model/types/calendar.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/transaction.h"
+#include "stator/systems/book-tracker/page_correction.h"
 #include "stator/systems/book-tracker/statistics_action.h"
 
 namespace stator::systems::book_tracker {
@@ -35,19 +36,28 @@ Result<void, Problem> note_the_end(Transaction& transaction, Draft& book, const 
 }
 
 // Editing currentPage of a book is a reading event, too.  The first page of a new book is no event: the time of that
-// reading is not known.
-Result<void, Problem> log_the_page(Transaction& transaction, const Draft& book, const model::Entity& event) {
+// reading is not known.  A page that is cleared is kept, so that the next event begins there.
+Result<void, Problem> log_the_page(Transaction& transaction, Draft& book, const model::Entity& event) {
+  if (!book.before) return {};
   const auto* page = book.after->find("currentPage");
-  if (!book.before || page == nullptr) return {};
   const auto* before = book.before->find("currentPage");
-  if (before != nullptr && *before == *page) return {};
+  const bool same = page == nullptr || before == nullptr ? page == before : *page == *before;
+  if (same) return {};
+  model::PlainObject changes;
+  if (page == nullptr) {
+    changes.values.set("clearedPage", *before);
+    return transaction.change(book, changes, Source::Model);
+  }
+  if (before == nullptr) before = book.before->find("clearedPage");
   Item attributes;
   attributes.set("userId", *book.after->find("userId"));
   attributes.set("bookId", *book.after->find("id"));
   attributes.set("page", *page);
   attributes.set("fromPage", before != nullptr ? *before : AttributeValue::number(0));
-  TRY(transaction.create(event, std::move(attributes), Source::Model));
-  return {};
+  const auto* logged = TRY(transaction.create(event, std::move(attributes), Source::Model));
+  changes.values.set("lastEvent", *logged->after->find("id"));
+  changes.nulls.emplace_back("clearedPage");
+  return transaction.change(book, changes, Source::Model);
 }
 
 }  // namespace
@@ -60,9 +70,12 @@ app::Additions extension(const app::ExtensionParts& parts) {
                             TRY(log_the_page(transaction, book, event));
                             return note_the_end(transaction, book, clock);
                           });
-  return {.natives = {{"statistics", [action = StatisticsAction(parts)](const app::NativeCall& call) {
-                         return action.answer(call);
-                       }}}};
+  return {
+      .natives = {
+          {"correct", [action = PageCorrection(parts)](const app::NativeCall& call) { return action.answer(call); }},
+          {"statistics",
+           [action = StatisticsAction(parts)](const app::NativeCall& call) { return action.answer(call); }},
+      }};
 }
 
 }  // namespace stator::systems::book_tracker

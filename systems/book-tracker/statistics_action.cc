@@ -33,7 +33,7 @@ AttributeValue begin_of(Day day) { return AttributeValue(model::format_timestamp
 
 int year_of(Day day) { return static_cast<int>(std::chrono::year_month_day(day).year()); }
 
-// The pages of an event, on its day; nullopt when nothing was read.
+// The pages of an event or a correction, on the day of the event; nullopt when nothing was read.
 std::optional<std::pair<Day, long>> reading_of(const Object& event) {
   const auto pages = pages_read(event.attributes.integer("fromPage"), event.attributes.integer("page"));
   const auto day = day_at(event.attributes, "occurredAt");
@@ -55,6 +55,7 @@ StatisticsAction::StatisticsAction(const app::ExtensionParts& parts)
       clock_(&parts.clock),
       reading_(parts.repository.model().find_pattern("reading")),
       finished_(parts.repository.model().find_pattern("finished")),
+      correction_(parts.repository.model().find_entity("CORRECTION")),
       profile_(parts.repository.model().find_entity("METADATA")) {}
 
 Result<StatisticsAction::Range, Problem> StatisticsAction::range_of(const Item& inputs, Day today) const {
@@ -95,7 +96,13 @@ Result<void, Problem> StatisticsAction::visit_events(const Range& range, const r
   Item parameters;
   parameters.set("from", begin_of(range.from));
   parameters.set("before", begin_of(std::min(kLastDay, range.to + std::chrono::days(1))));
-  return visit_all(*reading_, parameters, caller, kMostEvents, visit);
+  std::string seen;  // the event of the last row; its last correction comes first, and the event itself last
+  return visit_all(*reading_, parameters, caller, kMostEvents, [&](const Object& row) {
+    const auto& event = row.attributes.text(row.entity == correction_ ? "corrects" : "id");
+    if (event == seen) return true;
+    seen = event;
+    return visit(row);
+  });
 }
 
 Result<PagesPerDay, Problem> StatisticsAction::pages_per_day(const Range& range, const runtime::Caller& caller) const {
@@ -107,13 +114,24 @@ Result<PagesPerDay, Problem> StatisticsAction::pages_per_day(const Range& range,
   return days;
 }
 
-Result<long, Problem> StatisticsAction::current_streak(Day today, const runtime::Caller& caller) const {
-  CurrentStreak streak(today);
-  TRY(visit_events({.from = Day(), .to = today}, caller, [&](const Object& event) {
-    const auto reading = reading_of(event);
-    return !reading || streak.add(reading->first);
-  }));
-  return streak.days();
+Result<Streaks, Problem> StatisticsAction::streaks(const Range& range, const PagesPerDay& days, Day today,
+                                                   const runtime::Caller& caller) const {
+  Days read;
+  for (const auto& [day, pages] : days) read.insert(day);
+  const auto end = std::min(range.to, today);
+  // A streak that goes on at the beginning of the range, or would go on today.
+  const bool began_before = range.from > kFirstDay && (read.contains(range.from) || range.from >= end);
+  if (began_before) {
+    const auto before = std::min(range.from - std::chrono::days(1), today);
+    CurrentStreak streak(before, before < today);
+    TRY(visit_events({.from = kFirstDay, .to = before}, caller, [&](const Object& event) {
+      const auto reading = reading_of(event);
+      const bool belongs = !reading || streak.add(reading->first);
+      if (reading && belongs) read.insert(reading->first);
+      return belongs;
+    }));
+  }
+  return streaks_of(read, range.from, end, end < today);
 }
 
 Result<std::map<std::string, long>, Problem> StatisticsAction::finished_per_year(const runtime::Caller& caller) const {
@@ -137,7 +155,7 @@ Result<http::Response, Problem> StatisticsAction::answer(const app::NativeCall& 
   const auto today = std::chrono::floor<std::chrono::days>(clock_->now());
   const auto range = TRY(range_of(call.inputs, today));
   const auto days = TRY(pages_per_day(range, call.caller()));
-  const auto streak = TRY(current_streak(today, call.caller()));
+  const auto streak = TRY(streaks(range, days, today, call.caller()));
   const auto years = TRY(finished_per_year(call.caller()));
   const auto goal_of_year = TRY(goal(call.caller()));
 
@@ -151,7 +169,7 @@ Result<http::Response, Problem> StatisticsAction::answer(const app::NativeCall& 
     json.begin_object().key("day").string(model::format_date(day)).key("pages").integer(count).end_object();
   }
   json.end_array().key("pages").integer(pages);
-  json.key("currentStreak").integer(streak).key("longestStreak").integer(longest_streak(days));
+  json.key("currentStreak").integer(streak.current).key("longestStreak").integer(streak.longest);
   json.key("finishedPerYear").begin_array();
   for (const auto& [year, count] : years) {
     json.begin_object().key("year").integer(std::stol(year)).key("books").integer(count).end_object();

@@ -23,12 +23,15 @@ class StatisticsAction {
   using Visit = std::function<bool(const runtime::Object& object)>;  // false: enough
 
   Result<Range, runtime::Problem> range_of(const value::Item& inputs, Day today) const;
+  // Latest first, each as its last correction says it.
   Result<void, runtime::Problem> visit_events(const Range& range, const runtime::Caller& caller,
                                               const Visit& visit) const;
   Result<void, runtime::Problem> visit_all(const model::Pattern& pattern, const value::Item& parameters,
                                            const runtime::Caller& caller, std::size_t most, const Visit& visit) const;
   Result<PagesPerDay, runtime::Problem> pages_per_day(const Range& range, const runtime::Caller& caller) const;
-  Result<long, runtime::Problem> current_streak(Day today, const runtime::Caller& caller) const;
+  // `days` are those of the range on which something was read.
+  Result<Streaks, runtime::Problem> streaks(const Range& range, const PagesPerDay& days, Day today,
+                                            const runtime::Caller& caller) const;
   Result<std::map<std::string, long>, runtime::Problem> finished_per_year(const runtime::Caller& caller) const;
   // None: the caller has set no goal.
   Result<std::optional<long>, runtime::Problem> goal(const runtime::Caller& caller) const;
@@ -37,6 +40,7 @@ class StatisticsAction {
   const Clock* clock_;
   const model::Pattern* reading_;
   const model::Pattern* finished_;
+  const model::Entity* correction_;
   const model::Entity* profile_;
 };
 

@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::chrono::minutes kDeletionTakes{2};
 constexpr std::chrono::milliseconds kDeletionPoll{100};
+constexpr const char* kTag = "stator:demo";
 constexpr std::string_view kLoading = "loading";  // values of the table's tag
 constexpr std::string_view kLoaded = "loaded";
 constexpr std::string_view kMethods[] = {"post", "put", "patch", "delete"};
@@ -198,13 +199,13 @@ Result<std::shared_ptr<const model::Model>> model_of(const std::string& system) 
   return std::make_shared<const model::Model>(std::move(*loaded->model));
 }
 
-// The answer's text.  Errors: Storage.
-Result<std::string> ask(client::Client& client, std::string_view operation, const std::string& request) {
-  auto reply = client::call_and_wait(client, operation, request);
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
-    return Error{ErrorCode::Storage, fmt::format("{}: {}: {}", operation, fault->name(), fault->message)};
-  }
-  return std::get<std::string>(std::move(reply.outcome));
+// Errors: Storage.
+template <typename Request>
+Result<typename Request::Answer> ask_table(client::Client& client, Request request) {
+  const auto operation = api::operation_name(request);
+  auto answer = client::ask(client, std::move(request));
+  if (answer) return std::move(*answer);
+  return Error{ErrorCode::Storage, fmt::format("{}: {}: {}", operation, answer.error().name(), answer.error().message)};
 }
 
 // Nothing when there is no such table.
@@ -216,17 +217,16 @@ Result<std::optional<std::string>> table_arn(const model::Model& model, const De
   return *state ? std::optional((*state)->arn) : std::nullopt;
 }
 
-std::string tag(std::string_view value) { return fmt::format(R"({{"Key":"stator:demo","Value":"{}"}})", value); }
-
 Result<void> mark(const model::Model& model, const DemoParts& parts, std::string_view value) {
   const auto arn = TRY(table_arn(model, parts));
   if (!arn) return Error{ErrorCode::Storage, fmt::format("the table {} is gone", model.table.name)};
-  TRY(ask(parts.client, "TagResource", fmt::format(R"({{"ResourceArn":"{}","Tags":[{}]}})", *arn, tag(value))));
+  TRY(ask_table(parts.client,
+                api::TagResourceRequest{.arn = *arn, .tags = {{{.key = kTag, .value = std::string(value)}}}}));
   return {};
 }
 
 Result<void> remove_table(const model::Model& model, const DemoParts& parts) {
-  TRY(ask(parts.client, "DeleteTable", fmt::format(R"({{"TableName":"{}"}})", model.table.name)));
+  TRY(ask_table(parts.client, api::DeleteTableRequest{.table = model.table.name}));
   const auto patience = parts.clock.steady_now() + kDeletionTakes;
   while (TRY(table_arn(model, parts))) {
     if (parts.clock.steady_now() > patience) {
@@ -245,12 +245,12 @@ Result<DemoState> demo_state(const std::string& system, const DemoParts& parts) 
   const auto model = TRY(model_of(system));
   const auto arn = TRY(table_arn(*model, parts));
   if (!arn) return DemoState::New;
-  const auto tags = TRY(ask(parts.client, "ListTagsOfResource", fmt::format(R"({{"ResourceArn":"{}"}})", *arn)));
-  if (tags.find(tag(kLoading)) != std::string::npos) return DemoState::CutOff;
-  if (tags.find(tag(kLoaded)) != std::string::npos) return DemoState::Loaded;
-  const auto first =
-      TRY(ask(parts.client, "Scan", fmt::format(R"({{"TableName":"{}","Limit":1}})", model->table.name)));
-  return first.find(R"("Count":0)") != std::string::npos ? DemoState::New : DemoState::Used;
+  const auto tags = TRY(ask_table(parts.client, api::ListTagsOfResourceRequest{.arn = *arn})).tags;
+  const auto tag = std::ranges::find(tags, kTag, &api::Tag::key);
+  if (tag != tags.end() && tag->value == kLoading) return DemoState::CutOff;
+  if (tag != tags.end() && tag->value == kLoaded) return DemoState::Loaded;
+  const auto first = TRY(ask_table(parts.client, api::ScanRequest{.page = {.table = model->table.name, .limit = 1}}));
+  return first.count == 0 ? DemoState::New : DemoState::Used;
 }
 
 Result<void> load_demo(const std::string& system, const DemoParts& parts, const DemoProgress& progress) {

@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace stator::systems::media_library {
 namespace {
 
-constexpr std::string_view kFieldEnds = ",\r\n";
+constexpr std::string_view kSeparators = ",;\t";
+constexpr std::string_view kNamesSeparator = "sep=";
+
+std::string_view name_of(char separator) {
+  return separator == ';' ? "a semicolon" : separator == '\t' ? "a tab" : "a comma";
+}
 
 // Whether the text would be a formula without the ' characters at its beginning.
 bool guarded(std::string_view field) {
@@ -18,7 +24,35 @@ bool guarded(std::string_view field) {
 
 }  // namespace
 
+// Looks at the first line, or as much of it as a row may have.
+void CsvReader::find_separator() {
+  std::array<std::size_t, kSeparators.size()> counts{};
+  bool quoted = false;
+  std::size_t end = 0;
+  for (at_ = 0; at_ < kMostCsvRowBytes && here(); ++at_) {
+    const char c = window_[at_];
+    if (c == '"') quoted = !quoted;
+    if (c == '\n' && !quoted) break;
+    const auto separator = quoted ? std::string_view::npos : kSeparators.find(c);
+    if (separator != std::string_view::npos) ++counts[separator];
+  }
+  end = at_;
+  at_ = 0;
+  const auto most = std::ranges::max_element(counts) - counts.begin();
+  separator_ = kSeparators[static_cast<std::size_t>(most)];
+  auto line = std::string_view(window_).substr(0, end);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const bool names_it = line.size() == kNamesSeparator.size() + 1 && line.starts_with(kNamesSeparator) &&
+                        kSeparators.find(line.back()) != std::string_view::npos;
+  if (!names_it) return;
+  separator_ = line.back();
+  at_ = end;
+  take('\n');
+  ++line_;
+}
+
 Result<std::optional<CsvRow>> CsvReader::next() {
+  if (!separator_) find_separator();
   while (true) {
     row_ = at_;  // what is before it is not needed again
     if (!here()) break;
@@ -74,7 +108,7 @@ CsvRow CsvReader::read_row() {
       break;
     }
     row.fields.push_back(std::move(field));
-    if (!take(',')) break;
+    if (!take(*separator_)) break;
   }
   take('\r');
   take('\n');
@@ -97,7 +131,8 @@ std::string CsvReader::read_field(std::string& problem) {
   if (here() && window_[at_] == '"') return read_quoted(problem);
   std::string field;
   while (here()) {
-    const auto end = std::min(window_.find_first_of(kFieldEnds, at_), window_.size());
+    const std::array<char, 3> ends = {*separator_, '\r', '\n'};
+    const auto end = std::min(window_.find_first_of(ends.data(), at_, ends.size()), window_.size());
     if (field.size() + (end - at_) > kMostCsvFieldBytes) {
       problem = fmt::format("has a field of more than {} bytes", kMostCsvFieldBytes);
       return {};
@@ -125,8 +160,8 @@ std::string CsvReader::read_quoted(std::string& problem) {
       field += '"';
       continue;
     }
-    const bool ends = !here() || kFieldEnds.find(window_[at_]) != std::string_view::npos;
-    if (!ends) problem = "has something other than a comma behind a closing quote";
+    const bool ends = !here() || ends_field(window_[at_]);
+    if (!ends) problem = fmt::format("has something other than {} behind a closing quote", name_of(*separator_));
     return field;
   }
   // Only this line is lost: the quote was probably meant as a letter.

@@ -22,12 +22,16 @@ inline constexpr std::size_t kMostCsvFields = 100;
 inline constexpr std::size_t kMostCsvFieldBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostCsvRowBytes = std::size_t{256} << 10;
 
-// Reads RFC 4180, row by row: fields with commas, quotes or line breaks are in quotes, a quote inside is doubled; lines
-// end in LF or CRLF, and empty ones are left out.  A row that is wrong has a problem instead of fields, and reading
-// goes on with the next line.  Holds one row and a piece of the source.  Confined to one thread.
+// Reads RFC 4180, row by row: fields with separators, quotes or line breaks are in quotes, a quote inside is doubled;
+// lines end in LF or CRLF, and empty ones are left out.  The separator is a comma, a semicolon or a tab: the one that
+// the first line has most of.  A first line "sep=;", which spreadsheets know, names it and is left out.  A row that is
+// wrong has a problem instead of fields, and reading goes on with the next line.  Holds one row and a piece of the
+// source.  Confined to one thread.
 class CsvReader {
  public:
-  explicit CsvReader(ByteSource& source) : source_(source) {}  // outlives the reader
+  // The source outlives the reader.  `separator`: nullopt finds it out.
+  explicit CsvReader(ByteSource& source, std::optional<char> separator = std::nullopt)
+      : source_(source), separator_(separator) {}
 
   // The next row; nullopt when there is no more.  Errors: those of the source.
   Result<std::optional<CsvRow>> next();
@@ -35,6 +39,7 @@ class CsvReader {
   std::size_t empty_lines() const { return empty_lines_; }
 
  private:
+  void find_separator();
   CsvRow read_row();
   std::string read_field(std::string& problem);
   std::string read_quoted(std::string& problem);
@@ -42,7 +47,10 @@ class CsvReader {
   bool here();  // whether there is another byte, which is then at at_
   bool take(char c);
 
+  bool ends_field(char c) const { return c == *separator_ || c == '\r' || c == '\n'; }
+
   ByteSource& source_;
+  std::optional<char> separator_;
   std::string window_;   // the rest of a piece, and what came before it of the row that is being read
   std::size_t row_ = 0;  // where that row begins
   std::size_t at_ = 0;

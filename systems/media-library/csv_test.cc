@@ -42,6 +42,23 @@ TEST(Csv, ReadsQuotesCommasAndLineBreaks) {
             (Fields{"1: [title] [authors]", "2: [Foo, the \"bar\"] [a\nb]", "5: [last] []"}));
 }
 
+TEST(Csv, FindsTheSeparatorInTheFirstLine) {
+  EXPECT_EQ(shown("title;authors\n\"a;b\";\"c, d\"\n"), (Fields{"1: [title] [authors]", "2: [a;b] [c, d]"}));
+  EXPECT_EQ(shown("title\tauthors\r\na,b\tc;d\r\n"), (Fields{"1: [title] [authors]", "2: [a,b] [c;d]"}));
+  EXPECT_EQ(shown("\"a;b;c\",d\ne,f\n"), (Fields{"1: [a;b;c] [d]", "2: [e] [f]"})) << "not what is in quotes";
+  EXPECT_EQ(shown("title\na;b\n"), (Fields{"1: [title]", "2: [a;b]"}));
+  EXPECT_EQ(shown("sep=;\r\ntitle\r\na,b;c\r\n"), (Fields{"2: [title]", "3: [a,b] [c]"})) << "as spreadsheets write";
+  EXPECT_EQ(shown("a;b\n\"a\"b;c\nd;e"),
+            (Fields{"1: [a] [b]", "2: has something other than a semicolon behind a closing quote", "3: [d] [e]"}));
+  EXPECT_EQ(shown(""), Fields{});
+}
+
+TEST(Csv, TakesTheSeparatorThatIsDeclared) {
+  Pieces pieces("a;b,c\n", 1000);
+  CsvReader reader(pieces, ',');
+  EXPECT_EQ((**reader.next()).fields, (Fields{"a;b", "c"}));
+}
+
 TEST(Csv, GoesOnBehindARowThatIsWrong) {
   EXPECT_EQ(shown("a\n\"b\nc\n"), (Fields{"1: [a]", "2: has a quote that is not closed", "3: [c]"}));
   EXPECT_EQ(shown("\"a\"b,c\nd"), (Fields{"1: has something other than a comma behind a closing quote", "2: [d]"}));

@@ -5,8 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "stator/expr/build.h"
+#include "stator/model/expression/template.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/given.h"
+#include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/native_support.h"
 
 namespace stator::systems::media_library {
@@ -29,6 +32,39 @@ Item entry_of(const app::Identity& identity) {
 }
 
 }  // namespace
+
+Directory::Directory(runtime::Repository& repository, const Clock& clock)
+    : repository_(repository), clock_(clock), dynamo_(repository.client(), random_, clock) {
+  repository.follow(user_entity(repository),
+                    [this](runtime::Transaction&, runtime::Draft& user) -> Result<void, Problem> {
+                      if (user.before || !TRY(has_remains(user.after->text("UserId")))) return {};
+                      return runtime::still_going(user.entity->name);
+                    });
+}
+
+// The rows of a user are in one partition, each library in front of what is in it.  A cascade removes the library
+// first.
+Result<bool, Problem> Directory::has_remains(const std::string& subject) {
+  const auto& model = repository_.model();
+  const auto& table = model.table;
+  const auto partition = AttributeValue::string("owner#" + model::escape(subject));
+  runtime::QueryRequest request;
+  request.page.table = table.name;
+  request.page.consistent = true;
+  request.page.limit = 1;
+  request.condition.terms = {expr::key_equals(table.partition.name, partition),
+                             expr::key_begins_with(table.sort->name, AttributeValue::string("library#"))};
+  while (true) {
+    const auto page = TRY(dynamo_.query(request));
+    if (page.items.empty()) return false;
+    const auto& row = page.items.front();
+    const bool is_library = row.text(table.type_attribute) == "LIBRARY";
+    if (!is_library || row.find("OwnerName") != nullptr) return true;
+    // The next library: '$' is the character behind '#', which begins what is in this one.
+    request.page.start = Item{{table.partition.name, partition},
+                              {table.sort->name, AttributeValue::string(row.text(table.sort->name) + '$')}};
+  }
+}
 
 Result<void, Problem> Directory::look_at(const app::RouteMatch& match, const app::RestCall& call) {
   const auto* identity = call.identity;

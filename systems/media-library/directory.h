@@ -6,6 +6,8 @@
 #include "stator/app/rest/extension.h"
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
+#include "stator/base/random.h"
+#include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::systems::media_library {
@@ -15,10 +17,11 @@ namespace stator::systems::media_library {
 // one in a request; that address is not verified.
 //
 // An existing entry is not changed: users change their name themselves, and an address that another user has stays with
-// that user.  Known entries are remembered for a while, so that not every request reads the directory.  Thread-safe.
+// that user.  A user who has left can come back when nothing of the former one is left.  Known entries are remembered
+// for a while, so that not every request reads the directory.  Thread-safe.
 class Directory {
  public:
-  Directory(runtime::Repository& repository, const Clock& clock) : repository_(repository), clock_(clock) {}
+  Directory(runtime::Repository& repository, const Clock& clock);
 
   // Problems: Invalid, when the call would give its caller another address than the token has.
   Result<void, runtime::Problem> look_at(const app::RouteMatch& match, const app::RestCall& call);
@@ -28,12 +31,17 @@ class Directory {
   void enter(const app::Identity& identity);
   // Whether nothing is left to do: the entry exists, or none can be created.
   bool is_settled(const app::Identity& identity);
+  // Whether there are rows of a user who is not registered that are going to be removed: those of libraries that a
+  // former user had, or whose library is gone.
+  Result<bool, runtime::Problem> has_remains(const std::string& subject);
   bool remembers(const std::string& subject);
   void remember(const std::string& subject);
   void forget(const std::string& subject);
 
   runtime::Repository& repository_;
   const Clock& clock_;
+  Random random_ = Random::from_system();
+  runtime::Dynamo dynamo_;
   Mutex mutex_;
   std::unordered_map<std::string, WallTime> settled_ GUARDED_BY(mutex_);  // subject -> until when that is believed
 };

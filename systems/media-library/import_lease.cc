@@ -32,10 +32,16 @@ Result<Draft*, Problem> load_library(Transaction& transaction, const app::Extens
 
 }  // namespace
 
-Result<ImportLease, Problem> ImportLease::take(const app::ExtensionParts& parts, const value::Item& library) {
-  ImportLease lease(parts, library, parts.random.uuid());
+Result<ImportLease, Problem> ImportLease::take(const app::ExtensionParts& parts, const value::Item& library,
+                                               const std::string& id) {
+  ImportLease lease(parts, library, id);
   TRY(lease.prolong());
   return lease;
+}
+
+bool ImportLease::is_held(const app::ExtensionParts& parts, const value::Item& library, const std::string& id) {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(parts.clock.now());
+  return library.text(kId) == id && library.text(kUntil) > model::format_timestamp(now);
 }
 
 Result<void, Problem> ImportLease::keep() {
@@ -48,7 +54,7 @@ Result<void, Problem> ImportLease::prolong() {
     auto* library = TRY(load_library(transaction, parts_, library_));
     const auto until = library->after->text(kUntil);
     if (library->after->text(kId) != id_ && until > model::format_timestamp(now())) {
-      return app::problem(ProblemKind::Conflict, "ImportRunning",
+      return app::problem(ProblemKind::Conflict, kImportRunning,
                           "another import into this library is under way; try again when it has ended");
     }
     until_ = now() + kLength;

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "stator/app/rest/input.h"
+#include "stator/base/article.h"
+#include "stator/base/ascii.h"
 #include "stator/base/trim.h"
 #include "stator/model/problem_list.h"
 #include "stator/systems/media-library/csv.h"
@@ -23,9 +25,23 @@ std::string cell_of(const value::AttributeValue& value) {
   return {};
 }
 
+// The name without what people write in different ways.
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (c != ' ' && c != '_' && c != '-') plain += to_lower(c);
+  }
+  return plain;
+}
+
 // A file whose lines are shorter than the first lacks the values at their end.
 std::string_view field_at(const std::vector<std::string>& fields, std::size_t column) {
   return column < fields.size() ? plain_field(fields[column]) : std::string_view();
+}
+
+// Spaces around a text may belong to it; around anything else they do not.
+std::string_view text_of(const model::Type& type, std::string_view cell) {
+  return type.kind == model::Kind::String ? cell : trim(cell);
 }
 
 }  // namespace
@@ -64,8 +80,9 @@ ItemTable::ItemTable(const model::Model& model, const std::vector<std::string>& 
                      std::vector<model::ValueProblem>& problems)
     : model_(model) {
   for (const auto& name : header) {
-    const auto column = model::shown_name(trim(name));
-    if (std::ranges::find(columns(), column) == columns().end()) {
+    const auto known = std::ranges::find(columns(), plain_name(name), plain_name);
+    const auto column = known != columns().end() ? *known : model::shown_name(trim(name));
+    if (known == columns().end()) {
       problems.push_back(
           {.attribute = column, .problem = fmt::format("is not a column; those are {}", fmt::join(columns(), ", "))});
     } else if (std::ranges::find(header_, column) != header_.end()) {
@@ -81,10 +98,15 @@ ItemTable::ItemTable(const model::Model& model, const std::vector<std::string>& 
 ItemTable::Line ItemTable::read(const std::vector<std::string>& fields,
                                 std::vector<model::ValueProblem>& problems) const {
   const auto type_column = static_cast<std::size_t>(std::ranges::find(header_, kType) - header_.begin());
-  const auto type = field_at(fields, type_column);
-  Line line{.entity = model_.find_entity(type == "VIDEO" ? "VIDEO" : "BOOK"), .attributes = {}, .collection = {}};
-  if (!type.empty() && type != "BOOK" && type != "VIDEO") {
+  const auto type = plain_name(field_at(fields, type_column));
+  const bool is_video = type == "video";
+  const bool is_book = type.empty() || type == "book";
+  Line line{.entity = model_.find_entity(is_video ? "VIDEO" : "BOOK"), .attributes = {}, .collection = {}};
+  if (!is_book && !is_video) {
+    // What else is wrong depends on the type.
     problems.push_back({.attribute = std::string(kType), .problem = "must be BOOK or VIDEO"});
+    line.entity = nullptr;
+    return line;
   }
   if (fields.size() > header_.size()) {
     problems.push_back({.attribute = {}, .problem = "the line has more fields than there are columns"});
@@ -92,17 +114,17 @@ ItemTable::Line ItemTable::read(const std::vector<std::string>& fields,
   for (std::size_t i = 0; i < header_.size(); ++i) {
     const auto& column = header_[i];
     const auto cell = field_at(fields, i);
-    if (cell.empty() || column == kType) continue;
+    if (trim(cell).empty() || column == kType) continue;
     if (column == kCollection) {
       line.collection = cell;
       continue;
     }
     const auto* attribute = line.entity->find_attribute(column);
     if (attribute == nullptr) {
-      problems.push_back({.attribute = column, .problem = fmt::format("is not for a {}", line.entity->name)});
+      problems.push_back({.attribute = column, .problem = "is not for " + with_article(line.entity->name)});
     } else if (attribute->type.kind == model::Kind::List) {
       line.attributes.set(column, value::AttributeValue(split_list(cell)));
-    } else if (auto value = app::read_url_value(attribute->type, column, cell, problems)) {
+    } else if (auto value = app::read_url_value(attribute->type, column, text_of(attribute->type, cell), problems)) {
       line.attributes.set(column, std::move(*value));
     }
   }

@@ -55,6 +55,28 @@ TEST(ItemTable, ReadsLinesAsItemsOfTheirKind) {
   EXPECT_EQ(blamed(problems), Fields{});
 }
 
+TEST(ItemTable, TakesNamesOfColumnsAndTypesInAnyCase) {
+  const auto model = small_model();
+  std::vector<model::ValueProblem> problems;
+  const ItemTable table(model, {"type", "TITLE", "release year", "COLLECTION", "cast"}, problems);
+  const auto video = table.read({"video", "Stalker", " 1979 ", "Sand", "A"}, problems);
+  EXPECT_EQ(video.entity->name, "VIDEO");
+  EXPECT_EQ(video.attributes.find("ReleaseYear")->as_number()->to_string(), "1979");
+  EXPECT_EQ(video.collection, "Sand");
+  EXPECT_EQ(table.read({"Book", "Dune"}, problems).entity->name, "BOOK");
+  EXPECT_EQ(blamed(problems), Fields{});
+  ItemTable(model, {"Title", "title"}, problems);
+  EXPECT_EQ(blamed(problems), Fields{"Title"}) << "it is there twice";
+}
+
+TEST(ItemTable, BlamesNothingButTheTypeIfThatIsWrong) {
+  const auto model = small_model();
+  std::vector<model::ValueProblem> problems;
+  const ItemTable table(model, {"Type", "Title", "ReleaseYear"}, problems);
+  EXPECT_EQ(table.read({"CD", "x", "1979"}, problems).entity, nullptr);
+  EXPECT_EQ(blamed(problems), Fields{"Type"});
+}
+
 TEST(ItemTable, TellsWhichColumnsAreWrong) {
   const auto model = small_model();
   std::vector<model::ValueProblem> problems;

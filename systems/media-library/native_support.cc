@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stator/app/rest/answer.h"
+#include "stator/app/rest/list_name.h"
 
 namespace stator::systems::media_library {
 
@@ -25,27 +26,6 @@ http::Response object_answer(const model::TableDesign& table, const runtime::Obj
   return answer;
 }
 
-Result<std::optional<runtime::PageEnd>, Problem> ListName::start(const value::Item& inputs) const {
-  const auto token = inputs.text("nextToken");
-  if (token.empty()) return std::optional<runtime::PageEnd>();
-  auto end = parts.page_tokens.open(token, {.system = parts.repository.model().name,
-                                            .pattern = action,
-                                            .parameters = parameters,
-                                            .subject = caller.subject});
-  if (end) return std::optional(std::move(*end));
-  return runtime::Problem{.kind = ProblemKind::Invalid,
-                          .code = "Invalid",
-                          .message = "nextToken " + end.error().message,
-                          .details = {{.attribute = "nextToken", .problem = end.error().message}}};
-}
-
-std::string ListName::token(const runtime::PageEnd& end) const {
-  return parts.page_tokens.seal(end, {.system = parts.repository.model().name,
-                                      .pattern = action,
-                                      .parameters = parameters,
-                                      .subject = caller.subject});
-}
-
 unsigned limit_of(const value::Item& inputs) {
   return static_cast<unsigned>(std::max<std::int64_t>(inputs.integer("limit"), 1));
 }
@@ -53,10 +33,10 @@ unsigned limit_of(const value::Item& inputs) {
 Result<http::Response, Problem> list_answer(const app::ExtensionParts& parts, const app::NativeCall& call,
                                             std::string_view pattern, const value::Item& parameters) {
   // The day is not part of it, so that a list of overdue items that was begun before midnight can be read to its end.
-  const ListName list{.parts = parts,
-                      .action = pattern,
-                      .parameters = chosen(parameters, {"OwnerId", "LibraryId", "ItemId"}),
-                      .caller = call.caller()};
+  const app::ListName list{.parts = parts,
+                           .action = pattern,
+                           .parameters = chosen(parameters, {"OwnerId", "LibraryId", "ItemId"}),
+                           .caller = call.caller()};
   const auto& model = parts.repository.model();
   auto start = TRY(list.start(call.inputs));
   const auto page = TRY(parts.repository.run(*model.find_pattern(pattern), parameters, the_service(),

@@ -24,18 +24,6 @@ value::Item chosen(const value::Item& item, std::initializer_list<std::string_vi
 
 http::Response object_answer(const model::TableDesign& table, const runtime::Object& object);
 
-// The list that a page token belongs to.  The inputs `limit` and `nextToken` do not belong to its description.
-struct ListName {
-  const app::ExtensionParts& parts;
-  std::string_view action;
-  value::Item parameters;
-  const runtime::Caller& caller;
-
-  // The page that `inputs` ask for.  Problems: Invalid, when the token is not of this list.
-  Result<std::optional<runtime::PageEnd>, runtime::Problem> start(const value::Item& inputs) const;
-  std::string token(const runtime::PageEnd& end) const;
-};
-
 // The value of the input `limit`.
 unsigned limit_of(const value::Item& inputs);
 

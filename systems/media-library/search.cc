@@ -6,10 +6,12 @@
 #include <optional>
 
 #include "stator/app/rest/answer.h"
+#include "stator/app/rest/list_name.h"
 #include "stator/model/rows.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/problem.h"
 #include "stator/systems/media-library/native_support.h"
+#include "stator/systems/media-library/search_words.h"
 #include "stator/value/json.h"
 
 namespace stator::systems::media_library {
@@ -50,10 +52,10 @@ Search::Search(const app::ExtensionParts& parts)
 Result<http::Response, Problem> Search::search(const app::NativeCall& call) {
   const auto& user = *call.caller().subject;
   const auto text = call.inputs.text("q");
-  if (words_of(text, WordParts::Whole).size() > kMostTerms) {
-    return runtime::invalid({{"q", fmt::format("must have at most {} words", kMostTerms)}});
+  if (query_words(text).size() > SearchIndex::kMostQueryWords) {
+    return runtime::invalid({{"q", fmt::format("must have at most {} words", SearchIndex::kMostQueryWords)}});
   }
-  const ListName list{
+  const app::ListName list{
       .parts = parts_, .action = "search", .parameters = chosen(call.inputs, {"q"}), .caller = call.caller()};
   const auto limit = limit_of(call.inputs);
   auto start = TRY(list.start(call.inputs));

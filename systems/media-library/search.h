@@ -26,7 +26,6 @@ class Search {
   // Owners of shared libraries that are looked at in one search; the answer says `incomplete` when there are more, or
   // when one of them has too much to be searched, which must not keep others from searching.
   static constexpr std::size_t kMostOwners = 100;
-  static constexpr std::size_t kMostTerms = 16;  // of a query
 
  private:
   struct Found {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "stator/systems/media-library/search_words.h"
+
 namespace stator::systems::media_library {
 namespace {
 
@@ -46,7 +48,9 @@ TEST_F(Search, CountsTyposInLetters) {
   EXPECT_EQ(find("воцма"), Ids{}) << "two";
   EXPECT_EQ(find("тилстай"), Ids{}) << "seven letters forgive one";
   EXPECT_EQ(find("толстаи"), Ids{"war"}) << "of which й is и with a breve";
-  EXPECT_EQ(find("мип"), Ids{}) << "three letters forgive none, in whatever script";
+  EXPECT_EQ(find("мип"), Ids{"war"}) << "three letters forgive one, in whatever script";
+  EXPECT_EQ(find("рим"), Ids{}) << "but not a first letter";
+  EXPECT_EQ(find("ип"), Ids{}) << "two letters forgive none";
   put("clef", "𝄞𝄞𝄞𝄞");
   EXPECT_EQ(find("𝄞𝄞𝄢𝄞"), Ids{"clef"});
 }
@@ -56,7 +60,67 @@ TEST_F(Search, CutsLongWordsBetweenLetters) {
   put("long", letters.c_str());
   EXPECT_EQ(find(letters), Ids{"long"});
   EXPECT_EQ(find(letters.substr(0, 2 * 64)), Ids{"long"});
-  EXPECT_EQ(letters_of(words_of(letters, WordParts::Whole).front()).size(), kLongestWord);
+  EXPECT_EQ(letters_of(words_of(letters).front().text).size(), kLongestWord);
+}
+TEST_F(Search, TakesNoNumberForAnother) {
+  put("year", "1984");
+  put("catch", "Catch-22");
+  put("seven", "Se7en");
+  EXPECT_EQ(find("1948"), Ids{});
+  EXPECT_EQ(find("1983"), Ids{});
+  EXPECT_EQ(find("19844"), Ids{});
+  EXPECT_EQ(find("catch23"), Ids{});
+  EXPECT_EQ(find("catch222"), Ids{});
+  EXPECT_EQ(find("seven"), Ids{"seven"}) << "a digit for a letter is a way to write it";
+}
+TEST_F(Search, FindsNumbersInTheirOtherForm) {
+  put("two", "Rocky II");
+  put("three", "Rocky 3");
+  EXPECT_EQ(find("rocky 2").front(), "two");
+  EXPECT_EQ(find("rocky iii").front(), "three");
+  EXPECT_EQ(other_form_of_number("14"), "xiv");
+  EXPECT_EQ(other_form_of_number("xiv"), "14");
+  for (const auto* word : {"1", "02", "40", "i", "v", "iiii", "mix", "xl", ""})
+    EXPECT_EQ(other_form_of_number(word), "");
+}
+TEST_F(Search, FindsWordsThatAreSplitOtherwise) {
+  put("pulp", "Pulp Fiction", {"Quentin Tarantino"});
+  put("potter", "Harry Potter", {"J. K. Rowling"});
+  put("spider", "Spiderman", {"JRR Tolkien"});
+  for (const auto* query : {"pulpfiction", "pulpfict", "pulpficton", "quentintarantino pulp"}) {
+    EXPECT_EQ(find(query), Ids{"pulp"}) << query;
+  }
+  for (const auto* query : {"jk rowling", "jkrowling", "rowling jk", "harrypotter"})
+    EXPECT_EQ(find(query), Ids{"potter"});
+  for (const auto* query : {"spider man", "spyder man", "j. r. r. tolkien", "j r r spiderman"}) {
+    EXPECT_EQ(find(query), Ids{"spider"}) << query;
+  }
+  EXPECT_EQ(find("fictionpulp"), Ids{}) << "the other way round";
+  EXPECT_EQ(find("potterrowling"), Ids{}) << "they are in different texts";
+}
+TEST_F(Search, FindsWordsInsideATextWithoutSpaces) {
+  put("spirited", "千と千尋の神隠し", {"宮崎駿"});
+  put("totoro", "となりのトトロ", {"宮崎駿"});
+  for (const auto* query : {"神隠し", "千尋", "千尋の神", "千尋 宮崎", "千尋神隠し"}) {
+    EXPECT_EQ(find(query), Ids{"spirited"}) << query;
+  }
+  for (const auto* query : {"トトロ", "ととろ", "宮崎駿 となり"}) EXPECT_EQ(find(query), Ids{"totoro"}) << query;
+  EXPECT_EQ(find("神尋"), Ids{});
+}
+TEST_F(Search, PutsAWordThatBeginsSoBeforeWordsThatAreJoinedSo) {
+  put("dune", "Dune");
+  EXPECT_EQ(find("dun").front(), "dune");
+  EXPECT_EQ(find("d'un").front(), "autumn");
+}
+TEST_F(Search, PutsTheShorterTitleFirstAndTheOneInTheOrderOfTheQuery) {
+  put("messiah", "Dune Messiah");
+  put("children", "Children of Dune");
+  put("dune", "Dune");
+  EXPECT_EQ(find("dune"), (Ids{"dune", "messiah", "children", "winter"})) << "d'une comes last";
+  put("back", "Peace and War");
+  put("war", "War and Peace");
+  EXPECT_EQ(find("war and peace").front(), "war");
+  EXPECT_EQ(find("peace war").front(), "back");
 }
 TEST_F(Search, WantsEveryTerm) {
   EXPECT_EQ(find("dragons weis nuit"), Ids{"winter"});
@@ -103,14 +167,27 @@ TEST_F(Search, ForgetsWhatWasRemovedOrChanged) {
   EXPECT_EQ(index_.memory_bytes(), 0U);
 }
 
+Ids words(std::string_view text) {
+  Ids texts;
+  for (const auto& word : words_of(text)) texts.push_back(word.text);
+  return texts;
+}
+
 TEST(Words, AreSeparatedByWhatIsNoLetter) {
-  EXPECT_EQ(words_of("«Été»–2001: l’Odyssée…", WordParts::Whole), (Ids{"ete", "2001", "lodyssee"}));
-  EXPECT_EQ(words_of("l’Odyssée rock'n'roll", WordParts::Pieces),
-            (Ids{"l", "odyssee", "lodyssee", "rock", "n", "roll", "rocknroll"}));
-  EXPECT_EQ(words_of("'quoted'", WordParts::Pieces), (Ids{"quoted", "quoted"}));
-  EXPECT_EQ(words_of("\xFF", WordParts::Whole), Ids{});
-  EXPECT_EQ(words_of("Un Cœur, ÆRØ Łódź Đặng Straße þing", WordParts::Whole),
+  EXPECT_EQ(words("«Été»–2001: l’Odyssée…"), (Ids{"ete", "2001", "l", "odyssee"}));
+  EXPECT_EQ(words("rock'n'roll"), (Ids{"rock", "n", "roll"}));
+  EXPECT_EQ(words("'quoted'"), Ids{"quoted"});
+  EXPECT_EQ(words("\xFF"), Ids{});
+  EXPECT_EQ(words("Un Cœur, ÆRØ Łódź Đặng Straße þing"),
             (Ids{"un", "coeur", "aero", "lodz", "dang", "strasse", "thing"}));
+  EXPECT_EQ(words("Tom & Jerry"), (Ids{"tom", "and", "jerry"}));
+  EXPECT_EQ(words("スター・ウォーズ2"), (Ids{"す", "た", "ー", "う", "ぉ", "ー", "ず", "2"}));
+}
+
+TEST(Words, OfAQueryAreCharactersSideBySideOrWords) {
+  std::vector<Ids> parts;
+  for (const auto& word : query_words("村上春樹 Tom & Jerry 猫")) parts.push_back(word.parts);
+  EXPECT_EQ(parts, (std::vector<Ids>{{"村", "上", "春", "樹"}, {"tom"}, {"jerry"}, {"猫"}}));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 
 #include "stator/app/rest/answer.h"
-#include "stator/systems/media-library/native_support.h"
+#include "stator/expr/projection.h"
+#include "stator/runtime/read/pattern_requests.h"
 
 namespace stator::systems::media_library {
 namespace {
@@ -20,6 +22,20 @@ constexpr std::size_t kShareOfRecent = 8;
 bool is_item(const model::TableDesign& table, const Item& row) {
   const auto type = row.text(table.type_attribute);
   return type == "BOOK" || type == "VIDEO";
+}
+
+// The pattern without a route that finds everything of an owner, of each item only what a document has: a summary is
+// often larger than all the rest.
+Result<runtime::QueryRequest, Problem> items_of(const model::Model& model, const std::string& owner) {
+  const auto& pattern = *model.find_pattern("all_titles");
+  auto query = TRY(runtime::query_of(model, pattern, {{"OwnerId", value::AttributeValue::string(owner)}}, true));
+  auto request = std::move(query.requests.front());
+  std::vector<expr::Path> paths = {{.attribute = model.table.type_attribute, .elements = {}}};
+  for (const auto* name : {"ItemId", "LibraryId", "Title", "CollectionName", "Authors", "Directors", "Cast"}) {
+    paths.push_back({.attribute = name, .elements = {}});
+  }
+  request.page.projection.emplace(std::move(paths));
+  return request;
 }
 
 SearchIndex::Document document_of(const Item& item) {
@@ -54,6 +70,13 @@ Problem too_busy() {
 }
 
 }  // namespace
+
+SearchIndexes::SearchIndexes(runtime::Repository& repository, const Clock& clock, Options options)
+    : model_(repository.model()),
+      clock_(clock),
+      options_(options),
+      dynamo_(repository.client(), random_, clock),
+      recent_memory_(used_bytes_) {}
 
 Result<std::vector<SearchIndex::Hit>, Problem> SearchIndexes::search(const std::string& owner,
                                                                      const SearchIndex::Query& query) {
@@ -129,20 +152,23 @@ void SearchIndexes::fill(const std::string& owner, Shelf& shelf) {
 
 Result<SearchIndex, Problem> SearchIndexes::read(const std::string& owner, Shelf& shelf) {
   SearchIndex index;
-  Item parameters;
-  parameters.set("OwnerId", value::AttributeValue::string(owner));
-  runtime::PageRequest request{.limit = options_.items_at_once, .start = std::nullopt};
-  do {
-    auto page =
-        TRY(repository_.run(*repository_.model().find_pattern("all_titles"), parameters, the_service(), request));
-    for (const auto& object : page.objects) index.put(document_of(object.attributes));
+  auto request = TRY(items_of(model_, owner));
+  request.page.limit = options_.items_at_once;
+  // The next page is read while the words of the last one are taken in: that is half of the work.
+  const auto ask = [&] { return std::async(std::launch::async, [this, request] { return dynamo_.query(request); }); };
+  for (auto next = ask(); next.valid();) {
+    auto page = TRY(next.get());
+    request.page.start = std::move(page.last_key);
+    if (request.page.start) next = ask();
+    for (const auto& row : page.items) {
+      if (is_item(model_.table, row)) index.put(document_of(row));
+    }
     if (index.memory_bytes() > options_.most_bytes) {
       return app::problem(ProblemKind::TooLarge, "TooLarge", "there are too many items to be searched");
     }
     shelf.index_memory.set(index.memory_bytes());
     if (!make_room(&shelf)) return too_busy();
-    request.start = std::move(page.next);
-  } while (request.start);
+  }
   return index;
 }
 
@@ -173,7 +199,7 @@ bool SearchIndexes::make_room(const Shelf* keep) {
 // -------------------------------------------------------------------------------------------------------- what is told
 
 void SearchIndexes::changed(const runtime::Change& change) {
-  const auto& table = repository_.model().table;
+  const auto& table = model_.table;
   const auto& row = change.after ? *change.after : *change.before;
   if (!is_item(table, row)) return;
   const auto owner = row.text("OwnerId");

@@ -15,6 +15,8 @@
 
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
+#include "stator/base/random.h"
+#include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/dynamo/stream_reader.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/repository.h"
@@ -40,8 +42,7 @@ class SearchIndexes {
     unsigned items_at_once = 1000;
   };
 
-  SearchIndexes(runtime::Repository& repository, const Clock& clock, Options options)  // outlive them
-      : repository_(repository), clock_(clock), options_(options), recent_memory_(used_bytes_) {}
+  SearchIndexes(runtime::Repository& repository, const Clock& clock, Options options);  // outlive them
 
   // What `query` finds among the items of one owner.  Problems: TooLarge (one index would be more than all may be),
   // Busy (no room beside others that are being read), and those of reading.
@@ -117,9 +118,11 @@ class SearchIndexes {
   bool apply(Shelf& shelf, const Edit& edit);
   static void apply(SearchIndex& index, const Edit& edit);
 
-  runtime::Repository& repository_;
+  const model::Model& model_;
   const Clock& clock_;
   const Options options_;
+  Random random_ = Random::from_system();
+  runtime::Dynamo dynamo_;
   std::atomic<std::size_t> used_bytes_ = 0;
 
   Mutex mutex_;

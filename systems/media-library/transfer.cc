@@ -3,24 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "stator/app/auth/crypto.h"
 #include "stator/app/rest/answer.h"
 #include "stator/app/rest/file_body.h"
+#include "stator/app/rest/idempotency.h"
+#include "stator/app/rest/list_name.h"
 #include "stator/model/expression/template.h"
 #include "stator/model/problem_list.h"
 #include "stator/model/types/isbn.h"
 #include "stator/runtime/write/given.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/media-library/csv.h"
-#include "stator/systems/media-library/import_lease.h"
-#include "stator/systems/media-library/item_table.h"
 #include "stator/systems/media-library/native_support.h"
-#include "stator/value/json.h"
 
 namespace stator::systems::media_library {
 namespace {
@@ -30,7 +31,6 @@ using runtime::Problem;
 using runtime::ProblemKind;
 using value::AttributeValue;
 using value::Item;
-using value::JsonWriter;
 
 constexpr unsigned kRowsAtOnce = 500;
 
@@ -41,6 +41,7 @@ Problem invalid(std::string message, std::vector<model::ValueProblem> details = 
 
 // Whether the next line can still succeed.
 bool is_the_lines_fault(const Problem& problem) {
+  if (problem.code == kImportRunning) return false;
   return problem.kind == ProblemKind::Invalid || problem.kind == ProblemKind::Conflict ||
          problem.kind == ProblemKind::TooLarge;
 }
@@ -60,8 +61,7 @@ Result<void, Problem> for_each(runtime::Repository& repository, std::string_view
 // The collections and ISBNs of the library, which decide what a line becomes.  Confined to one import.
 class Import {
  public:
-  Import(runtime::Repository& repository, const Item& library, const runtime::Caller& caller)
-      : repository_(repository), library_(library), caller_(caller) {}
+  Import(runtime::Repository& repository, const Item& library) : repository_(repository), library_(library) {}
 
   // Adds to `problems` the mistakes of a line that are not in it yet.
   void check(ItemTable::Line& line, std::vector<model::ValueProblem>& problems) const {
@@ -74,22 +74,22 @@ class Import {
     }
   }
 
-  // The id of the item that has this line's ISBN already, or nothing when the line was added.
-  Result<std::optional<std::string>, Problem> add(ItemTable::Line line) {
+  // The id of the item that has this line's ISBN already, or nothing when the line was added, as the next row of `job`.
+  Result<std::optional<std::string>, Problem> add(const ItemTable::Line& line, ImportJob& job) {
     const auto isbn = model::normal_isbn(line.attributes.text("Isbn"));
     if (isbn) {
       if (!by_isbn_) TRY(read_isbns());
       const auto known = by_isbn_->find(model::isbn13(*isbn));
       if (known != by_isbn_->end()) return std::optional(known->second);
     }
-    const auto id = TRY(create(line));
+    const auto id = TRY(create(line, job));
     if (isbn) by_isbn_->emplace(model::isbn13(*isbn), id);
     return std::optional<std::string>();
   }
 
  private:
   static std::string folded(std::string_view name) {
-    auto fold = model::fold(name);
+    auto fold = model::fold_letters(name);
     return fold ? std::move(*fold) : std::string(name);
   }
 
@@ -122,51 +122,52 @@ class Import {
 
   // The id of the new item.  If another request has created or removed a collection in the meantime, the line is tried
   // again.
-  Result<std::string, Problem> create(const ItemTable::Line& line) {
-    auto item = create_as_read(line);
+  Result<std::string, Problem> create(const ItemTable::Line& line, ImportJob& job) {
+    auto item = create_as_read(line, job);
     const bool outdated = !item && (item.error().code == "NoSuchParent" || item.error().code == "Duplicate");
     if (!outdated) return item;
     collections_.reset();
-    return create_as_read(line);
+    return create_as_read(line, job);
   }
 
-  Result<std::string, Problem> create_as_read(const ItemTable::Line& line) {
-    auto attributes = with_place(line.attributes);
-    if (line.collection.empty()) return created(*line.entity, attributes);
-    if (!collections_) TRY(read_collections());
-    const auto known = collections_->find(folded(line.collection));
-    if (known == collections_->end()) return create_in_new_collection(line, attributes);
-    attributes.set("CollectionId", AttributeValue::string(known->second));
-    return created(*line.entity, attributes);
-  }
-
-  Result<std::string, Problem> created(const model::Entity& entity, const Item& attributes) {
-    const auto item = TRY(repository_.create(entity, attributes, caller_));
-    return item.attributes.text("ItemId");
-  }
-
-  // Both in one transaction, so that a line that is refused after all leaves no collection behind.
-  Result<std::string, Problem> create_in_new_collection(const ItemTable::Line& line, const Item& attributes) {
-    std::string collection, item;
-    TRY(repository_.transact([&](runtime::Transaction& transaction) -> Result<void, Problem> {
-      auto named = library_;
-      named.set("Name", AttributeValue::string(line.collection));
-      const auto* made = TRY(transaction.create(collection_entity(), named, runtime::Source::Request));
-      collection = made->after->text("CollectionId");
-      auto placed = attributes;
-      placed.set("CollectionId", AttributeValue::string(collection));
-      item = TRY(transaction.create(*line.entity, placed, runtime::Source::Request))->after->text("ItemId");
+  // With its collection, if that is missing, in one transaction: a line that is refused after all leaves none behind.
+  Result<std::string, Problem> create_as_read(const ItemTable::Line& line, ImportJob& job) {
+    if (!line.collection.empty() && !collections_) TRY(read_collections());
+    const auto name = folded(line.collection);
+    const bool is_new = !line.collection.empty() && !collections_->contains(name);
+    std::string item, collection;
+    TRY(job.add([&](runtime::Transaction& transaction) -> Result<void, Problem> {
+      auto attributes = with_place(line.attributes);
+      if (is_new) {
+        collection = TRY(create_collection(transaction, line.collection));
+      } else if (!line.collection.empty()) {
+        collection = collections_->at(name);
+      }
+      if (!collection.empty()) attributes.set("CollectionId", AttributeValue::string(collection));
+      item = TRY(transaction.create(*line.entity, attributes, runtime::Source::Request))->after->text("ItemId");
       return {};
     }));
-    collections_->emplace(folded(line.collection), collection);
+    if (is_new) collections_->emplace(name, collection);
     return item;
+  }
+
+  Result<std::string, Problem> create_collection(runtime::Transaction& transaction, const std::string& name) const {
+    auto named = library_;
+    named.set("Name", AttributeValue::string(name));
+    auto made = transaction.create(collection_entity(), named, runtime::Source::Request);
+    if (made) return (*made)->after->text("CollectionId");
+    auto problem = std::move(made).error();
+    for (auto& detail : problem.details) {
+      if (detail.attribute == "Name") detail.attribute = "Collection";  // as the column is called
+    }
+    if (problem.details.size() == 1) problem.message = problem.details[0].attribute + ' ' + problem.details[0].problem;
+    return problem;
   }
 
   const model::Entity& collection_entity() const { return *repository_.model().find_entity("COLLECTION"); }
 
   runtime::Repository& repository_;
   const Item library_;  // what names it: the caller is its owner
-  const runtime::Caller& caller_;
   // Read when a line first needs them.
   std::optional<std::map<std::string, std::string>> collections_;  // folded name -> id
   std::optional<std::map<std::string, std::string>> by_isbn_;      // ISBN-13 -> item
@@ -174,10 +175,10 @@ class Import {
 
 // Reads the file once without doing anything, so that one that cannot be read, or is too long, adds nothing.  How many
 // lines it has beside the first, which `look_at_first` judges.
-Result<std::size_t, Problem> look_through(const app::RestCall& call,
+Result<std::size_t, Problem> look_through(const app::RestCall& call, std::optional<char> separator,
                                           const std::function<Result<void, Problem>(const CsvRow&)>& look_at_first) {
   app::FileBody file(call);
-  CsvReader reader(file);
+  CsvReader reader(file, separator);
   for (std::size_t rows = 0;; ++rows) {
     const auto row = reader.next();
     if (!row) return app::unreadable(row.error());
@@ -191,113 +192,137 @@ Result<std::size_t, Problem> look_through(const app::RestCall& call,
   }
 }
 
-// What is told about an import.  Of lines that are wrong, the first hundred.
-class Report {
- public:
-  void created() { ++created_; }
-  void duplicate(std::size_t line, const std::string& isbn, const std::string& item) {
-    duplicates_.begin_object().key("line").integer(static_cast<std::int64_t>(line)).key("Isbn").string(isbn);
-    duplicates_.key("ItemId").string(item).end_object();
-  }
-  void error(std::size_t line, const Problem& problem) {
-    if (errors_told_ == model::kMostProblems) {
-      ++more_errors_;
-      return;
-    }
-    ++errors_told_;
-    errors_.begin_object().key("line").integer(static_cast<std::int64_t>(line)).key("code").string(problem.code);
-    errors_.key("message").string(problem.message).key("details").begin_array();
-    const auto told = model::short_list(problem.details);
-    for (const auto* detail : told.first) {
-      errors_.begin_object().key("attribute").string(detail->attribute);
-      errors_.key("problem").string(detail->problem).end_object();
-    }
-    errors_.end_array();
-    if (told.more > 0) errors_.key("more").integer(static_cast<std::int64_t>(told.more));
-    errors_.end_object();
-  }
+std::optional<char> declared_separator(const Item& inputs) {
+  const auto name = inputs.text("separator");
+  if (name.empty()) return std::nullopt;
+  return name == "semicolon" ? ';' : name == "tab" ? '\t' : ',';
+}
 
-  std::string body(std::size_t rows, bool complete) {
-    duplicates_.end_array();
-    errors_.end_array();
-    std::string body;
-    JsonWriter json(body);
-    json.begin_object().key("rows").integer(static_cast<std::int64_t>(rows)).key("created").integer(created_);
-    json.key("complete").boolean(complete).key("duplicates").raw(duplicates_text_);
-    json.key("errors").raw(errors_text_);
-    if (more_errors_ > 0) json.key("moreErrors").integer(more_errors_);
-    json.end_object();
-    return body;
+// The rows of a file, from the first behind those that are done.
+class Rows {
+ public:
+  Rows(const app::RestCall& call, std::optional<char> separator) : file_(call), reader_(file_, separator) {}
+
+  // The first line, and that many behind it.
+  Result<void, Problem> pass(std::size_t count) {
+    for (std::size_t i = 0; i <= count; ++i) TRY(next());
+    return {};
+  }
+  Result<std::optional<CsvRow>, Problem> next() {
+    auto row = reader_.next();
+    if (!row) return app::unreadable(row.error());
+    return std::move(*row);
   }
 
  private:
-  std::int64_t created_ = 0;
-  std::size_t errors_told_ = 0;
-  std::int64_t more_errors_ = 0;
-  std::string duplicates_text_, errors_text_;
-  JsonWriter duplicates_ = std::move(JsonWriter(duplicates_text_).begin_array());
-  JsonWriter errors_ = std::move(JsonWriter(errors_text_).begin_array());
+  app::FileBody file_;
+  CsvReader reader_;
 };
+
+http::Response replayed(std::string body) {
+  auto answer = app::json_answer(200, std::move(body));
+  answer.headers = "Idempotency-Replayed: true\r\n";
+  return answer;
+}
 
 }  // namespace
 
+Result<ImportJob, Problem> Transfer::open_job(const app::NativeCall& call, const Item& library, std::size_t rows,
+                                              const std::string& id, const std::string& digest) const {
+  if (auto job = TRY(find_job(call, library, id, digest))) return std::move(*job);
+  auto made = ImportJob::create(parts_, library, id, digest, rows);
+  if (made || made.error().kind != ProblemKind::Conflict) return made;
+  // Another request with the same key has just made it.
+  auto job = TRY(find_job(call, library, id, digest));
+  if (!job) return made;
+  return std::move(*job);
+}
+
+Result<std::optional<ImportJob>, Problem> Transfer::find_job(const app::NativeCall& call, const Item& library,
+                                                             const std::string& id, const std::string& digest) const {
+  auto job = TRY(ImportJob::find(parts_, library, id));
+  const bool must_be_there = call.inputs.find("continue") != nullptr;
+  if (!job && must_be_there) return app::problem(ProblemKind::NotFound, "NotFound", "there is no such import");
+  if (job && job->digest() != digest) {
+    return app::problem(ProblemKind::Conflict, "IdempotencyKeyReused",
+                        "this import is of another file; only the same file can continue it");
+  }
+  return job;
+}
+
 Result<http::Response, Problem> Transfer::import(const app::NativeCall& call) const {
+  const auto key = call.call.request.header("Idempotency-Key");
+  if (!key.empty()) TRY(app::IdempotencyStore::check_key(key));
+  const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
+  const auto separator = declared_separator(call.inputs);
+  const auto continued = call.inputs.text("continue");
+  const auto id = !continued.empty() ? continued : key.empty() ? parts_.random.uuid() : ImportJob::id_of(library, key);
+  const auto digest = app::base64url(app::sha256(
+      std::array{std::string_view(separator ? &*separator : "", separator ? 1 : 0), std::string_view(call.call.body)}));
+  const auto known = TRY(find_job(call, library, id, digest));
+  if (known && known->complete()) return replayed(TRY(known->report("DONE")));
+
   std::vector<model::ValueProblem> problems;
   std::optional<ItemTable> table;
-  const auto lines = TRY(look_through(call.call, [&](const CsvRow& first) -> Result<void, Problem> {
+  const auto rows = TRY(look_through(call.call, separator, [&](const CsvRow& first) -> Result<void, Problem> {
     if (!first.problem.empty()) return invalid("the first line " + first.problem);
     table.emplace(parts_.repository.model(), first.fields, problems);
     if (!problems.empty()) return invalid("the first line does not name the columns", std::move(problems));
     return {};
   }));
+  auto lease = TRY(ImportLease::take(parts_, library, id));
+  auto job = open_job(call, library, rows, id, digest);
+  auto stopped_by = job ? import_rows(call, *table, lease, *job) : job.error();
+  // Of an import that another request continues, that request has the lease.
+  if (stopped_by || stopped_by.error().code != kImportRunning) lease.release();
+  const auto stopped = TRY(std::move(stopped_by));
+  return app::json_answer(200, TRY(job->report(job->complete() ? "DONE" : "STOPPED", stopped)));
+}
 
-  const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
-  auto lease = TRY(ImportLease::take(parts_, library));
-  Import import(parts_.repository, library, call.caller());
-  Report report;
-  bool complete = true;
-  app::FileBody file(call.call);
-  CsvReader reader(file);
-  auto row = reader.next();  // the first line, which has been looked at
-  while (complete && row && *row) {
-    row = reader.next();
-    if (!row || !*row) break;
-    const auto& [at, fields, wrong] = **row;
-    if (const auto kept = lease.keep(); !kept) {
-      report.error(at, kept.error());
-      complete = false;
-      break;
+Result<std::optional<ImportJob::StoppedBy>, Problem> Transfer::import_rows(const app::NativeCall& call,
+                                                                           const ItemTable& table, ImportLease& lease,
+                                                                           ImportJob& job) const {
+  Import import(parts_.repository, chosen(call.within->attributes, {"OwnerId", "LibraryId"}));
+  Rows rows(call.call, declared_separator(call.inputs));
+  TRY(rows.pass(job.done()));
+  std::size_t line = 0;
+  const auto do_row = [&](const CsvRow& row) -> Result<void, Problem> {
+    TRY(lease.keep());
+    if (!row.problem.empty()) return job.skip_wrong(row.line, invalid("the line " + row.problem));
+    std::vector<model::ValueProblem> problems;
+    auto item = table.read(row.fields, problems);
+    if (item.entity != nullptr) import.check(item, problems);
+    if (!problems.empty()) return job.skip_wrong(row.line, invalid("the line is not valid", std::move(problems)));
+    const auto added = import.add(item, job);
+    if (added && *added) return job.skip_duplicate(row.line, item.attributes.text("Isbn"), **added);
+    if (added) return {};
+    return is_the_lines_fault(added.error()) ? job.skip_wrong(row.line, added.error()) : added.error();
+  };
+  const auto do_all = [&]() -> Result<void, Problem> {
+    for (auto row = TRY(rows.next()); row; row = TRY(rows.next())) {
+      line = row->line;
+      TRY(do_row(*row));
     }
-    if (!wrong.empty()) {
-      report.error(at, invalid("the line " + wrong));
-      continue;
-    }
-    auto line = table->read(fields, problems);
-    import.check(line, problems);
-    if (!problems.empty()) {
-      report.error(at, invalid("the line is not valid", std::exchange(problems, {})));
-      continue;
-    }
-    const auto isbn = line.attributes.text("Isbn");
-    const auto added = import.add(std::move(line));
-    if (!added) {
-      report.error(at, added.error());
-      complete = is_the_lines_fault(added.error());
-    } else if (*added) {
-      report.duplicate(at, isbn, **added);
-    } else {
-      report.created();
-    }
-  }
-  complete = complete && row.ok();  // the file has been read to its end before, so it always is
-  lease.release();
-  return app::json_answer(200, report.body(lines, complete));
+    return job.flush(true);
+  };
+  auto done = do_all();
+  if (done) return std::optional<ImportJob::StoppedBy>();
+  if (done.error().code == kImportRunning) return std::move(done).error();
+  return std::optional(ImportJob::StoppedBy{.line = line, .problem = std::move(done).error()});
+}
+
+Result<http::Response, Problem> Transfer::show_import(const app::NativeCall& call) const {
+  const auto id = call.inputs.text("ImportId");
+  const auto job = TRY(ImportJob::find(parts_, chosen(call.within->attributes, {"OwnerId", "LibraryId"}), id));
+  if (!job) return app::problem(ProblemKind::NotFound, "NotFound", "there is no such import");
+  const bool runs = ImportLease::is_held(parts_, call.within->attributes, id);
+  return app::json_answer(200, TRY(job->report(job->complete() ? "DONE" : runs ? "RUNNING" : "STOPPED")));
 }
 
 Result<http::Response, Problem> Transfer::export_page(const app::NativeCall& call) const {
   auto& repository = parts_.repository;
   const auto library = chosen(call.within->attributes, {"OwnerId", "LibraryId"});
-  const ListName list{.parts = parts_, .action = "export", .parameters = library, .caller = call.caller()};
+  const app::ListName list{.parts = parts_, .action = "export", .parameters = library, .caller = call.caller()};
   runtime::PageRequest request;
   request.limit = std::nullopt;
   request.start = TRY(list.start(call.inputs));

@@ -1,9 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 
 #include "stator/app/rest/extension.h"
 #include "stator/runtime/problem.h"
+#include "stator/systems/media-library/import_job.h"
+#include "stator/systems/media-library/import_lease.h"
+#include "stator/systems/media-library/item_table.h"
 
 namespace stator::systems::media_library {
 
@@ -12,18 +17,16 @@ class Transfer {
  public:
   explicit Transfer(const app::ExtensionParts& parts) : parts_(parts) {}
 
-  // Adds every line, one transaction each, and reports on all of them:
+  // Adds every line, one transaction each, and answers with ImportJob::report().
   //
-  //   {"rows": 3, "created": 1, "complete": true,
-  //    "duplicates": [{"line": 3, "Isbn": "...", "ItemId": "..."}],
-  //    "errors": [{"line": 4, "code": "Invalid", "message": "...", "details": [...]}], "moreErrors": 400}
-  //
-  // The file is read twice, row by row: the first time nothing is added.  The first hundred errors are told, and how
-  // many more.  A line is a duplicate when the library, or an earlier line, has its ISBN in either length.  Collections
-  // are found by name, and made when they are missing.  `complete` is false when the database failed, or the library
-  // went; what was reported before stays.  Problems: Invalid (the first line, or too many lines), Conflict (another
-  // import is under way), in which case nothing was added.
+  // The file is read twice, row by row: the first time nothing is added.  A line is a duplicate when the library, or an
+  // earlier line, has its ISBN in either length.  Collections are found by name, and made when they are missing.  An
+  // import that was cut off, by the end of the server or by a failing database, continues where it was when the same
+  // file comes again with the same Idempotency-Key, or with the id of the import.  Problems: Invalid (the first line,
+  // or too many lines) and Conflict (another import is under way, another file), in which case nothing was added.
   Result<http::Response, runtime::Problem> import(const app::NativeCall& call) const;
+  // How far an import is.
+  Result<http::Response, runtime::Problem> show_import(const app::NativeCall& call) const;
 
   // Lines in the order of the library's list.  The header Next-Token has what the next request has to give as
   // `nextToken`.
@@ -33,6 +36,18 @@ class Transfer {
   static constexpr std::size_t kPageBytes = 8 << 20;  // an export's page ends behind the query that passes this
 
  private:
+  // The import of that id, if it is of this file.
+  Result<std::optional<ImportJob>, runtime::Problem> find_job(const app::NativeCall& call, const value::Item& library,
+                                                              const std::string& id, const std::string& digest) const;
+  // The same, or a new one.
+  Result<ImportJob, runtime::Problem> open_job(const app::NativeCall& call, const value::Item& library,
+                                               std::size_t rows, const std::string& id,
+                                               const std::string& digest) const;
+  // Why it stopped before the last row, if it did.  Problems: Conflict `ImportRunning`.
+  Result<std::optional<ImportJob::StoppedBy>, runtime::Problem> import_rows(const app::NativeCall& call,
+                                                                            const ItemTable& table, ImportLease& lease,
+                                                                            ImportJob& job) const;
+
   const app::ExtensionParts parts_;
 };
 

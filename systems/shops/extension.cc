@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "stator/model/problem_list.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/transaction.h"
+#include "stator/systems/shops/public_suffix.h"
 #include "stator/systems/shops/url_batch.h"
 #include "stator/systems/shops/url_store.h"
 #include "stator/systems/shops/work_queue.h"
@@ -34,7 +36,7 @@ class UpsertAnswer {
   }
   void refuse(const UrlEntry& entry) {
     if (refused_.count++ >= static_cast<std::int64_t>(model::kMostProblems)) return;
-    refused_.json.begin_object().key("url").string(entry.refused_url);
+    refused_.json.begin_object().key("index").integer(entry.index).key("url").string(entry.refused_url);
     refused_.json.key("problem").string(entry.problem).end_object();
   }
 
@@ -70,6 +72,13 @@ class UpsertAnswer {
   };
   Urls created_, changed_, unchanged_, refused_;
 };
+
+// Nobody's shop is a whole "com".  One that is stored already can still be changed and deleted.
+Result<void, Problem> refuse_public_suffix(runtime::Transaction&, runtime::Draft& shop) {
+  const auto& domain = shop.after->text("domain");
+  if (shop.before || !is_public_suffix(domain)) return {};
+  return runtime::invalid({{"domain", fmt::format("must be a name below {}, which is a public suffix", domain)}});
+}
 
 // The native actions of the model, by their names there.
 class Shops {
@@ -152,12 +161,13 @@ class Shops {
   }
 
  private:
-  // The name of an attribute of the queue in the answer to a claim.
+  // The queue calls the country by the name of its attribute; the caller gave the parameter `country`.
   static runtime::Problem as_claimed(runtime::Problem problem) {
-    for (auto& detail : problem.details) {
-      if (detail.attribute == "shop_country") detail.attribute = "country";
-    }
-    return problem;
+    const auto is_country = [](const model::ValueProblem& detail) { return detail.attribute == "shop_country"; };
+    const auto country = std::ranges::find_if(problem.details, is_country);
+    if (country == problem.details.end()) return problem;
+    country->attribute = "country";
+    return runtime::invalid(std::move(problem.details));
   }
 
   static Result<value::Item, Problem> naming(const NativeCall& call) {
@@ -239,11 +249,14 @@ class Shops {
 }  // namespace
 
 app::Additions extension(const app::ExtensionParts& parts) {
+  parts.repository.follow(*parts.repository.model().find_entity("SHOP"), refuse_public_suffix);
   const auto shops = std::make_shared<Shops>(parts);
   return {.natives = {
               {"upsert_urls", [shops](const NativeCall& call) { return shops->upsert_urls(call); }},
               {"get_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
+              {"look_up_url", [shops](const NativeCall& call) { return shops->get_url(call); }},
               {"delete_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
+              {"delete_long_url", [shops](const NativeCall& call) { return shops->delete_url(call); }},
               {"set_hash", [shops](const NativeCall& call) { return shops->set_hash(call); }},
               {"claim", [shops](const NativeCall& call) { return shops->claim(call); }},
           }};

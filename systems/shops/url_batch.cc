@@ -28,7 +28,7 @@ bool is_plain(const AttributeValue& content) {
 Error no_batch() { return validation_error(R"(the body is {"urls": [...]})"); }
 
 UrlEntry refused(std::string_view url, std::string problem) {
-  return {.news = {}, .refused_url = model::shown_name(url), .problem = std::move(problem)};
+  return {.index = 0, .news = {}, .refused_url = model::shown_name(url), .problem = std::move(problem)};
 }
 
 // About what a change takes in memory.
@@ -83,16 +83,22 @@ Result<std::optional<UrlEntry>> UrlBatchReader::next() {
     TRY(reader_.end());
     return std::optional<UrlEntry>();
   }
+  auto entry = TRY(read_entry());
+  entry.index = read_++;
+  return std::optional(std::move(entry));
+}
+
+Result<UrlEntry> UrlBatchReader::read_entry() {
   reader_.forget_values();
   problems_.clear();
-  if (reader_.open('{')) return std::optional(TRY(read_object()));
+  if (reader_.open('{')) return read_object();
   if (reader_.peek() != '"') {
     TRY(reader_.skip(kEntryLevel));
-    return std::optional(refused({}, "an entry is a URL, or an object with one"));
+    return refused({}, "an entry is a URL, or an object with one");
   }
   const auto url = TRY(reader_.value({.name = "url"}, kEntryLevel));
   const auto* text = url.as_string();
-  return std::optional(text != nullptr ? entry(*text, {}) : refused({}, "a URL is too long"));
+  return text != nullptr ? entry(*text, {}) : refused({}, "a URL is too long");
 }
 
 Result<UrlEntry> UrlBatchReader::read_object() {
@@ -137,7 +143,10 @@ Result<std::string> UrlBatchReader::read_member(const std::string& name, model::
 UrlEntry UrlBatchReader::entry(std::string_view url, model::PlainObject changes) const {
   auto canonical = url_of_shop(url, domain_);
   if (!canonical) return refused(url, canonical.error().message);
-  return {.news = {.url = std::move(*canonical), .changes = std::move(changes)}, .refused_url = {}, .problem = {}};
+  return {.index = 0,
+          .news = {.url = std::move(*canonical), .changes = std::move(changes)},
+          .refused_url = {},
+          .problem = {}};
 }
 
 void RepeatedUrls::note(std::string_view url) {

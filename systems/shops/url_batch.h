@@ -24,6 +24,7 @@ struct UrlNews {
 
 // One entry of a batch: news, or why it is refused.
 struct UrlEntry {
+  std::int64_t index = 0;  // its place in the list, from 0
   UrlNews news;
   std::string refused_url;  // as it was given, shortened
   std::string problem;      // empty: it is news
@@ -43,6 +44,7 @@ class UrlBatchReader {
   Result<std::optional<UrlEntry>> next();
 
  private:
+  Result<UrlEntry> read_entry();
   Result<UrlEntry> read_object();
   // What is wrong with a member; empty when nothing is.
   Result<std::string> read_member(const std::string& name, model::PlainObject& changes);
@@ -53,6 +55,7 @@ class UrlBatchReader {
   const std::string_view domain_;
   const std::vector<model::Attribute>& known_;
   bool begun_ = false;
+  std::int64_t read_ = 0;  // entries
 };
 
 // Merges the entries of a batch about the same URL.  Later values win.

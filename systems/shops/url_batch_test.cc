@@ -104,6 +104,7 @@ TEST(UrlBatch, RefusesEachBadEntryAlone) {
     EXPECT_EQ(batch->news.size(), 1) << entry;
     ASSERT_EQ(batch->refused.size(), 1) << entry;
     EXPECT_EQ(batch->refused[0].problem, problem);
+    EXPECT_EQ(batch->refused[0].index, 1);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "stator/systems/stories/node_actions.h"
 #include "stator/systems/stories/play.h"
 #include "stator/systems/stories/response_rules.h"
+#include "stator/systems/stories/story_check.h"
 #include "stator/systems/stories/story_document.h"
 #include "stator/systems/stories/transfer.h"
 
@@ -42,15 +43,28 @@ Result<void, Problem> check_room(const StoryAccess& stories, runtime::Transactio
   return {};
 }
 
+std::vector<model::ValueProblem> check_nesting(const value::Item& attributes) {
+  std::vector<model::ValueProblem> problems;
+  for (const auto& [name, value] : attributes) {
+    if (nesting_of(value) <= kDeepestValue) continue;
+    problems.push_back({.attribute = name, .problem = fmt::format("nests deeper than {} levels", kDeepestValue)});
+  }
+  return problems;
+}
+
 // Conditions and assignments are checked when they are written, so that no reader meets a wrong one.  Values that are
 // nested too deeply for a document are refused, so that every story can be exported.
 Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transaction& transaction, runtime::Draft& node) {
   if (!node.before) TRY(check_room(stories, transaction, *node.after));
   auto problems = check_responses(responses_of(*node.after), "responses");
-  for (const auto& [name, value] : *node.after) {
-    if (nesting_of(value) <= kDeepestValue) continue;
-    problems.push_back({.attribute = name, .problem = fmt::format("nests deeper than {} levels", kDeepestValue)});
-  }
+  for (auto& problem : check_nesting(*node.after)) problems.push_back(std::move(problem));
+  if (!problems.empty()) return runtime::invalid(std::move(problems));
+  return {};
+}
+
+Result<void, Problem> check_start(runtime::Transaction&, runtime::Draft& story) {
+  auto problems = check_variables(map_of(*story.after, "variables"), "variables");
+  for (auto& problem : check_nesting(*story.after)) problems.push_back(std::move(problem));
   if (!problems.empty()) return runtime::invalid(std::move(problems));
   return {};
 }
@@ -58,25 +72,26 @@ Result<void, Problem> check_node(const StoryAccess& stories, runtime::Transactio
 }  // namespace
 
 app::Additions extension(const app::ExtensionParts& parts) {
-  const StoryAccess stories(parts.repository, parts.clock);
+  const StoryAccess stories(parts);
   parts.repository.follow(stories.node(), [stories](runtime::Transaction& transaction, runtime::Draft& node) {
     return check_node(stories, transaction, node);
   });
+  parts.repository.follow(stories.story(), check_start);
   using Action = Result<http::Response, Problem>(const StoryAccess&, const app::NativeCall&);
   const auto native = [stories](Action* action) -> app::Native {
     return [stories, action](const app::NativeCall& call) { return action(stories, call); };
   };
-  return {
-      .natives = {{"reorder", native(reorder)},
-                  {"delete_node", native(delete_node)},
-                  {"check", native(check_story)},
-                  {"export", [stories, &random = parts.random](
-                                 const app::NativeCall& call) { return export_story(stories, random, call); }},
-                  {"import", [stories, &clock = parts.clock, &random = parts.random](
-                                 const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
-                  {"start_session", native(start_session)},
-                  {"session", native(show_session)},
-                  {"choose", native(choose)}}};
+  return {.natives = {
+              {"reorder", native(reorder)},
+              {"delete_node", native(delete_node)},
+              {"check", [stories, parts](const app::NativeCall& call) { return check_story(stories, parts, call); }},
+              {"export", [stories, &random = parts.random](
+                             const app::NativeCall& call) { return export_story(stories, random, call); }},
+              {"import", [stories, &clock = parts.clock, &random = parts.random](
+                             const app::NativeCall& call) { return import_story(stories, clock, random, call); }},
+              {"start_session", native(start_session)},
+              {"session", native(show_session)},
+              {"choose", native(choose)}}};
 }
 
 }  // namespace stator::systems::stories

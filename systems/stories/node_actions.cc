@@ -1,12 +1,10 @@
 #include "stator/systems/stories/node_actions.h"
 
-#include <algorithm>
 #include <span>
 
 #include "stator/app/rest/answer.h"
 #include "stator/app/rest/precondition.h"
 #include "stator/runtime/problem.h"
-#include "stator/systems/stories/story_graph.h"
 #include "stator/value/json.h"
 
 namespace stator::systems::stories {
@@ -20,10 +18,6 @@ using runtime::Transaction;
 using value::AttributeValue;
 using value::Item;
 using value::JsonWriter;
-
-constexpr std::size_t kMostListed = 1000;
-
-// ----------------------------------------------------------------------------------------------------- deleting a node
 
 // A response that leads to the node.
 struct Link {
@@ -139,45 +133,6 @@ class NodeDeletion {
   const runtime::Precondition precondition_;
 };
 
-// ------------------------------------------------------------------------------------------------------------ checking
-
-GraphNode graph_node(const Object& node) {
-  GraphNode made{.id = node.attributes.text("id"), .targets = {}};
-  for (const auto& response : responses_of(node.attributes)) {
-    const auto* map = response.as_map();
-    made.targets.push_back(map != nullptr ? map->text("targetNodeId") : std::string());
-  }
-  return made;
-}
-
-template <typename List, typename Append>
-void append_first(JsonWriter& json, std::string_view name, const List& list, const Append& append) {
-  json.key(name).begin_array();
-  for (std::size_t i = 0; i < std::min(list.size(), kMostListed); ++i) append(list[i]);
-  json.end_array();
-}
-
-std::string report_body(const GraphReport& report, std::size_t nodes) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("sound").boolean(report.sound()).key("missingStart").boolean(report.missing_start);
-  append_first(json, "brokenLinks", report.broken_links, [&](const BrokenLink& link) {
-    json.begin_object().key("nodeId").string(link.node);
-    json.key("response").integer(static_cast<std::int64_t>(link.response));
-    if (!link.target.empty()) json.key("targetNodeId").string(link.target);
-    json.end_object();
-  });
-  const auto append_id = [&](const std::string& id) { json.string(id); };
-  append_first(json, "unreachable", report.unreachable, append_id);
-  append_first(json, "deadEnds", report.dead_ends, append_id);
-  json.key("counts").begin_object().key("nodes").integer(static_cast<std::int64_t>(nodes));
-  json.key("brokenLinks").integer(static_cast<std::int64_t>(report.broken_links.size()));
-  json.key("unreachable").integer(static_cast<std::int64_t>(report.unreachable.size()));
-  json.key("deadEnds").integer(static_cast<std::int64_t>(report.dead_ends.size())).end_object();
-  json.end_object();
-  return body;
-}
-
 }  // namespace
 
 Result<http::Response, Problem> delete_node(const StoryAccess& stories, const app::NativeCall& call) {
@@ -191,23 +146,6 @@ Result<http::Response, Problem> delete_node(const StoryAccess& stories, const ap
   append_links(json, links);
   json.key("wasStart").boolean(was_start).end_object();
   return app::json_answer(200, std::move(body));
-}
-
-Result<http::Response, Problem> check_story(const StoryAccess& stories, const app::NativeCall& call) {
-  struct Placed {
-    std::int64_t position = 0;
-    GraphNode node;
-  };
-  std::vector<Placed> placed;
-  const auto& story = call.within->attributes;
-  TRY(stories.visit_nodes(story.text("id"), call.caller(), [&](Object& node) -> Result<void, Problem> {
-    placed.push_back({.position = node.attributes.integer("nodeOrder"), .node = graph_node(node)});
-    return {};
-  }));
-  std::ranges::stable_sort(placed, {}, &Placed::position);  // they came by id
-  std::vector<GraphNode> nodes;
-  for (auto& one : placed) nodes.push_back(std::move(one.node));
-  return app::json_answer(200, report_body(check_graph(nodes, story.text("startNodeId")), nodes.size()));
 }
 
 }  // namespace stator::systems::stories

@@ -13,7 +13,4 @@ Result<http::Response, runtime::Problem> reorder(const StoryAccess& stories, con
 // DELETE /stories/{storyId}/nodes/{id}: with `clearLinks`, responses that point to the node lose their target.
 Result<http::Response, runtime::Problem> delete_node(const StoryAccess& stories, const app::NativeCall& call);
 
-// GET /stories/{id}/check.  Lists hold the first thousand; `counts` tells how many there are.
-Result<http::Response, runtime::Problem> check_story(const StoryAccess& stories, const app::NativeCall& call);
-
 }  // namespace stator::systems::stories

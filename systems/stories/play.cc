@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "stator/app/rest/answer.h"
 #include "stator/runtime/object.h"
 #include "stator/runtime/problem.h"
@@ -20,15 +22,18 @@ using runtime::Transaction;
 using value::AttributeValue;
 using value::Item;
 
-const Item& variables_of(const Item& session) {
-  static const Item kNone;
-  const auto* found = session.find("variables");
-  const auto* map = found != nullptr ? found->as_map() : nullptr;
-  return map != nullptr ? *map : kNone;
+// The nodes that the responses of a node lead to and that are there.
+Result<std::set<std::string>, Problem> targets_of(const StoryAccess& stories, const Item& node) {
+  std::set<std::string> targets;
+  for (const auto& response : responses_of(node)) {
+    const auto* map = response.as_map();
+    if (map != nullptr && !map->text("targetNodeId").empty()) targets.insert(map->text("targetNodeId"));
+  }
+  return stories.existing_nodes(node.text("userId"), node.text("storyId"), targets);
 }
 
 // [{"response": 0, "label": "Climb", "open": true}]: what can be chosen, and what cannot yet.
-void append_choices(std::string& out, const Item& node, const Item& variables) {
+void append_choices(std::string& out, const Item& node, const Item& variables, const std::set<std::string>& targets) {
   value::JsonWriter json(out);
   json.begin_array();
   const auto& responses = responses_of(node);
@@ -38,17 +43,19 @@ void append_choices(std::string& out, const Item& node, const Item& variables) {
     const auto open = is_open(*response, variables);
     json.begin_object().key("response").integer(static_cast<std::int64_t>(i));
     json.key("label").string(response->text("label"));
-    json.key("open").boolean(open && *open && !response->text("targetNodeId").empty()).end_object();
+    json.key("open").boolean(open && *open && targets.contains(response->text("targetNodeId"))).end_object();
   }
   json.end_array();
 }
 
 // `node` is absent when somebody has deleted it under the reader.
-http::Response session_answer(int status, const StoryAccess& stories, Object session, std::optional<Object> node) {
+Result<http::Response, Problem> session_answer(int status, const StoryAccess& stories, Object session,
+                                               std::optional<Object> node) {
   std::string choices = "[]";
   if (node) {
     choices.clear();
-    append_choices(choices, node->attributes, variables_of(session.attributes));
+    const auto targets = TRY(targets_of(stories, node->attributes));
+    append_choices(choices, node->attributes, map_of(session.attributes, "variables"), targets);
     session.joined.emplace_back("node", std::move(*node));
   }
   std::string body;
@@ -90,7 +97,7 @@ class Choice {
     return transaction.change(*session_, change, Source::Model);
   }
 
-  http::Response answer() const {
+  Result<http::Response, Problem> answer() const {
     const auto& model = stories_.model();
     return session_answer(200, stories_, runtime::to_object(model, stories_.session(), session_after_),
                           runtime::to_object(model, stories_.node(), target_after_));
@@ -110,7 +117,7 @@ class Choice {
     if (response == nullptr) {
       return runtime::invalid({{"response", fmt::format("this node has {} responses", responses.size())}});
     }
-    const auto open = is_open(*response, variables_of(*session_->after));
+    const auto open = is_open(*response, map_of(*session_->after, "variables"));
     if (!open) return conflict("BrokenRule", "its condition cannot be computed: " + open.error().message);
     if (!*open) return conflict("ConditionNotMet", "the condition of this response does not hold");
     return response;
@@ -126,7 +133,7 @@ class Choice {
   }
 
   Result<Item, Problem> new_variables(const Item& response) const {
-    auto after = variables_after(response, variables_of(*session_->after));
+    auto after = variables_after(response, map_of(*session_->after, "variables"));
     if (!after) return conflict("BrokenRule", "a variable cannot be computed: " + after.error().message);
     if (!check_variables(*after, "variables").empty()) {
       return conflict("TooManyVariables", "the session's variables have become too many or too large");
@@ -147,8 +154,8 @@ class Choice {
 }  // namespace
 
 Result<http::Response, Problem> start_session(const StoryAccess& stories, const app::NativeCall& call) {
-  const auto* given = call.inputs.find("variables");
-  const auto variables = given != nullptr && given->as_map() != nullptr ? *given->as_map() : Item();
+  auto variables = map_of(call.within->attributes, "variables");
+  for (const auto& [name, content] : map_of(call.inputs, "variables")) variables.set(name, content);
   if (auto problems = check_variables(variables, "variables"); !problems.empty()) {
     return runtime::invalid(std::move(problems));
   }

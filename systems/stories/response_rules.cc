@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stator/base/ascii.h"
 #include "stator/model/expression/expression.h"
 
 namespace stator::systems::stories {
@@ -14,19 +15,6 @@ using value::AttributeValue;
 using value::Item;
 
 constexpr std::size_t kLongestName = 100;
-
-// "=coins - 3" is computed, anything else is a value.
-const std::string* computed(const AttributeValue& content) {
-  const auto* text = content.as_string();
-  return text != nullptr && text->starts_with('=') ? text : nullptr;
-}
-
-bool is_name(const std::string& name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (name.empty() || name.size() > kLongestName || !is_letter(name.front())) return false;
-  return std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
-}
 
 void check_expression(std::string_view text, const std::string& path, std::vector<model::ValueProblem>& problems) {
   const auto expression = Expression::parse(text);
@@ -42,16 +30,31 @@ void check_response(const Item& response, const std::string& path, std::vector<m
   if (condition != nullptr && condition->as_string() != nullptr) {
     check_expression(*condition->as_string(), path + ".condition", problems);
   }
-  const auto* set = response.find("set");
-  if (set == nullptr || set->as_map() == nullptr) return;
-  for (const auto& [name, content] : *set->as_map()) {
+  for (const auto& [name, content] : map_of(response, "set")) {
     const auto place = fmt::format("{}.set.{}", path, name);
-    if (!is_name(name)) problems.push_back({place, "is not the name of a variable: letters, digits and _"});
+    if (!is_variable_name(name)) problems.push_back({place, "is not the name of a variable: letters, digits and _"});
     if (const auto* text = computed(content)) check_expression(text->substr(1), place, problems);
   }
 }
 
 }  // namespace
+
+const Item& map_of(const Item& attributes, std::string_view name) {
+  static const Item kNone;
+  const auto* found = attributes.find(name);
+  const auto* map = found != nullptr ? found->as_map() : nullptr;
+  return map != nullptr ? *map : kNone;
+}
+
+const std::string* computed(const AttributeValue& content) {
+  const auto* text = content.as_string();
+  return text != nullptr && text->starts_with('=') ? text : nullptr;
+}
+
+bool is_variable_name(const std::string& name) {
+  const auto is_word = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
+  return !name.empty() && name.size() <= kLongestName && !is_digit(name.front()) && std::ranges::all_of(name, is_word);
+}
 
 std::vector<model::ValueProblem> check_responses(const value::List& responses, const std::string& path) {
   std::vector<model::ValueProblem> problems;
@@ -66,7 +69,7 @@ std::vector<model::ValueProblem> check_variables(const Item& variables, const st
   std::vector<model::ValueProblem> problems;
   std::string json;
   for (const auto& [name, content] : variables) {
-    if (!is_name(name)) {
+    if (!is_variable_name(name)) {
       problems.push_back({fmt::format("{}.{}", path, name), "is not the name of a variable: letters, digits and _"});
     }
     model::append_plain_json(json, content);
@@ -86,9 +89,7 @@ Result<bool> is_open(const Item& response, const Item& variables) {
 
 Result<Item> variables_after(const Item& response, const Item& variables) {
   auto after = variables;
-  const auto* set = response.find("set");
-  if (set == nullptr || set->as_map() == nullptr) return after;
-  for (const auto& [name, content] : *set->as_map()) {
+  for (const auto& [name, content] : map_of(response, "set")) {
     const auto* text = computed(content);
     if (text == nullptr) {
       after.set(name, content);

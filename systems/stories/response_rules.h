@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stator/base/result.h"
@@ -15,6 +16,15 @@ namespace stator::systems::stories {
 
 inline constexpr std::size_t kMostVariables = 100;
 inline constexpr std::size_t kMostVariableBytes = std::size_t{32} << 10;  // of all together, as JSON
+
+// The attribute of that name if it is a map; otherwise an empty one.
+const value::Item& map_of(const value::Item& attributes, std::string_view name);
+
+// The text of a value that is computed, "=coins - 3"; null for any other.
+const std::string* computed(const value::AttributeValue& content);
+
+// Letters, digits and _, and no digit at the front.
+bool is_variable_name(const std::string& name);
 
 // What is wrong with the conditions and the computed values; `path` stands before "[2].condition".
 std::vector<model::ValueProblem> check_responses(const value::List& responses, const std::string& path);

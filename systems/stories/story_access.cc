@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <tuple>
 
 #include "stator/app/rest/answer.h"
 #include "stator/app/rest/extension.h"
+#include "stator/model/rows.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::systems::stories {
@@ -38,13 +40,14 @@ Item naming(const runtime::Caller& caller, std::string_view id_name, const std::
 
 }  // namespace
 
-StoryAccess::StoryAccess(runtime::Repository& repository, const Clock& clock)
-    : repository_(&repository),
-      story_(repository.model().find_entity("STORY")),
-      node_(repository.model().find_entity("NODE")),
-      session_(repository.model().find_entity("SESSION")),
-      nodes_(repository.model().find_pattern("nodes_of_story")),
-      reading_(std::make_shared<Turns>(clock)) {}
+StoryAccess::StoryAccess(const app::ExtensionParts& parts)
+    : repository_(&parts.repository),
+      story_(model().find_entity("STORY")),
+      node_(model().find_entity("NODE")),
+      session_(model().find_entity("SESSION")),
+      nodes_(model().find_pattern("nodes_of_story")),
+      dynamo_(std::make_shared<runtime::Dynamo>(parts.client, parts.random, parts.clock)),
+      reading_(std::make_shared<Turns>(parts.clock)) {}
 
 Result<void, Problem> StoryAccess::visit_nodes(const std::string& story_id, const runtime::Caller& caller,
                                                const Visit& visit) const {
@@ -85,6 +88,28 @@ Result<std::vector<Object>, Problem> StoryAccess::nodes_in_order(const std::stri
     return std::tuple(node.attributes.integer("nodeOrder"), node.attributes.text("id"));
   });
   return nodes;
+}
+
+Result<std::set<std::string>, Problem> StoryAccess::existing_nodes(const std::string& owner,
+                                                                   const std::string& story_id,
+                                                                   const std::set<std::string>& ids) const {
+  const auto& table = model().table;
+  std::map<std::string, std::string> names;  // of nodes, by their sort keys
+  std::vector<Item> keys;
+  for (const auto& id : ids) {
+    const auto key = model::key_of(
+        model(), *node_,
+        {{"userId", AttributeValue(owner)}, {"storyId", AttributeValue(story_id)}, {"id", AttributeValue(id)}});
+    if (!key || !*key) continue;  // no node has such a key
+    names[(*key)->text(table.sort->name)] = id;
+    keys.push_back(**key);
+  }
+  std::set<std::string> found;
+  const std::vector<std::string> key_names = {table.partition.name, table.sort->name};
+  for (const auto& row : TRY(dynamo_->batch_get(table.name, keys, true, key_names))) {
+    found.insert(names[row.text(table.sort->name)]);
+  }
+  return found;
 }
 
 Result<Draft*, Problem> StoryAccess::load_story(Transaction& transaction, const std::string& story_id,

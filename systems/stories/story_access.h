@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "stator/app/rest/extension.h"
 #include "stator/base/memory_budget.h"
 #include "stator/base/turns.h"
+#include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/write/transaction.h"
 
 // Helpers of the native actions: entities of the model, reading all nodes of a story, and answers.
@@ -23,7 +25,7 @@ inline constexpr std::size_t kNodesPerTransaction = 90;
 // Thread-safe.
 class StoryAccess {
  public:
-  StoryAccess(runtime::Repository& repository, const Clock& clock);  // both outlive it
+  explicit StoryAccess(const app::ExtensionParts& parts);  // all of them outlive it
 
   runtime::Repository& repository() const { return *repository_; }
   const model::Model& model() const { return repository_->model(); }
@@ -44,6 +46,10 @@ class StoryAccess {
                                                                         const runtime::Caller& caller,
                                                                         MemoryClaim& memory) const;
 
+  // Those of these nodes that are there.
+  Result<std::set<std::string>, runtime::Problem> existing_nodes(const std::string& owner, const std::string& story_id,
+                                                                 const std::set<std::string>& ids) const;
+
   // The story inside a transaction, which then depends on its being live.  Problems: NotFound.
   Result<runtime::Draft*, runtime::Problem> load_story(runtime::Transaction& transaction, const std::string& story_id,
                                                        const runtime::Caller& caller) const;
@@ -57,6 +63,7 @@ class StoryAccess {
   const model::Entity* node_;
   const model::Entity* session_;
   const model::Pattern* nodes_;
+  std::shared_ptr<runtime::Dynamo> dynamo_;
   std::shared_ptr<Turns> reading_;  // of copies, too
 };
 

@@ -9,13 +9,16 @@
 #include <set>
 
 #include "stator/app/rest/file_body.h"
+#include "stator/base/ascii.h"
 #include "stator/model/json_reader.h"
 #include "stator/model/problem_list.h"
+#include "stator/model/types/text.h"
 #include "stator/model/types/type_rules.h"
 #include "stator/model/validate.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/given.h"
 #include "stator/systems/stories/response_rules.h"
+#include "stator/systems/stories/setters.h"
 #include "stator/systems/stories/story_access.h"
 #include "stator/systems/stories/twee.h"
 #include "stator/value/item_size.h"
@@ -31,7 +34,9 @@ using value::List;
 
 constexpr std::string_view kFormat = "stator-story";
 constexpr std::string_view kNodes = "nodes";
-constexpr std::array<std::string_view, 6> kNodeAttributes = {"id", "label", "type", "prompt", "responses", "media"};
+constexpr std::array<std::string_view, 7> kNodeAttributes = {"id",        "label", "type",    "prompt",
+                                                             "responses", "media", "position"};
+constexpr std::array<std::string_view, 5> kStoryAttributes = {"title", "startNodeId", "variables", "ifid", "twine"};
 
 model::Attribute attribute(std::string name, model::Kind kind) {
   model::Attribute made;
@@ -56,9 +61,9 @@ std::vector<model::Attribute> document_attributes(const model::Model& model) {
   version.type.min = version.type.max = value::Number::from_int(1);
   auto format = attribute("format", model::Kind::Enum);
   format.type.values = {std::string(kFormat)};
-  auto title = *model.find_entity("STORY")->find_attribute("title");
-  auto start = *model.find_entity("STORY")->find_attribute("startNodeId");
-  return {std::move(format), std::move(version), std::move(title), std::move(start)};
+  std::vector<model::Attribute> attributes = {std::move(format), std::move(version)};
+  for (const auto name : kStoryAttributes) attributes.push_back(*model.find_entity("STORY")->find_attribute(name));
+  return attributes;
 }
 
 runtime::Problem refused(std::vector<model::ValueProblem> problems) {
@@ -99,6 +104,8 @@ class JsonStory {
       const auto told = std::ranges::find(problems_, problem.attribute, &model::ValueProblem::attribute);
       if (told == problems_.end()) problems_.push_back(std::move(problem));
     }
+    for (auto& problem : check_variables(map_of(story_, "variables"), "variables"))
+      problems_.push_back(std::move(problem));
     if (!has_nodes_) model::add_problem(problems_, std::string(kNodes), "is required");
     if (!problems_.empty()) return refused(std::move(problems_));
     story_.erase("format");
@@ -224,14 +231,15 @@ class PassageNames {
 
   static std::string plain(const std::string& label) {
     std::string name;
-    for (const char c : label) {
-      const bool is_markup = std::string_view("[]|<>\r\n\t").find(c) != std::string_view::npos;
-      name += is_markup ? ' ' : c;
+    for (std::size_t i = 0; i < label.size(); ++i) {
+      const bool is_arrow = (label[i] == '>' && i > 0 && label[i - 1] == '-') || label.substr(i, 2) == "<-";
+      const bool is_markup = is_arrow || std::string_view("[]|\r\n\t").find(label[i]) != std::string_view::npos;
+      name += is_markup ? ' ' : label[i];
     }
     const auto first = name.find_first_not_of(' ');
     if (first == std::string::npos) return {};
     name = name.substr(first, name.find_last_not_of(' ') - first + 1);
-    const bool reserved = name == "StoryTitle" || name == "StoryData";
+    const bool reserved = name == "StoryTitle" || name == "StoryData" || name == "StoryInit";
     return reserved ? name + " (passage)" : name;
   }
 
@@ -241,16 +249,6 @@ class PassageNames {
   std::map<std::string, int> last_numbers_;
 };
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    if (end > 0) words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
 // The type of a node as tags.  Readers of Twee, this one included, do not take a passage with the tag script or
 // stylesheet for a node.
 std::vector<std::string> tags_of(const Item& node) {
@@ -259,39 +257,162 @@ std::vector<std::string> tags_of(const Item& node) {
   return tags;
 }
 
+std::optional<NumberPair> pair_of(const Item& map, std::string_view first, std::string_view second) {
+  const auto* a = map.find(first);
+  const auto* b = map.find(second);
+  if (a == nullptr || b == nullptr || a->as_number() == nullptr || b->as_number() == nullptr) return std::nullopt;
+  return NumberPair(*a->as_number(), *b->as_number());
+}
+
+void set_pair(Item& map, std::string_view first, std::string_view second, const std::optional<NumberPair>& pair) {
+  if (!pair) return;
+  map.set(first, AttributeValue(pair->first));
+  map.set(second, AttributeValue(pair->second));
+}
+
 TweePassage to_passage(const Item& node, const PassageNames& names) {
   TweePassage passage{
       .name = names.of(node.text("id")), .tags = tags_of(node), .text = node.text("prompt"), .links = {}};
+  const auto& place = map_of(node, "position");
+  passage.position = pair_of(place, "x", "y");
+  passage.size = pair_of(place, "width", "height");
   for (const auto& response : responses_of(node)) {
     const auto* map = response.as_map();
     if (map == nullptr) continue;
     const auto target = names.of(map->text("targetNodeId"));
     const auto label = map->text("label");
-    passage.links.push_back({.text = label.empty() ? target : label, .target = target});
+    passage.links.push_back({.text = label.empty() ? target : label,
+                             .target = target,
+                             .setter = write_setter(map_of(*map, "set")).value_or("")});
   }
   return passage;
 }
 
-Item to_node(const TweePassage& passage, const std::map<std::string, std::string>& ids) {
-  Item node;
-  const auto set = [&](std::string_view name, const std::string& text) {
-    if (!text.empty()) node.set(name, AttributeValue(text));
-  };
-  set("id", ids.at(passage.name));
-  set("label", passage.name);
-  set("type", fmt::format("{}", fmt::join(passage.tags, " ")));
-  set("prompt", passage.text);
-  List responses;
-  for (const auto& link : passage.links) {
-    Item response = {{"label", AttributeValue(link.text)}};
-    if (const auto target = ids.find(link.target); target != ids.end()) {
-      response.set("targetNodeId", AttributeValue(target->second));
-    }
-    responses.emplace_back(std::move(response));
+TweeStory to_twee(const StoryDocument& document, const PassageNames& names, std::string_view ifid) {
+  const auto& story = document.story;
+  const auto& own_ifid = story.text("ifid");
+  const auto& twine = map_of(story, "twine");
+  TweeStory made{.title = story.text("title"),
+                 .ifid = std::string(own_ifid.empty() ? ifid : own_ifid),
+                 .start = names.of(story.text("startNodeId")),
+                 .passages = {}};
+  std::ranges::transform(made.ifid, made.ifid.begin(), to_upper);
+  made.format = twine.text("format");
+  made.format_version = twine.text("formatVersion");
+  if (const auto* zoom = twine.find("zoom"); zoom != nullptr && zoom->as_number() != nullptr) {
+    made.zoom = *zoom->as_number();
   }
-  if (!responses.empty()) node.set("responses", AttributeValue(std::move(responses)));
-  return node;
+  const auto* colors = twine.find("tagColors");
+  for (const auto& color : colors != nullptr && colors->as_list() != nullptr ? *colors->as_list() : List()) {
+    if (const auto* map = color.as_map()) made.tag_colors[map->text("tag")] = map->text("color");
+  }
+  made.variables = map_of(story, "variables");
+  for (const auto& node : document.nodes) made.passages.push_back(to_passage(node, names));
+  return made;
 }
+
+// Makes stories and nodes of passages, and notes what these cannot hold.
+class FromPassages {
+ public:
+  FromPassages(const model::Model& model, const std::map<std::string, std::string>& ids, ImportReport& report)
+      : model_(model), ids_(ids), report_(report) {}
+
+  Item story(const TweeStory& from) const {
+    Item made;
+    set_text(made, "title", from.title);
+    if (model::is_blank(from.title)) {
+      report_.add(What::Changed, {}, 0, "the story has no title, and is called Untitled");
+      made.set("title", AttributeValue::string("Untitled"));
+    }
+    if (const auto start = ids_.find(from.start); start != ids_.end()) {
+      made.set("startNodeId", AttributeValue(start->second));
+    } else {
+      report_.add(What::Dropped, {}, 0,
+                  from.start.empty() ? std::string("the story has no start")
+                                     : fmt::format("the start, {}, is no passage", model::shown_name(from.start)));
+    }
+    auto ifid = AttributeValue(from.ifid);
+    if (!from.ifid.empty() && fits("ifid", ifid)) made.set("ifid", std::move(ifid));
+    auto twine = AttributeValue(twine_of(from));
+    if (!twine.as_map()->empty() && fits("twine", twine)) made.set("twine", std::move(twine));
+    auto variables = from.variables;
+    if (!variables.empty() && check_variables(variables, "variables").empty()) {
+      made.set("variables", AttributeValue(std::move(variables)));
+    } else if (!variables.empty()) {
+      report_.add(What::Dropped, "StoryInit", 0, "the variables are too many or too large");
+    }
+    return made;
+  }
+
+  Item node(const TweePassage& passage) const {
+    Item made;
+    set_text(made, "id", ids_.at(passage.name));
+    set_text(made, "label", passage.name);
+    set_text(made, "type", fmt::format("{}", fmt::join(passage.tags, " ")));
+    if (!model::is_blank(passage.text)) set_text(made, "prompt", passage.text);
+    Item place;
+    set_pair(place, "x", "y", passage.position);
+    set_pair(place, "width", "height", passage.size);
+    if (!place.empty()) made.set("position", AttributeValue(std::move(place)));
+    List responses;
+    for (const auto& link : passage.links) responses.emplace_back(response(passage, link));
+    if (!responses.empty()) made.set("responses", AttributeValue(std::move(responses)));
+    return made;
+  }
+
+ private:
+  using What = ImportReport::What;
+
+  static void set_text(Item& item, std::string_view name, const std::string& text) {
+    if (!text.empty()) item.set(name, AttributeValue(text));
+  }
+
+  // Whether the story can hold it, in its one spelling.
+  bool fits(std::string_view name, AttributeValue& content) const {
+    std::vector<model::ValueProblem> problems;
+    model::check_value(model_.find_entity("STORY")->find_attribute(name)->type, name, content, problems);
+    if (problems.empty()) return true;
+    report_.add(What::Dropped, "StoryData", 0,
+                fmt::format("{} {}", problems.front().attribute, problems.front().problem));
+    return false;
+  }
+
+  static Item twine_of(const TweeStory& from) {
+    Item twine;
+    set_text(twine, "format", from.format);
+    set_text(twine, "formatVersion", from.format_version);
+    if (from.zoom) twine.set("zoom", AttributeValue(*from.zoom));
+    List colors;
+    for (const auto& [tag, color] : from.tag_colors) {
+      colors.emplace_back(Item{{"tag", AttributeValue(tag)}, {"color", AttributeValue(color)}});
+    }
+    if (!colors.empty()) twine.set("tagColors", AttributeValue(std::move(colors)));
+    return twine;
+  }
+
+  Item response(const TweePassage& passage, const TweeLink& link) const {
+    Item made;
+    set_text(made, "label", link.text);
+    if (const auto target = ids_.find(link.target); target != ids_.end()) {
+      made.set("targetNodeId", AttributeValue(target->second));
+    } else if (!link.target.empty()) {
+      report_.add(What::Changed, passage.name, link.line,
+                  fmt::format("there is no passage {}, and the link leads nowhere", model::shown_name(link.target)));
+    }
+    if (link.setter.empty()) return made;
+    auto setter = read_setter(link.setter);
+    for (const auto& unknown : setter.unknown) {
+      report_.add(What::Dropped, passage.name, link.line,
+                  fmt::format("the link cannot set {}", model::shown_name(unknown)));
+    }
+    if (!setter.values.empty()) made.set("set", AttributeValue(std::move(setter.values)));
+    return made;
+  }
+
+  const model::Model& model_;
+  const std::map<std::string, std::string>& ids_;
+  ImportReport& report_;
+};
 
 std::size_t longest_label(const model::Model& model) {
   const auto& most = model.find_entity("NODE")->find_attribute("label")->type.max;
@@ -319,46 +440,53 @@ Result<void, Problem> for_each_json_node(ByteSource& text, const model::Model& m
   return {};
 }
 
-Result<CheckedTwee, Problem> check_twee_story(ByteSource& text, const model::Model& model, Random& random) {
+Result<std::vector<CheckedStory>, Problem> check_passages(PassageReader& reader, const model::Model& model,
+                                                          Random& random) {
   const auto& node_entity = *model.find_entity("NODE");
-  TweeReader reader(text);
-  CheckedTwee checked;
+  std::vector<CheckedStory> checked;
   std::vector<model::ValueProblem> problems;
+  ImportReport unheard;  // the second reading notes everything, once all names are known
   while (true) {
     const auto passage = reader.next();
     if (!passage) return app::unreadable(passage.error());
+    checked.resize(reader.stories().size());
     if (!*passage) break;
+    auto& ids = checked[(*passage)->story].ids;
     const auto name = model::shown_name((*passage)->name);
-    if (!checked.ids.emplace((*passage)->name, random.uuid()).second) {
-      model::add_problem(problems, name, "is given twice");
-    }
-    auto node = to_node(**passage, checked.ids);
+    if (!ids.emplace((*passage)->name, random.uuid()).second) model::add_problem(problems, name, "is given twice");
+    auto node = FromPassages(model, ids, unheard).node(**passage);
     add_problems(problems, name, runtime::check_new(node_entity, node, runtime::Source::Model));
     check_size(node, name, problems);
   }
-  checked.story.set("title", AttributeValue(reader.title().empty() ? std::string("Untitled") : reader.title()));
-  if (const auto start = checked.ids.find(reader.start()); start != checked.ids.end()) {
-    checked.story.set("startNodeId", AttributeValue(start->second));
-  }
-  for (auto& problem : runtime::check_new(*model.find_entity("STORY"), checked.story, runtime::Source::Model)) {
-    problems.push_back(std::move(problem));
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    auto& story = checked[i].story;
+    story = FromPassages(model, checked[i].ids, unheard).story(reader.stories()[i]);
+    for (auto& problem : runtime::check_new(*model.find_entity("STORY"), story, runtime::Source::Model)) {
+      model::add_problem(problems, std::move(problem.attribute), std::move(problem.problem));
+    }
   }
   if (!problems.empty()) return refused(std::move(problems));
   return checked;
 }
 
-Result<void, Problem> for_each_twee_node(ByteSource& text, const model::Model& model, const CheckedTwee& checked,
-                                         const OnNode& on_node) {
+Result<void, Problem> for_each_passage_node(PassageReader& reader, const model::Model& model,
+                                            const std::vector<CheckedStory>& checked, const OnStoryNode& on_node) {
   const auto& node_entity = *model.find_entity("NODE");
-  TweeReader reader(text);
   while (true) {
     const auto passage = reader.next();
     if (!passage) return app::unreadable(passage.error());
-    if (!*passage) return {};
-    auto node = to_node(**passage, checked.ids);
+    if (!*passage) break;
+    const auto story = (*passage)->story;
+    auto& report = reader.report(story);
+    auto node = FromPassages(model, checked[story].ids, report).node(**passage);
     runtime::check_new(node_entity, node, runtime::Source::Model);  // brings values into their one spelling
-    TRY(on_node(std::move(node), kNodeAttributes.size() + 3 * (*passage)->links.size()));
+    report.count(node);
+    TRY(on_node(story, std::move(node), kNodeAttributes.size() + 4 * (*passage)->links.size()));
   }
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    FromPassages(model, checked[i].ids, reader.report(i)).story(reader.stories()[i]);  // for its notes
+  }
+  return {};
 }
 
 Result<std::string, Problem> write_json_story(const StoryDocument& document) {
@@ -372,8 +500,7 @@ Result<std::string, Problem> write_json_story(const StoryDocument& document) {
     json.key(name).raw(text);
   };
   json.begin_object().key("format").string(kFormat).key("version").integer(1);
-  append(document.story, "title");
-  append(document.story, "startNodeId");
+  for (const auto name : kStoryAttributes) append(document.story, name);
   json.key("nodes").begin_array();
   for (const auto& node : document.nodes) {
     json.begin_object();
@@ -388,16 +515,12 @@ Result<std::string, Problem> write_json_story(const StoryDocument& document) {
 Result<std::string, Problem> write_twee_story(const StoryDocument& document, const model::Model& model,
                                               std::string_view ifid, Random& random) {
   const PassageNames names(document.nodes, longest_label(model));
-  TweeStory story{.title = document.story.text("title"),
-                  .ifid = std::string(ifid),
-                  .start = names.of(document.story.text("startNodeId")),
-                  .passages = {}};
-  for (const auto& node : document.nodes) story.passages.push_back(to_passage(node, names));
-  auto text = write_twee(story);
+  auto text = write_twee(to_twee(document, names, ifid));
   TRY(check_document_size(text.size()));
   // Spaces that keep texts from looking like markup may make one too long.
   TextSource source(text);
-  if (auto again = check_twee_story(source, model, random); !again) {
+  TweeReader reader(source);
+  if (auto again = check_passages(reader, model, random); !again) {
     auto problem = again.error();
     return runtime::conflict("NotForTwee", "something in the story does not fit into Twee; JSON can hold it",
                              std::move(problem.details));

@@ -11,16 +11,17 @@
 #include "stator/base/random.h"
 #include "stator/model/model.h"
 #include "stator/runtime/problem.h"
+#include "stator/systems/stories/passage_reader.h"
 #include "stator/value/attribute_value.h"
 
 // A whole story as one text, outside of any table.
 //
-//   {"format": "stator-story", "version": 1, "title": "...", "startNodeId": "...",
+//   {"format": "stator-story", "version": 1, "title": "...", "startNodeId": "...", "variables": {...},
 //    "nodes": [{"id": "...", "label": "...", "type": "...", "prompt": "...", "responses": [...], "media": ...}, ...]}
 //
 // The order of the nodes is that of the list.  Ids are those that responses point at; they need to be unique within the
-// document only. Twee 3 has no place for media, conditions, variables, and responses without a label; labels become
-// names of passages, made different where two are the same, and the type becomes tags.
+// document only. Passages of Twine have no place for media, conditions, and values that are no number, text or boolean;
+// labels become names of passages, made different where two are the same, and the type becomes tags.
 namespace stator::systems::stories {
 
 // The default limit of a request's body.
@@ -29,8 +30,8 @@ inline constexpr std::size_t kMostDocumentBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kDeepestValue = 29;
 
 struct StoryDocument {
-  value::Item story;               // title, startNodeId
-  std::vector<value::Item> nodes;  // id, label, type, prompt, responses, media
+  value::Item story;               // title, startNodeId, variables, ifid, twine
+  std::vector<value::Item> nodes;  // id, label, type, prompt, responses, media, position
 };
 
 // Called with one node after another, and about how many values it holds.
@@ -45,17 +46,26 @@ Result<void, runtime::Problem> for_each_json_node(ByteSource& text, const model:
 // Checks the size of a document.  Problems: TooLarge.
 Result<void, runtime::Problem> check_document_size(std::size_t bytes);
 
-struct CheckedTwee {
+// A story of a file of passages.
+struct CheckedStory {
   value::Item story;
   std::map<std::string, std::string> ids;  // of the nodes that passages become, by their names
 };
-Result<CheckedTwee, runtime::Problem> check_twee_story(ByteSource& text, const model::Model& model, Random& random);
-Result<void, runtime::Problem> for_each_twee_node(ByteSource& text, const model::Model& model,
-                                                  const CheckedTwee& checked, const OnNode& on_node);
+// Looks at all passages.  Problems: Invalid, with the first hundred places; those of the reader (app::unreadable).
+Result<std::vector<CheckedStory>, runtime::Problem> check_passages(PassageReader& reader, const model::Model& model,
+                                                                   Random& random);
+// Reads the same file again.  What a node cannot hold is noted in the reports of the reader.  `on_node` is called with
+// one node after another, the story it belongs to, and about how many values it holds.
+using OnStoryNode =
+    std::function<Result<void, runtime::Problem>(std::size_t story, value::Item node, std::size_t values)>;
+Result<void, runtime::Problem> for_each_passage_node(PassageReader& reader, const model::Model& model,
+                                                     const std::vector<CheckedStory>& checked,
+                                                     const OnStoryNode& on_node);
 
 // The text can be read again.  Problems: TooLarge, beyond kMostDocumentBytes.
 Result<std::string, runtime::Problem> write_json_story(const StoryDocument& document);
-// `ifid`: the story's identity elsewhere.  Problems: Conflict, too, when something in it does not survive in Twee.
+// `ifid`: the story's identity elsewhere, if it has none yet.  Problems: Conflict, too, when something in it does not
+// survive in Twee.
 Result<std::string, runtime::Problem> write_twee_story(const StoryDocument& document, const model::Model& model,
                                                        std::string_view ifid, Random& random);
 

@@ -9,9 +9,10 @@ namespace stator::systems::stories {
 Result<http::Response, runtime::Problem> export_story(const StoryAccess& stories, Random& random,
                                                       const app::NativeCall& call);
 
-// POST /stories/import.  All or nothing.  While its nodes are being written, the story is in no list and has an expiry
-// time; the last transaction ends both.  An import that fails removes the story at once.  If the process dies, the
-// story expires, and its nodes are deleted with it.
+// POST /stories/import.  All or nothing, also if a file has several stories.  While their nodes are being written, the
+// stories are unfinished, so that no request sees them, and have an expiry time; the last transaction ends both.  An
+// import that fails removes the stories at once.  If the process dies, they expire, and their nodes are deleted with
+// them.
 Result<http::Response, runtime::Problem> import_story(const StoryAccess& stories, const Clock& clock, Random& random,
                                                       const app::NativeCall& call);
 

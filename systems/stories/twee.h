@@ -4,56 +4,30 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "stator/base/byte_source.h"
 #include "stator/base/result.h"
+#include "stator/systems/stories/passage_reader.h"
 
+// Twee 3, as https://github.com/iftechfoundation/twine-specs describes it.
 namespace stator::systems::stories {
 
-struct TweeLink {
-  std::string text;
-  std::string target;  // a passage's name
-  friend bool operator==(const TweeLink&, const TweeLink&) = default;
-};
-
-struct TweePassage {
-  std::string name;
-  std::vector<std::string> tags;
-  std::string text;  // without its links
-  std::vector<TweeLink> links;
-  friend bool operator==(const TweePassage&, const TweePassage&) = default;
-};
-
-struct TweeStory {
-  std::string title;
-  std::string ifid;   // the story's identity in the world of interactive fiction: an upper-case UUID
-  std::string start;  // a passage's name
-  std::vector<TweePassage> passages;
-  friend bool operator==(const TweeStory&, const TweeStory&) = default;
-};
-
-// Reads Twee 3 passage by passage, and holds one of them.  Passages of scripts and styles are left out.  Confined to
-// one thread.
-class TweeReader {
+class TweeReader final : public PassageReader {
  public:
-  explicit TweeReader(ByteSource& source) : source_(source) {}  // outlives the reader
+  explicit TweeReader(ByteSource& source);  // outlives the reader
 
-  // The next passage; nullopt when there is no more.  Bounds: 10,000 passages, and what a node of a story can hold.
-  // Errors: Validation, with the line; those of the source.
-  Result<std::optional<TweePassage>> next();
-
-  // Known when there is no more.  The start is StoryData's, else the passage called Start, else the first.
-  const std::string& title() const { return title_; }
-  const std::string& ifid() const { return ifid_; }
-  const std::string& start() const;
+  // Bounds: 64 KB for a header and for StoryData.
+  Result<std::optional<TweePassage>> next() override;
 
  private:
   bool next_line();  // a line, or as much of one as is held at once; false at the end
-  Result<bool> take_line();
+  Result<void> take_line();
+  Result<void> begin_passage(std::string_view header);
   Result<void> add_to_body(std::string_view text);
-  Result<bool> end_passage();
-  bool is_skipped() const;
+  Result<void> end_passage();
+  void read_metadata(std::string_view json, TweePassage& passage);
+  void read_story_data(std::string_view json, const TweePassage& passage);
+  void decide_start();
   Error error(std::string_view problem) const;
 
   ByteSource& source_;
@@ -66,13 +40,11 @@ class TweeReader {
   std::optional<TweePassage> passage_;  // that is being read
   std::string body_;
   std::optional<TweePassage> finished_;
-  std::size_t count_ = 0;
-  std::string title_, ifid_, start_, first_;
+  std::string first_;       // the first passage
   bool has_start_ = false;  // a passage called Start
 };
 
-// Reads Twee 3 as a whole.  Passages of scripts and styles are left out.  The start is StoryData's, else the passage
-// called Start, else the first.  Bounds: 10,000 passages.  Errors: Validation, with the line.
+// Reads Twee 3 as a whole.
 Result<TweeStory> read_twee(std::string_view text);
 
 // Writes Twee 3 that reads back as the same, except that a space stands in texts where they would look like markup. The

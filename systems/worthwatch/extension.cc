@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "stator/app/rest/answer.h"
+#include "stator/app/rest/precondition.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/write/transaction.h"
 #include "stator/systems/worthwatch/item_order.h"
 #include "stator/systems/worthwatch/list_clone.h"
+#include "stator/systems/worthwatch/list_items.h"
 
 namespace stator::systems::worthwatch {
 namespace {
@@ -45,7 +47,7 @@ Result<http::Response, Problem> move(ItemOrder& order, const model::Model& model
                     .anchor = *(before != nullptr ? before : behind)->as_map()};
   value::Item item;
   for (const auto* name : {"watchlistId", "contentType", "contentId"}) item.set(name, *call.inputs.find(name));
-  return object_answer(200, model, TRY(order.move(item, place)));
+  return object_answer(200, model, TRY(order.move(item, place, app::precondition_of(call.call.request))));
 }
 
 // A user who was suspended, left and registers again is still suspended.
@@ -67,15 +69,20 @@ Result<void, Problem> keep_suspended(const model::Model& model, runtime::Transac
 app::Additions extension(const app::ExtensionParts& parts) {
   auto& repository = parts.repository;
   const auto& model = repository.model();
-  const auto order = std::make_shared<ItemOrder>(repository);
+  const auto& clock = parts.clock;
+  const auto order = std::make_shared<ItemOrder>(repository, clock);
   repository.follow(*model.find_entity("USER"), [&model](runtime::Transaction& transaction, runtime::Draft& draft) {
     return keep_suspended(model, transaction, draft);
   });
+  repository.follow(*model.find_entity("WATCHLIST_ITEM"),
+                    [&model, &clock](runtime::Transaction& transaction, runtime::Draft& item) {
+                      if (!item.changed()) return Result<void, Problem>();
+                      return touch_list(model, transaction, *item.after->find("watchlistId"), clock);
+                    });
   repository.make_room(*model.find_entity("WATCHLIST_ITEM"),
                        [order](const value::Item& naming) { return order->make_room(*naming.find("watchlistId")); });
   return {.natives = {
-              {"clone",
-               [&repository, &clock = parts.clock](const NativeCall& call) { return clone(repository, clock, call); }},
+              {"clone", [&repository, &clock](const NativeCall& call) { return clone(repository, clock, call); }},
               {"move", [&repository, order](const NativeCall& call) { return move(*order, repository.model(), call); }},
           }};
 }

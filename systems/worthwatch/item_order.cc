@@ -61,20 +61,22 @@ std::vector<Shifted> next_to_spread(const std::vector<std::int64_t>& positions, 
   return moves;
 }
 
-ItemOrder::ItemOrder(runtime::Repository& repository)
-    : repository_(repository), entity_(*repository.model().find_entity("WATCHLIST_ITEM")) {}
+ItemOrder::ItemOrder(runtime::Repository& repository, const Clock& clock)
+    : repository_(repository), clock_(clock), entity_(*repository.model().find_entity("WATCHLIST_ITEM")) {}
 
-Result<Object, Problem> ItemOrder::move(const Item& item, const Place& place) {
+Result<Object, Problem> ItemOrder::move(const Item& item, const Place& place,
+                                        const runtime::Precondition& precondition) {
   if (is_same(item, place.anchor)) return runtime::invalid("an item cannot be moved next to itself");
   TRY(repository_.get(entity_, item, the_system()));
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
-    auto moved = try_to_move(item, place);
+    auto moved = try_to_move(item, place, precondition);
     if (moved || moved.error().code != kRearranged) return moved;
   }
   return contention();
 }
 
-Result<Object, Problem> ItemOrder::try_to_move(const Item& item, const Place& place) {
+Result<Object, Problem> ItemOrder::try_to_move(const Item& item, const Place& place,
+                                               const runtime::Precondition& precondition) {
   auto anchor_naming = place.anchor;
   anchor_naming.set("watchlistId", *item.find("watchlistId"));
   const auto target = TRY(target_of(item, place, anchor_naming));
@@ -89,9 +91,12 @@ Result<Object, Problem> ItemOrder::try_to_move(const Item& item, const Place& pl
     transaction.depend_on(*anchor, {"position"});
     auto* draft = TRY(transaction.load(entity_, item));
     if (draft == nullptr) return runtime::not_found(entity_.name);
+    if (!precondition.holds(runtime::version_of(repository_.model().table, *draft->after)))
+      return runtime::version_mismatch();
     model::PlainObject changes;
     changes.values.set("position", AttributeValue::number(*target.position));
-    TRY(transaction.change(*draft, changes, runtime::Source::Model));
+    TRY(transaction.change(*draft, changes, runtime::Source::Request));
+    TRY(touch_list(repository_.model(), transaction, *item.find("watchlistId"), clock_));
     moved = runtime::to_object(repository_.model(), entity_, *draft->after);
     return {};
   }));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stator/base/clock.h"
 #include "stator/runtime/repository.h"
 
 namespace stator::systems::worthwatch {
@@ -37,13 +38,15 @@ std::vector<Shifted> next_to_spread(const std::vector<std::int64_t>& positions, 
 // all items of the list are spread out first.  Blocking, thread-safe.
 class ItemOrder {
  public:
-  explicit ItemOrder(runtime::Repository& repository);  // outlives it
+  ItemOrder(runtime::Repository& repository, const Clock& clock);  // both outlive it
 
-  // The item, moved.  `item` holds watchlistId, contentType and contentId.  The caller has checked access to the list.
-  // Problems: NotFound (it is not on the list), Invalid (the anchor is not), Full (positions are used up), Contention.
-  Result<runtime::Object, runtime::Problem> move(const value::Item& item, const Place& place);
+  // The item, moved, with a new version.  `item` holds watchlistId, contentType and contentId, and `precondition` is of
+  // that item.  The caller has checked access to it.  Problems: NotFound (it is not on the list), Invalid (the anchor
+  // is not), PreconditionFailed, Full (positions are used up), Contention.
+  Result<runtime::Object, runtime::Problem> move(const value::Item& item, const Place& place,
+                                                 const runtime::Precondition& precondition);
 
-  // Spreads out the items of a list.  Problems: Full (there are too many), Contention.
+  // Spreads out the items of a list, which keep their versions.  Problems: Full (there are too many), Contention.
   Result<void, runtime::Problem> make_room(const value::AttributeValue& watchlist_id);
 
  private:
@@ -54,13 +57,15 @@ class ItemOrder {
 
   // All three return a special problem when another request rearranges the list in the meantime.  They must then be
   // tried again.
-  Result<runtime::Object, runtime::Problem> try_to_move(const value::Item& item, const Place& place);
+  Result<runtime::Object, runtime::Problem> try_to_move(const value::Item& item, const Place& place,
+                                                        const runtime::Precondition& precondition);
   Result<Target, runtime::Problem> target_of(const value::Item& item, const Place& place, value::Item anchor_naming);
   Result<void, runtime::Problem> spread_out(const value::AttributeValue& watchlist_id);
   Result<void, runtime::Problem> shift(const value::AttributeValue& watchlist_id,
                                        const std::vector<runtime::Object>& items, const std::vector<Shifted>& moves);
 
   runtime::Repository& repository_;
+  const Clock& clock_;
   const model::Entity& entity_;
 };
 

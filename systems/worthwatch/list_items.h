@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "stator/base/clock.h"
 #include "stator/runtime/repository.h"
 
 namespace stator::systems::worthwatch {
@@ -12,5 +13,10 @@ namespace stator::systems::worthwatch {
 Result<std::vector<runtime::Object>, runtime::Problem> items_of(
     runtime::Repository& repository, const value::AttributeValue& watchlist_id, const runtime::Caller& caller,
     std::size_t most = std::numeric_limits<std::size_t>::max());
+
+// Sets `updatedAt` of the list to the time of the clock, in the transaction that changes an item of it.  The version of
+// the list stays.
+Result<void, runtime::Problem> touch_list(const model::Model& model, runtime::Transaction& transaction,
+                                          const value::AttributeValue& watchlist_id, const Clock& clock);
 
 }  // namespace stator::systems::worthwatch

@@ -1,6 +1,6 @@
-// Feeds arbitrary text to the formats that the systems take from people: CSV, Twee, domains and web addresses.  Never a
-// crash; what was read as CSV can be written and read again, and a normal form is its own normal form.  The first byte
-// chooses, the rest is the text.
+// Feeds arbitrary text to the formats that the systems take from people: CSV, Twee, HTML of Twine, domains and web
+// addresses.  Never a crash; what was read as CSV can be written and read again, and a normal form is its own normal
+// form.  The first byte chooses, the rest is the text.
 
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include "stator/systems/media-library/csv.h"
 #include "stator/systems/shops/web_address.h"
 #include "stator/systems/stories/twee.h"
+#include "stator/systems/stories/twine_archive.h"
 
 namespace {
 
@@ -50,6 +51,16 @@ void check_twee(std::string_view text) {
   stories::write_twee(*story);
 }
 
+void check_twine(std::string_view text) {
+  stator::TextSource source(text);
+  stories::TwineReader reader(source);
+  for (std::size_t passages = 0;; ++passages) {
+    const auto passage = reader.next();
+    if (!passage || !*passage) return;
+    require(passages < stories::kMostPassages && (*passage)->story < reader.stories().size());
+  }
+}
+
 void check_addresses(std::string_view text) {
   if (const auto domain = shops::normal_domain(text)) {
     require(shops::normal_domain(*domain).value() == *domain && shops::belongs_to(*domain, *domain));
@@ -65,9 +76,10 @@ void check_addresses(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 3) {
+  switch (data[0] % 4) {
     case 0: check_csv(text); break;
     case 1: check_twee(text); break;
+    case 2: check_twine(text); break;
     default: check_addresses(text);
   }
   return 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "stator/base/assert.h"
+#include "stator/value/json.h"
 #include "stator/value/stored_item.h"
 #include "stator/value/test_ordered_number.h"
 

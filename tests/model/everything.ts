@@ -9,18 +9,21 @@ export interface Library {
   code?: string;
   street?: string;
   town?: string;
+  rules?: string;
   open: boolean;
   seats?: number;
   desks?: number;
   readonly lamp?: string;
   readonly books: number;
   readonly cards: number;
+  readonly lastNumber: number;
   readonly pages: number;
   readonly thickness?: number;
   readonly added: string;
   readonly changed: string;
   readonly closed?: boolean;
   readonly closedAt?: string;
+  readonly moving?: boolean;
   /** Where it is. */
   address?: { city: string; zip?: string; floors?: Array<number> };
   rooms?: Array<string>;
@@ -43,6 +46,7 @@ export interface LibraryCreate {
   code?: string;
   street?: string;
   town?: string;
+  rules?: string;
   open?: boolean;
   seats?: number;
   desks?: number;
@@ -59,6 +63,7 @@ export interface LibraryCreate {
   extra?: unknown;
   times?: Record<string, unknown>;
   remarks?: Array<unknown>;
+  keeper?: string;
 }
 
 /** What a patch takes: absent keeps, null clears. */
@@ -67,6 +72,7 @@ export interface LibraryPatch {
   name?: string;
   street?: string | null;
   town?: string | null;
+  rules?: string | null;
   open?: boolean | null;
   seats?: number | null;
   desks?: number | null;
@@ -95,6 +101,7 @@ export interface Card {
 
 /** What a put takes: absent keeps, null clears; a new one needs what is required. */
 export interface CardPut {
+  reader?: string;
 }
 
 /** A book. */
@@ -103,13 +110,14 @@ export interface Item {
   library: string;
   readonly item: string;
   title: string;
-  readonly branch?: string;
+  readonly branch: string;
   state: "new" | "worn";
   year?: number;
   pages?: number;
   isbn?: string;
   onShelf?: string;
   place?: number;
+  readonly number: number;
   readonly reader?: string;
   readonly until?: string;
   readonly added: string;
@@ -126,6 +134,7 @@ export interface ItemCreate {
   isbn?: string;
   onShelf?: string;
   place?: number;
+  keeper?: string;
 }
 
 /** What a patch takes: absent keeps, null clears. */

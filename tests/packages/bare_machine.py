@@ -4,16 +4,22 @@ The bare system is made once by debootstrap and kept in build/; each machine is 
 A machine shares the network of the host and nothing else.  Needs root.
 """
 
+import contextlib
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "tools"))
+import waiting
+
 KEPT = TOP / "build" / "bare-debian-12.tar"
 SECONDS = 900  # for one command; apt may have a slow mirror
+BOOT_SECONDS = 120
 MOUNTS = ("proc", "dev")
 CERTIFICATES = ("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE")
 
@@ -36,11 +42,15 @@ def mirror():
     return None
 
 
+def need(package, program):
+    host("bash", "-c", f"cd {TOP} && source cmake/packages.sh && install_missing {package}:{program}")
+
+
 def kept_bare_system():
     if os.geteuid() != 0:
         raise RuntimeError("a bare machine is made with chroot and mount, which need root: sudo ./test packages")
     if not KEPT.exists():
-        host("bash", "-c", f"cd {TOP} && source cmake/packages.sh && install_missing debootstrap:debootstrap")
+        need("debootstrap", "debootstrap")
         with tempfile.TemporaryDirectory() as folder:
             host("debootstrap", "--variant=minbase", "bookworm", folder, *filter(None, [mirror()]))
             host("chroot", folder, "apt-get", "clean")
@@ -50,10 +60,16 @@ def kept_bare_system():
     return KEPT
 
 
+def entering(process):
+    """What to put before a command, so that it runs in the machine whose process this is."""
+    return ["nsenter", f"--target={process}", "--mount", "--uts", "--ipc", "--pid", "--cgroup", "--root", "--wd"]
+
+
 class BareMachine:
     """Use it in a `with`, or call close()."""
 
     def __init__(self, other=None):
+        self.inside = None  # the first process of a machine that is booted
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="bare-"))
         try:
             if other:
@@ -64,9 +80,7 @@ class BareMachine:
             for name in ("resolv.conf", "hosts"):
                 if (pathlib.Path("/etc") / name).exists():
                     shutil.copy(f"/etc/{name}", self.root / "etc")
-            for mount in MOUNTS:
-                host("mount", "--rbind", f"/{mount}", self.root / mount)
-                host("mount", "--make-rslave", self.root / mount)
+            self.mount()
         except BaseException:
             self.close()
             raise
@@ -83,16 +97,57 @@ class BareMachine:
     def __exit__(self, *_):
         self.close()
 
-    def close(self):
+    def mount(self):
+        for mount in MOUNTS:
+            host("mount", "--rbind", f"/{mount}", self.root / mount)
+            host("mount", "--make-rslave", self.root / mount)
+
+    def unmount(self):
         for mount in MOUNTS:
             if os.path.ismount(self.root / mount):
                 host("umount", "-l", self.root / mount)
+
+    @contextlib.contextmanager
+    def booted(self):
+        """The machine with its own systemd as the first process, for as long as the `with` lasts: commands run beside it."""
+        need("systemd-container", "systemd-nspawn")
+        self.unmount()
+        words = ["systemd-nspawn", "--quiet", f"--directory={self.root}", f"--machine={self.root.name}", "--boot", "--register=no",
+                 "--keep-unit", "--resolv-conf=off", "--console=pipe"]  # fmt: skip
+        nspawn = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            self.inside = waiting.until(lambda: self.first_process(nspawn), "the machine has booted", BOOT_SECONDS, 0.2)
+            yield
+        finally:
+            self.inside = None
+            nspawn.terminate()  # an orderly end of the machine
+            try:
+                nspawn.wait(BOOT_SECONDS)
+            except subprocess.TimeoutExpired:
+                nspawn.kill()
+                nspawn.wait()
+            self.mount()
+
+    @staticmethod
+    def first_process(nspawn):
+        """The systemd of the machine, seen from here, once it has started everything; None before."""
+        if nspawn.poll() is not None:
+            raise AssertionError(f"systemd-nspawn has ended with {nspawn.returncode}")
+        for child in pathlib.Path(f"/proc/{nspawn.pid}/task/{nspawn.pid}/children").read_text().split():
+            ran = subprocess.run([*entering(child), "systemctl", "is-system-running"], text=True, capture_output=True, check=False)
+            if ran.stdout in ("running\n", "degraded\n"):
+                return child
+        return None
+
+    def close(self):
+        self.unmount()
         # Never a folder of the host, should something still be mounted.
         host("rm", "-rf", "--one-file-system", self.root)
 
     def command(self, *words, user=None):
         as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
-        return ["chroot", str(self.root), *as_user, *map(str, words)]
+        place = entering(self.inside) if self.inside else ["chroot", str(self.root)]
+        return [*place, *as_user, *map(str, words)]
 
     def run(self, script, user=None, **environment):
         """Runs a line of shell."""

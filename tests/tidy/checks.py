@@ -80,6 +80,24 @@ def simdjson_stays_in_value(tree):
     return tree.grep(paths, r'#\s*include\s*[<"]simdjson', "{} outside src/value, which has the one codec")
 
 
+# Where JSON comes in, or is read back from a disk.  Between layers, values are types.
+JSON_EDGES = (
+    "src/value/",
+    "src/api/json/",  # the bodies of the DynamoDB endpoint
+    "src/client/operation_json.", "src/client/remote.",  # other endpoints
+    "src/app/auth/", "src/app/rest/",  # tokens and REST bodies
+    "src/console/", "src/server/tool_client.",  # bodies of the console and of the tools
+    "src/model/import/", "systems/stories/twee.",  # files of other tools
+    "src/engine/table_record.", "src/backup/manifest.",  # records on disk
+)  # fmt: skip
+
+
+def json_trees_stay_at_the_edges(tree):
+    paths = [path for path in tree.code() if not str(path).startswith(JSON_EDGES) and not is_test(path)
+             and within(path, "src", "include", "systems")]  # fmt: skip
+    return tree.grep(paths, r"\b(simdjson|Json(Object|Element|Array))\b", "{} where no JSON comes in; pass a type")
+
+
 def backends_are_chosen_above_the_engine(tree):
     # Tests bring a backend along; the layers themselves know only the contract.
     allowed = ("src/storage", "src/library", "src/server")
@@ -102,6 +120,40 @@ def includes_start_at_a_root(tree):
     return tree.grep(paths, r'#\s*include\s*"(?!stator/)', "{} is not of the form \"stator/<layer>/<file>\"")
 
 
+def _published(tree):
+    """The headers that are installed: those in include/, and those that cmake/install.cmake lists."""
+    install = pathlib.Path("cmake/install.cmake")
+    listed = re.search(r"set\(published_headers([^)]*)\)", tree.text(install)) if install in tree.paths else None
+    public = {path for path in tree.headers() if within(path, "include")}
+    return public, {pathlib.Path("src") / name for name in (listed[1].split() if listed else ())}
+
+
+def public_headers_include_those_that_are_installed(tree):
+    public, listed = _published(tree)
+    reached = set().union(*(_included(tree, header) for header in public))
+    for path in sorted(reached):
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            found = re.match(r'\s*#\s*include\s*"stator/([^"]+)"', line)
+            if found and not {pathlib.Path("include/stator") / found[1], pathlib.Path("src") / found[1]} & (public | listed):
+                yield f"{path}:{number}: stator/{found[1]} is not among the published_headers of cmake/install.cmake"
+    for path in sorted(listed - reached):
+        yield f"cmake/install.cmake:1: no header in include/ includes {path}; it need not be installed"
+
+
+def installed_headers_bring_nothing_along(tree):
+    """Neither headers of other libraries, nor macros that a program could have, too."""
+    own = re.compile(r"^#ifdef STATOR_SOURCES\n.*?^#endif$", re.MULTILINE | re.DOTALL)
+    for path in sorted(set().union(*_published(tree))):
+        if path not in tree.paths:
+            continue
+        text = own.sub(lambda found: re.sub(r"[^\n]", "", found[0]), tree.text(path))
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := re.match(r"\s*#\s*include\s*<([^>]*[^a-z0-9_>][^>]*)>", line):
+                yield f"{path}:{number}: {found[1]} is not a header of the standard library"
+            if found := re.match(r"\s*#\s*define\s+(?!STATOR_)(\w+)", line):
+                yield f"{path}:{number}: the macro {found[1]} does not begin with STATOR_"
+
+
 # --- headers
 
 
@@ -119,7 +171,7 @@ def headers_compile_alone(tree, cache=None):
     """
     with tempfile.TemporaryDirectory() as root:
         os.symlink(tree.top.resolve() / "src", pathlib.Path(root) / "stator")
-        command = ["g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-I", root, "-I", str(tree.top.resolve() / "include"),
+        command = ["g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-DSTATOR_SOURCES", "-I", root, "-I", str(tree.top.resolve() / "include"),
                    "--param", "ggc-min-expand=10000", "--param", "ggc-min-heapsize=4000000", "-"]  # fmt: skip  # collects no garbage
         version = subprocess.run(["g++", "--version"], capture_output=True, check=True).stdout
         included = {header: _included(tree, header) for header in tree.headers()}
@@ -471,10 +523,13 @@ ALL = [
     rocksdb_stays_in_its_backend,
     libpq_stays_in_its_backend,
     simdjson_stays_in_value,
+    json_trees_stay_at_the_edges,
     backends_are_chosen_above_the_engine,
     time_comes_from_a_clock,
     waiting_is_a_clocks,
     includes_start_at_a_root,
+    public_headers_include_those_that_are_installed,
+    installed_headers_bring_nothing_along,
     headers_have_pragma_once,
     headers_compile_alone,
     nothing_is_left_to_do,

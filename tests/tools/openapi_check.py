@@ -95,7 +95,7 @@ class _Checker:
             self.content(operation["requestBody"]["content"], f"{where} body")
         self.require(operation.get("responses"), where, "has no responses")
         for status, response in operation["responses"].items():
-            self.require(re.fullmatch(r"[1-5]\d\d|default", status), where, f"{status} is no status")
+            self.require(re.fullmatch(r"[1-5](\d\d|XX)|default", status), where, f"{status} is no status")
             self.known(response, {"description", "headers", "content", "links"}, f"{where} {status}")
             self.require(isinstance(response.get("description"), str), f"{where} {status}", "has no description")
             self.content(response.get("content", {}), f"{where} {status}")

@@ -20,6 +20,10 @@ import waiting
 
 PATIENCE = 30 * stator.slowness()
 
+# Texts that nobody can see, or that hold what nobody can type.  A name is none of the second kind either.
+UNSEEN = (" ", "\t \n", "\u00a0\u3000", "\u200b\u2060\ufeff", "a\x00b", "a\x1fb", "a\x7fb", "a\x9bb")
+NO_NAMES = ("two\nlines", "a\tb", "a\u2028b")
+
 
 class Answer:
     def __init__(self, status, headers, body):
@@ -177,6 +181,15 @@ class Rest(unittest.TestCase):
             self.assertEqual(answer.json["code"], code)
             self.assertEqual(set(answer.json) - {"more"}, {"code", "message", "details"})
         return answer
+
+    def expect_visible(self, send, body, names=(), texts=()):
+        """These members of a body are names, which are one line, or texts of many lines; each can be seen."""
+        for name in (*names, *texts):
+            for text in (*UNSEEN, *(NO_NAMES if name in names else ())):
+                with self.subTest(name=name, text=text):
+                    self.assertIn(name, self.expect(send({**body, name: text}), 400, "Invalid").problems())
+        many = {name: "two\n\tlines\r\n" for name in texts}
+        self.assertLess(send({**body, **many}).status, 300)
 
     def kill_amid(self, work, clients=8):
         """Lets clients call work(client, enough) until the server is killed, which it is once one of them has called enough()."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the operations' input shapes as C++ tables, for src/api/shape.h.
+"""Writes the operations' input shapes as C++ tables, for src/api/json/shape.h.
 
     tools/api_model/generate.py <output.cc> <model.json>...
 
@@ -88,7 +88,7 @@ class Tables:
             "name": name, "type": TYPES[shape["type"]], "min": shape.get("min"), "max": shape.get("max"),
             "pattern": shape.get("pattern"), "enum": (0, 0), "enum_text": "", "members": (0, 0), "order": (0, 0),
             "printed": (0, 0), "required": 0, "element": None, "key": None,
-            "length_first": name in rules.LENGTH_BEFORE_PATTERN,
+            "length_first": name in rules.LENGTH_BEFORE_PATTERN, "quoted": self.is_quoted(shape),
             "extra": ", ".join(f"{extra}=null" for extra in rules.PRINTED_MEMBERS.get(name, [])),
         }
         if name == "AttributeValue":
@@ -106,6 +106,11 @@ class Tables:
         if "members" in shape:
             self.describe_members(name, shape, row)
         return row
+
+    def is_quoted(self, shape):
+        # No list with a constraint is part of operations on items and of others.
+        return not (shape["type"] in rules.UNQUOTED or
+                    shape["type"] in rules.UNQUOTED_IN_ITEM_OPERATIONS and self.operation in rules.ITEM_OPERATIONS)
 
     def describe_members(self, name, shape, row):
         required = set(shape.get("required", [])) | set(rules.REQUIRED.get(name, []))
@@ -144,7 +149,7 @@ class Tables:
 
     def write(self, out):
         out.write("// Written by tools/api_model/generate.py.\n\n")
-        out.write('#include "stator/api/shape.h"\n\nnamespace stator::api {\n\n')
+        out.write('#include "stator/api/json/shape.h"\n\nnamespace stator::api {\n\n')
         out.write(f"extern const Shape kShapes[{len(self.shapes)}];\n\n")
         self.write_array(out, "std::string_view", "kEnumValues", [text(value) for value in self.texts])
         self.write_array(out, "std::uint8_t", "kMemberOrders", self.orders)
@@ -173,6 +178,7 @@ class Tables:
             f".type = ShapeType::{shape['type']}",
             f".pattern = Pattern::{pattern}",
             f".length_first = {'true' if shape['length_first'] else 'false'}",
+            f".quoted = {'true' if shape['quoted'] else 'false'}",
             f".min = {'Shape::kNoMin' if shape['min'] is None else shape['min']}",
             f".max = {'Shape::kNoMax' if shape['max'] is None else shape['max']}",
             f".pattern_text = {text(shape['pattern'] or '')}",

@@ -53,6 +53,10 @@ ITEM_OPERATIONS = (
     "BatchExecuteStatement", "BatchGetItem", "BatchWriteItem", "DeleteItem", "ExecuteStatement", "ExecuteTransaction",
     "GetItem", "PutItem", "Query", "Scan", "SearchVectors", "TransactGetItems", "TransactWriteItems", "UpdateItem",
 )
+# The types whose violations are reported without the value: "Value at 'limit' failed to satisfy constraint: ...".
+UNQUOTED = ("integer", "long")
+UNQUOTED_IN_ITEM_OPERATIONS = ("list", "map")
+
 # Names that have an older check, before the others and in other words.
 LEGACY_NAMES = (
     "CreateGlobalTableInput.GlobalTableName",

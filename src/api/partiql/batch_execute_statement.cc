@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "stator/api/functions.h"
+#include "stator/api/items/capacity_report.h"
+#include "stator/api/json/statement_fields.h"
 #include "stator/api/partiql/partiql.h"
 
 namespace stator::api {
@@ -12,7 +15,7 @@ namespace {
 struct BatchMember {
   std::optional<Fault> fault;
   engine::TablePtr table;  // none when the statement never got to its table
-  std::string item;        // JSON; none when empty
+  std::optional<AnswerItem> item;
   double read_units = 0;
   std::optional<engine::WriteUnits> write_units;
 };
@@ -27,52 +30,35 @@ std::string code_of(const Fault& fault) {
   return name;
 }
 
-void write_member(value::JsonWriter& json, const BatchMember& member) {
-  json.begin_object();
-  if (member.fault) {
-    json.key("Error").begin_object().key("Code").string(code_of(*member.fault));
-    json.key("Message").string(member.fault->message);
-    if (member.fault->item) {
-      json.key("Item");
-      member.fault->item->write(json);
-    }
-    json.end_object();
-  }
-  if (member.table != nullptr) json.key("TableName").string(member.table->name);
-  if (!member.item.empty()) json.key("Item").raw(member.item);
-  json.end_object();
-}
-
-std::string answer(const std::vector<BatchMember>& members, CapacityDetail detail) {
-  std::string body;
-  value::JsonWriter json(body);
-  json.begin_object().key("Responses").begin_array();
-  for (const auto& member : members) write_member(json, member);
-  json.end_array();
+BatchExecuteStatementAnswer answer_of(std::vector<BatchMember>&& members, CapacityDetail detail) {
+  BatchExecuteStatementAnswer answer;
   CapacityReports reports;
-  for (const auto& member : members) {
+  for (auto& member : members) {
+    auto& response = answer.responses.emplace_back();
+    if (member.fault) {
+      response.error = {.code = code_of(*member.fault),
+                        .message = std::move(member.fault->message),
+                        .item = std::move(member.fault->item)};
+    }
+    response.item = std::move(member.item);
     if (member.table == nullptr) continue;
+    response.table = member.table->name;
     auto& report = reports.of(member.table);
     report.add_table(member.read_units);
     if (member.write_units) report.add(*member.write_units);
   }
-  if (detail != CapacityDetail::None) {
-    json.key("ConsumedCapacity").begin_array();
-    for (const auto& consumed : reports.consumed(detail)) write_consumed(json, consumed);
-    json.end_array();
-  }
-  json.end_object();
-  return body;
+  if (detail != CapacityDetail::None) answer.capacity = reports.consumed(detail);
+  return answer;
 }
 
-Result<std::unique_ptr<BoundStatement>> read_statement(const Request& request) {
-  auto parameters = TRY(BoundStatement::read_parameters(request));
-  auto statement = TRY(BoundStatement::from(request, std::move(parameters)));
+Result<std::unique_ptr<BoundStatement>> read_statement(StatementRequest& request) {
+  if (request.error) return std::move(*request.error);
+  auto statement = TRY(BoundStatement::from(request.statement, std::move(request.parameters)));
   if (statement->is_exists()) return validation_error("EXISTS can only be used in ExecuteTransaction write requests.");
   return statement;
 }
 
-Result<void> read_item(OperationCall& call, const BoundStatement& statement, bool consistent, BatchMember& member) {
+Result<void> read_item(CallContext& call, const BoundStatement& statement, bool consistent, BatchMember& member) {
   const auto plan = TRY(plan_select(statement, TRY(find_table(call, statement)), consistent));
   if (!plan.key) {
     return validation_error(
@@ -82,22 +68,20 @@ Result<void> read_item(OperationCall& call, const BoundStatement& statement, boo
   member.table = plan.target.table;
   auto page = TRY(run_select(*call.engine().snapshot(), plan, {}, {}));
   member.read_units = page.table_units;
-  if (page.count > 0) member.item = std::move(page.items).take_json();
+  member.item = std::move(page.items).take_only();
   return {};
 }
 
 // Writes under way.  Each has a slot of its own; the last to finish answers.
 struct Writes {
-  Writes(OperationCall the_call, std::vector<BatchMember> the_members)
-      : call(std::move(the_call)), members(std::move(the_members)), detail(capacity_detail(call.request())) {}
-
   void finish_one() {
-    if (open.fetch_sub(1, std::memory_order_acq_rel) == 1) call.succeed(answer(members, detail));
+    if (open.fetch_sub(1, std::memory_order_acq_rel) == 1) done(call, answer_of(std::move(members), detail));
   }
 
-  OperationCall call;
+  CallContext call;
   std::vector<BatchMember> members;
   CapacityDetail detail;
+  Done<BatchExecuteStatementAnswer> done;
   std::atomic<std::size_t> open{1};  // one for the thread that starts them
 };
 
@@ -131,13 +115,23 @@ void start_write(const std::shared_ptr<Writes>& writes, std::size_t i, Statement
 
 }  // namespace
 
-void batch_execute_statement(OperationCall call) {
-  const auto requests = call.request().objects("Statements");
-  std::vector<BatchMember> members(requests.size());
-  std::vector<std::unique_ptr<BoundStatement>> statements(requests.size());
+Result<BatchExecuteStatementRequest> decode(As<BatchExecuteStatementRequest>, const Request& json,
+                                            expr::Cache& /*cache*/) {
+  BatchExecuteStatementRequest request{.statements = {}, .capacity = capacity_detail(json)};
+  for (const auto& object : json.objects("Statements")) {
+    auto& statement = request.statements.emplace_back();
+    if (const auto read = read_fields(object, statement); !read) statement.error = read.error();
+  }
+  return request;
+}
+
+void run(CallContext call, BatchExecuteStatementRequest request, Done<BatchExecuteStatementAnswer> done) {
+  const auto count = request.statements.size();
+  std::vector<BatchMember> members(count);
+  std::vector<std::unique_ptr<BoundStatement>> statements(count);
   bool reads = false, writes = false;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    auto statement = read_statement(requests[i]);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto statement = read_statement(request.statements[i]);
     if (!statement) {
       members[i].fault = to_fault(statement.error());
       continue;
@@ -146,24 +140,26 @@ void batch_execute_statement(OperationCall call) {
     (statements[i]->statement().is_read() ? reads : writes) = true;
   }
   if (reads && writes) {
-    return call.fail(
-        validation_error("The batch must consist of either read statements or write statements, not both."));
+    return done(
+        call,
+        to_fault(validation_error("The batch must consist of either read statements or write statements, not both.")));
   }
   if (!writes) {
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < requests.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       if (statements[i] == nullptr) continue;
-      const bool consistent = requests[i].boolean("ConsistentRead").value_or(false);
-      if (auto read = read_item(call, *statements[i], consistent, members[i]); !read)
+      const bool consistent = request.statements[i].consistent.value_or(false);
+      if (auto read = read_item(call, *statements[i], consistent, members[i]); !read) {
         members[i].fault = to_fault(read.error());
-      bytes += members[i].item.size();
-      if (const auto room = call.answer_grows(bytes); !room) return call.fail(room.error());
+      }
+      if (members[i].item) bytes += members[i].item->bytes();
+      if (const auto room = call.answer_grows(bytes); !room) return done(call, to_fault(room.error()));
     }
-    auto body = answer(members, capacity_detail(call.request()));
-    return call.succeed(std::move(body));
+    return done(call, answer_of(std::move(members), request.capacity));
   }
-  const auto shared = std::make_shared<Writes>(std::move(call), std::move(members));
-  for (std::size_t i = 0; i < requests.size(); ++i) {
+  const std::shared_ptr<Writes> shared(
+      new Writes{std::move(call), std::move(members), request.capacity, std::move(done)});
+  for (std::size_t i = 0; i < count; ++i) {
     if (statements[i] == nullptr) continue;
     const auto plan_one = [&]() -> Result<StatementWrite> {
       auto plan = TRY(plan_write(*statements[i], TRY(find_table(shared->call, *statements[i]))));
@@ -175,7 +171,7 @@ void batch_execute_statement(OperationCall call) {
       shared->members[i].fault = to_fault(plan.error());
       continue;
     }
-    start_write(shared, i, std::move(*plan), requests[i].string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD");
+    start_write(shared, i, std::move(*plan), request.statements[i].return_item_on_failure);
   }
   shared->finish_one();
 }

@@ -1,102 +1,94 @@
 #include <algorithm>
 
-#include "stator/api/page_read.h"
+#include "stator/api/functions.h"
+#include "stator/api/items/capacity_report.h"
+#include "stator/api/items/page_read.h"
 #include "stator/api/partiql/partiql.h"
 
 namespace stator::api {
 namespace {
 
-Result<std::string> run_read(OperationCall& call, const BoundStatement& statement) {
-  const auto& request = call.request();
+Result<ExecuteStatementAnswer> run_read(CallContext& call, const ExecuteStatementRequest& request,
+                                        const BoundStatement& statement) {
   auto table = TRY(find_table(call, statement));
-  const auto plan = TRY(plan_select(statement, std::move(table), request.boolean("ConsistentRead").value_or(false)));
+  const auto plan = TRY(plan_select(statement, std::move(table), request.consistent));
   if (plan.key_error) return *plan.key_error;
   SelectPosition from;
-  if (const auto token = request.string("NextToken")) from = TRY(read_next_token(statement, *token));
+  if (request.next_token) from = TRY(read_next_token(statement, *request.next_token));
   std::optional<std::uint64_t> limit;
-  if (const auto number = request.integer("Limit")) limit = static_cast<std::uint64_t>(*number);
+  if (request.limit) limit = static_cast<std::uint64_t>(*request.limit);
   if (plan.filter) limit = std::min(limit.value_or(UINT64_MAX), filter_bound(*plan.filter));
   const auto snapshot = call.engine().snapshot();
   auto page = TRY(run_select(*snapshot, plan, limit, from));
 
-  std::string body;
-  value::JsonWriter json(body);
-  json.begin_object().key("Items").begin_array();
-  json.take_members(std::move(page.items).take_json());
-  json.end_array();
+  ExecuteStatementAnswer answer{.items = std::move(page.items)};
   if (page.next) {
-    json.key("NextToken").string(make_next_token(statement, *page.next));
-    if (page.next->after) json.key("LastEvaluatedKey").item(*page.next->after);
+    answer.next_token = make_next_token(statement, *page.next);
+    answer.last_key = std::move(page.next->after);
   }
-  if (const auto detail = capacity_detail(request); detail != CapacityDetail::None) {
+  if (request.capacity != CapacityDetail::None) {
     CapacityReport report(plan.target.table);
     report.add_table(page.table_units);
     if (plan.target.index != nullptr) report.add_index(plan.target.index->id, page.index_units);
-    write_capacity(json, report.consumed(detail));
+    answer.capacity = report.consumed(request.capacity);
   }
-  json.end_object();
-  return body;
+  return answer;
 }
 
-Result<StatementWrite> read_write(OperationCall& call, const BoundStatement& statement) {
+Result<StatementWrite> read_write(CallContext& call, const ExecuteStatementRequest& request,
+                                  const BoundStatement& statement) {
   if (statement.is_exists()) return validation_error("EXISTS can only be used in ExecuteTransaction write requests.");
-  if (const auto token = call.request().string("NextToken")) TRY(read_next_token(statement, *token));
+  if (request.next_token) TRY(read_next_token(statement, *request.next_token));
   auto plan = TRY(plan_write(statement, TRY(find_table(call, statement))));
   if (plan.key_error) return *plan.key_error;
   return plan;
 }
 
-Result<std::string> write_answer(const WriteReturn& returned, const engine::ActionOutcome& outcome,
-                                 CapacityDetail detail) {
-  std::string body;
-  value::JsonWriter json(body);
-  json.begin_object().key("Items").begin_array();
-  if (const auto item = TRY(returned.item(outcome)); !item.empty()) json.raw(item);
-  json.end_array();
+Result<ExecuteStatementAnswer> write_answer(const WriteReturn& returned, engine::ActionOutcome& outcome,
+                                            CapacityDetail detail) {
+  ExecuteStatementAnswer answer;
+  if (const auto item = TRY(returned.item(outcome))) answer.items.add(*item);
   if (detail != CapacityDetail::None) {
     CapacityReport report(returned.table);
     report.add(outcome.units);
-    write_capacity(json, report.consumed(detail));
+    answer.capacity = report.consumed(detail);
   }
-  json.end_object();
-  return body;
+  return answer;
 }
 
-void run_write(OperationCall call, StatementWrite plan) {
+void run_statement_write(CallContext call, const ExecuteStatementRequest& request, StatementWrite plan,
+                         Done<ExecuteStatementAnswer> done) {
   WriteReturn returned(plan);
-  const bool with_item = call.request().string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
-  const auto detail = capacity_detail(call.request());
-  engine::WriteRequest request;
-  request.memory = call.write_memory();
-  request.actions.push_back(std::move(plan.action));
+  engine::WriteRequest write;
+  write.memory = call.write_memory();
+  write.actions.push_back(std::move(plan.action));
   auto& engine = call.engine();
-  engine.write(std::move(request), [call = std::move(call), returned = std::move(returned), with_item,
-                                    detail](Result<engine::WriteOutcome> outcome) mutable {
-    if (!outcome) return call.fail(outcome.error());
+  engine.write(std::move(write), [call = std::move(call), returned = std::move(returned), done = std::move(done),
+                                  with_item = request.return_item_on_failure,
+                                  detail = request.capacity](Result<engine::WriteOutcome> outcome) mutable {
+    if (!outcome) return done(call, to_fault(outcome.error()));
     auto& action = outcome->actions[0];
-    if (action.error) return call.fail(*action.error);
-    if (!outcome->written) return call.fail(returned.failure(action, with_item));
-    auto body = write_answer(returned, action, detail);
-    if (!body) return call.fail(body.error());
-    call.succeed(std::move(*body));
+    if (action.error) return done(call, to_fault(*action.error));
+    if (!outcome->written) return done(call, returned.failure(action, with_item));
+    auto answer = write_answer(returned, action, detail);
+    if (!answer) return done(call, to_fault(answer.error()));
+    done(call, std::move(*answer));
   });
 }
 
 }  // namespace
 
-void execute_statement(OperationCall call) {
-  auto parameters = BoundStatement::read_parameters(call.request());
-  if (!parameters) return call.fail(parameters.error());
-  const auto statement = BoundStatement::from(call.request(), std::move(*parameters));
-  if (!statement) return call.fail(statement.error());
+void run(CallContext call, ExecuteStatementRequest request, Done<ExecuteStatementAnswer> done) {
+  const auto statement = BoundStatement::from(request.statement, std::move(request.parameters));
+  if (!statement) return done(call, to_fault(statement.error()));
   if ((*statement)->statement().is_read()) {
-    auto body = run_read(call, **statement);
-    if (!body) return call.fail(body.error());
-    return call.succeed(std::move(*body));
+    auto answer = run_read(call, request, **statement);
+    if (!answer) return done(call, to_fault(answer.error()));
+    return done(call, std::move(*answer));
   }
-  auto plan = read_write(call, **statement);
-  if (!plan) return call.fail(plan.error());
-  run_write(std::move(call), std::move(*plan));
+  auto plan = read_write(call, request, **statement);
+  if (!plan) return done(call, to_fault(plan.error()));
+  run_statement_write(std::move(call), request, std::move(*plan), std::move(done));
 }
 
 }  // namespace stator::api

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "stator/api/functions.h"
+#include "stator/api/items/capacity_report.h"
+#include "stator/api/items/transaction.h"
+#include "stator/api/json/statement_fields.h"
 #include "stator/api/partiql/partiql.h"
-#include "stator/api/transaction.h"
 #include "stator/engine/item_rules.h"
 #include "stator/engine/keyspace.h"
 #include "stator/value/item_size.h"
@@ -35,7 +38,7 @@ std::string key_reason(const TransactMember& member) {
 }
 
 // Errors end the request; what only one statement is to blame for goes into its reason.
-Result<void> plan_member(OperationCall& call, TransactMember& member) {
+Result<void> plan_member(CallContext& call, TransactMember& member) {
   auto table = find_table(call, *member.statement);
   if (!table) {
     if (table.error().code != ErrorCode::ResourceNotFound) return table.error();
@@ -66,21 +69,17 @@ Result<void> plan_member(OperationCall& call, TransactMember& member) {
 }
 
 // The statements in order, all read or all written.
-Result<std::vector<TransactMember>> read_members(OperationCall& call) {
-  const auto requests = call.request().objects("TransactStatements");
-  std::vector<BoundStatement::Parameters> parameters;
-  for (const auto& request : requests) parameters.push_back(TRY(BoundStatement::read_parameters(request)));
-
+Result<std::vector<TransactMember>> read_members(CallContext& call, std::vector<StatementRequest>& statements) {
   std::vector<TransactMember> members;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
+  for (std::size_t i = 0; i < statements.size(); ++i) {
     const auto in_member = [&](const Error& error) {
       return Error{error.code, fmt::format("Validation failed in TransactStatements[{}]: {}", i, error.message)};
     };
     auto& member = members.emplace_back();
-    auto statement = BoundStatement::from(requests[i], std::move(parameters[i]));
+    auto statement = BoundStatement::from(statements[i].statement, std::move(statements[i].parameters));
     if (!statement) return in_member(statement.error());
     member.statement = std::move(*statement);
-    member.return_item = requests[i].string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
+    member.return_item = statements[i].return_item_on_failure;
     if (auto planned = plan_member(call, member); !planned) return in_member(planned.error());
   }
   const auto is_read = [](const TransactMember& member) { return member.statement->statement().is_read(); };
@@ -105,27 +104,25 @@ Result<void> check_together(const std::vector<TransactMember>& members) {
   return {};
 }
 
-Result<std::string> run_reads(OperationCall& call, const std::vector<TransactMember>& members) {
+Result<ExecuteTransactionAnswer> run_reads(CallContext& call, const std::vector<TransactMember>& members,
+                                           CapacityDetail detail) {
   // One snapshot: all of the items as they were at one moment.
   const auto snapshot = call.engine().snapshot();
   CapacityReports reports(CapacityKind::TransactionalRead);
-  std::string body;
-  value::JsonWriter json(body);
-  json.begin_object().key("Responses").begin_array();
+  ExecuteTransactionAnswer answer;
+  std::size_t bytes = 0;
   for (const auto& member : members) {
     auto page = TRY(run_select(*snapshot, *member.read, {}, {}));
-    json.begin_object();
-    if (page.count > 0) json.key("Item").raw(std::move(page.items).take_json());
-    json.end_object();
+    auto& response = answer.responses.emplace_back();
+    response.item = std::move(page.items).take_only();
     reports.of(member.table()).add_table(page.table_units);
-    if (body.size() > kMaxTransactBytes) {
+    if (response.item) bytes += response.item->bytes();
+    if (bytes > kMaxTransactBytes) {
       return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
     }
   }
-  json.end_array();
-  write_capacity(json, reports.consumed(capacity_detail(call.request())));
-  json.end_object();
-  return body;
+  answer.capacity = reports.consumed(detail);
+  return answer;
 }
 
 std::vector<CancellationReason> reasons_of(engine::WriteOutcome& outcome, const std::vector<bool>& return_item,
@@ -138,67 +135,68 @@ std::vector<CancellationReason> reasons_of(engine::WriteOutcome& outcome, const 
   return reasons;
 }
 
-std::string write_answer(const std::vector<engine::TablePtr>& tables, const engine::WriteOutcome& outcome,
-                         CapacityDetail detail) {
+ExecuteTransactionAnswer transaction_answer(const std::vector<engine::TablePtr>& tables,
+                                            const engine::WriteOutcome& outcome, CapacityDetail detail) {
   CapacityReports reports(outcome.repeated ? CapacityKind::TransactionalRead : CapacityKind::TransactionalWrite);
-  std::string body;
-  value::JsonWriter json(body);
-  json.begin_object().key("Responses").begin_array();
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    json.begin_object().end_object();
-    reports.of(tables[i]).add(outcome.actions[i].units);
-  }
-  json.end_array();
-  write_capacity(json, reports.consumed(detail));
-  json.end_object();
-  return body;
+  for (std::size_t i = 0; i < tables.size(); ++i) reports.of(tables[i]).add(outcome.actions[i].units);
+  return {.responses = std::vector<StatementAnswer>(tables.size()), .capacity = reports.consumed(detail)};
 }
 
-void run_writes(OperationCall call, std::vector<TransactMember> members) {
-  engine::WriteRequest request;
-  request.memory = call.write_memory();
-  if (const auto token = call.request().string("ClientRequestToken")) {
-    const auto asked = value::json_text(*call.request().element("TransactStatements"));
-    request.token = engine::RequestToken{std::string(*token), XXH3_64bits(asked.data(), asked.size())};
-  }
+void run_writes(CallContext call, const ExecuteTransactionRequest& request, std::vector<TransactMember> members,
+                Done<ExecuteTransactionAnswer> done) {
+  engine::WriteRequest writes;
+  writes.memory = call.write_memory();
+  if (request.token) writes.token = engine::RequestToken{request.token->text, request.token->fingerprint};
   std::vector<engine::TablePtr> tables;
   std::vector<bool> return_item, is_insert;
   for (auto& member : members) {
     tables.push_back(member.table());
     return_item.push_back(member.return_item);
     is_insert.push_back(member.write->is_insert);
-    request.actions.push_back(std::move(member.write->action));
+    writes.actions.push_back(std::move(member.write->action));
   }
-  const auto detail = capacity_detail(call.request());
   auto& engine = call.engine();
-  engine.write(std::move(request),
+  engine.write(std::move(writes),
                [call = std::move(call), tables = std::move(tables), return_item = std::move(return_item),
-                is_insert = std::move(is_insert), detail](Result<engine::WriteOutcome> outcome) mutable {
-                 if (!outcome) return call.fail(outcome.error());
+                is_insert = std::move(is_insert), done = std::move(done),
+                detail = request.capacity](Result<engine::WriteOutcome> outcome) mutable {
+                 if (!outcome) return done(call, to_fault(outcome.error()));
                  if (!outcome->written) {
                    const auto room = call.hold_answer(3 * returned_bytes(*outcome, return_item));
-                   if (!room) return call.fail(room.error());
-                   return call.fail(transaction_canceled(reasons_of(*outcome, return_item, is_insert)));
+                   if (!room) return done(call, to_fault(room.error()));
+                   return done(call, transaction_canceled(reasons_of(*outcome, return_item, is_insert)));
                  }
-                 call.succeed(write_answer(tables, *outcome, detail));
+                 done(call, transaction_answer(tables, *outcome, detail));
                });
 }
 
 }  // namespace
 
-void execute_transaction(OperationCall call) {
-  auto members = read_members(call);
-  if (!members) return call.fail(members.error());
+Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const Request& json, expr::Cache& /*cache*/) {
+  ExecuteTransactionRequest request;
+  TRY(read_fields(json, request));
+  if (request.token) {
+    const auto asked = value::json_text(*json.element("TransactStatements"));
+    request.token->fingerprint = XXH3_64bits(asked.data(), asked.size());
+  }
+  return request;
+}
+
+void run(CallContext call, ExecuteTransactionRequest request, Done<ExecuteTransactionAnswer> done) {
+  auto members = read_members(call, request.statements);
+  if (!members) return done(call, to_fault(members.error()));
   if (std::ranges::any_of(*members, &TransactMember::is_cancelled)) {
     std::vector<CancellationReason> reasons;
     for (auto& member : *members) reasons.push_back(std::move(member.reason));
-    return call.fail(transaction_canceled(std::move(reasons)));
+    return done(call, transaction_canceled(std::move(reasons)));
   }
-  if (auto checked = check_together(*members); !checked) return call.fail(checked.error());
-  if (!members->front().statement->statement().is_read()) return run_writes(std::move(call), std::move(*members));
-  auto body = run_reads(call, *members);
-  if (!body) return call.fail(body.error());
-  call.succeed(std::move(*body));
+  if (auto checked = check_together(*members); !checked) return done(call, to_fault(checked.error()));
+  if (!members->front().statement->statement().is_read()) {
+    return run_writes(std::move(call), request, std::move(*members), std::move(done));
+  }
+  auto answer = run_reads(call, *members, request.capacity);
+  if (!answer) return done(call, to_fault(answer.error()));
+  done(call, std::move(*answer));
 }
 
 }  // namespace stator::api

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "stator/api/table_name.h"
+#include "stator/api/tables/table_name.h"
 #include "stator/expr/partiql/parser.h"
 #include "stator/value/json.h"
 
@@ -14,15 +14,8 @@ using expr::partiql::Binding;
 using expr::partiql::Returning;
 using expr::partiql::Select;
 
-Result<BoundStatement::Parameters> BoundStatement::read_parameters(const Request& request) {
-  Parameters parameters;
-  for (const auto& parameter : request.elements("Parameters"))
-    parameters.push_back(TRY(value::decode_value(parameter)));
-  return parameters;
-}
-
-Result<std::unique_ptr<BoundStatement>> BoundStatement::from(const Request& request, Parameters parameters) {
-  const auto text = request.string("Statement").value_or("");
+Result<std::unique_ptr<BoundStatement>> BoundStatement::from(std::string_view text, std::optional<Parameters> given) {
+  auto parameters = std::move(given).value_or(Parameters());
   auto bound = std::make_unique<BoundStatement>();
   bound->statement_ = TRY(expr::partiql::parse(text));
   std::string identity(text);
@@ -106,24 +99,27 @@ Result<SelectPosition> read_next_token(const BoundStatement& statement, std::str
   return position;
 }
 
-Result<std::string> WriteReturn::item(const engine::ActionOutcome& outcome) const {
-  const auto json = [](const value::Item& item) {
-    std::string text;
-    if (!item.empty()) value::append_json(text, item);
-    return text;
+Result<std::optional<AnswerItem>> WriteReturn::item(engine::ActionOutcome& outcome) const {
+  const auto made = [](value::Item item) {
+    return item.empty() ? std::nullopt : std::optional<AnswerItem>(std::move(item));
   };
   const auto modified = [&](const value::Item& item) {
-    return json(update ? expr::project(item, update->paths()) : value::Item());
+    return made(update ? expr::project(item, update->paths()) : value::Item());
   };
   switch (returning) {
     case Returning::Nothing: break;
     case Returning::AllOld:
-      return outcome.before.exists() ? std::string(outcome.before.stored().json()) : std::string();
+      if (outcome.before.exists()) return std::optional<AnswerItem>(std::move(outcome.before).take());
+      break;
     case Returning::ModifiedOld: return modified(*TRY(outcome.before.item()));
-    case Returning::AllNew: return outcome.after ? json(*outcome.after) : std::string();
-    case Returning::ModifiedNew: return outcome.after ? modified(*outcome.after) : std::string();
+    case Returning::AllNew:
+      if (outcome.after) return made(std::move(*outcome.after));
+      break;
+    case Returning::ModifiedNew:
+      if (outcome.after) return modified(*outcome.after);
+      break;
   }
-  return std::string();
+  return std::optional<AnswerItem>();
 }
 
 Fault WriteReturn::failure(engine::ActionOutcome& outcome, bool with_item) const {

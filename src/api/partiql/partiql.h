@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "stator/api/capacity_report.h"
-#include "stator/api/operation.h"
-#include "stator/api/page_read.h"
+#include "stator/api/functions.h"
+#include "stator/api/items/capacity_report.h"
+#include "stator/api/items/page_read.h"
 #include "stator/engine/item_write.h"
 #include "stator/expr/partiql/binding.h"
 
@@ -19,10 +19,8 @@ namespace stator::api {
 class BoundStatement {
  public:
   using Parameters = std::vector<value::AttributeValue>;
-  // Errors: Validation.  The service notices them before it reads any statement of the request.
-  static Result<Parameters> read_parameters(const Request& request);
   // Errors: Validation.
-  static Result<std::unique_ptr<BoundStatement>> from(const Request& request, Parameters parameters);
+  static Result<std::unique_ptr<BoundStatement>> from(std::string_view text, std::optional<Parameters> parameters);
 
   const expr::partiql::Statement& statement() const { return statement_; }
   const expr::partiql::Binding& binding() const { return *binding_; }
@@ -89,8 +87,8 @@ struct WriteReturn {
   explicit WriteReturn(const StatementWrite& plan)
       : table(plan.action.table), update(plan.action.update), returning(plan.returning), is_insert(plan.is_insert) {}
 
-  // The item that RETURNING asks for, as JSON; empty when there is none.  Errors: Corruption.
-  Result<std::string> item(const engine::ActionOutcome& outcome) const;
+  // The item that RETURNING asks for, when there is one.  Errors: Corruption.
+  Result<std::optional<AnswerItem>> item(engine::ActionOutcome& outcome) const;
   // Why nothing was written.
   Fault failure(engine::ActionOutcome& outcome, bool with_item) const;
 

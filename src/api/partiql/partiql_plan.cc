@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "stator/api/item_writes.h"
+#include "stator/api/items/item_writes.h"
 #include "stator/api/partiql/partiql.h"
 #include "stator/engine/index_entry.h"
 #include "stator/engine/item_rules.h"
@@ -528,9 +528,7 @@ Result<void> plan_insert(const Binding& binding, const expr::partiql::Insert& in
   action.kind = WriteAction::Kind::Put;
   action.item = TRY(binding.item(insert));
   TRY(value::check_nesting(action.item));
-  if (value::item_size_bytes(action.item) > value::kMaxItemSizeBytes) {
-    return validation_error("Item size has exceeded the maximum allowed size");
-  }
+  TRY(check_put_size(action.item));
   plan.key_error = inserted_key_error(*action.table, action.item);
   action.condition = Binding::absent(action.table->keys.partition[0].name);
   return {};

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "stator/api/request_check.h"
+#include "stator/api/json/request_check.h"
 
 // For tests of what is said about requests.
 namespace stator::api {
@@ -46,6 +46,10 @@ inline std::string no_value(std::string_view path) {
 
 inline std::string bad(std::string_view value, std::string_view path, std::string_view constraint) {
   return fmt::format("Value '{}' at '{}' failed to satisfy constraint: Member must {}", value, path, constraint);
+}
+
+inline std::string unquoted(std::string_view path, std::string_view constraint) {
+  return fmt::format("Value at '{}' failed to satisfy constraint: Member must {}", path, constraint);
 }
 
 inline constexpr std::string_view kNamePattern = "satisfy regular expression pattern: [a-zA-Z0-9_.-]+";

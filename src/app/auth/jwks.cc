@@ -37,8 +37,7 @@ using Owned = std::unique_ptr<T, Freed<Free>>;
 using BigNumber = Owned<BIGNUM, &BN_free>;
 
 std::string_view member(value::JsonObject object, std::string_view name) {
-  std::string_view text;
-  return object[name].get(text) ? text : std::string_view();
+  return object.get<std::string_view>(name).value_or("");
 }
 
 std::optional<std::string> bytes_member(value::JsonObject object, std::string_view name) {
@@ -143,13 +142,11 @@ Result<std::vector<PublicKey>> read_jwks(std::string_view json) {
   value::JsonParser parser;
   const auto root = parser.parse(json);
   if (!root) return validation_error("the key set is not JSON");
-  value::JsonArray list;
-  if (!(*root)["keys"].get(list)) {
-    return validation_error("a key set is an object with a list of `keys`");
-  }
-  if (list.size() > kMaxKeys) return validation_error(fmt::format("a key set has at most {} keys", kMaxKeys));
+  const auto list = root->object().get<value::JsonArray>("keys");
+  if (!list) return validation_error("a key set is an object with a list of `keys`");
+  if (list->size() > kMaxKeys) return validation_error(fmt::format("a key set has at most {} keys", kMaxKeys));
   std::vector<PublicKey> keys;
-  for (const auto entry : list) {
+  for (const auto entry : *list) {
     value::JsonObject object;
     if (!entry.get(object)) return validation_error("every key of a key set is an object");
     if (auto key = read_key(object)) keys.push_back(std::move(*key));

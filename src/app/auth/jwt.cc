@@ -29,19 +29,12 @@ value::JsonParser& parser() {
 
 Error refused(std::string_view why) { return validation_error(fmt::format("the token {}", why)); }
 
-std::optional<std::string_view> text_of(JsonObject object, std::string_view name) {
-  std::string_view text;
-  if (!object[name].get(text)) return std::nullopt;
-  return text;
-}
-
 bool has(JsonObject object, std::string_view name) { return bool{object[name]}; }
 
 // A NumericDate: seconds since 1970, with or without a fraction.
 std::optional<double> date_of(JsonObject object, std::string_view name) {
-  double seconds = 0;
-  if (!object[name].get(seconds) || !std::isfinite(seconds)) return std::nullopt;
-  return seconds;
+  const auto seconds = object.get<double>(name);
+  return seconds && std::isfinite(*seconds) ? seconds : std::nullopt;
 }
 
 // The texts of a claim that is one text or a list of them; nullopt when it is something else.
@@ -74,7 +67,7 @@ std::optional<Algorithm> algorithm_of(std::string_view name) {
 bool is_unverified(JsonObject object) {
   bool verified = true;
   if (object["email_verified"].get(verified)) return !verified;
-  return text_of(object, "email_verified") == "false";
+  return object.get<std::string_view>("email_verified") == "false";
 }
 
 double seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
@@ -133,7 +126,7 @@ Result<void> TokenVerifier::check_signature(std::string_view header, std::string
   JsonObject object;
   const auto json = parser().parse(header);
   if (!json || !json->get(object)) return refused("is not a signed JWT");
-  const auto algorithm = algorithm_of(text_of(object, "alg").value_or(""));
+  const auto algorithm = algorithm_of(object.get<std::string_view>("alg").value_or(""));
   // What `crit` names must be understood (RFC 7515 4.1.11), and nothing of the kind is.
   if (!algorithm || has(object, "crit")) return refused("is signed in a way that is not accepted");
   if (*algorithm == Algorithm::Hs256) {
@@ -141,7 +134,7 @@ Result<void> TokenVerifier::check_signature(std::string_view header, std::string
     if (!equal_in_constant_time(hmac_sha256(keys_.secret, text), signature)) return refused("has a wrong signature");
     return {};
   }
-  const auto id = text_of(object, "kid").value_or("");
+  const auto id = object.get<std::string_view>("kid").value_or("");
   const auto key = TRY(find_key(*algorithm, id, reading));
   if (!key.verifies(text, signature)) return refused("has a wrong signature");
   return {};
@@ -152,7 +145,7 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
   const auto json = parser().parse(claims);
   if (!json || !json->get(object)) return refused("is not a signed JWT");
 
-  const auto subject = text_of(object, "sub").value_or("");
+  const auto subject = object.get<std::string_view>("sub").value_or("");
   if (subject.empty()) return refused("has no subject (`sub`)");
   if (subject.size() > kMaxSubjectBytes) {
     return refused(fmt::format("has a subject (`sub`) of more than {} bytes", kMaxSubjectBytes));
@@ -166,7 +159,8 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
     const auto begins = date_of(object, "nbf");
     if (!begins || now < *begins - skew) return refused("is not valid yet");
   }
-  if (!rules_.issuer.empty() && text_of(object, "iss") != rules_.issuer) return refused("is from another issuer");
+  if (!rules_.issuer.empty() && object.get<std::string_view>("iss") != rules_.issuer)
+    return refused("is from another issuer");
   if (!rules_.audience.empty()) {
     const auto audiences = texts_of(object, "aud");
     if (!audiences || std::ranges::find(*audiences, rules_.audience) == audiences->end()) {
@@ -179,8 +173,8 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
   auto identity = std::make_shared<Identity>();
   identity->caller.subject = std::string(subject);
   identity->caller.roles = std::move(*roles);
-  identity->name = text_of(object, "name").value_or("");
-  if (!is_unverified(object)) identity->email = text_of(object, "email").value_or("");
+  identity->name = object.get<std::string_view>("name").value_or("");
+  if (!is_unverified(object)) identity->email = object.get<std::string_view>("email").value_or("");
   // An expiry far away is looked at again after a day, which also keeps the sum in range.
   constexpr double kLongest = 86'400;
   const auto left = std::chrono::duration<double>(std::min(*expires + skew - now, kLongest));

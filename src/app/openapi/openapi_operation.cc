@@ -105,13 +105,13 @@ class Description {
 
   // ------------------------------------------------------------------------------------------------ bodies and answers
 
-  void json_body(const std::vector<model::Attribute>& attributes, const Chosen& chosen, bool nullable, bool required) {
-    operation_.body = {.required = required,
-                       .content = {{std::string(kJson), {object_schema(attributes, chosen, nullable)}}}};
+  void json_body(const std::vector<model::BodyMember>& members, bool required) {
+    operation_.body = {.required = required, .content = {{std::string(kJson), {body_schema(members)}}}};
   }
 
   void answer(std::string_view status, std::string_view description, Operation::Schemas schemas = {}) {
-    operation_.answers[std::string(status)] = {.description = std::string(description), .schemas = std::move(schemas)};
+    operation_.answers[std::string(status)] = {
+        .description = std::string(description), .type = std::string(kJson), .schemas = std::move(schemas)};
   }
 
   void problems(std::initializer_list<std::string_view> statuses) {
@@ -129,12 +129,6 @@ class Description {
 
   // ---------------------------------------------------------------------------------------------------------- entities
 
-  // What a request may set.
-  static bool settable(const model::Entity& entity, const model::Attribute& attribute) {
-    return !attribute.computed() && attribute.name != entity.owner &&
-           entity.path.find(fmt::format("{{{}}}", attribute.name)) == std::string::npos;
-  }
-
   void add_target(const EntityTarget& target) {
     using Word = EntityOperation;
     const auto& entity = *target.entity;
@@ -148,10 +142,13 @@ class Description {
     entity_answers(entity, word);
   }
 
+  // Whether an equal version proves that nothing has changed.
+  static bool tells_unchanged(const model::Entity& entity) { return entity.versioned && !entity.drifts(); }
+
   void entity_headers(const model::Entity& entity, EntityOperation word) {
     using Word = EntityOperation;
     if (word == Word::Create) header("Idempotency-Key", "The same key gets the same answer, for a day");
-    if (word == Word::Get && entity.versioned) header("If-None-Match", "An ETag; 304 while it is current");
+    if (word == Word::Get && tells_unchanged(entity)) header("If-None-Match", "An ETag; 304 while it is current");
     if (word != Word::Get && word != Word::Create && entity.versioned) {
       header("If-Match", "The ETag of the version that is to be changed");
     }
@@ -159,18 +156,16 @@ class Description {
   }
 
   void entity_body(const model::Entity& entity, EntityOperation word) {
-    const auto chosen = [&](const model::Attribute& attribute) {
-      if (settable(entity, attribute)) return !(word == EntityOperation::Update && attribute.immutable);
-      const auto capture = fmt::format("{{{}}}", attribute.name);
-      // A name at the end of the path that nobody generates is given when it is created.
-      const bool at_the_end =
-          entity.path.find(capture) != std::string::npos && entity.collection_path().find(capture) == std::string::npos;
-      return word == EntityOperation::Create && !attribute.computed() && at_the_end && attribute.name != entity.owner;
+    using model::BodyOf;
+    const auto of = word == EntityOperation::Create ? BodyOf::Create
+                    : word == EntityOperation::Put  ? BodyOf::Put
+                                                    : BodyOf::Update;
+    // A put that creates needs what a create needs, unless it is in the path.
+    const auto needed = [&](const model::BodyMember& member) {
+      return member.required && !is_in_path(route_, member.attribute->name);
     };
-    const bool needed = std::ranges::any_of(entity.attributes, [&](const model::Attribute& attribute) {
-      return chosen(attribute) && must_be_given(attribute);
-    });
-    json_body(entity.attributes, chosen, word != EntityOperation::Create, needed && word != EntityOperation::Update);
+    const auto taken = model::body_members(model_, entity, of == BodyOf::Put ? BodyOf::Create : of);
+    json_body(model::body_members(model_, entity, of), std::ranges::any_of(taken, needed));
   }
 
   void entity_answers(const model::Entity& entity, EntityOperation word) {
@@ -179,7 +174,10 @@ class Description {
       case EntityOperation::Create:
         answer("201", "Created; Location and ETag are in the head", it);
         return problems({"400", "401", "403", "404", "409"});
-      case EntityOperation::Get: answer("200", "It; ETag is in the head", it); return problems({"400", "401", "404"});
+      case EntityOperation::Get:
+        answer("200", "It; ETag is in the head", it);
+        if (tells_unchanged(entity)) answer("304", "It has the version of If-None-Match");
+        return problems({"400", "401", "404"});
       case EntityOperation::Put: answer("201", "Created; Location and ETag are in the head", it); [[fallthrough]];
       case EntityOperation::Update:
       case EntityOperation::Restore:
@@ -215,6 +213,7 @@ class Description {
       answer("200", "One page of the list", {list_of(returned)});
     }
     problems({"400", "401", "404"});
+    if (!pattern->access.roles.empty()) problems({"403"});
   }
 
   void page_parameters(const model::Pattern& pattern) {
@@ -227,13 +226,19 @@ class Description {
   }
 
   // The entity's, with what is joined to it and nested in it.
-  static std::string schema_of(const model::AnswerShape& shape) {
-    if (shape.joined.empty() && shape.nested_as.empty()) return reference_to(shape.entity->name);
+  std::string schema_of(const model::AnswerShape& shape) const {
+    const auto own =
+        shape.whole ? reference_to(shape.entity->name) : served_schema(model_, *shape.entity, {.whole = false});
+    if (shape.joined.empty() && shape.nested_as.empty()) return own;
     std::string out;
     value::JsonWriter json(out);
-    json.begin_object().key("allOf").begin_array().raw(reference_to(shape.entity->name));
+    json.begin_object().key("allOf").begin_array().raw(own);
     json.begin_object().key("type").string("object").key("properties").begin_object();
-    for (const auto& joined : shape.joined) json.key(joined.as).raw(reference_to(joined.entity->name));
+    for (const auto& joined : shape.joined) {
+      json.key(joined.as).raw(joined.attributes->empty()
+                                  ? reference_to(joined.entity->name)
+                                  : served_schema(model_, *joined.entity, {.only = *joined.attributes}));
+    }
     if (!shape.nested_as.empty()) {
       Operation::Schemas nested;
       for (const auto& child : shape.nested) nested.push_back(schema_of(child));
@@ -277,9 +282,12 @@ class Description {
     const bool guarded = route_.method != "GET" && runtime::has_versioned_subject(*action);
     if (guarded) header("If-Match", "The ETag of the version that is to be acted on");
     if (!in_query && std::ranges::any_of(action->inputs, elsewhere)) {
-      const bool needed = std::ranges::any_of(
-          action->inputs, [&](const model::Attribute& input) { return elsewhere(input) && must_be_given(input); });
-      json_body(action->inputs, elsewhere, false, needed);
+      std::vector<model::BodyMember> members;
+      for (const auto& input : action->inputs) {
+        if (!elsewhere(input)) continue;
+        members.push_back({.attribute = &input, .required = must_be_given(input), .nullable = false, .owner = false});
+      }
+      json_body(members, std::ranges::any_of(members, &model::BodyMember::required));
     }
     if (takes_raw_body(*action)) {
       operation_.body = {.required = true, .content = {}};
@@ -291,12 +299,21 @@ class Description {
   }
 
   void action_answers(const model::Action& action) {
-    if (action.native) return answer("200", "Done");
+    using StepKind = model::Step::Kind;
+    if (action.native) {  // C++ decides what it answers
+      operation_.answers["2XX"] = {.description = "Done", .type = "*/*", .schemas = {"{}"}};
+      return;
+    }
     const auto step = std::ranges::find_if(action.steps, [&](const model::Step& s) { return s.as == action.result; });
-    if (!action.result || step == action.steps.end() || step->entities.empty()) return answer("204", "Done");
+    const bool answers = action.result && step != action.steps.end() && !step->entities.empty();
+    const bool may_be_absent =
+        !answers || step->when || step->optional ||
+        std::ranges::find(action.steps, StepKind::Delete, &model::Step::kind) != action.steps.end();
+    if (may_be_absent) answer("204", answers ? "Done; the step with the result was skipped, or it is deleted" : "Done");
+    if (!answers) return;
     Operation::Schemas results;
     for (const auto* entity : step->entities) results.push_back(reference_to(entity->name));
-    answer(step->kind == model::Step::Kind::Create ? "201" : "200", "Done", std::move(results));
+    answer(step->kind == StepKind::Create ? "201" : "200", "Done", std::move(results));
   }
 
   const model::Model& model_;
@@ -402,7 +419,10 @@ void merge(Operation& operation, Operation more) {
   if (operation.body || more.body) merge_body(operation.body, std::move(more.body));
   for (auto& [status, answer] : more.answers) {
     auto& known = operation.answers[status];
-    if (known.description.empty()) known.description = std::move(answer.description);
+    if (known.description.empty()) {
+      known.description = std::move(answer.description);
+      known.type = std::move(answer.type);
+    }
     add_new(known.schemas, std::move(answer.schemas));
   }
 }
@@ -426,7 +446,7 @@ void write_operation(value::JsonWriter& json, const Operation& operation) {
     json.key(status).begin_object().key("description").string(answer.description);
     if (!answer.schemas.empty()) {
       json.key("content").begin_object();
-      write_content(json, kJson, answer.schemas);
+      write_content(json, answer.type, answer.schemas);
       json.end_object();
     }
     json.end_object();

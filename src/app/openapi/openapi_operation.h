@@ -29,7 +29,8 @@ struct Operation {
   };
   struct Answer {
     std::string description;
-    Schemas schemas;
+    std::string type;  // of its content
+    Schemas schemas;   // none: it has no content
   };
   // What the query string chooses among.
   struct Choice {

@@ -51,19 +51,28 @@ std::string_view json_format(Kind kind) {
     case Kind::Timestamp: return "date-time";
     case Kind::Email: return "email";
     case Kind::Url: return "uri";
-    case Kind::Domain: return "hostname";
     default: return "";
   }
 }
 
-// "properties" and "required" of an object that is being written.
-void write_properties(JsonWriter& json, const std::vector<model::Attribute>& attributes, const Chosen& chosen,
-                      bool nullable) {
+void write_required(JsonWriter& json, const std::vector<std::string_view>& names) {
+  if (names.empty()) return;
+  json.key("required").begin_array();
+  for (const auto name : names) json.string(name);
+  json.end_array();
+}
+
+// "properties" and "required" of an object that is being written, and that has no other members.
+void write_members(JsonWriter& json, const std::vector<model::BodyMember>& members) {
+  std::vector<std::string_view> required;
   json.key("properties").begin_object();
-  for (const auto& attribute : attributes) {
-    if (!chosen(attribute)) continue;
+  for (const auto& member : members) {
+    const auto& attribute = *member.attribute;
+    if (member.required) required.push_back(attribute.name);
     json.key(attribute.name);
-    if (nullable) {
+    if (member.owner && attribute.description.empty()) {
+      write_type(json, attribute.type, "The caller, if it is not given");
+    } else if (member.nullable) {
       json.begin_object().key("anyOf").begin_array();
       write_type(json, attribute.type, attribute.description);
       json.begin_object().key("type").string("null").end_object().end_array().end_object();
@@ -72,15 +81,8 @@ void write_properties(JsonWriter& json, const std::vector<model::Attribute>& att
     }
   }
   json.end_object();
-  const auto is_required = [&](const model::Attribute& attribute) {
-    return chosen(attribute) && must_be_given(attribute);
-  };
-  if (nullable || std::ranges::none_of(attributes, is_required)) return;
-  json.key("required").begin_array();
-  for (const auto& attribute : attributes) {
-    if (is_required(attribute)) json.string(attribute.name);
-  }
-  json.end_array();
+  write_required(json, required);
+  json.key("additionalProperties").boolean(false);
 }
 
 }  // namespace
@@ -113,8 +115,13 @@ void write_type(JsonWriter& json, const model::Type& type, std::string_view desc
     }
   }
   if (!type.shape.empty()) {
-    write_properties(json, type.shape, [](const model::Attribute&) { return true; }, /*nullable=*/false);
-    json.key("additionalProperties").boolean(false);
+    std::vector<model::BodyMember> members;
+    for (const auto& member : type.shape) {
+      members.push_back({.attribute = &member, .required = must_be_given(member), .nullable = false, .owner = false});
+    }
+    write_members(json, members);
+  } else if (type.kind == Kind::Map) {
+    json.key("additionalProperties").boolean(true);  // without it, some readers take the object for an empty one
   }
   if (default_value) {
     std::string text;
@@ -128,12 +135,41 @@ bool must_be_given(const model::Attribute& attribute) {
   return attribute.required && !attribute.default_value && !attribute.next;
 }
 
-std::string object_schema(const std::vector<model::Attribute>& attributes, const Chosen& chosen, bool nullable) {
+std::string body_schema(const std::vector<model::BodyMember>& members) {
   std::string out;
   JsonWriter json(out);
   json.begin_object().key("type").string("object");
-  write_properties(json, attributes, chosen, nullable);
-  json.key("additionalProperties").boolean(false).end_object();
+  write_members(json, members);
+  json.end_object();
+  return out;
+}
+
+std::string served_schema(const model::Model& model, const model::Entity& entity, const ServedParts& parts) {
+  const auto& [only, whole] = parts;
+  const auto& table = model.table;
+  std::string out;
+  JsonWriter json(out);
+  std::vector<std::string_view> required;
+  json.begin_object().key("type").string("object");
+  if (!entity.description.empty()) json.key("description").string(entity.description);
+  json.key("properties").begin_object();
+  for (const auto& attribute : entity.attributes) {
+    const bool chosen = only.empty() || std::ranges::find(only, attribute.name) != only.end();
+    if (!chosen || !model::is_served(attribute)) continue;
+    write_type(json.key(attribute.name), attribute.type, attribute.description);
+    if (whole && model::is_always_served(model, entity, attribute)) required.push_back(attribute.name);
+  }
+  if (entity.find_attribute(table.type_attribute) == nullptr) {
+    json.key(table.type_attribute).begin_object().key("const").string(entity.name).end_object();
+    required.push_back(table.type_attribute);
+  }
+  if (entity.versioned && entity.find_attribute(table.version_attribute) == nullptr) {
+    json.key(table.version_attribute).begin_object().key("type").string("integer").end_object();
+    if (whole) required.push_back(table.version_attribute);
+  }
+  json.end_object();
+  write_required(json, required);
+  json.end_object();
   return out;
 }
 

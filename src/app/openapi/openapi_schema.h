@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stator/model/body_shape.h"
 #include "stator/model/model.h"
 #include "stator/value/attribute_value.h"
 #include "stator/value/json.h"
@@ -13,16 +13,21 @@
 // The types of a model in JSON Schema, as OpenAPI 3.1 has it.
 namespace stator::app {
 
-using Chosen = std::function<bool(const model::Attribute&)>;
-
 void write_type(value::JsonWriter& json, const model::Type& type, std::string_view description = {},
                 const std::optional<value::AttributeValue>& default_value = {});
 
-// An object of the chosen attributes and nothing else.  A nullable one requires none of them: absent keeps, null
-// clears.
-std::string object_schema(const std::vector<model::Attribute>& attributes, const Chosen& chosen, bool nullable);
+// An object of these members and nothing else.
+std::string body_schema(const std::vector<model::BodyMember>& members);
 
-// Whether somebody has to give it: what has a default or a `next` is filled in.
+// What is served of an entity.  `only`: these attributes; empty: all.  `whole`: the row that it is made from has all
+// attributes, so that those are required which are always there.
+struct ServedParts {
+  std::vector<std::string> only = {};
+  bool whole = true;
+};
+std::string served_schema(const model::Model& model, const model::Entity& entity, const ServedParts& parts = {});
+
+// Whether somebody has to give it: an attribute with a default or a `next` is filled in.
 bool must_be_given(const model::Attribute& attribute);
 
 std::string type_schema(const model::Type& type);

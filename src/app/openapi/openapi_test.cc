@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kOrchard = R"yaml(
 model: orchard
-table: { name: Orchard, key: [PK, SK], indexes: { ByKind: { key: [GPK, GSK], projection: all } } }
+table: { name: Orchard, key: [PK, SK], indexes: { ByKind: { key: [GPK, GSK], projection: all }, Kinds: { key: [GPK], projection: [kind] } } }
 entities:
   TREE:
     path: /trees/{treeId}
@@ -40,13 +40,36 @@ entities:
       basket: { entity: BASKET, by: { userId: userId, basketId: basketId }, optional: true }
     keys: { PK: "USER#{userId}", SK: "TREE#{treeId}#FRUIT#{fruitId}" }
     attributes: { userId: string, treeId: uuid, basketId: uuid, fruitId: { type: uuid, generated: uuid } }
+  STUMP:
+    keys: { PK: "USER#{userId}", SK: "STUMP" }
+    attributes: { userId: string }
   CRATE:
     path: /crate
     operations: [put, get]
     owner: userId
     keys: { PK: "USER#{userId}", SK: "CRATE" }
     attributes: { userId: string, colour: { type: string, max: 10 } }
+  LABEL:
+    path: /trees/{treeId}/labels/{word}
+    operations: [create, update]
+    owner: userId
+    parents: { tree: { entity: TREE } }
+    keys: { PK: "USER#{userId}", SK: "LABEL#{treeId}#{word}" }
+    attributes:
+      userId: { type: string, description: Who wrote it. }
+      treeId: uuid
+      word: { type: string, max: 10 }
+      colour: { type: string, max: 10, required: true }
+      size: { type: integer, required: true, default: 3 }
+      tree: { copy_of: tree.kind }
+      secret: { type: string, hidden: true }
 patterns:
+  fruits:
+    get: /fruits
+    query: { PK: "USER#{me}", SK: { begins_with: "TREE#" } }
+    returns: FRUIT
+    join: { relation: basket, as: in, attributes: [size] }
+  kinds: { get: "/kinds/{kind}", query: { index: Kinds, GPK: "KIND#{me}#{kind}" }, returns: TREE, page: { default: 5, max: 10 } }
   trees: { description: All of them., get: /trees, query: { PK: "USER#{me}", SK: { begins_with: "TREE#" } }, returns: TREE, page: { default: 5, max: 10 } }
   trees_by_kind: { get: "/trees?of={kind}", query: { index: ByKind, GPK: "KIND#{me}#{kind}" }, returns: TREE, order: { asked: ascending }, page: { default: 5, max: 10 } }
   apples: { get: "/trees?view=apples", query: { index: ByKind, GPK: "KIND#{me}#APPLE" }, returns: TREE, page: { default: 5, max: 10 } }
@@ -76,6 +99,12 @@ actions:
     steps:
       - { read: TREE, as: tree, key: { treeId: ":treeId" } }
       - { update: tree, set: { note: ":text" } }
+    result: tree
+  water:
+    post: /trees/{treeId}/water
+    input: { much: { type: boolean, default: false } }
+    steps:
+      - { read: TREE, as: tree, when: ":much = true", key: { treeId: ":treeId" } }
     result: tree
 )yaml";
 
@@ -153,6 +182,60 @@ TEST_F(OpenApiTest, ABodyIsRequiredWhereSomethingInItIs) {
   EXPECT_EQ(at("/paths/~1trees~1{treeId}~1mark/put/requestBody/required"), "true");
   EXPECT_EQ(at("/paths/~1trees~1{id}~1wood/post/requestBody/required"), "false");
   EXPECT_EQ(at("/paths/~1trees~1{id}~1wood/delete/requestBody"), "");
+}
+
+TEST_F(OpenApiTest, AnEntityRequiresWhatIsAlwaysThere) {
+  EXPECT_EQ(at("/components/schemas/TREE/required"), R"(["userId","treeId","kind","EntityType","Version"])");
+  EXPECT_EQ(at("/components/schemas/LABEL/required"),
+            R"(["userId","treeId","word","colour","size","tree","EntityType","Version"])");
+  EXPECT_EQ(at("/components/schemas/FRUIT/required"), R"(["userId","treeId","fruitId","EntityType","Version"])");
+  EXPECT_EQ(at("/components/schemas/LABEL/properties/secret"), "");
+}
+
+TEST_F(OpenApiTest, AnIndexThatLacksAttributesRequiresNone) {
+  const std::string item =
+      "/paths/~1kinds~1{kind}/get/responses/200/content/application~1json/schema/properties/items/items";
+  EXPECT_EQ(at(item + "/required"), R"(["EntityType"])");
+  EXPECT_NE(at(item + "/properties/note"), "");
+}
+
+TEST_F(OpenApiTest, ACreateRequiresWhatNamesTheEntityAndTakesItsOwner) {
+  const std::string body = "/paths/~1trees~1{treeId}~1labels/post/requestBody/content/application~1json/schema";
+  EXPECT_EQ(at(body + "/required"), R"(["word","colour"])");
+  EXPECT_EQ(at(body + "/properties/userId"), R"({"type":"string","description":"Who wrote it."})");
+  EXPECT_EQ(at("/paths/~1trees/post/requestBody/content/application~1json/schema/properties/userId/description"),
+            R"("The caller, if it is not given")");
+  EXPECT_EQ(at(body + "/properties/treeId"), "") << "the path has it";
+  EXPECT_EQ(at(body + "/properties/tree"), "") << "it is a copy";
+}
+
+TEST_F(OpenApiTest, APatchCannotClearWhatIsRequired) {
+  const std::string body =
+      "/paths/~1trees~1{treeId}~1labels~1{word}/patch/requestBody/content/application~1json/schema";
+  EXPECT_EQ(at(body + "/properties/colour"), R"({"type":"string","maxLength":10})");
+  EXPECT_EQ(at(body + "/properties/size/anyOf/1"), R"({"type":"null"})") << "null gives it its default";
+  EXPECT_EQ(at(body + "/properties/word"), "");
+  EXPECT_EQ(at(body + "/properties/userId"), "");
+  EXPECT_EQ(at(body + "/required"), "");
+}
+
+TEST_F(OpenApiTest, AJoinShowsTheChosenAttributes) {
+  const std::string joined =
+      "/paths/~1fruits/get/responses/200/content/application~1json/schema/properties/items/items/allOf/1/properties/in";
+  EXPECT_EQ(at(joined + "/properties"),
+            R"({"size":{"type":"integer"},"EntityType":{"const":"BASKET"},"Version":{"type":"integer"}})");
+  EXPECT_EQ(at(joined + "/required"), R"(["size","EntityType","Version"])");
+}
+
+TEST_F(OpenApiTest, AResultThatCanBeSkippedMayBeNothing) {
+  EXPECT_NE(at("/paths/~1trees~1{treeId}~1water/post/responses/200"), "");
+  EXPECT_NE(at("/paths/~1trees~1{treeId}~1water/post/responses/204"), "");
+  EXPECT_EQ(at("/paths/~1trees~1{id}~1wood/post/responses/204"), "");
+}
+
+TEST_F(OpenApiTest, EveryComponentIsUsed) {
+  EXPECT_NE(at("/components/schemas/FRUIT"), "");
+  EXPECT_EQ(at("/components/schemas/STUMP"), "");
 }
 
 TEST_F(OpenApiTest, AnActionOnSomethingWithAVersionTakesIfMatch) {

@@ -84,7 +84,8 @@ http::Response no_content() { return {.status = 204, .content_type = {}, .header
 http::Response problem_answer(const runtime::Problem& problem) {
   auto response = json_answer(status_of(problem.kind), {});
   if (response.status == 401) response.headers = "WWW-Authenticate: Bearer\r\n";
-  if (response.status == 429 || response.status == 503) response.headers = "Retry-After: 1\r\n";
+  const bool soon = response.status == 429 || response.status == 503 || problem.code == runtime::kStillGoing;
+  if (soon) response.headers = "Retry-After: 1\r\n";
   value::JsonWriter json(response.body);
   json.begin_object().key("code").string(problem.code).key("message").string(problem.message);
   json.key("details").begin_array();

@@ -36,5 +36,14 @@ TEST(Answers, HaveTheStatusOfTheirProblem) {
   EXPECT_EQ(answer.body, R"({"code":"NotFound","message":"there is no such thing","details":[]})");
 }
 
+TEST(Answers, SayWhenToTryAgain) {
+  const auto headers = [](runtime::ProblemKind kind, std::string_view code) {
+    return problem_answer(problem(kind, code, "later")).headers;
+  };
+  EXPECT_EQ(headers(runtime::ProblemKind::Conflict, runtime::kStillGoing), "Retry-After: 1\r\n");
+  EXPECT_EQ(headers(runtime::ProblemKind::Unavailable, "Overloaded"), "Retry-After: 1\r\n");
+  EXPECT_EQ(headers(runtime::ProblemKind::Conflict, "Exists"), "");
+}
+
 }  // namespace
 }  // namespace stator::app

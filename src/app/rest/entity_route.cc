@@ -14,7 +14,7 @@ namespace {
 
 using runtime::Source;
 
-// Nobody creates what another owns, unless a grant says so.
+// Nobody creates what another owns, unless a grant says so.  `attributes`: of the body.
 ValueProblems foreign_owner(const model::Entity& entity, const value::Item& attributes, const runtime::Caller& caller) {
   const auto* given = entity.owner ? attributes.find(*entity.owner) : nullptr;
   const bool own = given == nullptr || !caller.subject || *given == value::AttributeValue::string(*caller.subject);
@@ -42,7 +42,7 @@ struct EntityCall {
     for (const auto& [name, value] : body.values) attributes.set(name, value);
     if (!problems.empty()) {
       join_problems(problems, runtime::check_new(entity, attributes, Source::Request));
-      join_problems(problems, foreign_owner(entity, attributes, call.caller()));
+      join_problems(problems, foreign_owner(entity, body.values, call.caller()));
       ValueProblems missing;
       runtime::check_complete(entity, attributes, missing);
       std::erase_if(missing, [&](const model::ValueProblem& one) { return one.attribute == entity.owner; });

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "stator/app/rest/page_token.h"
@@ -40,6 +41,8 @@ using Redact = std::function<void(runtime::Object& object, const runtime::Caller
 // What a system adds to its model.
 struct Additions {
   Natives natives = {};
+  // Native actions that execute an Idempotency-Key once by themselves: work that continues where it was.
+  std::set<std::string, std::less<>> resumable = {};
   Beforehand beforehand = nullptr;  // null: nothing is looked at
   Redact redact = nullptr;          // null: nothing is taken out
 };

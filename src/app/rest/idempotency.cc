@@ -108,15 +108,18 @@ Result<void, Problem> IdempotencyStore::make_table() {
   return {};
 }
 
+Result<void, Problem> IdempotencyStore::check_key(std::string_view key) {
+  if (is_key(key)) return {};
+  return Problem{.kind = ProblemKind::Invalid,
+                 .code = "InvalidIdempotencyKey",
+                 .message = fmt::format("an Idempotency-Key has 1 to {} printable ASCII characters", kMaxKeyBytes),
+                 .details = {}};
+}
+
 Result<std::variant<IdempotencyStore::Claimed, http::Response>, Problem> IdempotencyStore::claim(
     const KeyedRequest& request) {
   using Claim = std::variant<Claimed, http::Response>;
-  if (!is_key(request.key)) {
-    return Problem{.kind = ProblemKind::Invalid,
-                   .code = "InvalidIdempotencyKey",
-                   .message = fmt::format("an Idempotency-Key has 1 to {} printable ASCII characters", kMaxKeyBytes),
-                   .details = {}};
-  }
+  TRY(check_key(request.key));
   TRY(make_table());
   const auto now = seconds_of(clock_.now());
   const auto request_digest = digest_of({request.method, request.target, request.body});

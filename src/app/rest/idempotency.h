@@ -49,6 +49,9 @@ class IdempotencyStore {
   IdempotencyStore(std::string table, client::Client& client, const Clock& clock, Random& random,
                    std::stop_token stop = {});
 
+  // Problems: Invalid, when it cannot be a key.
+  static Result<void, runtime::Problem> check_key(std::string_view key);
+
   struct Claimed {
     std::string id;  // for complete(), release() and abandon()
   };

@@ -156,6 +156,7 @@ RestService::Task RestService::task_of(System& system, const http::Request& requ
             .query = QueryParameters::parse(request.query),
             .found = RouteMiss(),
             .start = std::chrono::steady_clock::now()};
+  if (options_.traffic != nullptr) options_.traffic->note_request(task.start);
   if (task.query) task.found = system.router().find(request.method, below(system, request.path), *task.query);
   return task;
 }

@@ -13,6 +13,7 @@
 #include "stator/app/rest/system.h"
 #include "stator/app/rest/worker_pool.h"
 #include "stator/base/memory_budget.h"
+#include "stator/base/traffic.h"
 #include "stator/http/cors.h"
 #include "stator/http/metrics.h"
 #include "stator/http/server.h"
@@ -31,7 +32,8 @@ struct RestServiceOptions {
   bool access_log = false;
   bool public_info = true;  // /metrics, the list of systems and their descriptions are told without a token
   MemoryBudget* memory =
-      nullptr;  // for bodies, their values, and large answers; outlives the service.  null: unlimited
+      nullptr;                 // for bodies, their values, and large answers; outlives the service.  null: unlimited
+  Traffic* traffic = nullptr;  // is told of every request to a system; outlives the service; may be null
   std::function<void(std::string&)> more_metrics = nullptr;  // appends to /metrics
   std::function<http::Response()> health = nullptr;          // answers /health; without one, all is well
 };

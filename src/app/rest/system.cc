@@ -90,11 +90,14 @@ RestAnswer System::run_as_spelled(const RouteMatch& match, const RestCall& call)
                              .page_tokens = page_tokens_,
                              .repository = repository_,
                              .additions = additions_};
-  return run_idempotently(idempotency_, model_->name, call, [&]() -> RestAnswer {
+  const auto run = [&]() -> RestAnswer {
     if (additions_.beforehand) TRY(additions_.beforehand(match, call));
     return std::visit([&](const auto& target) { return run_target(context, target, match, call); },
                       match.route->target);
-  });
+  };
+  const auto* const* action = std::get_if<const model::Action*>(&match.route->target);
+  if (action != nullptr && additions_.resumable.contains((*action)->name)) return run();
+  return run_idempotently(idempotency_, model_->name, call, run);
 }
 
 }  // namespace stator::app

@@ -29,6 +29,8 @@ Diagnostics check(const Model& model) {
   check_identity(model, findings);
   check_partitions(model, findings);
   check_patterns(model, findings);
+  check_access(model, findings);
+  check_numbers(model, findings);
   check_rules(model, findings);
   accept(model, findings);
   return std::move(findings).take();

@@ -5,7 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "stator/base/article.h"
 #include "stator/model/check/checked_pattern.h"
+#include "stator/model/next_place.h"
+#include "stator/model/presence.h"
 
 namespace stator::model {
 namespace {
@@ -139,8 +142,16 @@ void find_single(const CheckedPattern& query, Report& findings) {
 // An attribute that a row may well be without.
 bool may_be_absent(const CheckedPattern& query, const Entity& entity, const std::string& name) {
   const auto* attribute = entity.find_attribute(name);
-  if (attribute == nullptr || attribute->required || attribute->default_value || attribute->computed()) return false;
-  return !contains(entity.identity(query.model.table), name);
+  if (attribute == nullptr || attribute->required || attribute->default_value) return false;
+  if (contains(entity.identity(query.model.table), name)) return false;
+  if (attribute->copy_of) return !is_always_there(query.model, entity, name);
+  if (attribute->next && attribute->next->through != nullptr) return !attribute->next->in_every_row();
+  if (attribute->next) {  // a row that is in the order has a number
+    const auto place = next_place(query.model, entity, *attribute);
+    return place && std::any_of(place->scope.begin(), place->scope.end(),
+                                [&](const std::string& each) { return may_be_absent(query, entity, each); });
+  }
+  return !attribute->computed();
 }
 
 // Rows that silently are not in the index that a pattern reads.
@@ -158,13 +169,18 @@ void find_sparse(const CheckedPattern& query, Report& findings) {
         const auto* field = std::get_if<Field>(&part);
         if (field == nullptr || contains(asked, field->attribute)) continue;
         if (!may_be_absent(query, *row.entity, field->attribute)) continue;
+        const auto* copied = row.entity->find_attribute(field->attribute)->copy_of
+                                 ? &*row.entity->find_attribute(field->attribute)->copy_of
+                                 : nullptr;
+        const auto required = copied == nullptr
+                                  ? fmt::format("make {} required", field->attribute)
+                                  : fmt::format("let every {0} have a {1}, and every {1} a {2}", row.entity->name,
+                                                copied->through->entity, copied->attribute);
         findings.warning(
             query.about("sparse-index"),
-            fmt::format("a {} without {} is not in {}, and so is never returned", row.name(), field->attribute,
-                        query.space.name),
-            fmt::format("make {} required, give the key another alternative, or give it a `when` to say that "
-                        "this is meant",
-                        field->attribute));
+            fmt::format("{} without {} is not in {}, and so is never returned", with_article(row.name()),
+                        field->attribute, query.space.name),
+            required + ", give the key another alternative, or give it a `when` to say that this is meant");
       }
     }
   }
@@ -192,25 +208,29 @@ bool selects_by_value(const CheckedPattern& query) {
                      });
 }
 
+bool is_of_caller(const KeyCondition& condition) { return contains(condition.operands.front().attributes(), "me"); }
+
+// Whether it reads only what is kept under the caller's own name.
+bool reads_own(const CheckedPattern& query) {
+  return std::any_of(query.pattern.partition.begin(), query.pattern.partition.end(), is_of_caller);
+}
+
 void find_wider_access(const CheckedPattern& query, Report& findings) {
-  if (selects_by_value(query)) return;
+  if (selects_by_value(query) || reads_own(query)) return;
   for (const auto& row : query.returned) {
     if (row.entity->read.anyone_when || includes(row.entity->read, query.pattern.access)) continue;
     findings.warning(
         query.about("wider-access"),
-        fmt::format("more people may run it than may read a {}, and nothing in it leaves out what they may not "
+        fmt::format("more people may run it than may read {}, and nothing in it leaves out what they may not "
                     "see",
-                    row.name()),
+                    with_article(row.name())),
         "filter by what makes a row visible, use an index that has only visible rows, or narrow its access");
   }
 }
 
-bool is_of_caller(const KeyCondition& condition) { return contains(condition.operands.front().attributes(), "me"); }
-
 // What a relation leads to is left out for those who may not read it.
 void find_hidden_joins(const CheckedPattern& query, Report& findings) {
-  const auto& partition = query.pattern.partition;
-  if (std::any_of(partition.begin(), partition.end(), is_of_caller)) return;
+  if (reads_own(query)) return;
   for (const auto& join : query.pattern.joins) {
     for (const auto& row : query.returned) {
       const auto* relation = row.entity->find_parent(join.relation);
@@ -220,8 +240,8 @@ void find_hidden_joins(const CheckedPattern& query, Report& findings) {
           query.about("hidden-join"),
           fmt::format("more people may run it than may read the {} that it joins as {}: they do not see it",
                       joined->name, join.as),
-          fmt::format("copy what everyone may see into {} (copy_of), or let those read a {} who run it",
-                      row.entity->name, joined->name));
+          fmt::format("copy what everyone may see into {} (copy_of), or let those read {} who run it", row.entity->name,
+                      with_article(joined->name)));
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stator/model/check/checked_pattern.h"
+#include "stator/model/syntax/syntax.h"
 
 namespace stator::model {
 namespace {
@@ -142,6 +143,7 @@ void for_each_meeting(const CheckedPattern& query, const Visit& visit) {
 std::string spelled(const Field& field) {
   switch (field.transform) {
     case Transform::Sortable: return fmt::format("{{{}|sortable}}", field.attribute);
+    case Transform::Alphabetical: return fmt::format("{{{}|alphabetical}}", field.attribute);
     case Transform::Raw: return fmt::format("{{{}|raw}}", field.attribute);
     case Transform::Year: return fmt::format("{{{}|year}}", field.attribute);
     case Transform::Month: return fmt::format("{{{}|month}}", field.attribute);
@@ -210,6 +212,18 @@ void find_mismatches(const CheckedPattern& query, Report& findings) {
           "ask for as much of the time as the key has",
           "who asks from '2023-01-31T00:00:00.000Z' on does not get '2023-01-31'");
     }
+    const bool moments =
+        moment_bytes(given, meeting.asked.transform) > 0 && moment_bytes(type, meeting.kept.transform) > 0;
+    const bool kinds_differ = given != nullptr && type != nullptr && given->kind != type->kind && !moments;
+    if (text && !differ && kinds_differ && is_range(meeting.condition.comparison) &&
+        !common(hole_language(meeting.asked, given, kAsItIs), hole_language(meeting.kept, type, kAsItIs))) {
+      findings.error(query.about("operand-mismatch"),
+                     fmt::format("it compares {}, of type {}, with {} in the key of {}, of type {}: no text is of both "
+                                 "types, so that it finds all rows or none",
+                                 spelled(meeting.asked), kind_name(given->kind), spelled(meeting.kept),
+                                 meeting.row.name(), kind_name(type->kind)),
+                     fmt::format("ask for a {}, or put what it is compared with into the key", kind_name(type->kind)));
+    }
     const bool same_thing = meeting.asked.attribute == meeting.kept.attribute;
     const bool open_ended =
         is_free_text(type) || (meeting.kept.width == 0 && is_number(type) && !has_fixed_digits(type));
@@ -221,7 +235,7 @@ void find_mismatches(const CheckedPattern& query, Report& findings) {
                       spelled(meeting.kept)),
           "end the prefix with the separator that follows in the key", fmt::format("who asks for 'a' also gets 'aa'"));
     }
-    if (is_range(meeting.condition.comparison) && meeting.last && meeting.asked.transform != Transform::Sortable &&
+    if (is_range(meeting.condition.comparison) && meeting.last && !folds(meeting.asked.transform) &&
         is_free_text(type) && is_free_text(given)) {
       findings.warning(
           query.about("text-range"),

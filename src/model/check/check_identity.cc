@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stator/base/article.h"
 #include "stator/model/check/checked_pattern.h"
 #include "stator/model/check/proof/keys.h"
 #include "stator/model/check/rules.h"
@@ -58,8 +59,8 @@ void find_identity(const Model& model, const Entity& entity, Report& findings) {
           findings.error({.code = "mutable-key",
                           .subject = fmt::format("{}.{}", entity.name, attribute->name),
                           .position = form.position},
-                         fmt::format("{} names a {}, but changes by itself, and a primary key cannot change",
-                                     attribute->name, entity.name),
+                         fmt::format("{} names {}, but changes by itself, and a primary key cannot change",
+                                     attribute->name, with_article(entity.name)),
                          "leave it out of the primary key, or make what it is computed from immutable");
         }
       }
@@ -90,9 +91,9 @@ void find_unnamed(const Model& model, const Entity& entity, Report& findings) {
             {.code = "unnamed-key",
              .subject = fmt::format("{}.{}", entity.name, name),
              .position = alternative.position},
-            fmt::format("which {} a {} has depends on {}, which is not in its primary key: who asks for it by its "
+            fmt::format("which {} {} has depends on {}, which is not in its primary key: who asks for it by its "
                         "name looks in another place",
-                        key.name, entity.name, name),
+                        key.name, with_article(entity.name), name),
             fmt::format("put {{{}}} into the primary key, if it never changes; a row that comes and goes with it is a "
                         "record of its own: `records`, with that `when`",
                         name));
@@ -126,14 +127,13 @@ void find_unreadable(const Model& model, const Entity& entity, Report& findings)
            std::any_of(rows.begin(), rows.end(), [&](const KeyedRow& row) { return row.entity == &entity; });
   });
   if (served) return;
-  findings.warning(
-      {.code = "unreadable", .subject = entity.name, .position = entity.position},
-      fmt::format("others than its owner may read a {}, but the path does not say who that is, and its key "
-                  "is made from {}: they always get 404",
-                  entity.name, *entity.owner),
-      fmt::format("put {{{0}}} into the path or into the route of a pattern that returns it, or leave {0} "
-                  "out of the primary key",
-                  *entity.owner));
+  findings.warning({.code = "unreadable", .subject = entity.name, .position = entity.position},
+                   fmt::format("others than its owner may read {}, but the path does not say who that is, and its key "
+                               "is made from {}: they always get 404",
+                               with_article(entity.name), *entity.owner),
+                   fmt::format("put {{{0}}} into the path or into the route of a pattern that returns it, or leave {0} "
+                               "out of the primary key",
+                               *entity.owner));
 }
 
 }  // namespace

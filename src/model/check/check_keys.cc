@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "stator/base/article.h"
 #include "stator/model/check/checked_pattern.h"
 #include "stator/model/check/proof/forgery.h"
 #include "stator/model/check/proof/keys.h"
@@ -100,9 +101,10 @@ void find_forgeries(const Model& model, const KeySpace& space, const std::vector
           {.code = "forged-key",
            .subject = fmt::format("{}.{}", forger.row.entity->name, forgery.attribute),
            .position = position_of(forger)},
-          fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives a {} the "
+          fmt::format("{} is in the key of {} as it is, and whoever writes a separator into it gives {} the "
                       "key of {} in {}",
-                      forgery.attribute, forger.row.name(), forger.row.name(), forgery.victim->name, space.name),
+                      forgery.attribute, forger.row.name(), with_article(forger.row.name()), forgery.victim->name,
+                      space.name),
           fmt::format("write {{{0}}}, or {{{0}|sortable}} for the order that people expect", forgery.attribute),
           spell_key(space.attributes(), forgery.key));
     }
@@ -244,6 +246,12 @@ std::optional<std::pair<std::string, std::string>> misplaced(const Type& type) {
   return std::nullopt;
 }
 
+// Whether it counts up from 0, and no request sets it.
+bool is_never_negative(const Entity& entity, const std::string& name) {
+  const auto* attribute = entity.find_attribute(name);
+  return attribute != nullptr && (attribute->count || attribute->last || (attribute->next && attribute->computed()));
+}
+
 void find_numbers(const KeyUse& use, Report& findings) {
   if (use.key.type != value::Type::S) return;
   for (const auto& part : use.form.parts) {
@@ -265,10 +273,12 @@ void find_numbers(const KeyUse& use, Report& findings) {
       const auto numbers = use.sorts ? misplaced(*type) : std::nullopt;
       if (!numbers) continue;
       const auto& [upper, lower] = *numbers;
+      constexpr std::size_t kUsualDigits = 5;
       findings.error(about("unpadded-number"),
                      fmt::format("{} sorts by {} as text, so that {} comes before {}", use.key.name, field->attribute,
                                  upper, lower),
-                     fmt::format("pad it to the digits of its largest value: {{{}:05}}", field->attribute),
+                     fmt::format("pad it to the digits of its largest value: {{{}:0{}}}", field->attribute,
+                                 type->max ? type->max->to_string().size() : kUsualDigits),
                      fmt::format("'{}' sorts before '{}'", upper, lower));
       continue;
     }
@@ -290,11 +300,17 @@ void find_numbers(const KeyUse& use, Report& findings) {
                      fmt::format("{} can be {}, which does not fit the {} digits it has in {}", field->attribute,
                                  type->max->to_string(), field->width, use.key.name),
                      fmt::format("pad it to {} digits", type->max->to_string().size()));
+    } else if (is_never_negative(*use.row.entity, field->attribute)) {
+      if (type->max) continue;
+      findings.warning(about("padding"),
+                       fmt::format("{} has {} digits in {}, and nothing says that it is at most {}", field->attribute,
+                                   field->width, use.key.name, std::string(field->width, '9')),
+                       "give it a max");
     } else if (!type->max || !type->min) {
       findings.warning(about("padding"),
                        fmt::format("{} has {} digits in {}, and nothing says that it is from 0 to {}", field->attribute,
                                    field->width, use.key.name, std::string(field->width, '9')),
-                       fmt::format("give it a min and a max, so that a request that does not fit is told so"));
+                       "give it a min and a max, so that a request that does not fit is told so");
     }
   }
 }
@@ -335,6 +351,31 @@ std::size_t widest_character(const Type& type, Transform transform) {
   return is_free_text(&type) || (type.kind == Kind::String && wide) ? kWideBytes : 1;
 }
 
+// An attribute, and whose it is.
+struct Held {
+  const Entity* entity = nullptr;
+  const Attribute* attribute = nullptr;
+
+  bool has_limit() const { return most_characters(attribute->type) || entity->owner == attribute->name; }
+};
+
+// Where the length of a text is limited: where it is, or in the parent that it names, because that exists and so has
+// such a name.
+Held limited(Held held, unsigned depth = 0) {
+  constexpr unsigned kMostGenerations = 16;
+  if (held.has_limit() || depth == kMostGenerations) return held;
+  for (const auto& relation : held.entity->parents) {
+    const bool holds = relation.must_exist && !relation.when && (!relation.optional || relation.by.size() == 1);
+    if (!holds) continue;
+    for (const auto& [theirs, ours] : relation.by) {
+      const auto* name = ours == held.attribute->name ? relation.to->find_attribute(theirs) : nullptr;
+      if (name == nullptr) continue;
+      if (const auto source = limited({relation.to, name}, depth + 1); source.has_limit()) return source;
+    }
+  }
+  return held;
+}
+
 void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
   const auto fixed = [&](std::size_t size) {
     bytes.plain += size;
@@ -357,10 +398,13 @@ void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
     }
     default: break;
   }
+  const auto* attribute = entity.find_attribute(field.attribute);
+  const auto source = attribute == nullptr ? Held() : limited({&entity, attribute});
+  if (attribute != nullptr) type = &source.attribute->type;
   if (const auto most = most_characters(*type)) {
     bytes.plain += *most;
     bytes.worst += *most * widest_character(*type, field.transform);
-  } else if (entity.owner == field.attribute) {
+  } else if (attribute != nullptr && source.has_limit()) {
     fixed(kSubjectBytes);
   } else {
     bytes.unlimited = field.attribute;
@@ -386,7 +430,7 @@ void report_length(const Report::About& about, std::string_view key, const Bytes
   const auto message = [&](std::size_t size, std::string_view when) {
     return fmt::format("{} can have {} bytes{}, but holds at most {}", key, size, when, most);
   };
-  const auto fix = "lower the max of its attributes, or put a hash of the longest into the key";
+  const auto fix = "lower the max of its attributes, or put a generated id into the key instead of the longest";
   if (bytes.plain > most) {
     findings.error(about, message(bytes.plain, ""), fix);
   } else if (bytes.worst > most) {
@@ -406,7 +450,7 @@ void find_length(const KeyUse& use, Report& findings) {
                                        *bytes.unlimited, use.most_bytes)
                          : fmt::format("{} is in {}, which holds at most {} bytes, and has no limit of its own",
                                        *bytes.unlimited, use.key.name, use.most_bytes),
-                     fmt::format("give {} a max, or put a hash of it into the key", *bytes.unlimited));
+                     fmt::format("give {} a max", *bytes.unlimited));
   }
   report_length({.code = "key-too-long", .subject = use.row.name(), .position = use.form.position},
                 fmt::format("{} of {}", use.key.name, use.row.name()), bytes, use.most_bytes, findings);
@@ -423,7 +467,7 @@ void find_reservation_length(const Model& model, const Entity& entity, const Uni
          .position = unique.position},
         fmt::format("{} is in the reservation of {}, whose key holds at most {} bytes, and has no limit of its own",
                     *bytes.unlimited, names, kMaxPartitionBytes),
-        fmt::format("give {} a max, or make a hash of it unique", *bytes.unlimited));
+        fmt::format("give {} a max", *bytes.unlimited));
   }
   report_length({.code = "key-too-long", .subject = entity.name, .position = unique.position},
                 fmt::format("the key of the reservation of {} of {}", names, entity.name), bytes, kMaxPartitionBytes,

@@ -284,6 +284,41 @@ entities:
             Lines{"warning PAGE.n: n has 4 digits in SK, and nothing says that it is from 0 to 9999"});
 }
 
+TEST(CheckKeys, AsksCountersForAMaxOnly) {
+  const auto with = [](std::string_view words) {
+    return found("padding", kTable,
+                 fmt::format(R"yaml(
+entities:
+  LIST:
+    keys: {{ PK: "list#{{list}}", SK: "list", GSI1PK: "lists", GSI1SK: "{{items:04}}#{{last:04}}" }}
+    attributes: {{ list: uuid, items: {{ count: ITEM.list{0} }}, last: {{ last: true{0} }} }}
+  ITEM:
+    keys: {{ PK: "list#{{list}}", SK: "item#{{number:04}}" }}
+    parents: {{ list: {{ entity: LIST, on_delete: cascade }} }}
+    attributes: {{ list: uuid, number: {{ next: {{ by: list.last }}{0} }} }}
+)yaml",
+                             words));
+  };
+  EXPECT_EQ(with(""),
+            (Lines{"warning LIST.items: items has 4 digits in GSI1SK, and nothing says that it is at most 9999",
+                   "warning LIST.last: last has 4 digits in GSI1SK, and nothing says that it is at most 9999",
+                   "warning ITEM.number: number has 4 digits in SK, and nothing says that it is at most 9999"}));
+  EXPECT_EQ(with(", max: 9999"), Lines{});
+}
+
+TEST(CheckKeys, AdvisesAsManyDigitsAsTheMaxHas) {
+  const auto model = load_or_fail(R"yaml(
+model: test
+table: { name: Things, key: [PK, SK] }
+entities:
+  PAGE: { keys: { PK: "BOOK#{id}", SK: "PAGE#{n}" }, attributes: { id: uuid, n: { type: integer, min: 0, max: 12345678 } } }
+)yaml");
+  const auto diagnostics = check(model);
+  const auto found = std::ranges::find(diagnostics, "unpadded-number", &Diagnostic::code);
+  ASSERT_NE(found, diagnostics.end());
+  EXPECT_EQ(found->fix, "pad it to the digits of its largest value: {n:08}");
+}
+
 TEST(CheckKeys, KnowsWhichValuesThereAre) {
   const auto with = [](std::string_view hole, std::string_view type, std::string_view other) {
     return found("key-collision", kPlainTable,
@@ -337,6 +372,29 @@ entities:
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, pattern: '[a-z]{1,20}' }")), Lines{});
   EXPECT_EQ(found("key-too-long", kPlainTable, with_type("{ type: string, max: 500, pattern: '[^ -/]*' }")).size(), 1U)
       << "characters of four bytes";
+}
+
+TEST(CheckKeys, TakesTheLimitOfAParentThatIsNamed) {
+  const auto with = [](std::string_view name, std::string_view relation) {
+    return found("key-too-long", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  USER: {{ owner: user, keys: {{ PK: "user#{{user}}", SK: "user" }}, attributes: {{ user: string }} }}
+  REPO:
+    parents: {{ by: {{ entity: USER }} }}
+    keys: {{ PK: "repo#{{user}}#{{repo}}", SK: "repo" }}
+    attributes: {{ user: string, repo: {} }}
+  ISSUE:
+    parents: {{ repo: {{ entity: REPO, by: {{ user: whose, repo: of }}{} }} }}
+    keys: {{ PK: "repo#{{whose}}#{{of}}", SK: "issue#{{issue}}" }}
+    attributes: {{ whose: string, of: string, issue: uuid }}
+)yaml",
+                             name, relation));
+  };
+  EXPECT_EQ(with("{ type: string, max: 100 }", ""), Lines{});
+  EXPECT_EQ(with("{ type: string, max: 100 }", ", must_exist: false").size(), 1U) << "nobody compares it";
+  EXPECT_EQ(with("string", "").size(), 2U);
+  EXPECT_EQ(with("{ type: string, max: 2040 }", "").size(), 2U) << "it is too long in the child as well";
 }
 
 TEST(CheckKeys, ComputesHowLongAReservationCanBecome) {

@@ -19,9 +19,9 @@ std::vector<std::string> few_values(const Type* type) {
   if (type->kind != Kind::Integer || !type->min || !type->max) return {};
   const auto min = type->min->to_int64();
   const auto max = type->max->to_int64();
-  constexpr std::int64_t kFew = 10;
+  constexpr std::int64_t kFewValues = 10;
   std::vector<std::string> values;
-  for (auto value = min.value_or(0); min && max && value <= *max && value - *min < kFew; ++value) {
+  for (auto value = min.value_or(0); min && max && value <= *max && value - *min < kFewValues; ++value) {
     values.push_back(std::to_string(value));
   }
   return values;

@@ -226,6 +226,32 @@ patterns:
   EXPECT_EQ(with("{at}", "{low}", "date"), Lines{});
 }
 
+TEST(CheckPatterns, WantsBoundsOfTheTypeThatTheKeyHas) {
+  const auto with = [](std::string_view type) {
+    return found("operand-mismatch", kPlainTable,
+                 fmt::format(R"yaml(
+entities:
+  EVENT:
+    keys: {{ PK: "user#{{user}}", SK: "event#{{id}}" }}
+    attributes: {{ user: uuid, id: ulid }}
+patterns:
+  events:
+    query: {{ PK: "user#{{user}}", SK: {{ from: "event#{{since}}", before: "event#{{until}}" }} }}
+    parameters: {{ since: {0}, until: {0} }}
+    returns: EVENT
+)yaml",
+                             type));
+  };
+  EXPECT_EQ(
+      with("timestamp"),
+      (Lines{"error events: it compares {since}, of type timestamp, with {id} in the key of EVENT, of type ulid: no "
+             "text is of both types, so that it finds all rows or none",
+             "error events: it compares {until}, of type timestamp, with {id} in the key of EVENT, of type ulid: no "
+             "text is of both types, so that it finds all rows or none"}));
+  EXPECT_EQ(with("ulid"), Lines{});
+  EXPECT_EQ(with("string"), Lines{}) << "it can be one";
+}
+
 TEST(CheckPatterns, LetsOperandsDifferWhereTheirTextsDoNot) {
   const auto with = [](std::string_view kept, std::string_view asked, std::string_view type) {
     return found("operand-mismatch", kTable,
@@ -247,6 +273,10 @@ patterns:
   EXPECT_EQ(with("{x|sortable}", "{x}", "{ type: string, pattern: '[A-Za-z]+' }"), 1U);
   EXPECT_EQ(with("{x|sortable}", "{x}", "ulid"), 1U);
   EXPECT_EQ(with("{x|sortable}", "{x}", "uuid"), 0U);
+  EXPECT_EQ(with("{x|alphabetical}", "{x}", "{ type: enum, values: [eu, us] }"), 0U);
+  EXPECT_EQ(with("{x|alphabetical}", "{x|sortable}", "{ type: enum, values: [eu, œu] }"), 1U);
+  EXPECT_EQ(with("{x|alphabetical}", "{x|sortable}", "{ type: string, pattern: '[a-zæ]+' }"), 1U);
+  EXPECT_EQ(with("{x|alphabetical}", "{x|sortable}", "{ type: string, pattern: '[a-z]+' }"), 0U);
   EXPECT_EQ(with("{x|raw}", "{x}", "{ type: string, max: 9 }"), 1U);
 }
 
@@ -464,6 +494,9 @@ patterns:
   EXPECT_EQ(with("\"{name|sortable}\"", "{name|sortable}", ""), 1U) << "'Ada' and 'ada'";
   EXPECT_EQ(with("\"{name|sortable}\"", "{name|sortable}", ", fold: true"), 0U);
   EXPECT_EQ(with("\"{name}\"", "{name}", ", fold: true"), 0U);
+  EXPECT_EQ(with("\"{name|alphabetical}\"", "{name|alphabetical}", ", fold: true"), 1U) << "'Æsop' and 'Aesop'";
+  EXPECT_EQ(with("\"{name|alphabetical}\"", "{name|alphabetical}", ", fold: letters"), 0U);
+  EXPECT_EQ(with("\"{name|sortable}\"", "{name|sortable}", ", fold: letters"), 0U);
   EXPECT_EQ(with("\"{id}#{at}\"", "{id}#{at}", ""), 0U);
   EXPECT_EQ(with("\"{id}#{at|month}\"", "{id}#{at|month}", ""), 1U);
   EXPECT_EQ(with("[\"N#{name}\", \"X#{id}\"]", "N#{name}", ""), 0U);
@@ -487,6 +520,43 @@ patterns:
   EXPECT_EQ(with("\"{crawled}\"", "{ type: timestamp, required: true }"), Lines{});
   EXPECT_EQ(with("[\"{crawled}\", \"never\"]", "timestamp"), Lines{});
   EXPECT_EQ(with("{ key: \"{crawled}\", when: \"attribute_exists(crawled)\" }", "timestamp"), Lines{});
+}
+
+TEST(CheckPatterns, WarnsOfRowsThatAreNotInAnIndexForLackOfACopy) {
+  const auto with = [](std::string_view relation, std::string_view name) {
+    return found("sparse-index", kTable,
+                 fmt::format(R"yaml(
+entities:
+  OWNER: {{ keys: {{ PK: "owner#{{owner}}", SK: "X" }}, attributes: {{ owner: uuid, name: {} }} }}
+  CAT:
+    parents: {{ of: {{ entity: OWNER, by: {{ owner: ownedBy }}{} }} }}
+    keys: {{ PK: "owner#{{ownedBy}}", SK: "cat#{{cat}}", GSI1PK: "cats#{{shard:2}}", GSI1SK: "{{ownerName}}#{{cat}}" }}
+    attributes: {{ cat: uuid, ownedBy: uuid, ownerName: {{ copy_of: of.name }} }}
+patterns:
+  cats: {{ query: {{ index: GSI1, GSI1PK: "cats#{{shard:2}}" }}, returns: CAT }}
+)yaml",
+                             name, relation));
+  };
+  EXPECT_EQ(with("", "{ type: string, max: 9 }"),
+            Lines{"warning cats: a CAT without ownerName is not in GSI1, and so is never returned"});
+  EXPECT_EQ(with("", "{ type: string, required: true, max: 9 }"), Lines{});
+  EXPECT_EQ(with(", must_exist: false", "{ type: string, required: true, max: 9 }").size(), 1U);
+}
+
+TEST(CheckPatterns, KnowsThatEveryRowOfAnOrderHasANumber) {
+  const auto with = [](std::string_view list) {
+    return found("sparse-index", kTable,
+                 fmt::format(R"yaml(
+entities:
+  TASK:
+    keys: {{ PK: "task#{{task}}", SK: "X", GSI1PK: "list#{{list}}", GSI1SK: "{{rank:05}}#{{task}}" }}
+    attributes: {{ task: uuid, list: {}, rank: {{ next: {{ in: tasks }}, min: 0, max: 99999 }} }}
+patterns:
+  tasks: {{ query: {{ index: GSI1, GSI1PK: "list#{{list}}" }}, returns: TASK }}
+)yaml",
+                             list));
+  };
+  EXPECT_EQ(with("{ type: uuid, required: true }"), Lines{});
 }
 
 TEST(CheckPatterns, WarnsWhenMorePeopleMayListThanMayRead) {

@@ -6,10 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "stator/base/article.h"
 #include "stator/model/check/proof/keys.h"
-#include "stator/model/check/proof/presence.h"
 #include "stator/model/check/rules.h"
 #include "stator/model/next_place.h"
+#include "stator/model/presence.h"
 #include "stator/model/relations.h"
 #include "stator/model/rows.h"
 
@@ -38,6 +39,12 @@ bool is_summed(const Parent& relation) {
                      [&](const Attribute& attribute) { return attribute.sum && has(attribute.sum->of, relation); });
 }
 
+bool is_numbered(const Entity& child, const Parent& relation) {
+  return std::any_of(child.attributes.begin(), child.attributes.end(), [&](const Attribute& attribute) {
+    return attribute.next && attribute.next->through == &relation;
+  });
+}
+
 bool is_copied(const Entity& child, const Parent& relation) {
   return std::any_of(child.attributes.begin(), child.attributes.end(), [&](const Attribute& attribute) {
     return attribute.copy_of && attribute.copy_of->through == &relation;
@@ -59,7 +66,10 @@ void find_relations(const Model& model, const Entity& child, Report& findings) {
                        : relation.on_delete == OnDelete::Clear ? "clear"
                        : is_copied(child, relation)            ? "keep the copies of"
                                                                : nullptr;
-    const char* count = is_counted(relation) ? "count" : is_summed(relation) ? "sum up" : nullptr;
+    const char* count = is_counted(relation)           ? "count"
+                        : is_summed(relation)          ? "sum up"
+                        : is_numbered(child, relation) ? "find the last number of"
+                                                       : nullptr;
     if ((need == nullptr && count == nullptr) || can_find_children(model, child, relation)) continue;
     const auto missing = fmt::format(
         "no partition key of the table, or of an index that always has them, follows from the {}", parent->name);
@@ -70,17 +80,18 @@ void find_relations(const Model& model, const Entity& child, Report& findings) {
     if (need != nullptr || child.main().expires) {
       findings.error(
           about("children-not-found"),
-          fmt::format("to {} the {} of a {}{}, somebody must find them, but {}", need != nullptr ? need : count,
-                      child.name, parent->name, need != nullptr ? "" : " when one has expired", missing),
+          fmt::format("to {} the {} of {}{}, somebody must find them, but {}", need != nullptr ? need : count,
+                      child.name, with_article(parent->name), need != nullptr ? "" : " when one has expired", missing),
           fix);
     } else {
       // The transaction that writes a child writes its parent's counter, so what is lost is only the proof, and the
       // mend, unless children are there first.
       findings.warning(
           about("children-not-found"),
-          fmt::format(
-              "nobody can {} the {} of a {} anew if the number is ever wrong{}: {}", count, child.name, parent->name,
-              can_precede(model, relation) ? ", as it is when some are there before their parent comes" : "", missing),
+          fmt::format("nobody can {} the {} of {} anew if the number is ever wrong{}: {}", count, child.name,
+                      with_article(parent->name),
+                      can_precede(model, relation) ? ", as it is when some are there before their parent comes" : "",
+                      missing),
           fix);
     }
   }
@@ -219,7 +230,7 @@ void find_stray_numbers(const Model& model, const Entity& child, Report& finding
     if (relation.on_delete != OnDelete::Clear) continue;
     const auto changed = changed_by_clearing(child, relation);
     for (const auto& attribute : child.attributes) {
-      if (!attribute.next) continue;
+      if (!attribute.next || attribute.next->order == nullptr) continue;
       const auto place = next_place(model, child, attribute);
       if (!place) continue;
       const bool leaves = leaves_order(*place, changed);
@@ -236,9 +247,9 @@ void find_stray_numbers(const Model& model, const Entity& child, Report& finding
                          fmt::format("clear {} as well", attribute.name));
       } else {
         findings.warning(about,
-                         fmt::format("when its {} is deleted, a {} loses its {} and stays in the order of {}, where it "
+                         fmt::format("when its {} is deleted, {} loses its {} and stays in the order of {}, where it "
                                      "is not found until somebody changes it",
-                                     relation.entity, child.name, attribute.name, order),
+                                     relation.entity, with_article(child.name), attribute.name, order),
                          fmt::format("clear {} as well, or keep {}", fmt::join(place->scope, ", "), attribute.name));
       }
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "stator/base/article.h"
 #include "stator/model/check/checked_pattern.h"
 #include "stator/model/check/proof/forgery.h"
 #include "stator/model/check/proof/keys.h"
@@ -160,9 +161,9 @@ class SharedTable {
             {.code = "forged-key",
              .subject = fmt::format("{}.{}", row.entity->name, forgery.attribute),
              .position = &forging == &second_ ? found->back().front().position : forgery.victim->position},
-            fmt::format("{} is in the key of {}{} as it is, and whoever writes a separator into it gives a {} the key "
+            fmt::format("{} is in the key of {}{} as it is, and whoever writes a separator into it gives {} the key "
                         "of {}{}",
-                        forgery.attribute, row.name(), whose, row.name(), forgery.victim->name, of),
+                        forgery.attribute, row.name(), whose, with_article(row.name()), forgery.victim->name, of),
             fmt::format("write {{{}}}", forgery.attribute), spell_key(space.attributes(), forgery.key));
       }
     }

@@ -24,9 +24,10 @@ bool tells(const Entity& entity, const Field& hole, const Field& wanted) {
   if (hole.attribute != wanted.attribute) return false;
   const auto* type = type_of(entity, hole.attribute);
   const bool cut = moment_bytes(type, hole.transform) < moment_bytes(type, Transform::Escaped);
-  const bool folded =
-      hole.transform == Transform::Sortable && !are_written_alike(type, Transform::Sortable, Transform::Escaped);
-  return (!cut && !folded) || hole.transform == wanted.transform;
+  const bool folded = folds(hole.transform) && !are_written_alike(type, hole.transform, Transform::Escaped);
+  // What differs alphabetically also differs without that.
+  const bool finer = hole.transform == Transform::Sortable && wanted.transform == Transform::Alphabetical;
+  return (!cut && !folded) || hole.transform == wanted.transform || finer;
 }
 
 bool tell(const Entity& entity, const std::vector<Field>& holes, const Field& wanted) {
@@ -91,8 +92,16 @@ bool names_one(const CheckedPattern& query, const KeyedRow& row, const std::vect
     return attribute != nullptr && is_made_once(query.model, entity, *attribute) && tell(entity, told, field);
   };
   if (std::any_of(told.begin(), told.end(), is_its_own)) return true;
+  // A parent gives each number once.
+  const auto is_numbered = [&](const Attribute& attribute) {
+    if (!attribute.next || attribute.next->through == nullptr) return false;
+    std::vector<std::string> names = {attribute.name};
+    for (const auto& [theirs, ours] : attribute.next->through->by) names.push_back(ours);
+    return tells_all(as_fields(names, Transform::Escaped));
+  };
+  if (std::any_of(entity.attributes.begin(), entity.attributes.end(), is_numbered)) return true;
   return std::any_of(entity.uniques.begin(), entity.uniques.end(), [&](const Unique& unique) {
-    return tells_all(as_fields(unique.attributes, unique.fold ? Transform::Sortable : Transform::Escaped)) &&
+    return tells_all(as_fields(unique.attributes, unique.compared)) &&
            tells_all(as_fields(unique.within, Transform::Escaped));
   });
 }

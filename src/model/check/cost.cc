@@ -1,6 +1,7 @@
 #include "stator/model/check/cost.h"
 
 #include <algorithm>
+#include <set>
 
 #include "stator/model/check/proof/keys.h"
 
@@ -34,6 +35,49 @@ unsigned indexes_of(const Model& model, const KeyedRow& row) {
     if (space.index != nullptr && forms(model, row, space)) ++count;
   }
   return count;
+}
+
+// An attribute and what is derived from it.
+std::set<std::string> with_derived(const Entity& entity, const std::string& name) {
+  std::set<std::string> names = {name};
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto& attribute : entity.attributes) {
+      if (!attribute.derived || attribute.when_read) continue;
+      const auto paths = attribute.derived->paths();
+      const bool follows =
+          std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return names.contains(path); });
+      grows = (follows && names.insert(attribute.name).second) || grows;
+    }
+  }
+  return names;
+}
+
+bool holds(const Record& record, const std::set<std::string>& names) {
+  return record.attributes.empty() || std::any_of(record.attributes.begin(), record.attributes.end(),
+                                                  [&](const std::string& name) { return names.contains(name); });
+}
+
+// Entries of indexes that are written when these attributes of a row change: a new key removes one and adds one.
+unsigned entries_changed(const Model& model, const KeyedRow& row, const std::set<std::string>& names) {
+  unsigned entries = 0;
+  for (const auto& space : key_spaces(model.table)) {
+    const auto all = space.index == nullptr ? std::nullopt : forms(model, row, space);
+    if (!all) continue;
+    bool in_key = false;
+    for (const auto& each : *all) {
+      for (const auto& form : each) {
+        in_key = in_key || std::any_of(form.parts.begin(), form.parts.end(), [&](const Template::Part& part) {
+                   const auto* field = std::get_if<Template::Field>(&part);
+                   return field != nullptr && names.contains(field->attribute);
+                 });
+      }
+    }
+    const bool projected = std::any_of(
+        names.begin(), names.end(), [&](const std::string& name) { return model.table.projects(*space.index, name); });
+    entries += in_key ? 2 : projected ? 1 : 0;
+  }
+  return entries;
 }
 
 }  // namespace
@@ -79,8 +123,12 @@ std::vector<WriteCost> write_costs(const Model& model, const CostOptions& option
     }
     for (const auto& relation : entity.parents) {
       const auto& attributes = relation.to->attributes;
-      const bool counted = std::any_of(attributes.begin(), attributes.end(),
-                                       [&](const Attribute& each) { return is_counted_in(each, relation); });
+      const bool numbered = std::any_of(entity.attributes.begin(), entity.attributes.end(), [&](const Attribute& each) {
+        return each.next && each.next->through == &relation;
+      });
+      const bool counted = numbered || std::any_of(attributes.begin(), attributes.end(), [&](const Attribute& each) {
+                             return is_counted_in(each, relation);
+                           });
       if (!counted && !relation.must_exist) continue;
       ++cost.rows;
       base += row_units;
@@ -90,6 +138,32 @@ std::vector<WriteCost> write_costs(const Model& model, const CostOptions& option
     const auto factor = cost.rows > 1 ? 2U : 1U;
     cost.write_units = static_cast<double>(base * factor + cost.index_entries * row_units);
     all.push_back(std::move(cost));
+  }
+  return all;
+}
+
+std::vector<CopyCost> copy_costs(const Model& model, const CostOptions& options) {
+  std::vector<CopyCost> all;
+  const auto row_units = units(options.item_size, kWriteUnitBytes);
+  for (const auto& entity : model.entities) {
+    for (const auto& attribute : entity.attributes) {
+      if (!attribute.copy_of) continue;
+      const auto& copy = *attribute.copy_of;
+      const auto names = with_derived(entity, attribute.name);
+      CopyCost cost{.source = copy.through->entity + "." + copy.attribute,
+                    .copy = entity.name + "." + attribute.name,
+                    .rows = 0,
+                    .index_entries = 0,
+                    .write_units = 0};
+      for (const auto& record : entity.records) {
+        if (!holds(record, names)) continue;
+        ++cost.rows;
+        cost.index_entries += entries_changed(model, {&entity, &record}, names);
+      }
+      // The child is written on the condition that its parent is as it was read, so it is a transaction.
+      cost.write_units = static_cast<double>((cost.rows + 1) * 2 * row_units + cost.index_entries * row_units);
+      all.push_back(std::move(cost));
+    }
   }
   return all;
 }

@@ -31,4 +31,15 @@ struct WriteCost {
 };
 std::vector<WriteCost> write_costs(const Model& model, const CostOptions& options);
 
+// What one child costs when an attribute of its parent changes, and the child has a copy.  A change rewrites all
+// children of that parent, one after another.
+struct CopyCost {
+  std::string source;          // "TENANT.name"
+  std::string copy;            // "PROJECT.tenantName"
+  unsigned rows = 0;           // of one child, that hold the copy or what is derived from it
+  unsigned index_entries = 0;  // that follow; two where the copy is in the key
+  double write_units = 0;
+};
+std::vector<CopyCost> copy_costs(const Model& model, const CostOptions& options);
+
 }  // namespace stator::model

@@ -59,6 +59,34 @@ TEST(Cost, OfAPageCountsRequestsByWhatOneCanAnswer) {
   EXPECT_EQ(small[2].requests, 1 + 10);
 }
 
+TEST(Cost, OfACopyIsWhatEachChildWrites) {
+  const auto model = load_or_fail(R"yaml(
+model: test
+table: { name: Things, key: [PK, SK], indexes: { ByName: { key: [GSI1PK, GSI1SK] }, ByDay: { key: [day], projection: keys } } }
+entities:
+  TENANT:
+    keys: { PK: "tenant#{tenant}", SK: "X" }
+    attributes: { tenant: uuid, name: { type: string, required: true, max: 50 } }
+  PROJECT:
+    keys: { PK: "tenant#{tenant}", SK: "project#{project}", GSI1PK: "projects", GSI1SK: "{label}#{project}" }
+    parents: { tenant: { entity: TENANT, on_delete: cascade } }
+    attributes:
+      tenant: uuid
+      project: uuid
+      day: date
+      tenantName: { copy_of: tenant.name }
+      label: { type: string, derived: "lower(tenantName)" }
+)yaml");
+  const auto all = copy_costs(model, {.item_size = 1500, .page = 0});
+  ASSERT_EQ(all.size(), 1);
+  EXPECT_EQ(all[0].source, "TENANT.name");
+  EXPECT_EQ(all[0].copy, "PROJECT.tenantName");
+  // The child and a look at its parent in a transaction; its entry by name moves, and that by day does not change.
+  EXPECT_EQ(all[0].rows, 1);
+  EXPECT_EQ(all[0].index_entries, 2);
+  EXPECT_EQ(all[0].write_units, 2 * (2 + 2) + 2 * 2);
+}
+
 TEST(Cost, OfACreateCountsWhatIsWrittenWithIt) {
   const auto all = write_costs(example(), {.item_size = 1500, .page = 0});
   ASSERT_EQ(all.size(), 3);

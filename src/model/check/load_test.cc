@@ -80,7 +80,7 @@ TEST(LoadModel, ReadsTheExampleOfThePage) {
   ASSERT_EQ(notebook.uniques.size(), 1U);
   EXPECT_EQ(notebook.uniques[0].attributes, std::vector<std::string>{"title"});
   EXPECT_EQ(notebook.uniques[0].within, std::vector<std::string>{"userId"});
-  EXPECT_TRUE(notebook.uniques[0].fold);
+  EXPECT_EQ(notebook.uniques[0].compared, Transform::Sortable);
   EXPECT_EQ(notebook.find_attribute("noteCount")->type.kind, Kind::Integer);
 
   const Parent& parent = *model.find_entity("NOTE")->find_parent("notebook");

@@ -51,10 +51,12 @@ std::string to_json(const Diagnostics& diagnostics) {
   });
 }
 
-std::string to_text(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes) {
+std::string to_text(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes,
+                    const std::vector<CopyCost>& copies) {
   std::size_t widest = 8;
   for (const auto& read : reads) widest = std::max(widest, read.pattern.size());
   for (const auto& write : writes) widest = std::max(widest, write.entity.size());
+  for (const auto& copy : copies) widest = std::max(widest, copy.source.size());
   auto text = fmt::format("{:{}}  {:>8}  {:>6}  {:>6}  {}\n", "one page", widest, "requests", "rows", "RCU", "reads");
   for (const auto& read : reads) {
     text += fmt::format("{:{}}  {:>8}  {:>6}  {:>6.1f}  {}\n", read.pattern, widest, read.requests, read.items_read,
@@ -65,10 +67,18 @@ std::string to_text(const std::vector<PatternCost>& reads, const std::vector<Wri
     text += fmt::format("{:{}}  {:>8}  {:>6}  {:>6.0f}\n", write.entity, widest, write.rows, write.index_entries,
                         write.write_units);
   }
+  if (copies.empty()) return text;
+  text +=
+      fmt::format("\n{:{}}  {:>8}  {:>6}  {:>6}  {}\n", "a change", widest, "rows", "index", "WCU", "of each child");
+  for (const auto& copy : copies) {
+    text += fmt::format("{:{}}  {:>8}  {:>6}  {:>6.0f}  {}\n", copy.source, widest, copy.rows, copy.index_entries,
+                        copy.write_units, copy.copy);
+  }
   return text;
 }
 
-std::string to_json(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes) {
+std::string to_json(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes,
+                    const std::vector<CopyCost>& copies) {
   const auto read = [](const PatternCost& each) {
     return fmt::format(R"({{"pattern":{},"reads":{},"requests":{},"itemsRead":{},"readUnits":{}}})",
                        json_string(each.pattern), json_string(each.reads), each.requests, each.items_read,
@@ -78,7 +88,13 @@ std::string to_json(const std::vector<PatternCost>& reads, const std::vector<Wri
     return fmt::format(R"({{"entity":{},"rows":{},"indexEntries":{},"writeUnits":{}}})", json_string(each.entity),
                        each.rows, each.index_entries, each.write_units);
   };
-  return fmt::format(R"({{"patterns":{},"creates":{}}})", array(reads, read), array(writes, write));
+  const auto copy = [](const CopyCost& each) {
+    return fmt::format(R"({{"source":{},"copy":{},"rows":{},"indexEntries":{},"writeUnits":{}}})",
+                       json_string(each.source), json_string(each.copy), each.rows, each.index_entries,
+                       each.write_units);
+  };
+  return fmt::format(R"({{"patterns":{},"creates":{},"copies":{}}})", array(reads, read), array(writes, write),
+                     array(copies, copy));
 }
 
 }  // namespace stator::model

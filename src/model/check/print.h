@@ -18,8 +18,10 @@ std::string to_text(const Diagnostic& diagnostic);
 // An array of objects with severity, code, file, line, column, subject, message, witness, fix, accepted.
 std::string to_json(const Diagnostics& diagnostics);
 
-// Two tables: what reading costs, and what writing costs.
-std::string to_text(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes);
-std::string to_json(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes);
+// Tables: what reading costs, what writing costs, and what the copies cost that follow a change.
+std::string to_text(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes,
+                    const std::vector<CopyCost>& copies);
+std::string to_json(const std::vector<PatternCost>& reads, const std::vector<WriteCost>& writes,
+                    const std::vector<CopyCost>& copies);
 
 }  // namespace stator::model

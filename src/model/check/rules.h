@@ -10,6 +10,8 @@ void check_keys(const Model& model, Report& findings);        // what keys can b
 void check_identity(const Model& model, Report& findings);    // whether a key names one entity for its life
 void check_partitions(const Model& model, Report& findings);  // how rows spread
 void check_patterns(const Model& model, Report& findings);    // what patterns read
+void check_access(const Model& model, Report& findings);      // who is let in, who can create, delete and restore
+void check_numbers(const Model& model, Report& findings);     // numbers that are given
 void check_rules(const Model& model, Report& findings);       // relations, counters, copies, transactions, the stream
 
 }  // namespace stator::model

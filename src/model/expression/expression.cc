@@ -220,6 +220,8 @@ class Evaluation {
       case Function::Upper: return AttributeValue(TRY(upper_case(text)));
       case Function::Fold: return AttributeValue(TRY(fold(text)));
       case Function::Sortable: return AttributeValue(escape(TRY(fold(text))));
+      case Function::FoldLetters: return AttributeValue(TRY(fold_letters(text)));
+      case Function::Alphabetical: return AttributeValue(escape(TRY(fold_letters(text))));
       case Function::Length: return AttributeValue::number(static_cast<std::int64_t>(value::count_code_points(text)));
       default: break;
     }

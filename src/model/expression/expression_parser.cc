@@ -44,6 +44,8 @@ constexpr std::array kFunctions = {
     FunctionRule{"upper", Function::Upper, 1, 1},
     FunctionRule{"fold", Function::Fold, 1, 1},
     FunctionRule{"sortable", Function::Sortable, 1, 1},
+    FunctionRule{"fold_letters", Function::FoldLetters, 1, 1},
+    FunctionRule{"alphabetical", Function::Alphabetical, 1, 1},
     FunctionRule{"length", Function::Length, 1, 1},
     FunctionRule{"round", Function::Round, 1, 1},
     FunctionRule{"min", Function::Min, 1, kMaxOperands},

@@ -27,6 +27,8 @@ enum class Function : std::uint8_t {
   Upper,
   Fold,
   Sortable,
+  FoldLetters,
+  Alphabetical,
   Length,
   Round,
   Min,

@@ -31,6 +31,7 @@ bool is_path(std::string_view text) {
 
 std::optional<Transform> transform_named(std::string_view name) {
   if (name == "sortable") return Transform::Sortable;
+  if (name == "alphabetical") return Transform::Alphabetical;
   if (name == "raw") return Transform::Raw;
   if (name == "year") return Transform::Year;
   if (name == "month") return Transform::Month;
@@ -81,7 +82,8 @@ Result<Template::Part> parse_hole(std::string_view hole, std::size_t offset) {
     const auto transform = transform_named(option);
     if (!transform) {
       return template_error_at(
-          option_offset, fmt::format("'{}' is not a transform; there are sortable, raw, year, month and day", option));
+          option_offset,
+          fmt::format("'{}' is not a transform; there are sortable, alphabetical, raw, year, month and day", option));
     }
     field.transform = *transform;
   }
@@ -276,6 +278,7 @@ Result<std::string> fill(const Template::Field& field, const AttributeValue& val
   switch (field.transform) {
     case Transform::Escaped: return escape(*text);
     case Transform::Sortable: return escape(TRY(fold(*text)));
+    case Transform::Alphabetical: return escape(TRY(fold_letters(*text)));
     case Transform::Raw: return *text;
     default: return date_part(field, *text);
   }

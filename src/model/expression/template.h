@@ -17,12 +17,18 @@ namespace stator::model {
 enum class Transform : std::uint8_t {
   // The default: bytes up to and including '%' are written %XX, so that no text can hold a separator or sort below one.
   Escaped,
-  Sortable,  // `|sortable`: case and diacritics folded, then escaped: the order that people expect
-  Raw,       // `|raw`: as it is; the checker asks for a reason when somebody else's text could come in
-  Year,      // `|year`, `|month`, `|day`: 2026, 2026-01, 2026-01-15 of a date or timestamp
+  Sortable,      // `|sortable`: case and diacritics folded, then escaped
+  Alphabetical,  // `|alphabetical`: the same with fold_letters(): the order that people expect
+  Raw,           // `|raw`: as it is; the checker asks for a reason when somebody else's text could come in
+  Year,          // `|year`, `|month`, `|day`: 2026, 2026-01, 2026-01-15 of a date or timestamp
   Month,
   Day,
 };
+
+// Whether texts that differ can become the same by folding.
+constexpr bool folds(Transform transform) {
+  return transform == Transform::Sortable || transform == Transform::Alphabetical;
+}
 
 // A key with holes: "library#{LibraryId}#item#{Title|sortable}#{Order:05}", "true#{shard:8}".  A value type.
 //
@@ -99,6 +105,9 @@ Template::Lookup lookup_in(const value::Item& item);
 // folding, without the combining marks that Latin, Greek and Cyrillic letters carry, composed.  Letters of their own
 // (æ, ø, ł) stay what they are, and so do the vowel signs of other scripts.  Errors: Validation, when it is not UTF-8.
 Result<std::string> fold(std::string_view text);
+// The same, with the letters that people type for others: "Œuvre" is "oeuvre", "Łódź" "lodz", a katakana its hiragana,
+// and a character that is only another form of others ("ﬁ", "³", "Ａ") is these.
+Result<std::string> fold_letters(std::string_view text);
 // Bytes up to and including '%' as %XX.  Order-preserving, and no result holds a byte below '%'.
 std::string escape(std::string_view text);
 

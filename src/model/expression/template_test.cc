@@ -78,7 +78,7 @@ TEST(TemplateParse, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(refusal("{1a}"), "column 2: '1a' is not an attribute's name");
   EXPECT_EQ(refusal("{a..b}"), "column 2: 'a..b' is not an attribute's name");
   EXPECT_EQ(refusal("{Title|upper}"),
-            "column 8: 'upper' is not a transform; there are sortable, raw, year, month and day");
+            "column 8: 'upper' is not a transform; there are sortable, alphabetical, raw, year, month and day");
   EXPECT_EQ(refusal("{Order:5}"), "column 8: padding is written {Order:05}, with a width from 01 to 38");
   EXPECT_EQ(refusal("{Order:0}"), "column 8: padding is written {Order:05}, with a width from 01 to 38");
   EXPECT_EQ(refusal("{Order:039}"), "column 8: padding is written {Order:05}, with a width from 01 to 38");
@@ -119,6 +119,7 @@ TEST(TemplateRender, FillsTheHoles) {
   EXPECT_EQ(rendered("owner#{OwnerId}", item), "owner#u1");
   EXPECT_EQ(rendered("{Title}", item), "Crème%20&%20Brûlée%20%231");
   EXPECT_EQ(rendered("{Title|sortable}", item), "creme%20&%20brulee%20%231");
+  EXPECT_EQ(rendered("{Title|alphabetical}", item), "creme%20&%20brulee%20%231");
   EXPECT_EQ(rendered("{Title|raw}", item), "Crème & Brûlée #1");
   EXPECT_EQ(rendered("{Order:05}", item), "00007");
   EXPECT_EQ(rendered("{Order}", item), "7");
@@ -216,6 +217,29 @@ TEST(TemplateShards, SpreadEvenly) {
 }
 
 // --------------------------------------------------------------------------------------------------- folding, escaping
+
+TEST(FoldLetters, GivesTheLettersThatPeopleTypeForOthers) {
+  const std::vector<std::pair<std::string_view, std::string_view>> cases = {
+      {"Œuvre", "oeuvre"},  {"Æsop", "aesop"}, {"Straße", "strasse"}, {"Ørsted", "orsted"},
+      {"Đặng", "dang"},     {"Łódź", "lodz"},  {"Þór", "thor"},       {"Ĳssel", "ijssel"},
+      {"ǅ", "dz"},          {"ﬁn", "fin"},     {"Alien³", "alien3"},  {"ＡＢＣ", "abc"},
+      {"トトロ", "ととろ"}, {"ﾄﾄﾛ", "ととろ"}, {"Война", "воина"},    {"Zèbre", "zebre"},
+  };
+  for (const auto& [text, folded] : cases) {
+    EXPECT_EQ(*fold_letters(text), folded) << text;
+    EXPECT_EQ(*fold_letters(folded), folded) << "twice is once";
+  }
+  EXPECT_FALSE(fold_letters("\xFF"));
+}
+
+TEST(TemplateRender, PutsLigaturesWherePeopleLookForThem) {
+  const auto key = [](std::string_view title) {
+    return rendered("{n|alphabetical}", {{"n", AttributeValue::string(title)}});
+  };
+  const std::vector<std::string_view> titles = {"Adam", "Æsop", "Afrika", "Łódź", "Lyon", "Oedipe", "Œuvre", "Zèbre"};
+  for (std::size_t i = 1; i < titles.size(); ++i) EXPECT_LT(key(titles[i - 1]), key(titles[i])) << titles[i];
+  EXPECT_GT(rendered("{n|sortable}", {{"n", AttributeValue::string("Œuvre")}}), "zebre") << "as tables have it";
+}
 
 TEST(TemplateEscape, KeepsOrderAndForgesNoSeparator) {
   Random random(1);

@@ -157,6 +157,7 @@ void write_rules(std::string& out, const Entity& entity) {
   if (entity.key_family != entity.name)
     rules.push_back(fmt::format("Of the key family `{}`, which may share keys.", entity.key_family));
   if (entity.soft_delete) rules.push_back(soft_delete_words(*entity.soft_delete));
+  if (entity.unfinished) rules.push_back(fmt::format("Nobody sees it while `{}` is true.", *entity.unfinished));
   add_record_rules(rules, entity);
   for (const auto& check : entity.checks)
     rules.push_back(fmt::format("`{}`, or `{}` {}.", check.that.text(), check.attribute, check.problem));

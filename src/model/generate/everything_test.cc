@@ -50,6 +50,10 @@ TEST(Everything, IsDescribed) {
       << "stator model types --language typescript tests/model/everything.yaml > tests/model/everything.ts";
 }
 
+TEST(Everything, IsInThePictureWhole) {
+  EXPECT_EQ(diagram(load_or_fail(content(kFolder / "everything.yaml"))).find("…"), std::string::npos);
+}
+
 TEST(Everything, ThatCanBeLeftOutChangesTheDocument) {
   const auto yaml = content(kFolder / "everything.yaml");
   const auto lines = lines_of(yaml);

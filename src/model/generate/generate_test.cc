@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <regex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stator/model/generate/design_document.h"
 #include "stator/model/generate/diagram.h"
+#include "stator/model/generate/diagram_layout.h"
 #include "stator/model/generate/type_declarations.h"
 #include "stator/model/testing/load_or_fail.h"
 
@@ -99,6 +103,93 @@ TEST(Diagram, HasACardPerEntityAndIndexAndAnArrowPerRelation) {
                 "SK: NOTE#{notebookId}#{noteId}", "notebooks → NOTEBOOK"});
 }
 
+TEST(Diagram, NamesRelationsInTheCardOfTheChild) { expect_parts(diagram(notebook()), {">notebook → NOTEBOOK</text>"}); }
+
+TEST(Diagram, ShowsARelationOfAnEntityToItself) {
+  const auto model = load_or_fail(R"yaml(
+model: tree
+table: { name: Tree, key: [PK] }
+entities:
+  FOLDER:
+    path: /folders/{folder}
+    parents: { above: { entity: FOLDER, by: { folder: inside }, optional: true } }
+    keys: { PK: "{folder}" }
+    attributes: { folder: string, inside: string }
+)yaml");
+  expect_parts(diagram(model), {"above: FOLDER belongs to FOLDER", ">above → FOLDER (optional)</text>"});
+}
+
+TEST(Diagram, ContinuesALongLineInTheNextOne) {
+  const auto model = load_or_fail(R"yaml(
+model: long
+table: { name: Long, key: [PK, SK] }
+entities:
+  ROW: { keys: { PK: "{tenant}#{region}", SK: "{a}#{b}" }, attributes: { tenant: string, region: string, a: string, b: string } }
+patterns:
+  between_two_very_long_bounds:
+    query: { PK: "{tenant}#{region}", SK: { between: ["{first_of_all}#{second_of_all}", "{last_of_all}#{very_last_of_all}"] } }
+    parameters: { first_of_all: string, second_of_all: string, last_of_all: string, very_last_of_all: string }
+    returns: ROW
+)yaml");
+  expect_parts(diagram(model), {">  PK = {tenant}#{region}, SK between {first_of_all}#{second_of_all} and</text>",
+                                ">    {last_of_all}#{very_last_of_all}</text>"});
+}
+
+struct Box {
+  double x, y, width, height;
+};
+// Whether a line from `a` to `b` has points inside the box.
+bool runs_through(const Box& box, const Point& a, const Point& b) {
+  return std::max(a.x, b.x) > box.x && std::min(a.x, b.x) < box.x + box.width && std::max(a.y, b.y) > box.y &&
+         std::min(a.y, b.y) < box.y + box.height;
+}
+std::vector<double> numbers_in(const std::string& text) {
+  std::vector<double> numbers;
+  const std::regex number(R"(-?[0-9]+(\.[0-9]+)?)");
+  for (auto found = std::sregex_iterator(text.begin(), text.end(), number); found != std::sregex_iterator(); ++found) {
+    numbers.push_back(std::stod(found->str()));
+  }
+  return numbers;
+}
+// The parts of a picture that match, as the numbers in them.
+std::vector<std::vector<double>> found_in(const std::string& svg, const char* pattern) {
+  std::vector<std::vector<double>> found;
+  const std::regex part(pattern);
+  for (auto one = std::sregex_iterator(svg.begin(), svg.end(), part); one != std::sregex_iterator(); ++one) {
+    found.push_back(numbers_in((*one)[1]));
+  }
+  return found;
+}
+
+void expect_no_line_behind_a_card(const std::string& svg) {
+  std::vector<Box> boxes;
+  for (const auto& box : found_in(svg, R"(<rect ([^>]*) rx=)")) boxes.push_back({box[0], box[1], box[2], box[3]});
+  const auto lines = found_in(svg, R"(class="relation[^>]* d="([^"]*)\")");
+  EXPECT_FALSE(lines.empty());
+  for (const auto& line : lines) {
+    for (std::size_t i = 3; i < line.size(); i += 2) {
+      const Point a{line[i - 3], line[i - 2]}, b{line[i - 1], line[i]};
+      for (const auto& box : boxes)
+        EXPECT_FALSE(runs_through(box, a, b)) << a.x << "," << a.y << " " << b.x << "," << b.y;
+    }
+  }
+}
+
+// Relations over several columns, back, and between neighbours.
+TEST(Diagram, LetsNoLineRunBehindACard) {
+  const auto model = load_or_fail(R"yaml(
+model: far
+table: { name: Far, key: [PK] }
+entities:
+  A: { parents: { d: { entity: D, by: { d: d }, optional: true } }, keys: { PK: "A{a}" }, attributes: { a: string, d: string } }
+  B: { parents: { a: { entity: A, by: { a: a } } }, keys: { PK: "B{b}" }, attributes: { a: string, b: string } }
+  B2: { parents: { a: { entity: A, by: { a: a } } }, keys: { PK: "BB{b}" }, attributes: { a: string, b: string } }
+  C: { parents: { b: { entity: B, by: { b: b } }, a: { entity: A, by: { a: a } } }, keys: { PK: "C{c}" }, attributes: { a: string, b: string, c: string } }
+  D: { parents: { a: { entity: A, by: { a: a } }, c: { entity: C, by: { c: c } }, other: { entity: D, by: { d: other }, optional: true } }, keys: { PK: "D{d}" }, attributes: { a: string, c: string, d: string, other: string } }
+)yaml");
+  expect_no_line_behind_a_card(diagram(model));
+}
+
 TEST(TypescriptTypes, TellWhatIsServedCreatedAndPatched) {
   const auto text = typescript_types(notebook());
   expect_parts(text,
@@ -106,6 +197,31 @@ TEST(TypescriptTypes, TellWhatIsServedCreatedAndPatched) {
                 "  readonly noteCount: number;\n", "export interface NotebookCreate {", "export interface NotePatch {",
                 "  place?: { city: string; zip?: number } | null;\n", "export interface Page<T>"});
   EXPECT_EQ(text.find("secret: string"), std::string::npos) << "what is hidden is not served";
+}
+
+TEST(TypescriptTypes, AskForWhatACreateNeeds) {
+  const auto text = typescript_types(load_or_fail(R"yaml(
+model: shop
+table: { name: Shop, key: [PK, SK] }
+entities:
+  CUSTOMER:
+    path: /customers/{customerId}
+    owner: customerId
+    soft_delete: { attribute: deleted }
+    keys: { PK: "CUSTOMER#{customerId}", SK: "CUSTOMER" }
+    attributes: { customerId: string, name: { type: string, required: true, default: nobody }, deleted: boolean }
+  PRICE:
+    path: /shops/{shop}/prices/{product}
+    access: { read: public, write: "role:admin" }
+    keys: { PK: "SHOP#{shop}", SK: "PRICE#{product}" }
+    attributes: { shop: string, product: string, amount: { type: number, required: true }, note: string }
+)yaml"));
+  expect_parts(
+      text, {"export interface CustomerCreate {\n  name?: string;\n  customerId?: string;\n}",
+             "export interface CustomerPatch {\n  name?: string | null;\n}",
+             "export interface PriceCreate {\n  product: string;\n  amount: number;\n  note?: string;\n}",
+             "export interface PricePatch {\n  amount?: number;\n  note?: string | null;\n}",
+             "export interface Price {\n  shop: string;\n  product: string;\n  amount: number;\n  note?: string;\n"});
 }
 
 const Model& reading_room() {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "stator/base/article.h"
 #include "stator/model/generate/markdown.h"
 #include "stator/model/generate/words.h"
 
@@ -38,7 +39,8 @@ std::string order_words(const Pattern& pattern) {
 }
 
 void write_answer(std::string& out, const Pattern& pattern) {
-  if (pattern.within != nullptr) out += fmt::format("- Within a {} that the caller may see.\n", pattern.within->name);
+  if (pattern.within != nullptr)
+    out += fmt::format("- Within {} that the caller may see.\n", with_article(pattern.within->name));
   if (!pattern.sorted_by.empty()) out += fmt::format("- Sorted by `{}`.\n", fmt::join(pattern.sorted_by, "`, `"));
   if (pattern.nest) {
     const auto& nest = *pattern.nest;
@@ -103,7 +105,8 @@ void write_action(std::string& out, const Action& action) {
   out += fmt::format("\n### {}\n\n`{} {}`, for: {}. {}\n\n", action.name, action.method, action.path,
                      access_words(action.access), action.native ? "In C++." : "One transaction.");
   if (!action.description.empty()) out += action.description + "\n\n";
-  if (action.within != nullptr) out += fmt::format("Within a {} that the caller may see.\n\n", action.within->name);
+  if (action.within != nullptr)
+    out += fmt::format("Within {} that the caller may see.\n\n", with_article(action.within->name));
   if (!action.accepts.empty()) out += fmt::format("Takes a body of type {}.\n\n", fmt::join(action.accepts, ", "));
   write_inputs(out, action.inputs);
   if (!action.inputs.empty() && !action.steps.empty()) out += "\n";

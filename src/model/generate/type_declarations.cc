@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "stator/model/answer_shape.h"
+#include "stator/model/body_shape.h"
 #include "stator/value/json.h"
 
 namespace stator::model::generate {
@@ -63,58 +64,23 @@ struct Member {
 
 using Members = std::vector<Member>;
 
-bool in_path(const Entity& entity, const Attribute& attribute) {
-  return entity.path.find("{" + attribute.name + "}") != std::string::npos;
-}
-
-bool can_be_set(const Entity& entity, const Attribute& attribute) {
-  return !attribute.computed() && entity.owner != attribute.name;
-}
-
 Members served(const Model& model, const Entity& entity) {
-  const auto identity = entity.identity(model.table);
   Members members;
   for (const auto& attribute : entity.attributes) {
-    if (attribute.hidden || attribute.transient) continue;
-    const bool names_it = std::find(identity.begin(), identity.end(), attribute.name) != identity.end();
-    const bool always = attribute.required || attribute.generated != Generated::No || attribute.updated ||
-                        attribute.count || attribute.sum || attribute.default_value || entity.owner == attribute.name ||
-                        names_it || in_path(entity, attribute);
-    members.push_back(
-        {.attribute = &attribute, .optional = !always, .nullable = false, .fixed = !can_be_set(entity, attribute)});
-  }
-  return members;
-}
-
-Members created(const Entity& entity) {
-  // What the collection's path names is not in the body; what the entity's own names is, when it is the client's to
-  // choose.
-  const auto collection = entity.collection_path();
-  Members members;
-  for (const auto& attribute : entity.attributes) {
-    if (!can_be_set(entity, attribute) || collection.find("{" + attribute.name + "}") != std::string::npos) continue;
+    if (!is_served(attribute)) continue;
     members.push_back({.attribute = &attribute,
-                       .optional = !attribute.required || attribute.default_value || attribute.next,
+                       .optional = !is_always_served(model, entity, attribute),
                        .nullable = false,
-                       .fixed = false});
+                       .fixed = attribute.computed() || entity.owner == attribute.name});
   }
   return members;
 }
 
-Members patched(const Entity& entity) {
+Members taken(const Model& model, const Entity& entity, BodyOf of) {
   Members members;
-  for (const auto& attribute : entity.attributes) {
-    if (!can_be_set(entity, attribute) || attribute.immutable || in_path(entity, attribute)) continue;
-    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required, .fixed = false});
-  }
-  return members;
-}
-
-Members put(const Entity& entity) {
-  Members members;
-  for (const auto& attribute : entity.attributes) {
-    if (!can_be_set(entity, attribute) || in_path(entity, attribute)) continue;
-    members.push_back({.attribute = &attribute, .optional = true, .nullable = !attribute.required, .fixed = false});
+  for (const auto& member : body_members(model, entity, of)) {
+    members.push_back(
+        {.attribute = member.attribute, .optional = !member.required, .nullable = member.nullable, .fixed = false});
   }
   return members;
 }
@@ -122,7 +88,8 @@ Members put(const Entity& entity) {
 Members given(const std::vector<Attribute>& attributes) {
   Members members;
   for (const auto& attribute : attributes) {
-    members.push_back({.attribute = &attribute, .optional = !attribute.required, .nullable = false, .fixed = false});
+    const bool optional = !attribute.required || attribute.default_value;
+    members.push_back({.attribute = &attribute, .optional = optional, .nullable = false, .fixed = false});
   }
   return members;
 }
@@ -170,13 +137,14 @@ EntityNames each_type(const Model& model, TypeNames& names, const std::function<
   for (const auto& entity : model.entities) {
     const auto& name = entity_names.at(&entity);
     declare_as({.name = name, .purpose = entity.description, .members = served(model, entity), .served = &entity});
-    if (entity.has_operation("create")) declare(name + "Create", "What a create takes.", created(entity));
+    if (entity.has_operation("create"))
+      declare(name + "Create", "What a create takes.", taken(model, entity, BodyOf::Create));
     if (entity.has_operation("put")) {
       declare(name + "Put", "What a put takes: absent keeps, null clears; a new one needs what is required.",
-              put(entity));
+              taken(model, entity, BodyOf::Put));
     }
     if (entity.has_operation("update"))
-      declare(name + "Patch", "What a patch takes: absent keeps, null clears.", patched(entity));
+      declare(name + "Patch", "What a patch takes: absent keeps, null clears.", taken(model, entity, BodyOf::Update));
   }
   for (const auto& pattern : model.patterns) {
     if (!pattern.parameters.empty())

@@ -60,6 +60,7 @@ void add_bounds(std::vector<std::string>& words, const Type& type) {
   if (type.step) words.push_back("in steps of " + type.step->to_string());
   if (type.pattern) words.push_back("matches " + *type.pattern);
   if (type.lower) words.emplace_back("kept in lower case");
+  if (type.many_lines) words.emplace_back("many lines");
   if (type.date)
     words.push_back(fmt::format("a date is the {} of its day", *type.date == DayEnd::End ? "end" : "start"));
 }
@@ -88,12 +89,6 @@ std::string member_words(const Attribute& member) {
   return rules.empty() ? words : fmt::format("{} ({})", words, fmt::join(rules, "; "));
 }
 
-std::string children_words(const std::vector<Children>& children) {
-  std::vector<std::string> words;
-  for (const auto& child : children) words.push_back(child.entity + "." + child.relation);
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
 void add_origin(std::vector<std::string>& words, const Attribute& attribute) {
   switch (attribute.generated) {
     case Generated::No: break;
@@ -107,8 +102,12 @@ void add_origin(std::vector<std::string>& words, const Attribute& attribute) {
   if (attribute.count) words.push_back("counts " + children_words(attribute.count->of));
   if (attribute.sum) words.push_back("sum of " + attribute.sum->attribute + " of " + children_words(attribute.sum->of));
   if (attribute.copy_of) words.push_back("copy of " + attribute.copy_of->relation + "." + attribute.copy_of->attribute);
-  if (attribute.next)
+  if (attribute.is_numbered())
+    words.push_back(fmt::format("{}.{} plus {}, never given twice", attribute.next->relation, attribute.next->counter,
+                                attribute.next->step));
+  else if (attribute.next)
     words.push_back(fmt::format("when absent, the last in {} plus {}", attribute.next->pattern, attribute.next->step));
+  if (attribute.last) words.emplace_back("the last number that was given");
 }
 
 void add_unique(std::vector<std::string>& words, const Entity& entity, const Attribute& attribute) {
@@ -118,7 +117,7 @@ void add_unique(std::vector<std::string>& words, const Entity& entity, const Att
     std::string text = "unique";
     if (unique.attributes.size() > 1) text += fmt::format(" as ({})", fmt::join(unique.attributes, ", "));
     if (!unique.within.empty()) text += fmt::format(" within {}", fmt::join(unique.within, ", "));
-    if (unique.fold) text += " without regard to case";
+    if (folds(unique.compared)) text += " without regard to case";
     words.push_back(std::move(text));
   }
 }
@@ -143,6 +142,12 @@ std::string comparison_words(const KeyCondition& condition) {
 }
 
 }  // namespace
+
+std::string children_words(const std::vector<Children>& children) {
+  std::vector<std::string> words;
+  for (const auto& child : children) words.push_back(child.entity + "." + child.relation);
+  return fmt::format("{}", fmt::join(words, ", "));
+}
 
 std::string type_words(const Type& type) {
   switch (type.kind) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "stator/model/model.h"
 
@@ -15,6 +16,8 @@ std::string type_words(const Type& type);
 std::string rule_words(const Entity& entity, const Attribute& attribute);
 // The same for an input of an action or a parameter of a pattern.
 std::string input_words(const Attribute& input);
+// "BOOK.library, VIDEO.library".
+std::string children_words(const std::vector<Children>& children);
 // "30 days", "36 hours".
 std::string duration_words(std::chrono::seconds duration);
 // "owner, role:admin": as the model says it; "nobody" when empty.

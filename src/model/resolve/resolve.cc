@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stator/model/next_place.h"
 #include "stator/model/resolve/resolver.h"
 
 namespace stator::model {
@@ -68,6 +69,20 @@ void resolve_projections(const std::vector<Text>& included, Resolver& resolver) 
   }
 }
 
+// Numbers that are distinct are unique among the rows of their order.
+void reserve_numbers(const Model& model, Entity& entity, const Attribute& attribute) {
+  const auto place = next_place(model, entity, attribute);
+  if (!place) return;
+  const Unique rule{.attributes = {attribute.name},
+                    .within = place->scope,
+                    .compared = Transform::Escaped,
+                    .position = attribute.position};
+  const bool known = std::any_of(entity.uniques.begin(), entity.uniques.end(), [&](const Unique& other) {
+    return other.attributes == rule.attributes && other.within == rule.within && other.compared == rule.compared;
+  });
+  if (!known) entity.uniques.push_back(rule);
+}
+
 // The patterns in whose order attributes are counted.
 void resolve_orders(Resolver& resolver) {
   for (auto& entity : resolver.model.entities) {
@@ -78,6 +93,8 @@ void resolve_orders(Resolver& resolver) {
       if (next.order == nullptr)
         resolver.report.unknown(next.position, "unknown-pattern", fmt::format("there is no pattern {}", next.pattern),
                                 next.pattern, names_of(resolver.model.patterns));
+      else if (next.distinct)
+        reserve_numbers(resolver.model, entity, attribute);
     }
   }
 }
@@ -102,6 +119,7 @@ Model resolve(Syntax syntax, std::string file, Report& report) {
   each(syntax.entities, model.entities, resolve_parents, resolver);
   each(syntax.entities, model.entities, resolve_copies, resolver);
   each(syntax.entities, model.entities, complete_copies, resolver);
+  each(syntax.entities, model.entities, resolve_numbers, resolver);
   resolve_projections(syntax.table.included, resolver);
   each(syntax.grants, model.grants, resolve_grant, resolver);
   resolve_granted(syntax.granted, resolver);

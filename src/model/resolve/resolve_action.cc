@@ -203,12 +203,14 @@ class ActionResolver {
     for (const auto& assignment : written.set) {
       const Attribute* attribute = resolver_.need_attribute(entity, assignment.attribute);
       if (attribute == nullptr) continue;
-      if (attribute->derived || attribute->count || attribute->sum || attribute->copy_of)
+      const bool counted = attribute->count || attribute->sum || attribute->last;
+      if (attribute->derived || counted || attribute->copy_of || attribute->is_numbered())
         report_.error(assignment.attribute.position, "computed-attribute",
                       fmt::format("{}.{} is {}; no step sets it", entity.name, attribute->name,
-                                  attribute->derived   ? "derived"
-                                  : attribute->copy_of ? "a copy"
-                                                       : "counted"));
+                                  attribute->derived         ? "derived"
+                                  : attribute->copy_of       ? "a copy"
+                                  : attribute->is_numbered() ? "a number that its parent gives"
+                                                             : "counted"));
       else
         check_literals(entity, *attribute, assignment.value.value.root(), assignment.value.source);
     }
@@ -279,6 +281,7 @@ void resolve_native(const ActionSyntax& syntax, Action& action, Resolver& resolv
 }  // namespace
 
 void resolve_action(const ActionSyntax& syntax, Action& action, Resolver& resolver) {
+  action.own_access = syntax.has_access;
   if (action.native) {
     resolve_native(syntax, action, resolver);
   } else {

@@ -30,7 +30,8 @@ void check_clear(const Entity& entity, const Parent& relation, const Text& name,
   if (attribute->required && !attribute->default_value) refuse("required");
   if (std::find(identity.begin(), identity.end(), name.text) != identity.end()) refuse("in the key of " + entity.name);
   if (attribute->derived) refuse("derived");
-  if (attribute->count || attribute->sum) refuse("counted");
+  if (attribute->count || attribute->sum || attribute->last) refuse("counted");
+  if (attribute->is_numbered()) refuse("a number that its parent gives");
   if (attribute->copy_of && attribute->copy_of->relation != relation.name)
     refuse("a copy through " + attribute->copy_of->relation);
 }
@@ -71,15 +72,15 @@ void resolve_check(const Written<Expression>& that, const Entity& entity, Resolv
   });
 }
 
-// The attributes of a soft deletion belong to the model: no request sets them.
-void take_over(const SoftDeleteSyntax& syntax, Entity& entity, Resolver& resolver) {
-  const auto& [name, kind] = syntax;
+// Such attributes belong to the model: no request sets them.
+void take_over(const TakenOverSyntax& syntax, Entity& entity, Resolver& resolver) {
+  const auto& [name, kind, purpose] = syntax;
   if (resolver.need_attribute(entity, name) == nullptr) return;
   auto attribute = std::find_if(entity.attributes.begin(), entity.attributes.end(),
                                 [&](const Attribute& candidate) { return candidate.name == syntax.attribute.text; });
   if (attribute->type.kind != kind)
     resolver.report.error(name.position, "wrong-type",
-                          fmt::format("{} has to be of type {} for a soft deletion", name.text, kind_name(kind)));
+                          fmt::format("{} has to be of type {} for {}", name.text, kind_name(kind), purpose));
   attribute->internal = true;
 }
 
@@ -234,6 +235,20 @@ void resolve_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolv
   }
 }
 
+void resolve_numbers(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
+  for (const auto& number : syntax.numbers) {
+    Next& next = *entity.attributes[number.attribute].next;
+    next.through = entity.find_parent(number.relation.text);
+    if (next.through == nullptr) {
+      resolver.report.unknown(number.relation.position, "unknown-relation",
+                              fmt::format("{} has no parent called {}", entity.name, number.relation.text),
+                              number.relation.text, names_of(entity.parents));
+    } else if (next.through->to != nullptr) {
+      next.last = resolver.need_attribute(*next.through->to, number.counter);
+    }
+  }
+}
+
 void complete_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
   for (const auto& copy : syntax.copies) complete_type(copy, entity.attributes[copy.attribute], resolver.report);
 }
@@ -257,7 +272,7 @@ void resolve_entity(const EntitySyntax& syntax, Entity& entity, Resolver& resolv
   for (std::size_t i = 0; i < entity.parents.size(); ++i) {
     for (const auto& name : syntax.parents[i].clear) check_clear(entity, entity.parents[i], name, resolver);
   }
-  for (const auto& attribute : syntax.soft_delete) take_over(attribute, entity, resolver);
+  for (const auto& attribute : syntax.taken_over) take_over(attribute, entity, resolver);
   if (syntax.path) check_path(*syntax.path, entity, resolver);
   if (syntax.is_map) need_keys(entity, resolver);
 }

@@ -223,6 +223,7 @@ void resolve_pattern(const PatternSyntax& syntax, Pattern& pattern, Resolver& re
   infer_parameters(syntax.uses, syntax.within ? resolver.model.find_entity(syntax.within->text) : nullptr, pattern,
                    resolver);
   if (syntax.within) pattern.within = resolve_within(*syntax.within, pattern.parameters, resolver);
+  pattern.own_access = syntax.has_access;
   if (!syntax.has_access) pattern.access = infer_access(pattern);
 }
 

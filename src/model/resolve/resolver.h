@@ -44,6 +44,7 @@ Access intersection(const Access& a, const Access& b);
 // The passes, in their order.  Each takes a part of the file and what it has become in the model.
 void resolve_parents(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 void resolve_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
+void resolve_numbers(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 // Gives copies the types of their sources, once all copies are resolved.
 void complete_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 void resolve_entity(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);

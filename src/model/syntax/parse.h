@@ -18,6 +18,8 @@ void parse_grant(const YamlNode& node, Syntax& syntax, Report& report);
 AccessSyntax parse_access(const YamlNode& node, std::vector<Text>& granted, Report& report);
 enum class QueryString : bool { Refused, Allowed };
 std::optional<Route> parse_route(const YamlNode& node, QueryString query, Report& report);
+// How a unique rule compares: the word `fold`, or null.
+Transform parse_fold(const YamlNode* node, Report& report);
 // Takes `description` from `words`.
 std::string parse_description(Words& words, Report& report);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stator/base/article.h"
 #include "stator/model/syntax/parse.h"
 #include "stator/model/validate.h"
 
@@ -115,10 +116,15 @@ void parse_bounds(Words& words, Type& type, Report& report) {
 
 // How a text is spelled, and what else is taken for it.
 void parse_spelling(Words& words, Type& type, Report& report) {
+  constexpr std::array kLines{Choice<bool>("one", false), Choice<bool>("many", true)};
   constexpr std::array kDayEnds{Choice<DayEnd>("start", DayEnd::Start), Choice<DayEnd>("end", DayEnd::End)};
   if (const YamlNode* lower = words.find("lower")) {
     if (!is_free_text(type.kind)) unfit(*lower, type.kind, "texts", report);
     type.lower = read_boolean(*lower, "lower", report).value_or(false);
+  }
+  if (const YamlNode* lines = words.find("lines")) {
+    if (type.kind != Kind::String) unfit(*lines, type.kind, "strings", report);
+    type.many_lines = read_choice(*lines, "lines", kLines, report).value_or(false);
   }
   if (const YamlNode* date = words.find("date")) {
     if (type.kind != Kind::Timestamp) unfit(*date, type.kind, "timestamps", report);
@@ -262,9 +268,8 @@ std::optional<value::AttributeValue> value_of(const YamlNode& node, const Type& 
       return text ? std::optional(value::AttributeValue::string(text->text)) : std::nullopt;
     }
   }
-  report.error(
-      node.position, "wrong-type",
-      fmt::format("the default of a {} is a {}, not {}", kind_name(type.kind), kind_name(type.kind), node.kind_name()));
+  report.error(node.position, "wrong-type",
+               fmt::format("the default of {0} is {0}, not {1}", with_article(kind_name(type.kind)), node.kind_name()));
   return std::nullopt;
 }
 
@@ -320,17 +325,39 @@ Sum parse_sum(const YamlNode& node, EntitySyntax& entity, Report& report) {
 
 constexpr std::int64_t kLargestStep = 1'000'000'000'000;
 
-Next parse_next(const YamlNode& node, Report& report) {
+// The parent's attribute that has the last number: `relation.attribute`.
+void parse_giver(const YamlNode& node, Next& next, EntitySyntax& entity, Report& report) {
+  const auto text = read_text(node, "by", report);
+  const auto halves = text ? split_at_dot(*text, "relation.attribute", report) : std::nullopt;
+  next.position = node.position;
+  if (!halves) return;
+  next.relation = halves->first.text;
+  next.counter = halves->second.text;
+  entity.numbers.push_back(
+      {.attribute = entity.entity.attributes.size(), .relation = halves->first, .counter = halves->second});
+}
+
+Next parse_next(const YamlNode& node, EntitySyntax& entity, Report& report) {
   Words words(node, "next", report);
   Next next;
-  if (const YamlNode* in = words.need("in")) {
-    if (const auto pattern = read_text(*in, "a pattern", report)) {
+  const YamlNode* by = words.find("by");
+  if (by != nullptr) parse_giver(*by, next, entity, report);
+  if (const YamlNode* in = by == nullptr ? words.need("in") : words.find("in")) {
+    if (by != nullptr) {
+      report.error(in->key.position, "contradiction", "a number is of an order (in), or a parent gives it (by)");
+    } else if (const auto pattern = read_text(*in, "a pattern", report)) {
       next.pattern = pattern->text;
       next.position = pattern->position;
     }
   }
   if (const YamlNode* step = words.find("step"))
     next.step = read_integer(*step, "step", {.min = 1, .max = kLargestStep}, report).value_or(1);
+  if (const YamlNode* distinct = words.find("distinct")) {
+    next.distinct = read_boolean(*distinct, "distinct", report).value_or(false);
+    if (by != nullptr)
+      report.error(distinct->key.position, "contradiction",
+                   "a parent never gives a number twice; distinct is for `in`");
+  }
   words.done();
   return next;
 }
@@ -351,14 +378,13 @@ void parse_unique(Words& words, const std::string& attribute, EntitySyntax& enti
   const YamlNode* fold = words.find("fold");
   if (within == nullptr) {
     if (fold != nullptr)
-      report.error(fold->key.position, "contradiction",
-                   "fold says how unique_within compares; for an order without case write {Name|sortable} in the key");
+      report.error(
+          fold->key.position, "contradiction",
+          "fold says how unique_within compares; for an order without case write {Name|alphabetical} in the key");
     return;
   }
-  Unique unique{.attributes = {attribute},
-                .within = {},
-                .fold = fold != nullptr && read_boolean(*fold, "fold", report).value_or(false),
-                .position = within->key.position};
+  Unique unique{
+      .attributes = {attribute}, .within = {}, .compared = parse_fold(fold, report), .position = within->key.position};
   const auto scope = read_texts(*within, "unique_within", report);
   for (const auto& name : scope) {
     if (name.text == "table" && scope.size() == 1) continue;
@@ -402,7 +428,7 @@ constexpr std::array kGenerators{
 
 // The type that comes with what decides the value; none when the file has to say it.
 std::optional<Kind> implied_kind(const Attribute& attribute) {
-  if (attribute.count || attribute.next) return Kind::Integer;
+  if (attribute.count || attribute.next || attribute.last) return Kind::Integer;
   if (attribute.sum) return Kind::Number;
   if (attribute.updated || attribute.generated == Generated::Now) return Kind::Timestamp;
   if (attribute.generated == Generated::Uuid) return Kind::Uuid;
@@ -413,7 +439,7 @@ std::optional<Kind> implied_kind(const Attribute& attribute) {
 
 // Whether values that are decided so can be of that type.
 bool can_be(const Attribute& attribute, Kind kind) {
-  if (attribute.count || attribute.next) return kind == Kind::Integer;
+  if (attribute.count || attribute.next || attribute.last) return kind == Kind::Integer;
   if (attribute.sum) return is_number(kind);
   if (attribute.updated || attribute.generated == Generated::Now) return kind == Kind::Timestamp;
   if (attribute.generated == Generated::Uuid) return kind == Kind::Uuid || kind == Kind::String;
@@ -438,10 +464,12 @@ void parse_stored_words(Words& words, Attribute& attribute, EntitySyntax& entity
   if (const YamlNode* node = source.find("sum")) attribute.sum = parse_sum(*node, entity, report);
   if (const YamlNode* node = source.find("copy_of"))
     attribute.copy_of = parse_copy(*node, type != nullptr, entity, report);
-  if (const YamlNode* node = source.find("next")) attribute.next = parse_next(*node, report);
+  if (const YamlNode* node = source.find("next")) attribute.next = parse_next(*node, entity, report);
+  if (const YamlNode* node = source.find("last")) attribute.last = read_boolean(*node, "last", report).value_or(false);
   const YamlNode* computed = source.first();
 
   attribute.type = parse_type_of(words, implied_kind(attribute), report);
+  attribute.type.form = attribute.description;
   if (computed != nullptr && !can_be(attribute, attribute.type.kind))
     report.error(type->position, "wrong-type",
                  fmt::format("with {} the type is {}, not {}", computed->key.text, kind_name(*implied_kind(attribute)),
@@ -453,7 +481,8 @@ void parse_stored_words(Words& words, Attribute& attribute, EntitySyntax& entity
   attribute.internal = parse_flag(words, "internal", report);
   attribute.transient = parse_flag(words, "transient", report);
   attribute.drifts = parse_flag(words, "drifts", report);
-  if (attribute.drifts && (computed != nullptr || attribute.transient))
+  const bool settable = computed == nullptr || attribute.updated || attribute.next;  // by actions, too
+  if (attribute.drifts && (!settable || attribute.transient))
     report.error(attribute.position, "contradiction",
                  fmt::format("{} drifts: actions set it; nothing else can decide it", attribute.name));
   if (attribute.transient && (computed != nullptr || attribute.internal))
@@ -477,10 +506,20 @@ std::optional<Attribute> parse_plain_attribute(const YamlNode& node, std::string
   Words words(node, what, report);
   attribute.description = parse_description(words, report);
   attribute.type = parse_type_of(words, std::nullopt, report);
+  attribute.type.form = attribute.description;
   attribute.required = parse_flag(words, "required", report);
   parse_default(words.find("default"), attribute, report);
   words.done();
   return attribute;
+}
+
+Transform parse_fold(const YamlNode* node, Report& report) {
+  static constexpr std::array<Choice<Transform>, 3> kFolds = {
+      Choice<Transform>{"true", Transform::Sortable},
+      {"false", Transform::Escaped},
+      {"letters", Transform::Alphabetical},
+  };
+  return node == nullptr ? Transform::Escaped : read_choice(*node, "fold", kFolds, report).value_or(Transform::Escaped);
 }
 
 void parse_attribute(const YamlNode& node, EntitySyntax& entity, Report& report) {

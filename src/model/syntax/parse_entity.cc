@@ -218,7 +218,7 @@ void parse_unique(const YamlNode& node, EntitySyntax& entity, Report& report) {
   };
   names(words.need("attributes"), unique.attributes);
   names(words.find("within"), unique.within);
-  if (const YamlNode* fold = words.find("fold")) unique.fold = read_boolean(*fold, "fold", report).value_or(false);
+  unique.compared = parse_fold(words.find("fold"), report);
   words.done();
   entity.entity.uniques.push_back(std::move(unique));
 }
@@ -246,7 +246,7 @@ void parse_soft_delete(const YamlNode& node, EntitySyntax& entity, Report& repor
   const auto take = [&](const YamlNode* value, Kind kind) -> std::optional<std::string> {
     const auto name = value == nullptr ? std::nullopt : read_text(*value, "an attribute", report);
     if (!name) return std::nullopt;
-    entity.soft_delete.push_back({.attribute = *name, .kind = kind});
+    entity.taken_over.push_back({.attribute = *name, .kind = kind, .purpose = "a soft deletion"});
     return name->text;
   };
   rule.attribute = take(words.need("attribute"), Kind::Boolean).value_or("");
@@ -365,6 +365,12 @@ void parse_entity(const YamlNode& node, Syntax& syntax, Report& report) {
     parse_soft_delete(*rule, written, report);
     if (entity.append_only)
       report.error(rule->key.position, "contradiction", "an append_only entity is never deleted, softly or otherwise");
+  }
+  if (const YamlNode* unfinished = words.find("unfinished")) {
+    if (const auto name = read_text(*unfinished, "an attribute", report)) {
+      entity.unfinished = name->text;
+      written.taken_over.push_back({.attribute = *name, .kind = Kind::Boolean, .purpose = "an unfinished entity"});
+    }
   }
   if (const YamlNode* owner = words.find("owner")) {
     if (auto name = read_text(*owner, "the owner", report)) {

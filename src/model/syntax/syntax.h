@@ -46,6 +46,13 @@ struct CopySyntax {
   bool has_type = false;  // of its own; otherwise it gets that of its source
 };
 
+// A number that a parent gives.
+struct NumberSyntax {
+  std::size_t attribute = 0;  // which of the entity's
+  Text relation;
+  Text counter;  // attribute of the parent
+};
+
 struct SumSyntax {
   std::size_t attribute = 0;  // which of the entity's
   Text summed;                // attribute of the children
@@ -57,9 +64,11 @@ struct ParentSyntax {
   std::vector<Text> clear;
 };
 
-struct SoftDeleteSyntax {
+// An attribute that the model sets and no request.
+struct TakenOverSyntax {
   Text attribute;
   Kind kind = Kind::Boolean;
+  std::string_view purpose;  // "a soft deletion"
 };
 
 struct EntitySyntax {
@@ -78,8 +87,9 @@ struct EntitySyntax {
   std::vector<Written<Template>> keys;
   std::vector<SumSyntax> sums;
   std::vector<CopySyntax> copies;
+  std::vector<NumberSyntax> numbers;
   std::vector<ParentSyntax> parents;  // as many as the entity has
-  std::vector<SoftDeleteSyntax> soft_delete;
+  std::vector<TakenOverSyntax> taken_over;
   std::optional<Route> path;
 };
 

@@ -206,6 +206,22 @@ std::optional<Position> first_bad_byte(std::string_view text) {
   return std::nullopt;
 }
 
+// The first line that is indented with a tab.
+std::optional<Position> first_tab(std::string_view text) {
+  Position position{.line = 1, .column = 1};
+  for (std::size_t begin = 0; begin < text.size(); ++position.line) {
+    const auto tab = text.find_first_not_of(' ', begin);
+    if (tab != text.npos && text[tab] == '\t') {
+      position.column = static_cast<std::uint32_t>(tab - begin) + 1;
+      return position;
+    }
+    const auto end = text.find('\n', begin);
+    if (end == text.npos) break;
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Position Text::at(std::size_t offset) const {
@@ -243,6 +259,12 @@ std::optional<YamlNode> read_yaml(std::string_view text, Report& report) {
   } catch (const Stop&) {
     return std::nullopt;
   } catch (const YAML::Exception& error) {
+    // The parser goes on to where it misses something, and reports that.
+    if (const auto tab = first_tab(text)) {
+      report.error(*tab, "bad-yaml", "this line is indented with a tab, and in YAML only spaces can indent",
+                   "spaces instead of the tab");
+      return std::nullopt;
+    }
     report.error(position_of(error.mark), "bad-yaml", fmt::format("this is not YAML: {}", error.msg),
                  "texts that hold { } [ ] ? , or a colon and a space are written in quotes");
     return std::nullopt;

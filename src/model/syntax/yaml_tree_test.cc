@@ -69,6 +69,16 @@ TEST(YamlTree, RefusesWhatNoModelNeeds) {
   EXPECT_EQ(read(""), "1:1 empty");
 }
 
+TEST(YamlTree, SaysThatTabsCannotIndent) {
+  Report report("model.yaml");
+  EXPECT_FALSE(read_yaml("a: 1\nb:\n  c: 2\n\td: 3\n", report));
+  const auto diagnostics = std::move(report).take();
+  ASSERT_EQ(diagnostics.size(), 1U);
+  EXPECT_EQ(diagnostics.front().position, (Position{4, 1}));
+  EXPECT_EQ(diagnostics.front().message, "this line is indented with a tab, and in YAML only spaces can indent");
+  EXPECT_EQ(read("a: \"x\ty\"\nb: [1,\n\t2]\n"), "{a@1:1: \"x\ty\"@1:4, b@2:1: [1@2:5, 2@3:2]}") << "inside brackets";
+}
+
 TEST(YamlTree, IsNotImpressedByHostileFiles) {
   const auto code = [](std::string_view text) {
     Report report("model.yaml");

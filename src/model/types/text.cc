@@ -71,7 +71,52 @@ Result<std::string> map_characters(std::string_view text, utf8proc_int32_t (*con
   return mapped;
 }
 
+// White space, and characters that show nothing: joiners, fillers, marks of direction, and the empty pattern of
+// Braille.
+bool is_invisible(utf8proc_int32_t c) {
+  constexpr utf8proc_int32_t kEmptyBraille = 0x2800;
+  const auto* property = utf8proc_get_property(c);
+  switch (property->category) {
+    case UTF8PROC_CATEGORY_ZS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF: return true;
+    default: return property->ignorable || c == kEmptyBraille;
+  }
+}
+
 }  // namespace
+
+bool is_blank(std::string_view text) {
+  const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const auto* const end = at + text.size();
+  while (at != end) {
+    if (*at > ' ' && *at < 0x7F) return false;
+    utf8proc_int32_t c = 0;
+    const auto size = utf8proc_iterate(at, end - at, &c);
+    if (size <= 0 || !is_invisible(c)) return false;
+    at += size;
+  }
+  return true;
+}
+
+bool is_line_break(char32_t c) { return c == U'\n' || c == U'\r' || c == U'\u2028' || c == U'\u2029'; }
+
+// Of UTF-8 the bytes are enough: C1 is C2 80 to C2 9F, and the separators are E2 80 A8 and E2 80 A9.
+std::optional<char32_t> find_control(std::string_view text, bool many_lines) {
+  const auto byte_at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = byte_at(i);
+    if (byte >= 0x20 && byte < 0x7F) continue;
+    const bool is_layout = byte == '\t' || byte == '\n' || byte == '\r';
+    if (byte == 0x7F || (byte < 0x20 && !(many_lines && is_layout))) return byte;
+    if (byte == 0xC2 && byte_at(i + 1) < 0xA0) return byte_at(i + 1);
+    const bool is_separator = byte == 0xE2 && byte_at(i + 1) == 0x80 && (byte_at(i + 2) | 1U) == 0xA9;
+    if (is_separator && !many_lines) return U'\u2028' + (byte_at(i + 2) & 1U);
+  }
+  return std::nullopt;
+}
 
 Result<std::string> lower_case(std::string_view text) { return map_characters(text, utf8proc_tolower); }
 Result<std::string> upper_case(std::string_view text) { return map_characters(text, utf8proc_toupper); }

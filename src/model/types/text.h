@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,13 @@ std::string lower_ascii(std::string_view text);
 // Every character as Unicode maps it alone.  Errors: Validation, when the text is not UTF-8.
 Result<std::string> lower_case(std::string_view text);
 Result<std::string> upper_case(std::string_view text);
+
+// Whether nothing in the text can be seen: it is empty, or has only white space and invisible characters of Unicode.
+bool is_blank(std::string_view text);
+// The first control character (C0, DEL, C1) or separator of lines or paragraphs.  `many_lines`: tabs and line breaks
+// are allowed, separators included.
+std::optional<char32_t> find_control(std::string_view text, bool many_lines);
+bool is_line_break(char32_t c);
 
 // Whether a text is of the kind that it is said to be.  Brings it into its one spelling, if it is.
 bool normalise_uuid(std::string& text);  // 8-4-4-4-12 hex, to lower case

@@ -17,6 +17,31 @@ TEST(TextKinds, Uuid) {
   }
 }
 
+TEST(TextCharacters, BlankIsWhatNobodyCanSee) {
+  for (const std::string_view text : {"", " ", "\t\n", "\u00A0", "\u2003\u3000", "\u200B\u200D\uFEFF", "\u3164",
+                                      "\u2800", "\u00AD", "\uFE0F", "\u2028", "\u202E", "\U000E0020"}) {
+    EXPECT_TRUE(is_blank(text)) << text;
+  }
+  for (const std::string_view text : {"a", "  a", "\u00E9", "\u4E2D", "\U0001F600", ".", "\u200Bx"}) {
+    EXPECT_FALSE(is_blank(text)) << text;
+  }
+}
+
+TEST(TextCharacters, FindsControlCharacters) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(find_control("a\0b"sv, true), U'\0');
+  EXPECT_EQ(find_control("a\x1F", true), char32_t{0x1F});
+  EXPECT_EQ(find_control("\x7F", true), char32_t{0x7F});
+  EXPECT_EQ(find_control("\u0080", true), char32_t{0x80});
+  EXPECT_EQ(find_control("a\u009F", false), char32_t{0x9F});
+  for (const auto& [text, found] : {std::pair("a\tb", U'\t'), std::pair("a\nb", U'\n'), std::pair("a\rb", U'\r'),
+                                    std::pair("a\u2028b", U'\u2028'), std::pair("a\u2029b", U'\u2029')}) {
+    EXPECT_EQ(find_control(text, false), found);
+    EXPECT_EQ(find_control(text, true), std::nullopt);
+  }
+  EXPECT_EQ(find_control("\u00A0 \u2027 \u202A \u00E9 \U0001F600", false), std::nullopt);
+}
+
 TEST(TextKinds, Ulid) {
   EXPECT_EQ(ulid("01arz3ndektsv4rrffq69g5fav"), "01ARZ3NDEKTSV4RRFFQ69G5FAV");
   EXPECT_EQ(ulid("7ZZZZZZZZZZZZZZZZZZZZZZZZZ"), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");

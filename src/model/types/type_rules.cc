@@ -23,6 +23,17 @@ std::vector<T> different(const value::List& list, const Take& take) {
   return members;
 }
 
+constexpr std::size_t kMostValuesTold = 12;
+
+// "must be one of SMALL, LARGE"; of many values only the first.
+std::string one_of(const std::vector<std::string>& values) {
+  if (values.size() <= kMostValuesTold) return fmt::format("must be one of {}", fmt::join(values, ", "));
+  const auto begin = values.begin();
+  const auto told = static_cast<std::ptrdiff_t>(kMostValuesTold) - 2;
+  return fmt::format("must be one of {} and {} other values", fmt::join(begin, begin + told, ", "),
+                     values.size() - static_cast<std::size_t>(told));
+}
+
 }  // namespace
 
 const Type& element_of(const Type& type) {
@@ -67,7 +78,7 @@ std::string misfit(const Type& type) {
     case Kind::Isbn: return "is not an ISBN with a right checksum, such as 978-0-306-40615-7";
     case Kind::Email: return "is not an e-mail address such as ann@example.com";
     case Kind::Url: return "is not a URL such as https://example.com/page";
-    case Kind::Enum: return fmt::format("must be one of {}", fmt::join(type.values, ", "));
+    case Kind::Enum: return one_of(type.values);
     case Kind::List: return "must be a list";
     case Kind::Set: return "must be a list of different values";
     case Kind::Map: return "must be an object";

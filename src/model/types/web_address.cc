@@ -41,7 +41,8 @@ Result<std::string> ascii_host(std::string_view host) {
   return out;
 }
 
-// A host in its ASCII form, each label checked.
+// A host in its ASCII form, each label checked.  Underscores are not for registered names, but web sites have them in
+// names below those.
 Result<std::string> normal_host(std::string_view host) {
   while (!host.empty() && host.back() == '.') host.remove_suffix(1);  // "example.com." is the same host
   if (host.empty() || host.size() > kLongestHost)
@@ -51,9 +52,9 @@ Result<std::string> normal_host(std::string_view host) {
   while (start <= out.size()) {
     const auto end = std::min(out.find('.', start), out.size());
     const auto label = std::string_view(out).substr(start, end - start);
-    const bool fine =
-        !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
-        std::all_of(label.begin(), label.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '-'; });
+    const bool fine = !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
+                      std::all_of(label.begin(), label.end(),
+                                  [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
     if (!fine) return validation_error(fmt::format("{} is not a host", host));
     start = end + 1;
   }
@@ -167,8 +168,10 @@ Result<std::string> normal_domain(std::string_view text) {
 }
 
 Result<CanonicalUrl> canonical_url(std::string_view text) {
-  if (text.size() > kLongestUrl)
+  const auto too_long = [] {
     return validation_error(fmt::format("the URL is longer than {} characters", kLongestUrl));
+  };
+  if (text.size() > kLongestUrl) return too_long();
   const auto parts = TRY(split(text));
   CanonicalUrl out;
   out.host = TRY(normal_host(parts.host));
@@ -178,6 +181,7 @@ Result<CanonicalUrl> canonical_url(std::string_view text) {
   std::replace(path.begin(), path.end(), '\\', '/');
   out.url += without_dots(path.empty() ? "/" : normal_percent(path, kPath));
   if (parts.query.size() > 1) out.url += "?" + normal_percent(parts.query.substr(1), "/?!$&'()*+,;=:@[]");
+  if (out.url.size() > kLongestUrl) return too_long();  // percent signs have made it longer
   return out;
 }
 

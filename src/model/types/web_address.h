@@ -14,7 +14,7 @@ Result<std::string> normal_domain(std::string_view text);
 // A URL in its one spelling: scheme and host as above (but `www.` stays, it may be another page), default port, user
 // and fragment gone, dot segments resolved, percent signs in upper case and only where they are needed, an empty path
 // is "/".  The query stays in its order, because that can matter to the shop.  Errors: Validation: not http or https,
-// no host, not a URL.
+// no host, not a URL, longer than 8,000 characters as it was given or in its one spelling.
 struct CanonicalUrl {
   std::string url;
   std::string host;  // normal, with `www.`

@@ -38,7 +38,7 @@ ConsistencyManager::ConsistencyManager(std::shared_ptr<const model::Model> model
       dynamo_(client, random, clock),
       table_(dynamo_, clock, *model_),
       reader_(client),
-      reconciler_(*model_, dynamo_, random),
+      reconciler_(*model_, dynamo_, random, options.traffic),
       propagation_(reconciler_),
       leases_(table_, clock, owner_, options.lease),
       hold_(*model_, table_),

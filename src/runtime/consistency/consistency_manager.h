@@ -11,6 +11,7 @@
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 #include "stator/base/random.h"
+#include "stator/base/traffic.h"
 #include "stator/client/client.h"
 #include "stator/model/model.h"
 #include "stator/runtime/consistency/consistency_table.h"
@@ -35,6 +36,8 @@ struct ConsistencyOptions {
   std::string owner = {};
   unsigned attempts = 6;                     // before a record is parked
   std::chrono::milliseconds first_wait{50};  // after the first failure; it doubles, up to ShardWorker::kLongestWait
+  // Whether others use the database, which then comes first; outlives the manager.  Null: they always may.
+  const Traffic* traffic = nullptr;
 };
 
 struct ConsistencyStatus {

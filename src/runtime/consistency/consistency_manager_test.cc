@@ -115,6 +115,9 @@ void kill_everywhere(bool first_start, Fate fate) {
     change_things(shelf);
     FailingClient mortal(shelf.world.client(), FailingClient::dies_at(k, fate));
     survived = shelf.manager(mortal)->catch_up().ok();
+    if (!first_start) {
+      ASSERT_EQ(shelf.findings_beside_pending(), Strings());
+    }
     shelf.let_leases_run_out();
     shelf.settle();
     ASSERT_EQ(shelf.findings(), Strings());
@@ -128,6 +131,36 @@ TEST(ConsistencyManager, ResumesWhereverItWasKilledWhileItCarriesChanges) {
 }
 
 TEST(ConsistencyManager, ResumesWhereverItWasKilledWhileItVerifiesTheTable) { kill_everywhere(true, Fate::Lost); }
+
+// In how many transactions a manager removes the books of a library.
+unsigned remove_a_library(Shelf& shelf, const Traffic& traffic) {
+  shelf.traffic = &traffic;
+  const auto home = shelf.library("Home");
+  for (int i = 0; i < 60; ++i) shelf.book(home, {{"Title", text("Volume " + std::to_string(i))}});
+  shelf.settle();
+  EXPECT_TRUE(shelf.world.remove("LIBRARY", home, shelf.alice).ok());
+  unsigned transactions = 0;
+  FailingClient counting(shelf.world.client(), [&](std::string_view operation, std::string_view) {
+    if (operation == "TransactWriteItems") ++transactions;
+    return Fate::Done;
+  });
+  EXPECT_EQ(told(shelf.manager(counting)->catch_up()), "ok");
+  EXPECT_EQ(shelf.world.rows().size(), 0U);
+  return transactions;
+}
+
+TEST(ConsistencyManager, RemovesManyRowsAtOnceWhileNobodyElseAsks) {
+  Shelf shelf;
+  const Traffic traffic;
+  EXPECT_EQ(remove_a_library(shelf, traffic), 1U);
+}
+
+TEST(ConsistencyManager, RemovesAFewRowsAtATimeWhileOthersAsk) {
+  Shelf shelf;
+  Traffic traffic;
+  traffic.note_request(shelf.clock.steady_now());
+  EXPECT_GE(remove_a_library(shelf, traffic), 5U);
+}
 
 TEST(ConsistencyManager, VerifiesTheTableWhenChangesMayHaveBeenMissed) {
   Shelf shelf;

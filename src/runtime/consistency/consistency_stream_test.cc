@@ -48,10 +48,12 @@ class ConsistencyStream : public ::testing::Test {
 
 TEST_F(ConsistencyStream, ParksARecordThatCannotBeReadAndCarriesTheOthers) {
   rename("Crime", a);
-  a.records.insert(a.records.begin(), R"({"eventName":"EXPLODE","dynamodb":{"SequenceNumber":"1"}})");
-  a.records.insert(a.records.begin(),
-                   R"({"eventName":"INSERT","dynamodb":{"SequenceNumber":"2","NewImage":{"x":{"Q":1}}}})");
-  a.records.push_back(R"("no record at all")");
+  const auto add_first = [&](std::string_view json) {
+    a.records.insert(a.records.begin(), api::decode_stream_record(json));
+  };
+  add_first(R"({"eventName":"EXPLODE","dynamodb":{"SequenceNumber":"1"}})");
+  add_first(R"({"eventName":"INSERT","dynamodb":{"SequenceNumber":"2","NewImage":{"x":{"Q":1}}}})");
+  a.records.push_back(api::decode_stream_record(R"("no record at all")"));
   const auto manager = shelf.manager(stream);
   EXPECT_EQ(repaired_by(*manager), 0U);
   EXPECT_EQ(copied(), "\"Crime\"");

@@ -67,6 +67,7 @@ class Shelf {
   World world;
   ManualClock clock{SystemClock().now()};
   const Caller alice = user("alice");
+  const Traffic* traffic = nullptr;  // that its managers know of
 
   std::unique_ptr<ConsistencyManager> manager() { return manager(world.client()); }
   std::unique_ptr<ConsistencyManager> manager(client::Client& client) {
@@ -74,6 +75,7 @@ class Shelf {
     options.attempts = 2;
     options.first_wait = std::chrono::milliseconds(0);
     options.poll = std::chrono::milliseconds(5);
+    options.traffic = traffic;
     // Shares the world's model.
     const std::shared_ptr<const model::Model> model(&world.model(), [](const model::Model*) {});
     return std::make_unique<ConsistencyManager>(model, client, clock, world.random(), options);
@@ -87,11 +89,24 @@ class Shelf {
 
   // "copy CollectionName" and the like, in order.
   std::vector<std::string> findings(bool repair = false) {
-    Reconciler reconciler(world.model(), world.dynamo(), world.random());
-    std::vector<std::string> found;
     VerifyOptions options;
     options.repair = repair;
-    options.report = [&](const Finding& finding, bool) {
+    return findings(options);
+  }
+  // The findings that do not follow from changes which wait in the stream.
+  std::vector<std::string> findings_beside_pending() {
+    Reconciler reconciler(world.model(), world.dynamo(), world.random());
+    const auto changes = PendingChanges::read(reconciler);
+    EXPECT_EQ(told(changes), "ok");
+    VerifyOptions options;
+    options.changes = &*changes;
+    return findings(options);
+  }
+  std::vector<std::string> findings(VerifyOptions options) {
+    Reconciler reconciler(world.model(), world.dynamo(), world.random());
+    std::vector<std::string> found;
+    options.report = [&](const Finding& finding, FindingState state) {
+      if (state == FindingState::Pending) return;
       found.push_back(std::string(finding_name(finding.kind)) + " " + finding.entity + "." + finding.what);
     };
     const auto verified = verify(reconciler, options);

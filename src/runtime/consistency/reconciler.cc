@@ -16,12 +16,12 @@ namespace {
 using model::Entity;
 using value::Item;
 
-constexpr unsigned kChildrenPage = 100;
-// A batch ends at this many rows, although a transaction may have a hundred: other requests wait while a batch is
-// written.  Smaller batches take longer in all, above all on disk.
-constexpr std::size_t kPlannedRows = 12;
-// After each batch there is a pause of this many times the time that it took, up to a limit: three quarters of the
-// database's time are for other requests, and a request that arrives during a batch seldom waits for a second one.
+constexpr unsigned kChildrenPage = 400;
+// While others use the database, a batch ends at this many rows, because their requests wait while it is written.
+// Smaller batches take longer in all, above all on disk.
+constexpr std::size_t kPoliteRows = 12;
+// After each of these batches there is a pause of this many times the time that it took, up to a limit: three quarters
+// of the database's time are for other requests, and a request that arrives during a batch seldom waits for a second.
 constexpr int kPausePerWork = 3;
 constexpr std::chrono::milliseconds kLongestPause{60};
 
@@ -46,8 +46,8 @@ std::string key_text(const Item& key) {
   return text;
 }
 
-Reconciler::Reconciler(const model::Model& model, Dynamo& dynamo, Random& random)
-    : model_(model), dynamo_(dynamo), random_(random), rules_(model) {}
+Reconciler::Reconciler(const model::Model& model, Dynamo& dynamo, Random& random, const Traffic* traffic)
+    : model_(model), dynamo_(dynamo), random_(random), traffic_(traffic), rules_(model) {}
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
@@ -205,12 +205,14 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
   std::optional<Problem> impossible;
   for (std::size_t begin = 0; begin < stored.size();) {
     const auto began = dynamo_.clock().steady_now();
+    const bool quiet = traffic_ != nullptr && traffic_->is_quiet(began);
+    const auto most_rows = quiet ? WritePlan::kMaxWrites : kPoliteRows;
     Work work(model_.table);
     auto end = begin;
     // At least one, and as many more as certainly fit.
     std::size_t widest = 0;
     bool planned = true;
-    while (planned && end < stored.size() && work.plan.size() + widest <= kPlannedRows) {
+    while (planned && end < stored.size() && work.plan.size() + widest <= most_rows) {
       const auto before = work.plan.size();
       planned = plan(work, stored[end++], options).ok();
       widest = std::max(widest, work.plan.size() - before);
@@ -224,9 +226,9 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
         if (!impossible) impossible = invalid(key_text(stored[one].key) + ": " + reconciled.error().message);
       }
     }
-    const bool was_batch = end - begin > 1;
+    const bool pauses = !quiet && end - begin > 1;
     begin = end;
-    if (was_batch) {
+    if (pauses) {
       const auto took = dynamo_.clock().steady_now() - began;
       dynamo_.clock().wait(std::min<std::chrono::nanoseconds>(took * kPausePerWork, kLongestPause));
     }

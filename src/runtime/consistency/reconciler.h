@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stator/base/random.h"
+#include "stator/base/traffic.h"
 #include "stator/model/model.h"
 #include "stator/model/rows.h"
 #include "stator/runtime/dynamo/dynamo.h"
@@ -28,7 +29,7 @@ struct Finding {
     Derived,      // a derived attribute differs from its expression
     Key,          // a key of the table or of an index, the type or the TTL is not what its rule gives
     Record,       // a row of an entity with several is missing, different, or should not be there
-    Counter,      // a count or sum is not that of the children
+    Counter,      // a count or sum is not that of the children, or a child has a number above the last one
     Reservation,  // a unique value is not reserved, or for another entity, or for one that does not exist
     Orphan,       // the parent is gone, and the row should be removed or cleared
   };
@@ -84,8 +85,8 @@ struct ReconcileOptions {
 // as it is now matters, so reconciling twice, late, or in another order ends in the same state.  Thread-safe.
 class Reconciler {
  public:
-  // All outlive it.
-  Reconciler(const model::Model& model, Dynamo& dynamo, Random& random);
+  // All outlive it.  Without `traffic`, others are taken to use the database all the time.
+  Reconciler(const model::Model& model, Dynamo& dynamo, Random& random, const Traffic* traffic = nullptr);
 
   const model::Model& model() const { return model_; }
   const Rules& rules() const { return rules_; }
@@ -108,7 +109,7 @@ class Reconciler {
   Result<std::vector<Finding>, Problem> reconcile(const StoredEntity& stored, const ReconcileOptions& options = {});
   // The same for many entities, several in one transaction where possible.  One that cannot be made right, for example
   // because a key would be too long, does not stop the others; after them, the first such is returned as the problem
-  // (Invalid).
+  // (Invalid).  Batches are small, with pauses between them, while others use the database.
   Result<void, Problem> reconcile_all(const std::vector<StoredEntity>& stored, const ReconcileOptions& options = {});
 
   // A page of a parent's children through one relation.  `start` is where the last page ended.
@@ -173,7 +174,7 @@ class Reconciler {
   void require_unchanged(Work& work, const StoredEntity& stored);
 
   struct Collection {
-    std::map<std::string, value::Number> totals;  // by counter
+    std::map<std::string, value::Number> totals;  // by counter; of a last number, the greatest that a child has
     std::set<std::string> unknown;                // counters of children that no index finds; the checker warns of them
     std::size_t fingerprint = 0;                  // of every child and what it adds
   };
@@ -182,6 +183,7 @@ class Reconciler {
   const model::Model& model_;
   Dynamo& dynamo_;
   Random& random_;
+  const Traffic* const traffic_;
   Rules rules_;
   std::map<std::string, std::pair<const model::Entity*, const model::Record*>> accepted_types_;
 };

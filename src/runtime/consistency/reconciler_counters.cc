@@ -1,5 +1,5 @@
-// Counts and sums: what a change of an entity adds to those of its parents, and what they are when all children are
-// counted.
+// Counts, sums and last numbers: what a change of an entity adds to those of its parents, and what they are when all
+// children are counted.
 #include <algorithm>
 
 #include "stator/runtime/consistency/reconciler.h"
@@ -62,17 +62,24 @@ Result<Reconciler::Collection, Problem> Reconciler::collect(const StoredEntity& 
   Collection collection;
   for (const auto& child : model_.entities) {
     for (const auto& relation : rules_.of(child).relations) {
-      if (relation.parent != parent.entity || relation.counters.empty()) continue;
+      if (relation.parent != parent.entity || (relation.counters.empty() && relation.numbers.empty())) continue;
       if (!model::plan_children(model_, child, *relation.relation, parent.attributes)) {
         for (const auto& counter : relation.counters) collection.unknown.insert(counter.attribute->name);
+        for (const auto* number : relation.numbers) collection.unknown.insert(number->next->counter);
         continue;
       }
       std::optional<Item> start;
       do {
         auto page = TRY(children(parent, child, *relation.relation, start));
         for (const auto& found : page.children) {
-          if (!is_live(child, found.attributes)) continue;
           auto seen = key_text(found.key);
+          for (const auto* attribute : relation.numbers) {  // also of one that is deleted softly
+            const auto number = counter_value(found.attributes, attribute->name);
+            auto& greatest = collection.totals[attribute->next->counter];
+            greatest = std::max(greatest, number);
+            seen += number.to_string();
+          }
+          if (!is_live(child, found.attributes)) continue;
           for (const auto& counter : relation.counters) {
             const auto amount = counted_amount(counter, found.attributes);
             auto& total = collection.totals[counter.attribute->name];
@@ -93,7 +100,7 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
                                                           const std::set<const model::Attribute*>* unkept) {
   std::vector<const model::Attribute*> counters;
   for (const auto& attribute : stored.entity->attributes) {
-    if (attribute.count || attribute.sum) counters.push_back(&attribute);
+    if (attribute.count || attribute.sum || attribute.last) counters.push_back(&attribute);
   }
   if (counters.empty()) return std::vector<Finding>();
 
@@ -110,13 +117,14 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
     for (const auto* counter : counters) {
       const auto expected = collection.totals[counter->name];
       const bool known = !collection.unknown.contains(counter->name);
-      if (!known || counter_value(current->attributes, counter->name) == expected) continue;
+      const auto found = counter_value(current->attributes, counter->name);
+      if (!known || (counter->last ? found >= expected : found == expected)) continue;
       findings.push_back({.kind = Finding::Kind::Counter,
                           .entity = stored.entity->name,
                           .key = stored.key,
                           .what = counter->name,
                           .expected = expected.to_string(),
-                          .found = counter_value(current->attributes, counter->name).to_string()});
+                          .found = found.to_string()});
       attributes.set(counter->name, AttributeValue(expected));
     }
     if (findings.empty()) return findings;

@@ -85,7 +85,7 @@ Result<bool, Problem> ShardWorker::checkpoint(LeasedShard& shard, const Change& 
 
 Result<void, Problem> ShardWorker::carry_or_park(const LeasedShard& shard, const Change& change,
                                                  const std::stop_token& stop) {
-  if (change.unreadable) return park(shard, change, *change.unreadable, 1);
+  if (change.unreadable) return park(shard, change, unreadable_change(), 1);
   auto pause = options_.first_wait;
   for (unsigned attempt = 1;; ++attempt) {
     const auto carried = parts_.propagation.propagate(change, [&] { return stop.stop_requested(); });
@@ -106,12 +106,13 @@ Result<void, Problem> ShardWorker::carry_or_park(const LeasedShard& shard, const
 
 Result<void, Problem> ShardWorker::park(const LeasedShard& shard, const Change& change, const Problem& problem,
                                         unsigned attempts) {
+  const auto record = change_text(change);
   const auto number = change.sequence_number.empty()
-                          ? fmt::format("unnumbered-{:016x}", std::hash<std::string>()(change.text))
+                          ? fmt::format("unnumbered-{:016x}", std::hash<std::string>()(record))
                           : change.sequence_number;
   TRY(parts_.table.park(
       shard.id, number,
-      {.id = {}, .record = change.text, .problem = problem.message, .attempts = attempts, .parked_at = {}}));
+      {.id = {}, .record = record, .problem = problem.message, .attempts = attempts, .parked_at = {}}));
   log::error("change_parked",
              {{"table", options_.table}, {"key", key_text(change.keys)}, {"problem", problem.message}});
   MutexLock lock(mutex_);

@@ -55,11 +55,12 @@ Result<bool, Problem> TableVerification::run(const std::optional<StreamProgress>
             {{"table", reconciler_.model().table.name}, {"model", reconciler_.model().name}});
   VerifyOptions options;
   options.repair = true;
-  options.report = [](const Finding& finding, bool repaired) {
-    log::warning(repaired ? "row_repaired" : "row_needs_a_decision", {{"kind", finding_name(finding.kind)},
-                                                                      {"entity", finding.entity},
-                                                                      {"key", key_text(finding.key)},
-                                                                      {"what", finding.what}});
+  options.report = [](const Finding& finding, FindingState state) {
+    log::warning(state == FindingState::Repaired ? "row_repaired" : "row_needs_a_decision",
+                 {{"kind", finding_name(finding.kind)},
+                  {"entity", finding.entity},
+                  {"key", key_text(finding.key)},
+                  {"what", finding.what}});
   };
   options.progress = [&](const value::Item&, std::uint64_t) {
     const auto renewed = table_.renew_verification(owner_, lease_);

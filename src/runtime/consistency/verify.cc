@@ -85,7 +85,8 @@ class Verification {
            .what = problem,
            .expected = {},
            .found = key_text(row),
-           .repairable = false}});
+           .repairable = false}},
+         false);
   }
 
   Result<void, Problem> look_at(const Item& row) {
@@ -114,7 +115,8 @@ class Verification {
       stored = TRY(reconciler_.read(*scanned.entity, scanned.key));
       if (!stored) return {};
       tell(options_.repair ? TRY(reconciler_.reconcile(*stored, reconcile_options()))
-                           : TRY(reconciler_.examine(*stored, reconcile_options())));
+                           : TRY(reconciler_.examine(*stored, reconcile_options())),
+           options_.changes != nullptr && options_.changes->concern(reconciler_, *stored));
       // Where it is now, if it is still there.
       const auto key = TRY(checked(model::key_of(model(), *scanned.entity, stored->attributes)));
       stored = TRY(reconciler_.read(*scanned.entity, options_.repair && key ? *key : scanned.key));
@@ -122,7 +124,7 @@ class Verification {
     }
     // Children that have yet to be moved to where they are looked for cannot be counted.
     if (options_.parents == ReconcileOptions::Parents::Ignored || !options_.count) return {};
-    tell(TRY(reconciler_.recount(*stored, options_.repair, options_.unkept)));
+    tell(TRY(reconciler_.recount(*stored, options_.repair, options_.unkept)), is_pending(stored->key));
     return {};
   }
 
@@ -198,16 +200,25 @@ class Verification {
            .key = key,
            .what = what.name,
            .expected = {},
-           .found = key_text(row)}});
+           .found = key_text(row)}},
+         is_pending(owner));
     return {};
   }
 
-  void tell(const std::vector<Finding>& findings) {
+  bool is_pending(const Item& key) const { return options_.changes != nullptr && options_.changes->contain(key); }
+
+  void tell(const std::vector<Finding>& findings, bool pending) {
     for (const auto& finding : findings) {
-      const bool repaired = options_.repair && finding.repairable;
-      ++result_.findings;
-      result_.repaired += repaired ? 1 : 0;
-      if (options_.report) options_.report(finding, repaired);
+      auto state = FindingState::Found;
+      if (options_.repair && finding.repairable) {
+        state = FindingState::Repaired;
+        ++result_.repaired;
+      } else if (pending) {
+        state = FindingState::Pending;
+        ++result_.pending;
+      }
+      if (state != FindingState::Pending) ++result_.findings;
+      if (options_.report) options_.report(finding, state);
     }
   }
 
@@ -226,17 +237,18 @@ Result<VerifyResult, Problem> verify(Reconciler& reconciler, const VerifyOptions
 Result<VerifyResult, Problem> repair_wholly(Reconciler& reconciler, VerifyOptions options) {
   options.repair = true;
   std::set<std::string> told;  // what cannot be repaired
-  options.report = [&, report = std::move(options.report)](const Finding& finding, bool repaired) {
+  options.report = [&, report = std::move(options.report)](const Finding& finding, FindingState state) {
     const auto text = fmt::format("{} {} {}", finding_name(finding.kind), key_text(finding.key), finding.what);
-    if (report && (repaired || told.insert(text).second)) report(finding, repaired);
+    if (report && (state == FindingState::Repaired || told.insert(text).second)) report(finding, state);
   };
-  VerifyResult all{.rows = 0, .findings = 0, .repaired = 0, .passes = 0, .complete = false};
+  VerifyResult all{.rows = 0, .findings = 0, .repaired = 0, .pending = 0, .passes = 0, .complete = false};
   for (bool again = true; again && all.passes < kRepairPasses;) {
     const auto pass = TRY(verify(reconciler, options));
     ++all.passes;
     all.rows = pass.rows;
     all.repaired += pass.repaired;
     all.findings = all.repaired + (pass.findings - pass.repaired);
+    all.pending = pass.pending;
     again = pass.complete && pass.repaired > 0;
     all.complete = pass.complete && !again;
   }

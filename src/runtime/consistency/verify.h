@@ -6,10 +6,17 @@
 #include <set>
 #include <vector>
 
+#include "stator/runtime/consistency/pending_changes.h"
 #include "stator/runtime/consistency/reconciler.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
+
+enum class FindingState : std::uint8_t {
+  Found,
+  Repaired,
+  Pending,  // a consistency manager will write it
+};
 
 struct VerifyOptions {
   bool repair = false;
@@ -20,8 +27,10 @@ struct VerifyOptions {
   // What a migration changes in the attributes first, and where it looks for parents; see ReconcileOptions.
   decltype(ReconcileOptions::adapt) adapt;
   decltype(ReconcileOptions::former_place) former_place;
-  // Called for each finding: as it is made, or after it has been repaired.
-  std::function<void(const Finding&, bool repaired)> report;
+  // Differences that follow from these changes are pending, not findings; null: none are.  A repair writes them, too.
+  const PendingChanges* changes = nullptr;
+  // Called for each finding, and for each pending difference: as it is made, or after it has been repaired.
+  std::function<void(const Finding&, FindingState)> report;
   // Called for a row that others kept changing, to be looked at again later; empty: that ends the verification with a
   // problem.
   std::function<void(const value::Item& key)> busy;
@@ -33,6 +42,7 @@ struct VerifyResult {
   std::uint64_t rows = 0;
   std::uint64_t findings = 0;
   std::uint64_t repaired = 0;
+  std::uint64_t pending = 0;  // not among the findings
   unsigned passes = 1;
   bool complete = false;  // false: stopped by `progress`
 };
@@ -44,7 +54,7 @@ struct VerifyResult {
 // and other rows are read by key, its children, where it counts them, by the query that finds them.  Writes may go on.
 // Every finding was seen twice, the second time in rows that were read consistently; a repair is conditioned on what it
 // was computed from.  A copy whose source has just changed is a finding until the consistency manager has propagated
-// that change.
+// that change, or pending if `changes` has it.
 Result<VerifyResult, Problem> verify(Reconciler& reconciler, const VerifyOptions& options);
 // Repairs until a pass finds nothing that it can repair, at most kRepairPasses times: a row that was put right can be
 // what others copy, and those may lie before it.  Findings and repairs are those of all passes, but what cannot be

@@ -5,13 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "stator/client/call.h"
-
 namespace stator::runtime {
-
-using value::JsonArray;
-using value::JsonElement;
-using value::JsonObject;
 
 Problem unreadable_answer(std::string_view operation) {
   return {.kind = ProblemKind::Unavailable,
@@ -45,51 +39,5 @@ Problem to_problem(std::string_view name, std::string_view message) {
 }
 
 Problem to_problem(const api::Fault& fault) { return to_problem(fault.name(), fault.message); }
-
-Result<Answer, Problem> Answer::read(std::string_view operation, std::string_view body) {
-  Answer answer;
-  auto root = answer.parser_->parse(body);
-  JsonObject object;
-  if (!root || !root->get(object)) return unreadable_answer(operation);
-  answer.root_ = object;
-  return answer;
-}
-
-Result<Answer, Problem> ask_json(client::Client& client, std::string_view operation, std::string_view json) {
-  const auto reply = client::call_and_wait(client, operation, json);
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) return to_problem(*fault);
-  return Answer::read(operation, std::get<std::string>(reply.outcome));
-}
-
-std::optional<std::string_view> text_at(const JsonObject& object, std::string_view name) {
-  std::string_view text;
-  if (!object[name].get(text)) return std::nullopt;
-  return text;
-}
-
-std::optional<JsonObject> object_at(const JsonObject& object, std::string_view name) {
-  JsonObject found;
-  if (!object[name].get(found)) return std::nullopt;
-  return found;
-}
-
-std::vector<JsonElement> array_at(const JsonObject& object, std::string_view name) {
-  JsonArray found;
-  if (!object[name].get(found)) return {};
-  return {found.begin(), found.end()};
-}
-
-Result<value::Item, Problem> item_from(JsonElement json, std::string_view operation) {
-  auto item = value::decode_stored_item(json);
-  if (!item) return unreadable_answer(operation);
-  return std::move(*item);
-}
-
-Result<std::optional<value::Item>, Problem> item_at(const JsonObject& object, std::string_view name,
-                                                    std::string_view operation) {
-  JsonElement json;
-  if (!object[name].get(json)) return std::optional<value::Item>();
-  return std::optional(TRY(item_from(json, operation)));
-}
 
 }  // namespace stator::runtime

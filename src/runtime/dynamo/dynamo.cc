@@ -11,10 +11,6 @@
 namespace stator::runtime {
 namespace {
 
-using value::JsonElement;
-using value::JsonObject;
-using value::JsonWriter;
-
 constexpr std::size_t kBatchGetKeys = 100;   // DynamoDB's bound
 constexpr unsigned kUnprocessedRetries = 8;  // of a batch, each of which may bring something
 
@@ -77,35 +73,24 @@ api::AnyRequest request_of(Write write) {
 
 // ----------------------------------------------------------------------------------------------------------- the table
 
-std::string_view view_name(model::StreamView view) {
+// A model's view may be none; the others come in the same order.
+std::optional<api::StreamView> to_api(model::StreamView view) {
   switch (view) {
     case model::StreamView::None: break;
-    case model::StreamView::KeysOnly: return "KEYS_ONLY";
-    case model::StreamView::NewImage: return "NEW_IMAGE";
-    case model::StreamView::OldImage: return "OLD_IMAGE";
-    case model::StreamView::NewAndOldImages: return "NEW_AND_OLD_IMAGES";
+    case model::StreamView::KeysOnly: return api::StreamView::KeysOnly;
+    case model::StreamView::NewImage: return api::StreamView::NewImage;
+    case model::StreamView::OldImage: return api::StreamView::OldImage;
+    case model::StreamView::NewAndOldImages: return api::StreamView::NewAndOldImages;
   }
-  return {};
+  return std::nullopt;
 }
 
-model::StreamView view_of(std::string_view name) {
+model::StreamView from_api(const std::optional<api::StreamSpecification>& stream) {
   for (const auto view : {model::StreamView::KeysOnly, model::StreamView::NewImage, model::StreamView::OldImage,
                           model::StreamView::NewAndOldImages}) {
-    if (view_name(view) == name) return view;
+    if (stream && stream->view == to_api(view)) return view;
   }
   return model::StreamView::None;
-}
-
-void write_key_schema(JsonWriter& json, const std::vector<model::KeyDesign>& partition,
-                      const std::vector<model::KeyDesign>& sort) {
-  json.key("KeySchema").begin_array();
-  for (const auto& key : partition) {
-    json.begin_object().key("AttributeName").string(key.name).key("KeyType").string("HASH").end_object();
-  }
-  for (const auto& key : sort) {
-    json.begin_object().key("AttributeName").string(key.name).key("KeyType").string("RANGE").end_object();
-  }
-  json.end_array();
 }
 
 std::vector<model::KeyDesign> sort_of(const model::TableDesign& table) {
@@ -113,49 +98,51 @@ std::vector<model::KeyDesign> sort_of(const model::TableDesign& table) {
   return {*table.sort};
 }
 
-void write_throughput(JsonWriter& json, const model::Throughput& throughput) {
-  json.key("ProvisionedThroughput").begin_object();
-  json.key("ReadCapacityUnits").integer(throughput.read);
-  json.key("WriteCapacityUnits").integer(throughput.write);
-  json.end_object();
+std::vector<api::KeyElement> key_elements(const std::vector<model::KeyDesign>& partition,
+                                          const std::vector<model::KeyDesign>& sort) {
+  std::vector<api::KeyElement> elements;
+  for (const auto& key : partition) elements.push_back({key.name, api::KeyRole::Hash});
+  for (const auto& key : sort) elements.push_back({key.name, api::KeyRole::Range});
+  return elements;
 }
 
-void write_index(JsonWriter& json, const model::TableDesign& table, const model::IndexDesign& index) {
-  json.begin_object().key("IndexName").string(index.name);
-  write_key_schema(json, index.local ? std::vector{table.partition} : index.partition, index.sort);
-  json.key("Projection").begin_object().key("ProjectionType");
+std::optional<api::Throughput> throughput_of(const model::TableDesign& table) {
+  if (!table.provisioned) return std::nullopt;
+  return api::Throughput{.read_units = table.provisioned->read, .write_units = table.provisioned->write};
+}
+
+api::IndexDefinition definition_of(const model::TableDesign& table, const model::IndexDesign& index) {
+  api::IndexDefinition definition{
+      .name = index.name,
+      .keys = key_elements(index.local ? std::vector{table.partition} : index.partition, index.sort)};
   switch (index.projection) {
-    case model::Projection::All: json.string("ALL"); break;
-    case model::Projection::KeysOnly: json.string("KEYS_ONLY"); break;
+    case model::Projection::All: definition.projection.kind = api::ProjectionKind::All; break;
+    case model::Projection::KeysOnly: definition.projection.kind = api::ProjectionKind::KeysOnly; break;
     case model::Projection::Include:
-      json.string("INCLUDE").key("NonKeyAttributes").begin_array();
-      for (const auto& name : index.included) json.string(name);
-      json.end_array();
+      definition.projection = {.kind = api::ProjectionKind::Include, .attributes = index.included};
       break;
   }
-  json.end_object();
-  if (!index.local && table.provisioned) write_throughput(json, *table.provisioned);
-  json.end_object();
+  if (!index.local) definition.throughput = throughput_of(table);
+  return definition;
 }
 
-void write_indexes(JsonWriter& json, const model::TableDesign& table, bool local) {
-  const bool any =
-      std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) { return index.local == local; });
-  if (!any) return;
-  json.key(local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes").begin_array();
+std::optional<std::vector<api::IndexDefinition>> indexes_of(const model::TableDesign& table, bool local) {
+  std::vector<api::IndexDefinition> indexes;
   for (const auto& index : table.indexes) {
-    if (index.local == local) write_index(json, table, index);
+    if (index.local == local) indexes.push_back(definition_of(table, index));
   }
-  json.end_array();
+  if (indexes.empty()) return std::nullopt;
+  return indexes;
 }
 
-std::vector<model::KeyDesign> all_keys(const model::TableDesign& table) {
-  std::vector<model::KeyDesign> keys;
-  const auto add = [&](const std::vector<model::KeyDesign>& list) {
-    for (const auto& key : list) {
-      const bool known =
-          std::any_of(keys.begin(), keys.end(), [&](const auto& other) { return other.name == key.name; });
-      if (!known) keys.push_back(key);
+// Of the keys of the table and its indexes, each once.
+std::vector<api::AttributeDefinition> definitions_of(const model::TableDesign& table) {
+  std::vector<api::AttributeDefinition> definitions;
+  const auto add = [&](const std::vector<model::KeyDesign>& keys) {
+    for (const auto& key : keys) {
+      if (std::ranges::find(definitions, key.name, &api::AttributeDefinition::name) == definitions.end()) {
+        definitions.push_back({key.name, key.type});
+      }
     }
   };
   add({table.partition});
@@ -164,120 +151,57 @@ std::vector<model::KeyDesign> all_keys(const model::TableDesign& table) {
     add(index.partition);
     add(index.sort);
   }
-  return keys;
+  return definitions;
 }
 
-void write_definitions(JsonWriter& json, const model::TableDesign& table) {
-  json.key("AttributeDefinitions").begin_array();
-  for (const auto& key : all_keys(table)) {
-    json.begin_object().key("AttributeName").string(key.name);
-    json.key("AttributeType").string(value::type_name(key.type)).end_object();
-  }
-  json.end_array();
-}
-
-std::string create_table_json(const model::TableDesign& table) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(table.name);
-  write_definitions(json, table);
-  write_key_schema(json, {table.partition}, sort_of(table));
-  write_indexes(json, table, true);
-  write_indexes(json, table, false);
-  if (table.provisioned) {
-    write_throughput(json, *table.provisioned);
-  } else {
-    json.key("BillingMode").string("PAY_PER_REQUEST");
-  }
-  if (table.stream != model::StreamView::None) {
-    json.key("StreamSpecification").begin_object().key("StreamEnabled").boolean(true);
-    json.key("StreamViewType").string(view_name(table.stream)).end_object();
-  }
-  json.end_object();
-  return body;
-}
-
-struct KeySchema {
+struct KeyDesigns {
   std::vector<model::KeyDesign> partition, sort;
 };
 
-KeySchema read_key_schema(const JsonObject& description, const std::vector<model::KeyDesign>& definitions) {
-  KeySchema schema;
-  for (const auto& element : array_at(description, "KeySchema")) {
-    JsonObject key;
-    if (!element.get(key)) continue;
-    model::KeyDesign attribute{
-        .name = std::string(text_at(key, "AttributeName").value_or("")), .type = value::Type::S, .position = {}};
-    for (const auto& defined : definitions) {
-      if (defined.name == attribute.name) attribute.type = defined.type;
-    }
-    (text_at(key, "KeyType") == "HASH" ? schema.partition : schema.sort).push_back(std::move(attribute));
+KeyDesigns designs_of(const std::vector<api::KeyElement>& keys,
+                      const std::vector<api::AttributeDefinition>& definitions) {
+  KeyDesigns designs;
+  for (const auto& [name, role] : keys) {
+    const auto defined = std::ranges::find(definitions, name, &api::AttributeDefinition::name);
+    const auto type = defined == definitions.end() ? value::Type::S : defined->type;
+    (role == api::KeyRole::Hash ? designs.partition : designs.sort)
+        .push_back({.name = name, .type = type, .position = {}});
   }
-  return schema;
+  return designs;
 }
 
-value::Type key_type(std::string_view name) {
-  if (name == "N") return value::Type::N;
-  if (name == "B") return value::Type::B;
-  return value::Type::S;
-}
-
-model::IndexDesign read_index(const JsonObject& description, bool local,
-                              const std::vector<model::KeyDesign>& definitions) {
+model::IndexDesign design_of(const api::IndexDescription& description, bool local,
+                             const std::vector<api::AttributeDefinition>& definitions) {
   model::IndexDesign index;
-  index.name = text_at(description, "IndexName").value_or("");
+  index.name = description.name;
   index.local = local;
-  auto schema = read_key_schema(description, definitions);
-  index.partition = std::move(schema.partition);
-  index.sort = std::move(schema.sort);
-  if (const auto projection = object_at(description, "Projection")) {
-    const auto type = text_at(*projection, "ProjectionType").value_or("ALL");
-    if (type == "KEYS_ONLY") index.projection = model::Projection::KeysOnly;
-    if (type == "INCLUDE") index.projection = model::Projection::Include;
-    for (const auto& name : array_at(*projection, "NonKeyAttributes")) {
-      std::string_view text;
-      if (name.get(text)) index.included.emplace_back(text);
-    }
-  }
+  auto keys = designs_of(description.keys, definitions);
+  index.partition = std::move(keys.partition);
+  index.sort = std::move(keys.sort);
+  if (description.projection.kind == api::ProjectionKind::KeysOnly) index.projection = model::Projection::KeysOnly;
+  if (description.projection.kind == api::ProjectionKind::Include) index.projection = model::Projection::Include;
+  index.included = description.projection.attributes.value_or(std::vector<std::string>());
   return index;
 }
 
-TableState read_table(const JsonObject& description) {
-  TableState state;
-  state.status = text_at(description, "TableStatus").value_or("");
-  state.table.name = text_at(description, "TableName").value_or("");
-  std::vector<model::KeyDesign> definitions;
-  for (const auto& element : array_at(description, "AttributeDefinitions")) {
-    JsonObject definition;
-    if (!element.get(definition)) continue;
-    definitions.push_back({.name = std::string(text_at(definition, "AttributeName").value_or("")),
-                           .type = key_type(text_at(definition, "AttributeType").value_or("S")),
-                           .position = {}});
-  }
-  auto schema = read_key_schema(description, definitions);
-  if (!schema.partition.empty()) state.table.partition = schema.partition.front();
-  if (!schema.sort.empty()) state.table.sort = schema.sort.front();
+TableState state_of(const api::TableDescription& description) {
+  TableState state{.arn = description.arn,
+                   .status = description.status,
+                   .table = {},
+                   .index_status = {},
+                   .stream_arn = description.stream_arn};
+  state.table.name = description.name;
+  auto keys = designs_of(description.keys, description.definitions);
+  if (!keys.partition.empty()) state.table.partition = keys.partition.front();
+  if (!keys.sort.empty()) state.table.sort = keys.sort.front();
   for (const bool local : {true, false}) {
-    for (const auto& element : array_at(description, local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes")) {
-      JsonObject index;
-      if (!element.get(index)) continue;
-      state.table.indexes.push_back(read_index(index, local, definitions));
-      state.index_status.emplace_back(text_at(index, "IndexStatus").value_or("ACTIVE"));
+    for (const auto& index : local ? description.local_indexes : description.global_indexes) {
+      state.table.indexes.push_back(design_of(index, local, description.definitions));
+      state.index_status.push_back(index.status.value_or("ACTIVE"));
     }
   }
-  state.table.stream = model::StreamView::None;
-  if (const auto stream = object_at(description, "StreamSpecification")) {
-    state.table.stream = view_of(text_at(*stream, "StreamViewType").value_or(""));
-  }
-  if (const auto arn = text_at(description, "TableArn")) state.arn = *arn;
-  if (const auto arn = text_at(description, "LatestStreamArn")) state.stream_arn = std::string(*arn);
+  state.table.stream = from_api(description.stream);
   return state;
-}
-
-std::string table_name_json(std::string_view table) {
-  std::string body;
-  JsonWriter(body).begin_object().key("TableName").string(table).end_object();
-  return body;
 }
 
 }  // namespace
@@ -315,13 +239,17 @@ Result<std::optional<value::Item>, Problem> Dynamo::get(std::string_view table, 
 }
 
 Result<std::vector<value::Item>, Problem> Dynamo::batch_get(std::string_view table,
-                                                            const std::vector<value::Item>& keys, bool consistent) {
+                                                            const std::vector<value::Item>& keys, bool consistent,
+                                                            const std::vector<std::string>& attributes) {
+  std::vector<expr::Path> paths;
+  for (const auto& name : attributes) paths.push_back({.attribute = name, .elements = {}});
   std::vector<value::Item> items;
   std::vector<value::Item> waiting(keys.rbegin(), keys.rend());  // taken from the back
   unsigned fruitless = 0;
   while (!waiting.empty()) {
     const auto count = std::min(waiting.size(), kBatchGetKeys);
     api::TableKeys batch{.table = std::string(table), .keys = {}, .consistent = consistent};
+    if (!paths.empty()) batch.projection = expr::Projection(paths);
     batch.keys.assign(waiting.end() - static_cast<std::ptrdiff_t>(count), waiting.end());
     waiting.resize(waiting.size() - count);
 
@@ -383,75 +311,55 @@ Result<WriteAnswer, Problem> Dynamo::transact(std::vector<Write> writes) {
 }
 
 Result<std::optional<TableState>, Problem> Dynamo::describe_table(std::string_view table) {
-  const auto reply = client::call_and_wait(client_, "DescribeTable", table_name_json(table));
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
-    if (fault->name() == "ResourceNotFoundException") return std::optional<TableState>();
-    return to_problem(*fault);
-  }
-  const auto answer = TRY(Answer::read("DescribeTable", std::get<std::string>(reply.outcome)));
-  const auto description = object_at(answer.root(), "Table");
-  if (!description) return unreadable_answer("DescribeTable");
-  return std::optional(read_table(*description));
+  const auto answer = client::ask(client_, api::DescribeTableRequest{.table = std::string(table)});
+  if (answer) return std::optional(state_of(answer->table));
+  if (answer.error().name() == "ResourceNotFoundException") return std::optional<TableState>();
+  return to_problem(answer.error());
 }
 
 Result<void, Problem> Dynamo::create_table(const model::TableDesign& table) {
-  const auto reply = client::call_and_wait(client_, "CreateTable", create_table_json(table));
-  const auto* fault = std::get_if<api::Fault>(&reply.outcome);
-  if (fault == nullptr || fault->name() == "ResourceInUseException") return {};
-  return to_problem(*fault);
+  api::CreateTableRequest request{.table = table.name,
+                                  .definitions = definitions_of(table),
+                                  .keys = key_elements({table.partition}, sort_of(table)),
+                                  .local_indexes = indexes_of(table, true),
+                                  .global_indexes = indexes_of(table, false),
+                                  .throughput = throughput_of(table)};
+  if (!table.provisioned) request.billing_mode = api::BillingMode::PayPerRequest;
+  if (const auto view = to_api(table.stream)) request.stream = {.enabled = true, .view = view};
+  const auto created = client::ask(client_, std::move(request));
+  if (created || created.error().name() == "ResourceInUseException") return {};
+  return to_problem(created.error());
 }
 
 Result<void, Problem> Dynamo::create_index(const model::TableDesign& table, const model::IndexDesign& index) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(table.name);
-  write_definitions(json, table);
-  json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Create");
-  write_index(json, table, index);
-  json.end_object().end_array().end_object();
-  TRY(ask_json(client_, "UpdateTable", body));
+  TRY(ask(api::UpdateTableRequest{.table = table.name,
+                                  .definitions = definitions_of(table),
+                                  .index_updates = {{{.create = definition_of(table, index)}}}}));
   return {};
 }
 
 Result<void, Problem> Dynamo::drop_index(std::string_view table, std::string_view index) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(table);
-  json.key("GlobalSecondaryIndexUpdates").begin_array().begin_object().key("Delete").begin_object();
-  json.key("IndexName").string(index).end_object().end_object().end_array().end_object();
-  TRY(ask_json(client_, "UpdateTable", body));
+  TRY(ask(api::UpdateTableRequest{.table = std::string(table),
+                                  .index_updates = {{{.remove = api::IndexName{std::string(index)}}}}}));
   return {};
 }
 
 Result<void, Problem> Dynamo::change_stream(std::string_view table, model::StreamView view) {
-  const bool enabled = view != model::StreamView::None;
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(table);
-  json.key("StreamSpecification").begin_object().key("StreamEnabled").boolean(enabled);
-  if (enabled) json.key("StreamViewType").string(view_name(view));
-  json.end_object().end_object();
-  TRY(ask_json(client_, "UpdateTable", body));
+  const auto wanted = to_api(view);
+  TRY(ask(api::UpdateTableRequest{.table = std::string(table),
+                                  .stream = api::StreamSpecification{.enabled = wanted.has_value(), .view = wanted}}));
   return {};
 }
 
 Result<std::optional<std::string>, Problem> Dynamo::describe_ttl(std::string_view table) {
-  const auto answer = TRY(ask_json(client_, "DescribeTimeToLive", table_name_json(table)));
-  const auto description = object_at(answer.root(), "TimeToLiveDescription");
-  if (!description) return unreadable_answer("DescribeTimeToLive");
-  const auto status = text_at(*description, "TimeToLiveStatus").value_or("");
+  auto [status, attribute] = TRY(ask(api::DescribeTimeToLiveRequest{.table = std::string(table)})).time_to_live;
   if (status != "ENABLED" && status != "ENABLING") return std::optional<std::string>();
-  return std::optional(std::string(text_at(*description, "AttributeName").value_or("")));
+  return std::optional(attribute.value_or(""));
 }
 
 Result<void, Problem> Dynamo::enable_ttl(std::string_view table, std::string_view attribute) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("TableName").string(table);
-  json.key("TimeToLiveSpecification").begin_object();
-  json.key("AttributeName").string(attribute).key("Enabled").boolean(true);
-  json.end_object().end_object();
-  TRY(ask_json(client_, "UpdateTimeToLive", body));
+  TRY(ask(api::UpdateTimeToLiveRequest{.table = std::string(table),
+                                       .time_to_live = {.enabled = true, .attribute = std::string(attribute)}}));
   return {};
 }
 

@@ -67,9 +67,11 @@ class Dynamo {
 
   Result<std::optional<value::Item>, Problem> get(std::string_view table, const value::Item& key,
                                                   bool consistent = true);
-  // Any number of keys, each once; items that are not there are left out.  In no particular order.
+  // Any number of keys, each once; items that are not there are left out.  In no particular order.  `attributes`: only
+  // these are read; empty: all.
   Result<std::vector<value::Item>, Problem> batch_get(std::string_view table, const std::vector<value::Item>& keys,
-                                                      bool consistent = true);
+                                                      bool consistent = true,
+                                                      const std::vector<std::string>& attributes = {});
   Result<ItemPage, Problem> query(QueryRequest request);
   Result<ItemPage, Problem> scan(ScanRequest request);
 

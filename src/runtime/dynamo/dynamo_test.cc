@@ -110,6 +110,12 @@ TEST_F(DynamoTest, ABatchGoesOnWithWhatWasNotProcessed) {
             R"(BatchGetItem {"RequestItems":{"T":{"Keys":[{"PK":{"S":"b"}}],"ConsistentRead":true}}})");
 }
 
+TEST_F(DynamoTest, ABatchReadsOnlyTheAttributesThatAreAskedFor) {
+  client.answers = {R"({"Responses":{"T":[{"PK":{"S":"a"}}]}})"};
+  EXPECT_EQ(told(dynamo.batch_get("T", {key("a")}, true, {"PK"})), "ok");
+  EXPECT_NE(client.asked[0].find("ProjectionExpression"), std::string::npos) << client.asked[0];
+}
+
 TEST_F(DynamoTest, ABatchThatGetsNowhereEnds) {
   for (int i = 0; i < 9; ++i) {
     client.answers.emplace_back(R"({"Responses":{},"UnprocessedKeys":{"T":{"Keys":[{"PK":{"S":"a"}}]}}})");

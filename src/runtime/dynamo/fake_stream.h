@@ -11,11 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "stator/client/call.h"
 #include "stator/client/client.h"
-#include "stator/runtime/dynamo/call.h"
 #include "stator/runtime/dynamo/stream_reader.h"
 #include "stator/runtime/test_support.h"
-#include "stator/value/json.h"
 
 namespace stator::runtime {
 
@@ -26,7 +25,7 @@ class FakeStream final : public client::Client {
   struct Shard {
     std::string id;
     std::string parent;
-    std::vector<std::string> records;  // as the real stream told them
+    std::vector<api::StreamRecord> records;  // as the real stream told them
     bool closed = false;
     bool listed = true;
     std::size_t trimmed = 0;  // of the oldest records
@@ -40,19 +39,21 @@ class FakeStream final : public client::Client {
   }
   // What has happened to the table since the last time becomes records of this shard.
   void take(Shard& shard, std::string_view table) {
-    const auto state = ask_json(client_, "DescribeTable", fmt::format(R"({{"TableName":"{}"}})", table));
-    const std::string arn(text_at(*object_at(state->root(), "Table"), "LatestStreamArn").value());
-    StreamReader reader(client_);
-    const auto shards = reader.shards(arn);
-    for (const auto& real : *shards) {
+    const auto state = client::ask(client_, api::DescribeTableRequest{.table = std::string(table)});
+    const auto& arn = state->table.stream_arn.value();
+    const auto stream = client::ask(client_, api::DescribeStreamRequest{.arn = arn});
+    for (const auto& real : stream->stream.shards) {
       auto& position = positions_[real.id];
-      auto page = reader.read(*reader.iterator(arn, real.id, position));
-      for (; page.ok() && !page->changes.empty(); page = reader.read(*page->next)) {
-        for (const auto& change : page->changes) {
-          shard.records.push_back(change.text);
-          position = change.sequence_number;
+      auto iterator = StreamReader(client_).iterator(arn, real.id, position);
+      std::optional<std::string> next = *iterator;
+      while (next) {
+        auto page = client::ask(client_, api::GetRecordsRequest{.iterator = *next});
+        if (!page || page->records.empty()) break;
+        for (auto& record : page->records) {
+          position = record.change.sequence_number;
+          shard.records.push_back(std::move(record));
         }
-        if (!page->next) break;
+        next = page->next;
       }
     }
   }
@@ -60,56 +61,54 @@ class FakeStream final : public client::Client {
   // The shards whose records were asked for, in that order.
   const std::vector<std::string>& asked() const { return asked_; }
 
+  void run(api::AnyRequest request, api::AnyReply reply) override {
+    if (std::holds_alternative<api::DescribeStreamRequest>(request)) return reply(api::AnyAnswer(described()));
+    if (const auto* asked = std::get_if<api::GetShardIteratorRequest>(&request)) return reply(iterator(*asked));
+    if (const auto* asked = std::get_if<api::GetRecordsRequest>(&request)) return reply(records(*asked));
+    client_.run(std::move(request), std::move(reply));
+  }
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override {
-    if (operation == "DescribeStream") return reply(described());
-    if (operation == "GetShardIterator") return reply(iterator(*Answer::read(operation, json)));
-    if (operation == "GetRecords") return reply(records(*Answer::read(operation, json)));
     client_.call(operation, json, std::move(reply));
   }
 
  private:
+  using Answered = Result<api::AnyAnswer, api::Fault>;
   static constexpr std::size_t kPage = 2;
 
-  static api::Reply fault(std::string_view name) {
-    return {.outcome = api::Fault{.type = fmt::format("com.amazonaws.dynamodb.v20120810#{}", name),
-                                  .message = "the test says no",
-                                  .server_side = false},
-            .table = {}};
+  static api::Fault fault(std::string_view name) {
+    return {.type = fmt::format("com.amazonaws.dynamodb.v20120810#{}", name),
+            .message = "the test says no",
+            .server_side = false};
   }
-  static api::Reply success(std::string body) { return {.outcome = std::move(body), .table = {}}; }
 
-  api::Reply described() const {
-    std::string body;
-    value::JsonWriter json(body);
-    json.begin_object().key("StreamDescription").begin_object().key("Shards").begin_array();
+  api::DescribeStreamAnswer described() const {
+    api::DescribeStreamAnswer answer;
     for (const auto& [id, shard] : shards_) {
       if (!shard.listed) continue;
-      json.begin_object().key("ShardId").string(id);
-      if (!shard.parent.empty()) json.key("ParentShardId").string(shard.parent);
-      json.end_object();
+      auto& description = answer.stream.shards.emplace_back();
+      description.id = id;
+      if (!shard.parent.empty()) description.parent = shard.parent;
     }
-    json.end_array().end_object().end_object();
-    return success(std::move(body));
+    return answer;
   }
 
-  api::Reply iterator(const Answer& request) {
-    const auto shard = shards_.find(std::string(text_at(request.root(), "ShardId").value()));
+  Answered iterator(const api::GetShardIteratorRequest& request) {
+    const auto shard = shards_.find(request.shard);
     if (shard == shards_.end() || !shard->second.listed) return fault("ResourceNotFoundException");
     auto at = shard->second.trimmed;
-    if (const auto after = text_at(request.root(), "SequenceNumber")) {
+    if (request.sequence_number) {
       const auto& records = shard->second.records;
-      const auto found = std::find_if(records.begin(), records.end(), [&](const std::string& record) {
-        return record.find(fmt::format(R"("SequenceNumber":"{}")", *after)) != std::string::npos;
-      });
+      const auto found = std::ranges::find(records, *request.sequence_number,
+                                           [](const auto& record) { return record.change.sequence_number; });
       at = static_cast<std::size_t>(found - records.begin()) + 1;
       if (at <= shard->second.trimmed) return fault(StreamReader::kTrimmed);
     }
-    return success(fmt::format(R"({{"ShardIterator":"{}:{}"}})", shard->first, at));
+    return api::AnyAnswer(api::GetShardIteratorAnswer{fmt::format("{}:{}", shard->first, at)});
   }
 
-  api::Reply records(const Answer& request) {
+  Answered records(const api::GetRecordsRequest& request) {
     if (std::exchange(expired_, false)) return fault(StreamReader::kExpired);
-    const auto iterator = text_at(request.root(), "ShardIterator").value();
+    const std::string_view iterator = request.iterator;
     const auto colon = iterator.find(':');
     const auto& shard = shards_.at(std::string(iterator.substr(0, colon)));
     std::size_t at = 0;
@@ -118,13 +117,10 @@ class FakeStream final : public client::Client {
     if (!shard.listed) return fault("ResourceNotFoundException");
     if (at < shard.trimmed) return fault(StreamReader::kTrimmed);
     const auto end = std::min(at + kPage, shard.records.size());
-    std::string body = R"({"Records":[)";
-    for (auto i = at; i < end; ++i) body += (i > at ? "," : "") + shard.records[i];
-    body += "]";
-    if (!shard.closed || end < shard.records.size()) {
-      body += fmt::format(R"(,"NextShardIterator":"{}:{}")", shard.id, end);
-    }
-    return success(body + "}");
+    api::GetRecordsAnswer answer;
+    for (auto i = at; i < end; ++i) answer.records.push_back(shard.records[i]);
+    if (!shard.closed || end < shard.records.size()) answer.next = fmt::format("{}:{}", shard.id, end);
+    return api::AnyAnswer(std::move(answer));
   }
 
   client::Client& client_;

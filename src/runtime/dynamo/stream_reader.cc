@@ -1,78 +1,53 @@
 #include "stator/runtime/dynamo/stream_reader.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
+#include "stator/client/call.h"
 #include "stator/runtime/dynamo/call.h"
 
 namespace stator::runtime {
 namespace {
 
-using value::JsonObject;
-using value::JsonWriter;
+constexpr std::string_view kExpiry = "dynamodb.amazonaws.com";  // who removes what has expired
 
-constexpr std::string_view kGetRecords = "GetRecords";
+// The kinds of change come in the same order in both.
+static_assert(static_cast<int>(Change::Kind::Remove) == static_cast<int>(api::ChangeKind::Remove));
 
-std::optional<Change::Kind> kind_of(std::string_view event_name) {
-  if (event_name == "INSERT") return Change::Kind::Insert;
-  if (event_name == "MODIFY") return Change::Kind::Modify;
-  if (event_name == "REMOVE") return Change::Kind::Remove;
-  return std::nullopt;
+// Whether all of its items could be read.
+bool take_items(api::StreamRecord::Change& from, Change& change) {
+  const auto take = [](std::optional<api::AnswerItem>& item, std::optional<value::Item>& to) {
+    if (!item) return true;
+    auto taken = std::move(*item).take();
+    if (taken) to = std::move(*taken);
+    return taken.ok();
+  };
+  std::optional<value::Item> keys;
+  const bool all = take(from.keys, keys) && take(from.old_image, change.before) && take(from.new_image, change.after);
+  if (keys) change.keys = std::move(*keys);
+  return all;
 }
 
-// The service gives a number, whole or not.
-WallTime time_from(const JsonObject& object, std::string_view name) {
-  double seconds = 0;
-  if (!object[name].get(seconds)) return WallTime{};
-  return WallTime{std::chrono::microseconds(std::llround(seconds * 1e6))};
-}
-
-Result<Change, Problem> change_from(const JsonObject& record) {
-  const auto body = object_at(record, "dynamodb");
-  const auto kind = kind_of(text_at(record, "eventName").value_or(""));
-  if (!body || !kind) return unreadable_answer(kGetRecords);
-  Change change{.kind = *kind,
-                .sequence_number = std::string(text_at(*body, "SequenceNumber").value_or("")),
-                .at = time_from(*body, "ApproximateCreationDateTime"),
-                .keys = {},
-                .before = {},
-                .after = {},
-                .expired = false,
-                .text = value::json_text(record.element()),
-                .unreadable = {}};
-  change.keys = TRY(item_at(*body, "Keys", kGetRecords)).value_or(value::Item());
-  change.before = TRY(item_at(*body, "OldImage", kGetRecords));
-  change.after = TRY(item_at(*body, "NewImage", kGetRecords));
-  if (const auto identity = object_at(record, "userIdentity")) {
-    // Spelled with either case, by service and SDK.
-    const auto principal = text_at(*identity, "PrincipalId");
-    change.expired = (principal ? principal : text_at(*identity, "principalId")) == "dynamodb.amazonaws.com";
-  }
-  const bool complete =
-      (change.kind == Change::Kind::Insert || change.before) && (change.kind == Change::Kind::Remove || change.after);
-  if (!complete) {
-    return Problem{.kind = ProblemKind::Invalid,
-                   .code = "IncompleteRecord",
-                   .message = "a record of the stream lacks an image; the stream's view must be NEW_AND_OLD_IMAGES",
-                   .details = {}};
+Change change_from(api::StreamRecord record) {
+  Change change;
+  change.sequence_number = std::move(record.change.sequence_number);
+  change.at = record.change.at.value_or(WallTime());
+  change.unreadable = std::move(record.unreadable);
+  if (change.unreadable) return change;
+  change.expired = record.user && record.user->principal == kExpiry;
+  if (record.kind && take_items(record.change, change)) {
+    change.kind = static_cast<Change::Kind>(*record.kind);
+  } else {
+    change.unreadable = encode(std::move(record));
   }
   return change;
 }
 
-Change change_or_unreadable(const value::JsonElement& element) {
-  JsonObject record;
-  const bool is_object = element.get(record);
-  auto change = is_object ? change_from(record) : Result<Change, Problem>(unreadable_answer(kGetRecords));
-  if (change) return std::move(*change);
-  Change unread;
-  unread.text = value::json_text(element);
-  unread.unreadable = change.error();
-  if (const auto body = is_object ? object_at(record, "dynamodb") : std::nullopt) {
-    unread.sequence_number = text_at(*body, "SequenceNumber").value_or("");
-    unread.at = time_from(*body, "ApproximateCreationDateTime");
-  }
-  return unread;
+template <typename Request>
+Result<typename Request::Answer, Problem> ask_stream(client::Client& client, Request request) {
+  auto answer = client::ask(client, std::move(request));
+  if (!answer) return to_problem(answer.error());
+  return std::move(*answer);
 }
 
 // Parents before children, whatever the order in which the service lists them.
@@ -92,67 +67,64 @@ void sort_by_descent(std::vector<StreamShard>& shards) {
 
 }  // namespace
 
+Problem unreadable_change() { return unreadable_answer("GetRecords"); }
+
+std::string change_text(const Change& change) {
+  if (change.unreadable) return *change.unreadable;
+  api::StreamRecord record;
+  record.kind = static_cast<api::ChangeKind>(change.kind);
+  record.change.at = change.at;
+  record.change.sequence_number = change.sequence_number;
+  record.change.keys = api::AnswerItem(change.keys);
+  if (change.before) record.change.old_image = api::AnswerItem(*change.before);
+  if (change.after) record.change.new_image = api::AnswerItem(*change.after);
+  if (change.expired) record.user = {.principal = std::string(kExpiry), .type = "Service"};
+  return encode(std::move(record));
+}
+
 Result<Change, Problem> read_change(std::string_view text) {
-  const auto answer = TRY(Answer::read(kGetRecords, text));
-  return change_from(answer.root());
+  auto change = change_from(api::decode_stream_record(text));
+  if (change.unreadable) return unreadable_change();
+  return change;
 }
 
 Result<std::vector<StreamShard>, Problem> StreamReader::shards(std::string_view stream_arn) {
   std::vector<StreamShard> shards;
-  std::string last;
+  std::optional<std::string> last;
   do {
-    std::string body;
-    JsonWriter json(body);
-    json.begin_object().key("StreamArn").string(stream_arn);
-    if (!last.empty()) json.key("ExclusiveStartShardId").string(last);
-    json.end_object();
-    const auto answer = TRY(ask_json(client_, "DescribeStream", body));
-    const auto description = object_at(answer.root(), "StreamDescription");
-    if (!description) return unreadable_answer("DescribeStream");
-    for (const auto& element : array_at(*description, "Shards")) {
-      JsonObject shard;
-      if (!element.get(shard)) return unreadable_answer("DescribeStream");
-      shards.push_back({.id = std::string(text_at(shard, "ShardId").value_or("")),
-                        .parent = std::string(text_at(shard, "ParentShardId").value_or(""))});
+    auto stream =
+        TRY(ask_stream(client_, api::DescribeStreamRequest{.arn = std::string(stream_arn), .after = last})).stream;
+    for (auto& shard : stream.shards) {
+      shards.push_back({.id = std::move(shard.id), .parent = std::move(shard.parent).value_or("")});
     }
-    last = text_at(*description, "LastEvaluatedShardId").value_or("");
-  } while (!last.empty());
+    last = std::move(stream.last_shard);
+  } while (last);
   sort_by_descent(shards);
   return shards;
 }
 
 Result<std::string, Problem> StreamReader::iterator(std::string_view stream_arn, std::string_view shard,
                                                     const std::optional<std::string>& after) {
-  return position(stream_arn, shard, after ? "AFTER_SEQUENCE_NUMBER" : "TRIM_HORIZON", after);
+  return position({.arn = std::string(stream_arn),
+                   .shard = std::string(shard),
+                   .type = after ? api::ShardIteratorType::AfterSequenceNumber : api::ShardIteratorType::TrimHorizon,
+                   .sequence_number = after});
 }
 
 Result<std::string, Problem> StreamReader::latest(std::string_view stream_arn, std::string_view shard) {
-  return position(stream_arn, shard, "LATEST", std::nullopt);
+  return position(
+      {.arn = std::string(stream_arn), .shard = std::string(shard), .type = api::ShardIteratorType::Latest});
 }
 
-Result<std::string, Problem> StreamReader::position(std::string_view stream_arn, std::string_view shard,
-                                                    std::string_view type, const std::optional<std::string>& after) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object().key("StreamArn").string(stream_arn).key("ShardId").string(shard);
-  json.key("ShardIteratorType").string(type);
-  if (after) json.key("SequenceNumber").string(*after);
-  json.end_object();
-  const auto answer = TRY(ask_json(client_, "GetShardIterator", body));
-  const auto iterator = text_at(answer.root(), "ShardIterator");
-  if (!iterator) return unreadable_answer("GetShardIterator");
-  return std::string(*iterator);
+Result<std::string, Problem> StreamReader::position(api::GetShardIteratorRequest request) {
+  return TRY(ask_stream(client_, std::move(request))).iterator;
 }
 
 Result<ChangePage, Problem> StreamReader::read(std::string_view iterator) {
-  std::string body;
-  JsonWriter(body).begin_object().key("ShardIterator").string(iterator).end_object();
-  const auto answer = TRY(ask_json(client_, kGetRecords, body));
-  ChangePage page;
-  for (const auto& element : array_at(answer.root(), "Records")) {
-    page.changes.push_back(change_or_unreadable(element));
-  }
-  if (const auto next = text_at(answer.root(), "NextShardIterator")) page.next = std::string(*next);
+  auto answer = TRY(ask_stream(client_, api::GetRecordsRequest{.iterator = std::string(iterator)}));
+  ChangePage page{.changes = {}, .next = std::move(answer.next)};
+  page.changes.reserve(answer.records.size());
+  for (auto& record : answer.records) page.changes.push_back(change_from(std::move(record)));
   return page;
 }
 

@@ -22,12 +22,15 @@ struct Change {
   std::optional<value::Item> before;  // absent for an insert
   std::optional<value::Item> after;   // absent for a removal
   bool expired = false;               // removed by the table's time to live
-  std::string text;                   // the record as it came: what is kept when it has to be parked
-  std::optional<Problem> unreadable;  // why the record could not be read; then only its number and its text are there
+  // The JSON of a record that could not be read; then only its number and its time may be there.
+  std::optional<std::string> unreadable;
 };
 
-// Errors: Invalid, when it is no record of a stream with both images.
+// A record as JSON, for one that is parked, and back.  Problems: Unavailable, when it is none.
+std::string change_text(const Change& change);
 Result<Change, Problem> read_change(std::string_view text);
+
+Problem unreadable_change();
 
 struct StreamShard {
   std::string id;
@@ -61,8 +64,7 @@ class StreamReader {
   Result<ChangePage, Problem> read(std::string_view iterator);
 
  private:
-  Result<std::string, Problem> position(std::string_view stream_arn, std::string_view shard, std::string_view type,
-                                        const std::optional<std::string>& after);
+  Result<std::string, Problem> position(api::GetShardIteratorRequest request);
 
   client::Client& client_;
 };

@@ -13,6 +13,7 @@
 #include "stator/runtime/consistency/consistency_table.h"
 #include "stator/runtime/consistency/propagation.h"
 #include "stator/runtime/consistency/verify.h"
+#include "stator/runtime/migration/clashes.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
@@ -130,9 +131,19 @@ class Migration {
       case MigrationStep::Kind::DropIndex: return drop_index(step.subject);
       case MigrationStep::Kind::EnableTtl: return enable_ttl(step.subject);
       case MigrationStep::Kind::ChangeStream: return change_stream();
+      case MigrationStep::Kind::FindClashes: return look_for_clashes();
       case MigrationStep::Kind::RewriteRows: return walk(ReconcileOptions::Parents::Ignored, start);
       case MigrationStep::Kind::CheckRows: return check_rows(start);
     }
+    return {};
+  }
+
+  Result<void, Problem> look_for_clashes() {
+    const auto clashes = TRY(find_clashes(from_, to_, dynamo_, [this](std::uint64_t rows) {
+      progress_.rows = rows;
+      if (tell_progress_) tell_progress_(progress_);
+    }));
+    for (const auto& clash : clashes) note_unresolved(clash);
     return {};
   }
 
@@ -177,7 +188,7 @@ class Migration {
   Result<void, Problem> rewrite_changed(const std::vector<Change>& changes, ReconcileOptions::Parents parents) {
     std::map<std::string, Item> keys;  // each once: it is the row as it is now that matters
     for (const auto& change : changes) {
-      if (change.unreadable) return Problem(*change.unreadable);
+      if (change.unreadable) return unreadable_change();
       keys.emplace(key_text(change.keys), change.keys);
       if (change.before) collect_former(*change.before, keys);
       if (parents == ReconcileOptions::Parents::Ignored) continue;
@@ -231,9 +242,11 @@ class Migration {
     const auto child = reconciler_.entity_of(row);
     if (!child) return {};
     for (const auto& relation : reconciler_.rules().of(*child->entity).relations) {
-      const bool concerned = std::any_of(relation.counters.begin(), relation.counters.end(), [&](const auto& counter) {
-        return new_counters_.contains(counter.attribute);
-      });
+      const bool concerned =
+          std::any_of(relation.counters.begin(), relation.counters.end(),
+                      [&](const auto& counter) { return new_counters_.contains(counter.attribute); }) ||
+          std::any_of(relation.numbers.begin(), relation.numbers.end(),
+                      [&](const auto* number) { return new_counters_.contains(number->next->last); });
       if (!concerned) continue;
       const auto key = TRY(checked(model::parent_key(to_, *child->entity, *relation.relation, child->attributes)));
       if (key) uncounted_.emplace(key_text(*key), *key);
@@ -319,9 +332,11 @@ class Migration {
     options.former_place = [this](const Entity& child, const model::Parent& relation, const Item& attributes) {
       return former_place(child, relation, attributes);
     };
-    options.report = [this](const Finding& finding, bool repaired) {
-      if (repaired) ++report_.rewritten;
-      if (!repaired) note_unresolved(finding);
+    options.report = [this](const Finding& finding, FindingState state) {
+      if (state == FindingState::Repaired)
+        ++report_.rewritten;
+      else
+        note_unresolved(finding);
     };
     options.busy = [this](const Item& key) { postponed_.emplace(key_text(key), key); };
     return options;

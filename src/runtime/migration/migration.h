@@ -19,6 +19,7 @@ struct MigrationStep {
   enum class Kind : std::uint8_t {
     CreateIndex,  // online: the table is served while the index is built
     EnableTtl,
+    FindClashes,  // nothing is written: rows whose unique values become the same, which a person has to change first
     RewriteRows,  // rows, other records and reservations in their new form; rows whose primary key changes are moved
     CheckRows,    // once more, with copies, counters and parents, which need every row in its place
     DropIndex,
@@ -69,8 +70,9 @@ struct MigrationReport {
 // rows ended is in its new form as well.  What it writes later needs another run, with the same plan, which does no
 // harm however often.
 //
-// A row that cannot be put where it belongs, or whose unique value another row has, stays as it is and is in the
-// report; then the steps behind are not begun.
+// Where a unique rule compares otherwise than before, the rows whose values would clash are found first, before any row
+// is rewritten.  A row that cannot be put where it belongs, or whose unique value another row has, stays as it is and
+// is in the report; then the steps behind are not begun.
 Result<MigrationReport, Problem> migrate(const model::Model& from, const model::Model& to, const MigrationPlan& plan,
                                          client::Client& client, const Clock& clock, Random& random,
                                          const std::function<void(const MigrationProgress&)>& progress = {});

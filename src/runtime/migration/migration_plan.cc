@@ -7,6 +7,7 @@
 #include <set>
 
 #include "stator/runtime/consistency/migration_hold.h"
+#include "stator/runtime/migration/clashes.h"
 #include "stator/runtime/migration/migration.h"
 
 namespace stator::runtime {
@@ -61,6 +62,9 @@ std::string describe(const model::Attribute& attribute) {
   if (attribute.sum) text += fmt::format("the sum of {} of {}", attribute.sum->attribute, describe(attribute.sum->of));
   if (attribute.copy_of)
     text += fmt::format("a copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
+  if (attribute.last) text += "the last number that was given";
+  if (attribute.is_numbered())
+    text += fmt::format("numbered by {}.{}", attribute.next->relation, attribute.next->counter);
   return text;
 }
 
@@ -84,8 +88,21 @@ bool changed_relation(const Entity& from, const Entity& to, std::string_view nam
 // What is deleted is not counted.
 std::string describe_deletion(const Entity& entity) { return entity.soft_delete ? entity.soft_delete->attribute : ""; }
 
+// The attributes that are numbered by a last number.
+std::set<std::string> numbered_by(const Model& model, const model::Attribute& counter) {
+  std::set<std::string> names;
+  for (const auto& entity : model.entities) {
+    for (const auto& attribute : entity.attributes) {
+      if (attribute.next && attribute.next->last == &counter) names.insert(entity.name + "." + attribute.name);
+    }
+  }
+  return names;
+}
+
 // Whether children are counted that were not, or the other way round.
-bool counts_otherwise(const Model& from, const Model& to, const model::Attribute& counter) {
+bool counts_otherwise(const Model& from, const Model& to, const model::Attribute& old,
+                      const model::Attribute& counter) {
+  if (counter.last) return numbered_by(from, old) != numbered_by(to, counter);
   const auto& children = counter.count ? counter.count->of : counter.sum->of;
   return std::any_of(children.begin(), children.end(), [&](const model::Children& of) {
     const auto* was = from.find_entity(of.entity);
@@ -97,7 +114,9 @@ bool counts_otherwise(const Model& from, const Model& to, const model::Attribute
 
 std::string describe(const model::Unique& unique) {
   return fmt::format("{} within {}{}", fmt::join(unique.attributes, "+"), fmt::join(unique.within, "+"),
-                     unique.fold ? " folded" : "");
+                     unique.compared == model::Transform::Escaped    ? ""
+                     : unique.compared == model::Transform::Sortable ? " folded"
+                                                                     : " folded with letters");
 }
 
 template <typename List>
@@ -142,7 +161,7 @@ void compare_values(const Entity& from, const Entity& to, MigrationPlan& plan) {
     const bool needed = attribute.required && !attribute.default_value && !attribute.next;
     if ((new_here || (old != nullptr && !old->required)) && needed)
       remark(attribute.name, "is required; rows without it stay as they are until they are changed");
-    if (new_here && attribute.next) {
+    if (old == nullptr && attribute.next) {
       plan.obstacles.push_back(fmt::format(
           "{}.{} is numbered on from the last one, and rows that are there have no number; add it without next, give "
           "them their numbers, and then add next",
@@ -204,10 +223,10 @@ std::set<const model::Attribute*> new_counters(const Model& from, const Model& t
   for (const auto& entity : to.entities) {
     const auto* old = from.find_entity(entity.name);
     for (const auto& attribute : entity.attributes) {
-      if (!attribute.count && !attribute.sum) continue;
+      if (!attribute.count && !attribute.sum && !attribute.last) continue;
       const auto* was = old != nullptr ? old->find_attribute(attribute.name) : nullptr;
       const bool kept =
-          was != nullptr && describe(*was) == describe(attribute) && !counts_otherwise(from, to, attribute);
+          was != nullptr && describe(*was) == describe(attribute) && !counts_otherwise(from, to, *was, attribute);
       if (!kept) counters.insert(&attribute);
     }
   }
@@ -254,6 +273,11 @@ MigrationPlan plan_migration(const Model& from, const Model& to) {
     if (to.find_entity(entity.name) == nullptr) {
       plan.remarks.push_back(fmt::format("{} is no longer in the model; its rows stay", entity.name));
     }
+  }
+  if (const auto rules = rules_that_compare_otherwise(from, to); !rules.empty()) {
+    plan.steps.push_back({MigrationStep::Kind::FindClashes,
+                          {},
+                          fmt::format("look for values of {} that become the same", fmt::join(rules, ", "))});
   }
   if (!why.empty()) {
     plan.steps.push_back(

@@ -31,18 +31,23 @@ Strings steps_to(const std::string& yaml) {
   return steps;
 }
 
+// What is wrong by the rules of that model.
+Strings findings_by(const model::Model& to, Shelf& shelf) {
+  Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
+  Strings found;
+  VerifyOptions options;
+  options.report = [&](const Finding& finding, FindingState) { found.push_back(finding.entity + "." + finding.what); };
+  EXPECT_EQ(told(verify(reconciler, options)), "ok");
+  return found;
+}
+
 // Migrates, and what is wrong by the new model's rules afterwards.
 Strings migrate_to(Shelf& shelf, const model::Model& to) {
   const auto plan = plan_migration(shelf.world.model(), to);
   const auto migrated = migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
   EXPECT_EQ(told(migrated), "ok");
   EXPECT_TRUE(migrated->complete);
-  Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
-  Strings found;
-  VerifyOptions options;
-  options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
-  EXPECT_EQ(told(verify(reconciler, options)), "ok");
-  return found;
+  return findings_by(to, shelf);
 }
 
 void fill(Shelf& shelf) {
@@ -89,6 +94,35 @@ TEST(Migration, TakesVersionsAlongToTheirNewAttribute) {
   const auto to = model::load_or_fail(shelf_with({{"key: [PK, SK]", "key: [PK, SK]\n  version_attribute: Rev"}}));
   EXPECT_EQ(migrate_to(shelf, to), Strings());
   EXPECT_EQ(*shelf.row_of("LIBRARY").find("Rev"), number(2));
+}
+
+TEST(Migration, TellsWhichUniqueValuesBecomeTheSameBeforeItRewritesAnything) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  shelf.collection(home, "Æsop");
+  const auto aesop = shelf.collection(home, "Aesop");
+  shelf.collection(home, "Œuvre");
+  const auto to = model::load_or_fail(
+      shelf_with({{"unique_within: LibraryId, fold: true", "unique_within: LibraryId, fold: letters"}}));
+  const auto plan = plan_migration(shelf.world.model(), to);
+  ASSERT_EQ(plan.steps.front().text, "look for values of COLLECTION.Name that become the same");
+  const auto go = [&] {
+    return migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
+  };
+  auto report = go();
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->complete);
+  EXPECT_EQ(report->rewritten, 0U);
+  ASSERT_EQ(report->unresolved.size(), 1U);
+  EXPECT_EQ(report->unresolved.front().what, "Name");
+  EXPECT_NE(report->unresolved.front().expected, report->unresolved.front().found) << "the two rows";
+  EXPECT_EQ(shelf.findings(), Strings()) << "nothing was changed";
+
+  ASSERT_TRUE(shelf.world.update("COLLECTION", aesop, changes({{"Name", text("Aesop's")}}), shelf.alice).ok());
+  report = go();
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->complete);
+  EXPECT_EQ(findings_by(to, shelf), Strings());
 }
 
 TEST(Migration, ChangesTheStreamBeforeRowsWhereItGetsBothImagesAndAtTheEndWhereItLosesOne) {
@@ -313,6 +347,19 @@ TEST(Migration, FillsInDefaultsCountersAndUniqueValuesThatAreNew) {
   EXPECT_EQ(shown(shelf.row_of("LIBRARY"), "Collections"), "1");
 }
 
+TEST(Migration, BeginsALastNumberAtTheHighestNumberOfTheChildren) {
+  Shelf shelf;
+  const auto home = shelf.library("Home");
+  shelf.book(home, {{"Title", text("Dune")}, {"Order", number(7)}});
+  shelf.book(home, {{"Title", text("Emma")}, {"Order", number(3)}});
+  const auto to = model::load_or_fail(shelf_with(
+      {{"TotalItems: { count: BOOK.library }", "TotalItems: { count: BOOK.library }\n      LastOrder: { last: true }"},
+       {"Order: { type: integer, min: 1, max: 1000 }", "Order: { next: { by: library.LastOrder }, max: 1000 }"},
+       {"clear: [CollectionId, CollectionName, Order]", "clear: [CollectionId, CollectionName]"}}));
+  EXPECT_EQ(migrate_to(shelf, to), Strings());
+  EXPECT_EQ(shown(shelf.row_of("LIBRARY"), "LastOrder"), "7");
+}
+
 TEST(Migration, TellsWhichRowsHaveTheSameUniqueValue) {
   Shelf shelf;
   const auto home = shelf.library("Home");
@@ -395,7 +442,7 @@ Strings migrate_beside_old_program(const std::string& yaml, const std::string& s
   }
   Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
   VerifyOptions options;
-  options.report = [&](const Finding& finding, bool) { found.push_back(finding.entity + "." + finding.what); };
+  options.report = [&](const Finding& finding, FindingState) { found.push_back(finding.entity + "." + finding.what); };
   EXPECT_EQ(told(verify(reconciler, options)), "ok");
   return found;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stator/model/body_shape.h"
 #include "stator/model/rows.h"
 #include "stator/runtime/access.h"
 #include "stator/runtime/object.h"
@@ -56,12 +57,25 @@ class PatternRun {
     TRY(join(result.objects));
     result.next = std::move(rows.next);
     if (!pattern_.single) return result;
-    if (result.objects.empty()) return not_found(pattern_.returns.front().entity->name);
+    if (result.objects.empty()) return nothing_found();
     result.next.reset();
     return result;
   }
 
  private:
+  Problem nothing_found() const {
+    std::vector<const model::Entity*> entities;
+    for (const auto& returned : pattern_.returns) {
+      const bool known = std::find(entities.begin(), entities.end(), returned.entity) != entities.end();
+      if (!known) entities.push_back(returned.entity);
+    }
+    const bool by_name = std::any_of(
+        pattern_.parameters.begin(), pattern_.parameters.end(),
+        [&](const model::Attribute& parameter) { return !model::has_parameter(pattern_.path, parameter.name); });
+    const bool several = entities.size() > 1;
+    return by_name || several ? no_such(entities) : no_such_at(model_, *entities.front(), pattern_.path);
+  }
+
   // ----------------------------------------------------------------------------------------------------- what is asked
 
   Result<unsigned, Problem> limit_of(const PageRequest& page) const {
@@ -116,12 +130,13 @@ class PatternRun {
     for (const auto& [name, content] : *seen.draft->after) {
       if (values_.find(name) == nullptr) values_.set(name, content);
     }
-    if (seen.grant == nullptr) return {};
-    const auto& grants = pattern_.access.grants;
-    const bool granted = std::find(grants.begin(), grants.end(), seen.grant->name) != grants.end();
-    if (!granted && !lets_all_in_) return forbidden();
+    auto access = pattern_.access;
+    access.anyone_when.reset();  // it is about what is returned
+    const auto let_in = TRY(admitted(transaction_, model_, seen, parameters, access, caller_, include_deleted_));
+    if (!let_in && seen.grant != nullptr) return forbidden();
+    if (!let_in || let_in->grant == nullptr) return {};
     Item gives;
-    for (const auto& [ours, theirs] : seen.grant->gives) {
+    for (const auto& [ours, theirs] : let_in->grant->gives) {
       if (const auto* content = seen.draft->after->find(ours)) gives.set(ours, *content);
     }
     granted_ = std::move(gives);
@@ -180,6 +195,7 @@ class PatternRun {
       if (sort != nullptr && *sort == *excluded_) return false;
     }
     const auto attributes = model::attributes_of(model_, *entity, *record, row);
+    if (!is_finished(*entity, attributes)) return false;
     if (is_hidden(*entity, attributes) && !asks_for_deleted(*entity, *record)) return false;
     if (filter_here_) {
       const model::Expression::Scope scope{.attribute = [&](std::string_view name) { return attributes.find(name); },
@@ -240,7 +256,7 @@ class PatternRun {
       const auto [entity, record] = model_.find_row_type(*type->as_string());
       if (entity == nullptr || record != &entity->main()) continue;
       auto attributes = model::attributes_of(model_, *entity, *record, row);
-      if (is_hidden(*entity, attributes)) continue;
+      if (is_hidden(*entity, attributes) || !is_finished(*entity, attributes)) continue;
       found.push_back({.object = to_object(model_, *entity, std::move(attributes)),
                        .key = model::primary_key_of(model_.table, row)});
     }

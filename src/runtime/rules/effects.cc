@@ -90,10 +90,15 @@ void add_inputs(const EntityRules& rules, const Item& before, const Item* after,
                                       [&](const std::string& name) { return changed.contains(name); });
     if (repeated) inputs.insert(computation.begin(), computation.end());
   }
-  // No version guards an attribute that drifts.
+  // No version guards an attribute that drifts.  The time of a change replaces the former one, whatever that was.
   for (const auto& name : changed) {
     const auto* attribute = rules.entity->find_attribute(name);
-    if (attribute != nullptr && attribute->drifts) inputs.insert(name);
+    if (attribute == nullptr || !attribute->drifts) continue;
+    if (attribute->updated) {
+      inputs.erase(name);
+    } else {
+      inputs.insert(name);
+    }
   }
 }
 

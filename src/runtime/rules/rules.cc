@@ -21,9 +21,11 @@ bool names(const std::vector<Children>& of, const Entity& child, const Parent& r
 
 bool is_needed(const Parent& relation) { return !relation.optional && relation.must_exist; }
 
-// Whether a child can be hidden because its parent through this relation, or one of that one's ancestors, is deleted
-// softly.
-bool can_hide(const Model& model, const Parent& relation) {
+bool has_soft_deletion(const Entity& entity) { return entity.soft_delete.has_value(); }
+bool can_hide_itself(const Entity& entity) { return entity.soft_delete || entity.unfinished; }
+
+// Whether a child can be hidden because its parent through this relation, or one of that one's ancestors, is hidden.
+bool can_hide(const Model& model, const Parent& relation, bool (*hides)(const Entity&)) {
   std::set<const Entity*> seen;
   std::vector<const Parent*> open = {&relation};
   while (!open.empty()) {
@@ -31,7 +33,7 @@ bool can_hide(const Model& model, const Parent& relation) {
     open.pop_back();
     const auto* parent = model.find_entity(one->entity);
     if (!is_needed(*one) || !seen.insert(parent).second) continue;
-    if (parent->soft_delete) return true;
+    if (hides(*parent)) return true;
     for (const auto& further : parent->parents) open.push_back(&further);
   }
   return false;
@@ -41,7 +43,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   RelationRules rules;
   rules.relation = &relation;
   rules.parent = model.find_entity(relation.entity);
-  rules.can_be_hidden = can_hide(model, relation);
+  rules.can_be_hidden = can_hide(model, relation, can_hide_itself);
   rules.cascades = model::cascades(model, child, relation);
   rules.can_precede = model::can_precede(model, relation);
   for (const auto& attribute : rules.parent->attributes) {
@@ -54,6 +56,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   }
   for (const auto& attribute : child.attributes) {
     if (attribute.copy_of && attribute.copy_of->relation == relation.name) rules.copies.push_back(&attribute);
+    if (attribute.next && attribute.next->through == &relation) rules.numbers.push_back(&attribute);
   }
   const auto is_in_path = [&](const std::string& name) {
     return child.path.find("{" + name + "}") != std::string::npos;
@@ -64,9 +67,6 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   const bool is_named =
       std::any_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) { return is_in_path(pair.second); });
   rules.is_below = rules.in_path && is_named && is_needed(relation) && rules.cascades;
-  for (const auto& [theirs, ours] : relation.by) {
-    if (child.owner != ours && (rules.in_path || !is_in_path(ours))) rules.pointers.push_back(ours);
-  }
   return rules;
 }
 
@@ -184,7 +184,7 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
   for (const auto& attribute : entity.attributes) {
     rules.known.insert(attribute.name);
     const bool counter = attribute.count || attribute.sum;
-    if (counter || attribute.copy_of || attribute.drifts) rules.drifting.insert(attribute.name);
+    if (counter || attribute.copy_of || attribute.last || attribute.drifts) rules.drifting.insert(attribute.name);
     if (counter && !used.contains(attribute.name) && !in_several_rows(entity, attribute.name)) {
       rules.plain_counters.insert(attribute.name);
     }
@@ -209,18 +209,10 @@ Rules::Rules(const Model& model) : model_(&model) {
   }
 }
 
-Problem missing_parent(const RelationRules& rules) {
-  std::vector<model::ValueProblem> details;
-  for (const auto& pointer : rules.pointers) details.push_back({pointer, "names no " + rules.parent->name});
-  return {.kind = rules.in_path ? ProblemKind::NotFound : ProblemKind::Conflict,
-          .code = rules.in_path ? "NotFound" : "NoSuchParent",
-          .message = "there is no such " + rules.parent->name,
-          .details = std::move(details)};
-}
-
 bool can_be_hidden(const Model& model, const Entity& entity) {
-  return entity.soft_delete || std::any_of(entity.parents.begin(), entity.parents.end(),
-                                           [&](const Parent& relation) { return can_hide(model, relation); });
+  return entity.soft_delete || std::any_of(entity.parents.begin(), entity.parents.end(), [&](const Parent& relation) {
+           return can_hide(model, relation, has_soft_deletion);
+         });
 }
 
 bool has_had_parent(const RelationRules& rules, const value::Item& attributes) {
@@ -229,10 +221,21 @@ bool has_had_parent(const RelationRules& rules, const value::Item& attributes) {
                      [&](const Attribute* copy) { return attributes.find(copy->name) != nullptr; });
 }
 
+namespace {
+
+bool is_true(const value::Item& attributes, const std::string& name) {
+  const auto* found = attributes.find(name);
+  return found != nullptr && found->as_bool() != nullptr && *found->as_bool();
+}
+
+}  // namespace
+
 bool is_live(const Entity& entity, const value::Item& attributes) {
-  if (!entity.soft_delete) return true;
-  const auto* deleted = attributes.find(entity.soft_delete->attribute);
-  return deleted == nullptr || deleted->as_bool() == nullptr || !*deleted->as_bool();
+  return !entity.soft_delete || !is_true(attributes, entity.soft_delete->attribute);
+}
+
+bool is_finished(const Entity& entity, const value::Item& attributes) {
+  return !entity.unfinished || !is_true(attributes, *entity.unfinished);
 }
 
 }  // namespace stator::runtime

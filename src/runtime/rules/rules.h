@@ -22,8 +22,9 @@ struct RelationRules {
   const model::Parent* relation = nullptr;
   const model::Entity* parent = nullptr;
   std::vector<Counter> counters;
-  std::vector<const model::Attribute*> copies;  // of the child
-  bool in_path = false;                         // the route of the child names the parent
+  std::vector<const model::Attribute*> copies;   // of the child
+  std::vector<const model::Attribute*> numbers;  // of the child, that the parent gives
+  bool in_path = false;                          // the route of the child names the parent
   // The child is visible only while the parent is, and the parent can be deleted softly, or is hidden with its own
   // parent.
   bool can_be_hidden = false;
@@ -35,18 +36,11 @@ struct RelationRules {
   // Children can exist before their parent.  Once it is created, its counters and their copies are made right.
   bool can_precede = false;
 
-  // Attributes of the child to name in the problem when there is no such parent.
-  std::vector<std::string> pointers;
-
   // Whether the child is found only after a look at the parent.
   bool vanishes() const { return can_be_hidden || is_below; }
   // Whether the child changes when the parent is gone: it is removed, or attributes of it are cleared.
   bool follows_parent() const { return cascades || relation->on_delete == model::OnDelete::Clear; }
 };
-
-// A parent that does not exist, or is hidden from the caller: NotFound when the address of the request names it,
-// otherwise Conflict.
-Problem missing_parent(const RelationRules& rules);
 
 struct EntityRules {
   const model::Entity* entity = nullptr;
@@ -96,6 +90,9 @@ bool has_had_parent(const RelationRules& rules, const value::Item& attributes);
 
 // Whether an entity with these attributes is not deleted softly.  Only live ones count in their parents.
 bool is_live(const model::Entity& entity, const value::Item& attributes);
+
+// False while native actions are still writing the entity: nobody sees it or its dependants.
+bool is_finished(const model::Entity& entity, const value::Item& attributes);
 
 // Whether an entity, or one of its ancestors, can be deleted softly: then it may be hidden without being gone.
 bool can_be_hidden(const model::Model& model, const model::Entity& entity);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "stator/model/body_shape.h"
 #include "stator/model/expression/expression_tree.h"
 #include "stator/runtime/access.h"
 #include "stator/runtime/object.h"
@@ -201,7 +202,12 @@ class ActionRun {
       const auto seen = find_visible(transaction_, model_, *entity, key, caller_, false);
       if (seen.ok() && seen->grant != nullptr) return forbidden();
     }
-    return not_found(step.entities.front()->name);
+    const auto& entity = *step.entities.front();
+    const auto identity = entity.identity(model_.table);
+    const bool own = std::all_of(identity.begin(), identity.end(), [&](const std::string& name) {
+      return name == entity.owner && key.find(name) == nullptr;
+    });
+    return own ? no_own(model_, entity) : no_such(step.entities);
   }
 
   Result<void, Problem> check(const Step& step) {
@@ -225,7 +231,33 @@ class ActionRun {
     return check_parents(transaction_, context_, draft, caller_);
   }
 
+  // By which inputs this step gives an attribute of its entity.
+  std::vector<GivenName> names_of(const Step& step, const Entity& entity, const std::string& attribute) const {
+    const auto found = std::find_if(step.set.begin(), step.set.end(),
+                                    [&](const Assignment& one) { return one.attribute == attribute; });
+    std::vector<GivenName> names;
+    if (found != step.set.end()) {
+      for (const auto& input : found->value.inputs()) {
+        if (input == "me" || input == "now") continue;
+        names.push_back({input, model::has_parameter(action_.path, input) ? Origin::Address : Origin::Body});
+      }
+    } else if (const auto* declared = entity.find_attribute(attribute); declared != nullptr && declared->derived) {
+      for (const auto& source : declared->derived->paths()) {
+        for (auto& name : names_of(step, entity, source)) names.push_back(std::move(name));
+      }
+    }
+    if (names.empty()) names.push_back({attribute, Origin::Elsewhere});
+    return names;
+  }
+
+  void name_by(const Step& step) {
+    transaction_.name_by([this, &step](const Entity& entity, const std::string& attribute) {
+      return names_of(step, entity, attribute);
+    });
+  }
+
   Result<void, Problem> create(const Step& step) {
+    name_by(step);
     const auto& entity = *step.entities.front();
     auto given = TRY(evaluate(step.set)).values;
     auto* draft = TRY(transaction_.create(entity, with_owner(entity, std::move(given)), Source::Model));
@@ -246,6 +278,7 @@ class ActionRun {
   Result<void, Problem> update(const Step& step) {
     auto* draft = TRY(named(step));
     if (draft == nullptr) return {};
+    name_by(step);
     TRY(transaction_.change(*draft, TRY(evaluate(step.set, draft)), Source::Model));
     TRY(check_its_parents(*draft));
     remember(step.as, draft);

@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "stator/runtime/test_support.h"
+#include "stator/runtime/write/transaction.h"
 
 namespace stator::runtime {
 namespace {
@@ -108,6 +110,8 @@ entities:
       tries: { type: integer, default: 0 }
       looks: { type: integer, default: 0, drifts: true }
       known: { type: boolean, derived: "looks > 2" }
+      touchedAt: { updated: true, drifts: true }
+      stamp: { type: timestamp, derived: "if(tries < 100, touchedAt, null)" }
       notes: { count: NOTE.task }
       done: { type: boolean, internal: true }
   NOTE:
@@ -153,6 +157,16 @@ actions:
       - update: task
         set: { looks: "looks + 1" }
     result: task
+  touch:
+    post: /tasks/{taskId}/touch
+    access: public
+    steps:
+      - read: TASK
+        as: task
+        key: { taskId: ":taskId" }
+      - update: task
+        set: { touchedAt: ":now" }
+    result: task
   note_if_quiet:
     post: /tasks/{taskId}/note
     access: public
@@ -192,6 +206,46 @@ class QueueTest : public ::testing::Test {
   World world{kQueue};
   const Item task{{"taskId", text("t")}};
 };
+
+TEST_F(QueueTest, AParentThatIsDeletedAfterItWasReadIsLookedForAgain) {
+  world.made("TASK", task, nobody());
+  bool deleted = false;
+  const auto outcome = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+    if (TRY(transaction.load(world.entity("TASK"), task)) == nullptr) return not_found("TASK");
+    if (!std::exchange(deleted, true)) TRY(world.remove("TASK", task, nobody()));
+    TRY(transaction.create(world.entity("NOTE"), task, Source::Model));
+    return {};
+  });
+  EXPECT_EQ(told(outcome), "404 NotFound");
+}
+
+TEST_F(QueueTest, AnActionMovesTheTimeOfTheLastChangeWithoutAVersion) {
+  const auto made = world.made("TASK", task, nobody());
+  world.clock().advance(std::chrono::milliseconds(1));
+  const auto touched = **world.perform("touch", task, nobody());
+  EXPECT_EQ(touched.version, made.version);
+  EXPECT_GT(shown(touched, "touchedAt"), shown(made, "touchedAt"));
+  EXPECT_EQ(shown(touched, "stamp"), shown(touched, "touchedAt"));
+  world.clock().advance(std::chrono::milliseconds(1));
+  const auto changed = world.update("TASK", task, changes({{"tries", number(7)}}), nobody());
+  EXPECT_EQ(changed->version, made.version + 1);
+  EXPECT_GT(shown(*changed, "touchedAt"), shown(touched, "touchedAt"));
+}
+
+TEST_F(QueueTest, OfTwoWhoMoveTheTimeAtOnceNobodyStartsAgain) {
+  world.made("TASK", task, nobody());
+  int attempts = 0;
+  const auto outcome = world.repository().transact([&](Transaction& transaction) -> Result<void, Problem> {
+    auto* draft = TRY(transaction.load(world.entity("TASK"), task));
+    world.clock().advance(std::chrono::milliseconds(1));
+    if (++attempts == 1) TRY(world.perform("touch", task, nobody()));
+    const auto later = text("2999-01-01T00:00:00.000Z");
+    return transaction.change(*draft, changes({{"touchedAt", later}}), Source::Model);
+  });
+  EXPECT_EQ(told(outcome), "ok");
+  EXPECT_EQ(attempts, 1);
+  EXPECT_EQ(shown(*world.get("TASK", task, nobody()), "stamp"), "\"2999-01-01T00:00:00.000Z\"");
+}
 
 TEST_F(QueueTest, AnUpdateComputesWithWhatWasRead) {
   world.made("TASK", task, nobody());

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "stator/base/article.h"
+#include "stator/model/body_shape.h"
+
 namespace stator::runtime {
 namespace {
 
@@ -13,7 +16,8 @@ bool may_set(const Entity& entity, const Attribute& attribute, Source source) {
       (attribute.name == entity.soft_delete->attribute || attribute.name == entity.soft_delete->at))
     return false;
   if (source == Source::Request) return !attribute.computed();
-  return !attribute.derived && !attribute.count && !attribute.sum && !attribute.copy_of;
+  return !attribute.derived && !attribute.count && !attribute.sum && !attribute.copy_of && !attribute.last &&
+         !attribute.is_numbered();
 }
 
 // The attribute of that name if it may be set; otherwise a problem.
@@ -76,7 +80,7 @@ void check_derived(const Entity& entity, const Attribute& attribute, const value
   for (const auto& name : names) {
     const auto told = [&](const model::ValueProblem& problem) { return problem.attribute == name; };
     if (std::any_of(problems.begin(), problems.end(), told)) continue;
-    problems.push_back({name, "leads to a " + attribute.name + " that " + wrong.front().problem});
+    problems.push_back({name, "leads to " + with_article(attribute.name) + " that " + wrong.front().problem});
   }
 }
 
@@ -116,8 +120,16 @@ bool is_on_its_way(const model::EntityCheck& check, const std::vector<std::strin
 
 std::vector<model::ValueProblem> check_new(const Entity& entity, value::Item& attributes, Source source) {
   std::vector<model::ValueProblem> problems;
-  check_values(attributes, problems, [&](const std::string& name) { return settable(entity, name, source, problems); });
+  check_values(attributes, problems, [&](const std::string& name) {
+    const auto* attribute = entity.find_attribute(name);
+    const bool compared = source == Source::Request && attribute != nullptr && is_only_compared(entity, *attribute);
+    return compared ? attribute : settable(entity, name, source, problems);
+  });
   return problems;
+}
+
+bool is_only_compared(const Entity& entity, const Attribute& attribute) {
+  return (attribute.copy_of || attribute.derived) && model::has_parameter(entity.collection_path(), attribute.name);
 }
 
 std::vector<model::ValueProblem> check_changes(const Entity& entity, const model::TableDesign& table,
@@ -158,7 +170,7 @@ std::vector<model::ValueProblem> explain_underivable(const Entity& entity, const
     collect_given(entity, attribute, before, after, names);
     for (const auto& name : names) {
       problems.push_back(
-          {name, "leads to a " + attribute.name + " that cannot be computed: " + derived.error().message});
+          {name, "leads to " + with_article(attribute.name) + " that cannot be computed: " + derived.error().message});
     }
   }
   return problems;

@@ -11,12 +11,16 @@
 namespace stator::runtime {
 
 // Whose values they are.  A request may set what the model leaves to requests; the model's own steps set internal and
-// generated attributes, too.  Nobody sets what is derived, counted or copied.
+// generated attributes, too.  Nobody sets what is derived, counted, copied or numbered by a parent.
 enum class Source : std::uint8_t { Request, Model };
 
 // For a new entity: brings values into their one spelling, and tells all that cannot be set or is wrong.  What is
 // missing is check_complete's question, once defaults are in.
 std::vector<model::ValueProblem> check_new(const model::Entity& entity, value::Item& attributes, Source source);
+
+// What the path of a request says of attributes that follow from others, such as a copy of the parent's.  It is
+// compared with what they become, not set.
+bool is_only_compared(const model::Entity& entity, const model::Attribute& attribute);
 
 // For an entity that is there: the same, and nothing that names it, owns it or is immutable can change.
 std::vector<model::ValueProblem> check_changes(const model::Entity& entity, const model::TableDesign& table,

@@ -1,9 +1,12 @@
 #include "stator/runtime/write/transaction.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "stator/base/article.h"
+#include "stator/model/report.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/rules/requirements.h"
 
@@ -20,6 +23,18 @@ void strip_transient(const Entity& entity, Item& attributes) {
   }
 }
 
+// Takes out what the path says of attributes that are not set.
+Item take_compared(const Entity& entity, Item& attributes) {
+  Item compared;
+  for (const auto& attribute : entity.attributes) {
+    const auto* content = attributes.find(attribute.name);
+    if (content == nullptr || !is_only_compared(entity, attribute)) continue;
+    compared.set(attribute.name, *content);
+    attributes.erase(attribute.name);
+  }
+  return compared;
+}
+
 // Whether only attributes that drift differ, and derived ones.
 bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) {
   return std::all_of(entity.attributes.begin(), entity.attributes.end(), [&](const model::Attribute& attribute) {
@@ -32,7 +47,16 @@ bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) 
 
 }  // namespace
 
-Problem exists_already(const Entity& entity) { return conflict("Exists", "this " + entity.name + " is there already"); }
+Problem exists_already(const model::Model& model, const Entity& entity) {
+  std::vector<std::string> family;  // entities that can have this key
+  for (const auto& other : model.entities) {
+    if (other.key_family == entity.key_family) family.push_back(other.name);
+  }
+  if (family.size() == 1) return conflict("Exists", "this " + entity.name + " is there already");
+  const auto identity = entity.identity(model.table);
+  return conflict("Exists", fmt::format("there is {} with this {} already",
+                                        with_article(model::spelled_out(family, "or")), fmt::join(identity, " and ")));
+}
 
 Problem in_use(const Entity& entity, model::ValueProblem detail) {
   return conflict("InUse", "this " + entity.name + " is in use", {std::move(detail)});
@@ -43,7 +67,17 @@ std::uint64_t version_of(const model::TableDesign& table, const Item& attributes
 }
 
 Transaction::Transaction(Context& context, bool consistent)
-    : context_(context), model_(*context.model), consistent_(consistent), plan_(context.model->table) {}
+    : context_(context),
+      model_(*context.model),
+      consistent_(consistent),
+      plan_(context.model->table),
+      naming_([](const Entity& entity, const std::string& attribute) {
+        return names_in_route(entity, entity.path, attribute);
+      }) {}
+
+Problem Transaction::missing_parent(const Entity& child, const RelationRules& rules) const {
+  return runtime::missing_parent(model_, child, rules, naming_);
+}
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
@@ -115,7 +149,7 @@ Result<void, Problem> Transaction::retry_when_taken(const Draft& draft) {
   }
   const auto* type = row->find(model_.table.type_attribute);
   const bool is_one = type != nullptr && *type == AttributeValue::string(draft.entity->main().type);
-  if (is_one) return not_found(draft.entity->name);
+  if (is_one) return no_such(model_, *draft.entity);
   return {};  // a row of another type has that key, and the commit refuses
 }
 
@@ -123,13 +157,14 @@ Result<void, Problem> Transaction::retry_when_taken(const Draft& draft) {
 
 Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attributes, Source source) {
   auto problems = check_new(entity, attributes, source);
+  const auto compared = source == Source::Request ? take_compared(entity, attributes) : Item();
   for (const auto& attribute : entity.attributes) {
     if (attributes.find(attribute.name) != nullptr) continue;
     if (attribute.generated != model::Generated::No) {
       attributes.set(attribute.name, context_.generator.make(attribute.generated));
     } else if (attribute.updated) {
       attributes.set(attribute.name, context_.generator.make(model::Generated::Now));
-    } else if (attribute.count || attribute.sum) {
+    } else if (attribute.count || attribute.sum || attribute.last) {
       attributes.set(attribute.name, AttributeValue::number(0));
     } else if (attribute.default_value) {
       attributes.set(attribute.name, *attribute.default_value);
@@ -146,16 +181,15 @@ Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attribute
   }
 
   TRY(compute(entity, std::nullopt, attributes));
+  TRY(compare(entity, compared, attributes));
   const bool named_by_number = TRY(fill_next(entity, std::nullopt, attributes));
   check_whole(entity, nullptr, attributes, source, problems);
   if (!problems.empty()) return invalid(std::move(problems));
   strip_transient(entity, attributes);
   const auto key = TRY(checked(model::key_of(model_, entity, attributes)));
   if (!key) return invalid("something that names the " + entity.name + " is missing");
-  if (find(*key) != nullptr) return exists_already(entity);
-  if (TRY(has_orphans(entity, *key, attributes))) {
-    return conflict("StillGoing", "what belonged to the former " + entity.name + " is still being removed; try again");
-  }
+  if (find(*key) != nullptr) return exists_already(model_, entity);
+  if (TRY(has_orphans(entity, *key, attributes))) return still_going(entity.name);
   // When another request takes this number first, the transaction starts again with the next one.
   if (named_by_number) plan_.require(*key, row_absent());
   auto& draft = drafts_.emplace_back();
@@ -164,6 +198,16 @@ Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attribute
   draft.by_user = true;
   TRY(apply(draft, std::move(attributes)));
   return &draft;
+}
+
+Result<void, Problem> Transaction::compare(const Entity& entity, const Item& compared, const Item& attributes) const {
+  for (const auto& [name, content] : compared) {
+    const auto* found = attributes.find(name);
+    if (found != nullptr && *found == content) continue;
+    const auto& copy = entity.find_attribute(name)->copy_of;
+    return no_such(model_, copy ? *copy->through->to : entity);
+  }
+  return {};
 }
 
 // A key with alternatives may need only some of the naming attributes.

@@ -14,6 +14,7 @@
 #include "stator/model/rows.h"
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/dynamo/write_plan.h"
+#include "stator/runtime/missing.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/rules/effects.h"
 #include "stator/runtime/rules/limits.h"
@@ -45,10 +46,13 @@ struct Draft {
   bool changed() const { return before != after; }
 };
 
-enum class Presence : std::uint8_t {
-  There,
-  Deleted,  // it is deleted softly, or one of its ancestors is
-  Gone,     // an ancestor has been removed, and it is going to be removed, too
+// Whether an entity can be seen.
+struct Presence {
+  // An ancestor has been removed, and the entity is going to be removed, too; or it or an ancestor is unfinished.
+  bool gone = false;
+  std::set<const Draft*> deleted;  // what hides it: the entity itself and its ancestors, those that are deleted softly
+
+  bool there() const { return !gone && deleted.empty(); }
 };
 
 // One user action: the entities that it reads and changes, and the writes that follow from the model's rules.
@@ -60,6 +64,11 @@ enum class Presence : std::uint8_t {
 class Transaction {
  public:
   explicit Transaction(Context& context, bool consistent = true);  // the context outlives the transaction
+
+  // Says by which names the request gives attributes.  Without it, these are the parameters of the entity's own path.
+  void name_by(Naming naming) { naming_ = std::move(naming); }
+  // That a parent of `child` is not there, in the words of the request.
+  Problem missing_parent(const model::Entity& child, const RelationRules& rules) const;
 
   // The entity that these attributes name; null when there is none, or its row is of another type.
   Result<Draft*, Problem> load(const model::Entity& entity, const value::Item& naming);
@@ -103,6 +112,9 @@ class Transaction {
   // Problems: Conflict `InUse`, when there are children that restrict it and were created before it.
   Result<void, Problem> check_unused(const Draft& draft);
 
+  // Problems: NotFound, when the path of a new entity says other things of it than follow from its parents.
+  Result<void, Problem> compare(const model::Entity& entity, const value::Item& compared,
+                                const value::Item& attributes) const;
   // Adds a problem for each attribute that has to name a new entity and is missing.
   void check_named(const model::Entity& entity, const value::Item& attributes,
                    std::vector<model::ValueProblem>& problems) const;
@@ -118,8 +130,22 @@ class Transaction {
   // Gives absent attributes with a `next` their numbers, where their order is known.  True when one of them names the
   // entity.  Problems: Conflict `Full`; Invalid, when a required one is still absent.
   Result<bool, Problem> fill_next(const model::Entity& entity, const std::optional<value::Item>& from, value::Item& to);
+  // The next number of an order; nullopt when the entity is in none.
+  Result<std::optional<value::Number>, Problem> number_in_order(const model::Entity& entity,
+                                                                const model::Attribute& attribute,
+                                                                const value::Item& attributes);
   Result<std::optional<value::Number>, Problem> last_number(const model::NextPlace& place,
                                                             const model::NextRange& range);
+  // The first number from `number` on that no other row of the order has reserved.  The commit requires that it stays
+  // so.
+  Result<value::Number, Problem> unreserved_number(const model::Entity& entity, const model::Attribute& attribute,
+                                                   value::Item attributes, value::Number number);
+  // The number that the parent gives, which it then has as its last one; nullopt when there is no parent.
+  Result<std::optional<value::Number>, Problem> number_of_parent(const model::Entity& entity,
+                                                                 const model::Attribute& attribute,
+                                                                 const value::Item& attributes);
+  // The greatest number that a child of the parent has: of a parent that was created before it gave numbers.
+  Result<std::optional<value::Number>, Problem> greatest_number(const Draft& parent, const model::Attribute& counter);
   // The commit requires that the parent's count of this order is unchanged: two requests cannot both take the same
   // number.
   Result<void, Problem> hold_count(const model::Entity& entity, const model::NextPlace& place,
@@ -135,7 +161,7 @@ class Transaction {
   Result<void, Problem> change_with_numbers(Draft& draft, value::Item to);
   // Gives the draft these attributes, and its parents what follows from that.  None: it is removed.
   Result<void, Problem> apply(Draft& draft, std::optional<value::Item> to, unsigned depth = 0);
-  Result<void, Problem> require_parent(const RelationRules& rules, const value::Item& key);
+  Result<void, Problem> require_parent(const model::Entity& child, const RelationRules& rules, const value::Item& key);
   Result<void, Problem> adjust_counters(const ParentEffect& effect, unsigned depth);
 
   // Problems: Invalid, when a check of the entity does not hold; Conflict `CheckFailed`, when children had part in
@@ -150,6 +176,7 @@ class Transaction {
   const model::Model& model_;
   const bool consistent_;
   WritePlan plan_;
+  Naming naming_;
   std::deque<Draft> drafts_;
   std::deque<Stored> stored_;
 };
@@ -173,7 +200,7 @@ auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Tr
 }
 
 // The problems of an entity whose key is taken, and of one that others need.
-Problem exists_already(const model::Entity& entity);
+Problem exists_already(const model::Model& model, const model::Entity& entity);
 Problem in_use(const model::Entity& entity, model::ValueProblem detail);
 
 // The version of an entity's attributes; 0 when it has none.

@@ -1,10 +1,11 @@
-// Numbers that go on from the last one in an order.
+// Numbers that go on from the last one: of an order, or of a parent that gives them.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "stator/expr/build.h"
 #include "stator/runtime/problem.h"
+#include "stator/runtime/rules/requirements.h"
 #include "stator/runtime/write/transaction.h"
 
 namespace stator::runtime {
@@ -52,22 +53,36 @@ bool counts(const RelationRules& rules, const NextPlace& place) {
   return has_count && (named_by_copy || named_by_key);
 }
 
-// The number after `last`.  Problems: Conflict, when there is none.
-Result<Number, Problem> number_after(const std::optional<Number>& last, const NextPlace& place,
-                                     const Attribute& attribute) {
+Problem no_room(const Attribute& attribute) {
+  return conflict(std::string(kFull), "there is no room behind the last one", {{attribute.name, "has no next value"}});
+}
+
+// The number after `last`, with at most `width` digits; 0: with any.  Problems: Conflict, when there is none.
+Result<Number, Problem> number_after(const std::optional<Number>& last, unsigned width, const Attribute& attribute) {
   const auto step = Number::from_int(attribute.next->step);
   auto next = last ? TRY(checked(last->add(step))) : step;
   const auto& type = attribute.type;
   if (type.min && next < *type.min) next = *type.min;
-  const bool too_wide = place.width != 0 && next.to_string().size() > place.width;
+  const bool too_wide = width != 0 && next.to_string().size() > width;
   if (!too_wide && (!type.max || next <= *type.max)) return next;
-  return conflict(std::string(kFull), "there is no room behind the last one", {{attribute.name, "has no next value"}});
+  return no_room(attribute);
+}
+
+const Number* number_at(const Item& attributes, const std::string& name) {
+  const auto* content = attributes.find(name);
+  return content == nullptr ? nullptr : content->as_number();
 }
 
 }  // namespace
 
 Result<void, Problem> Transaction::leave_orders(const Entity& entity, const Item& from, Item& to, const Item& given) {
   for (const auto& attribute : entity.attributes) {
+    if (attribute.is_numbered()) {
+      const auto& relation = *attribute.next->through;
+      const auto before = TRY(checked(model::parent_key(model_, entity, relation, from)));
+      if (before != TRY(checked(model::parent_key(model_, entity, relation, to)))) to.erase(attribute.name);
+      continue;
+    }
     const bool kept = attribute.next && given.find(attribute.name) == nullptr && to.find(attribute.name) != nullptr;
     if (!kept) continue;
     const auto place = TRY(checked(model::next_place(model_, entity, attribute)));
@@ -85,21 +100,92 @@ Result<bool, Problem> Transaction::fill_next(const Entity& entity, const std::op
   std::vector<model::ValueProblem> problems;
   for (const auto& attribute : entity.attributes) {
     if (!attribute.next || to.find(attribute.name) != nullptr) continue;
-    const auto place = TRY(checked(model::next_place(model_, entity, attribute)));
-    const auto range = TRY(checked(model::next_range(place, attribute, to)));
-    if (!range) {
+    const auto number = attribute.is_numbered() ? TRY(number_of_parent(entity, attribute, to))
+                                                : TRY(number_in_order(entity, attribute, to));
+    if (!number) {
       if (attribute.required) problems.push_back({attribute.name, "is required"});
       continue;
     }
-    TRY(hold_count(entity, place, to));  // before the query, so that nobody comes in between unnoticed
-    const auto last = TRY(last_number(place, *range));
-    to.set(attribute.name, AttributeValue(TRY(number_after(last, place, attribute))));
+    to.set(attribute.name, AttributeValue(*number));
     filled = true;
     names_it = names_it || context_.rules.of(entity).identity.contains(attribute.name);
   }
   if (!problems.empty()) return invalid(std::move(problems));
   if (filled) TRY(derive(entity, from, to));
   return names_it;
+}
+
+Result<std::optional<Number>, Problem> Transaction::number_in_order(const Entity& entity, const Attribute& attribute,
+                                                                    const Item& attributes) {
+  const auto place = TRY(checked(model::next_place(model_, entity, attribute)));
+  const auto range = TRY(checked(model::next_range(place, attribute, attributes)));
+  if (!range) return std::optional<Number>();
+  TRY(hold_count(entity, place, attributes));  // before the query, so that nobody comes in between unnoticed
+  auto number = TRY(number_after(TRY(last_number(place, *range)), place.width, attribute));
+  if (attribute.next->distinct) number = TRY(unreserved_number(entity, attribute, attributes, number));
+  return std::optional(number);
+}
+
+// A number can be taken without being in the order: an index lags behind, or its row is deleted softly.
+Result<Number, Problem> Transaction::unreserved_number(const Entity& entity, const Attribute& attribute,
+                                                       Item attributes, Number number) {
+  const auto width = TRY(checked(model::next_place(model_, entity, attribute))).width;
+  constexpr unsigned kMostTaken = 1000;
+  for (unsigned taken = 0; taken < kMostTaken; ++taken) {
+    attributes.set(attribute.name, AttributeValue(number));
+    const auto claims = TRY(checked(model::reservations_of(model_, entity, attributes, {})));
+    const auto claim = std::find_if(claims.begin(), claims.end(), [&](const model::Reservation& one) {
+      return one.rule->attributes == std::vector{attribute.name};
+    });
+    if (claim == claims.end()) return number;
+    if (!TRY(read(claim->key))->has_value()) {
+      plan_.require(claim->key, row_absent());
+      return number;
+    }
+    number = TRY(number_after(number, width, attribute));
+  }
+  return no_room(attribute);
+}
+
+Result<std::optional<Number>, Problem> Transaction::number_of_parent(const Entity& entity, const Attribute& attribute,
+                                                                     const Item& attributes) {
+  const auto& relations = context_.rules.of(entity).relations;
+  const auto rules = std::find_if(relations.begin(), relations.end(),
+                                  [&](const RelationRules& one) { return one.relation == attribute.next->through; });
+  const auto key = TRY(checked(model::parent_key(model_, entity, *rules->relation, attributes)));
+  if (!key) return std::optional<Number>();
+  auto* parent = TRY(load_key(*rules->parent, *key));
+  if (parent == nullptr) return missing_parent(entity, *rules);
+  const auto& counter = attribute.next->counter;
+  const auto* last = number_at(*parent->after, counter);
+  const auto before = last != nullptr ? std::optional(*last) : TRY(greatest_number(*parent, *attribute.next->last));
+  const auto number = TRY(number_after(before, 0, attribute));
+  if (parent->before) plan_.require(*key, attribute_is(counter, parent->before->find(counter)));
+  auto to = *parent->after;
+  to.set(counter, AttributeValue(number));
+  TRY(derive(*parent->entity, parent->after, to));
+  TRY(apply(*parent, std::move(to)));
+  return std::optional(number);
+}
+
+Result<std::optional<Number>, Problem> Transaction::greatest_number(const Draft& parent, const Attribute& counter) {
+  std::optional<Number> greatest;
+  for (const auto& child : model_.entities) {
+    for (const auto& rules : context_.rules.of(child).relations) {
+      for (const auto* attribute : rules.numbers) {
+        if (attribute->next->last != &counter) continue;
+        const auto plan = model::plan_children(model_, child, *rules.relation, *parent.after);
+        if (!plan) continue;  // the checker warns of it
+        const auto see = [&](const Item& found) {
+          const auto* number = number_at(found, attribute->name);
+          if (number != nullptr && (!greatest || *number > *greatest)) greatest = *number;
+          return false;
+        };
+        TRY(has_child(child, *rules.relation, *plan, parent.key, see));
+      }
+    }
+  }
+  return greatest;
 }
 
 Result<std::optional<Number>, Problem> Transaction::last_number(const NextPlace& place, const NextRange& range) {

@@ -20,21 +20,21 @@ constexpr unsigned kOrphansPage = 25;  // rows that are read at once
 
 // Looks at one generation after another, and at each ancestor once: there may be several ways to it, and cycles.
 Result<Presence, Problem> Transaction::presence(const Draft& draft) {
-  auto presence = Presence::There;
+  Presence presence;
   std::vector<const Draft*> generation = {&draft};
   std::set<const Draft*> seen = {&draft};
   for (unsigned depth = 0; !generation.empty(); ++depth) {
     std::vector<const Draft*> parents;
     for (const auto* one : generation) {
       const auto& entity = *one->entity;
-      if (!one->after) return Presence::Gone;
-      if (!is_live(entity, *one->after)) presence = Presence::Deleted;
+      if (!one->after || !is_finished(entity, *one->after)) return Presence{.gone = true, .deleted = {}};
+      if (!is_live(entity, *one->after)) presence.deleted.insert(one);
       for (const auto& rules : context_.rules.of(entity).relations) {
         if (!rules.vanishes() || depth > kMaxAncestors) continue;
         const auto key = TRY(checked(model::parent_key(model_, entity, *rules.relation, *one->after)));
         if (!key) continue;
         const auto* parent = TRY(load_key(*rules.parent, *key));
-        if (parent == nullptr && rules.cascades) return Presence::Gone;
+        if (parent == nullptr && rules.cascades) return Presence{.gone = true, .deleted = {}};
         if (parent == nullptr) continue;
         // A deletion of the parent at the same moment makes this transaction start again.
         if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
@@ -46,7 +46,7 @@ Result<Presence, Problem> Transaction::presence(const Draft& draft) {
   return presence;
 }
 
-Result<bool, Problem> Transaction::is_present(const Draft& draft) { return TRY(presence(draft)) == Presence::There; }
+Result<bool, Problem> Transaction::is_present(const Draft& draft) { return TRY(presence(draft)).there(); }
 
 // Children that need their parent cannot be created while it is missing, and other children have no copies of it.  So
 // no orphan is added after this look.
@@ -127,7 +127,7 @@ Result<void, Problem> Transaction::copy(const Entity& entity, const RelationRule
   if (from && key == TRY(checked(model::parent_key(model_, entity, *rules.relation, *from)))) return {};
   const Draft* source = key ? TRY(load_key(*rules.parent, *key)) : nullptr;
   if (key && source == nullptr) {
-    if (rules.relation->must_exist) return missing_parent(rules);
+    if (rules.relation->must_exist) return missing_parent(entity, rules);
     plan_.require(*key, row_absent());
   }
   copy_attributes(rules, source == nullptr ? nullptr : &*source->after, to);
@@ -146,14 +146,14 @@ Result<void, Problem> Transaction::apply(Draft& draft, std::optional<Item> to, u
   const auto effects = TRY(checked(
       effects_on_parents(context_.rules, entity, from ? &*from : nullptr, draft.after ? &*draft.after : nullptr)));
   for (const auto& effect : effects) {
-    if (effect.required) TRY(require_parent(*effect.rules, effect.key));
+    if (effect.required) TRY(require_parent(entity, *effect.rules, effect.key));
     if (!effect.counters.empty()) TRY(adjust_counters(effect, depth));
   }
   return {};
 }
 
-Result<void, Problem> Transaction::require_parent(const RelationRules& rules, const Item& key) {
-  const auto problem = missing_parent(rules);
+Result<void, Problem> Transaction::require_parent(const Entity& child, const RelationRules& rules, const Item& key) {
+  const auto problem = missing_parent(child, rules);
   const auto& further = context_.rules.of(*rules.parent).relations;
   if (std::any_of(further.begin(), further.end(), [](const RelationRules& one) { return one.vanishes(); })) {
     const auto* parent = TRY(load_key(*rules.parent, key));
@@ -165,10 +165,14 @@ Result<void, Problem> Transaction::require_parent(const RelationRules& rules, co
     if (!there) return problem;
     if (!known->before) return {};  // this transaction creates it
   }
-  const auto type = AttributeValue::string(rules.parent->main().type);
-  plan_.require(key, otherwise(attribute_is(model_.table.type_attribute, type), problem));
+  // If this transaction has read the parent, a deletion since then makes it start again.  So the caller gets the answer
+  // of the step that reads the parent, the same as a moment later.
+  const auto require = [&](Requirement requirement) {
+    plan_.require(key, known != nullptr ? std::move(requirement) : otherwise(std::move(requirement), problem));
+  };
+  require(attribute_is(model_.table.type_attribute, AttributeValue::string(rules.parent->main().type)));
   if (const auto& soft = rules.parent->soft_delete) {
-    plan_.require(key, otherwise(attribute_is_not(soft->attribute, AttributeValue::boolean(true)), problem));
+    require(attribute_is_not(soft->attribute, AttributeValue::boolean(true)));
   }
   return {};
 }

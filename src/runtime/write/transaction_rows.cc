@@ -57,7 +57,7 @@ void Transaction::plan_row(const Draft& draft, RowEffect& row) {
           }
         }
       }
-      plan_.require(row.key, otherwise(row_absent(), row.record != nullptr ? exists_already(entity)
+      plan_.require(row.key, otherwise(row_absent(), row.record != nullptr ? exists_already(model_, entity)
                                                                            : duplicate(entity, *row.unique)));
       plan_.put(row.key, std::move(*row.to));
   }

@@ -162,7 +162,7 @@ entities:
   const auto side = value::AttributeValue(*value::Number::parse("1.2345678901234567890123456789"));
   EXPECT_EQ(
       told(world.create("TILE", {{"tile", text("t")}, {"side", side}}, nobody())),
-      "400 Invalid; side leads to a area that cannot be computed: Attempting to store more than 38 significant digits "
+      "400 Invalid; side leads to an area that cannot be computed: Attempting to store more than 38 significant digits "
       "in a Number in the expression: side * side");
 }
 

@@ -71,6 +71,13 @@ class Limits(Shelf):
         answer = self.expect(self.ann("POST", "/books", wrong), 400, "Invalid")
         self.assertEqual(set(answer.problems()), set(wrong) - {"currency"}, "all that is wrong is told at once")
 
+    def test_names_can_be_seen(self):
+        self.expect_visible(lambda body: self.ann("POST", "/books", body), {"title": "x"}, ("title", "author", "store", "boughtAt"), ("description",))
+        path = f"/books/{self.ann.book()['id']}"
+        self.expect_visible(lambda body: self.ann("PATCH", path, body), {}, ("title",))
+        self.expect_visible(lambda body: self.ann("POST", f"{path}/notes", body), {}, (), ("content",))
+        self.expect_visible(lambda body: self.ann("PUT", "/profile", body), {}, ("displayName",))
+
     def test_ratings_go_in_half_steps(self):
         for rating, status in ((1, 201), (1.5, 201), (4.5, 201), (5, 201), (0.5, 400), (4.25, 400), (5.5, 400), ("5", 400)):
             with self.subTest(rating=rating):

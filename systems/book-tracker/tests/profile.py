@@ -75,6 +75,35 @@ class Statistics(ShelfAndTable):
         self.assertEqual((statistics["currentStreak"], statistics["longestStreak"]), (8, 11))
         self.assertEqual(self.statistics(f"?from={self.day(2)}")["currentStreak"], 8)
 
+    def test_a_streak_has_the_same_length_in_every_range_that_it_reaches_into(self):
+        book = self.ann.book()
+        for ago in (*range(1, 9), *range(20, 31)):
+            self.read_ago(book, ago, 0, 5)
+        streaks = lambda first, last=0: tuple(self.statistics(f"?from={self.day(first)}&to={self.day(last)}")[name] for name in ("currentStreak", "longestStreak"))
+        self.assertEqual(streaks(2), (8, 8), "it began before the range")
+        self.assertEqual(streaks(0), (8, 8), "today is not over")
+        self.assertEqual(streaks(20), (8, 11))
+        self.assertEqual(streaks(19), (8, 8))
+        self.assertEqual(streaks(22, 21), (10, 10), "as it was on the last day of the range")
+        self.assertEqual(streaks(40, 15), (0, 11))
+        self.assertEqual(streaks(1, -3), (8, 8))
+        self.assertEqual(streaks(-1, -3), (8, 8))
+
+    def test_a_correction_counts_on_the_day_of_its_event(self):
+        book = self.ann.book()
+        for ago, from_page, page in ((5, 0, 10), (4, 10, 500), (3, 500, 520), (2, 520, 530)):
+            self.read_ago(book, ago, from_page, page)
+        typo = next(event for event in self.ann.items(f"/books/{book['id']}/events") if event["page"] == 500)
+        correct = lambda page: self.expect(self.ann("POST", f"/books/{book['id']}/corrections",
+                                                    {"corrects": typo["id"], "occurredAt": typo["occurredAt"], "page": page}), 201)  # fmt: skip
+        correct(510)
+        per_day = lambda query="": [(entry["day"], entry["pages"]) for entry in self.statistics(query)["pagesPerDay"]]
+        self.assertEqual(per_day(), [(self.day(5), 10), (self.day(4), 500), (self.day(3), 10), (self.day(2), 10)])
+        correct(10)
+        self.assertEqual(per_day(), [(self.day(5), 10), (self.day(3), 510), (self.day(2), 10)])
+        self.assertEqual(per_day(f"?from={self.day(4)}&to={self.day(4)}"), [])
+        self.assertEqual(self.statistics()["longestStreak"], 2)
+
     def test_more_events_than_a_page_of_the_store_are_all_counted(self):
         book = self.ann.book()
         for page in range(1, 1203):

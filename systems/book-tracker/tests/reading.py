@@ -23,7 +23,24 @@ class Pages(Shelf):
         self.expect(self.ann("PATCH", path, {"currentPage": None}), 200)
         self.expect(self.ann("PATCH", path, {"currentPage": 3}), 200)
         pages = [(event["fromPage"], event["page"]) for event in self.ann.items(f"{path}/events")]
-        self.assertEqual(pages, [(10, 25), (0, 3)], "only what changes it to a page")
+        self.assertEqual(pages, [(10, 25), (25, 3)], "only what changes it to a page")
+
+    def test_clearing_the_current_page_does_not_count_pages_again(self):
+        book = self.ann.book(currentPage=10)
+        path = f"/books/{book['id']}"
+        clear = lambda: self.assertNotIn("currentPage", self.expect(self.ann("PATCH", path, {"currentPage": None}), 200).json)
+        self.ann.read(book, 40)
+        clear()
+        self.ann.read(book, 45)
+        clear()
+        self.expect(self.ann("PATCH", path, {"currentPage": 50}), 200)
+        clear()
+        self.expect(self.ann("PATCH", path, {"rating": 4}), 200)
+        self.ann.read(book, 0)
+        self.ann.read(book, 5)
+        pages = [(event["fromPage"], event["page"]) for event in self.ann.items(f"{path}/events")]
+        self.assertEqual(pages, [(10, 40), (40, 45), (45, 50), (50, 0), (0, 5)])
+        self.assertEqual(self.ann("GET", "/statistics").json["pages"], 45)
 
     def test_bad_pages_write_nothing(self):
         book = self.ann.book(totalPages=100)
@@ -82,6 +99,91 @@ class Pages(Shelf):
         while page in chain:
             page, steps = chain[page], steps + 1
         self.assertEqual((steps, page), (len(events), self.ann("GET", f"/books/{book['id']}").json["currentPage"]))
+
+
+class Corrections(Shelf):
+    def correct(self, event, page, **more):
+        body = {"corrects": event["id"], "occurredAt": event["occurredAt"], "page": page} | more
+        return self.ann("POST", f"/books/{event['bookId']}/corrections", body)
+
+    def pages(self):
+        return self.ann("GET", "/statistics").json["pages"]
+
+    def timeline(self, book, query=""):
+        return [(row["entityType"], row["fromPage"], row["page"]) for row in self.ann.items(f"/books/{book['id']}/events{query}")]
+
+    def test_a_correction_is_a_new_row_that_statistics_count_instead_of_the_event(self):
+        book = self.ann.book(totalPages=600)
+        event = self.ann.read(book, 500)
+        self.assertEqual(self.pages(), 500)
+        correction = self.expect(self.correct(event, 50), 201).json
+        self.assertEqual((correction["corrects"], correction["occurredAt"], correction["number"]), (event["id"], event["occurredAt"], 1))
+        self.assertEqual(self.pages(), 50)
+        self.assertEqual(self.ann("GET", f"/books/{book['id']}").json["currentPage"], 50)
+        self.assertEqual(self.timeline(book), [("EVENT", 0, 500), ("CORRECTION", 0, 50)])
+        self.assertEqual(self.ann.items("/activity"), [correction, event])
+        self.assertEqual(self.ann.read(book, 60)["fromPage"], 50)
+
+    def test_the_next_event_begins_where_the_corrected_one_ends(self):
+        book = self.ann.book()
+        typo, back, last = (self.ann.read(book, page) for page in (500, 60, 70))
+        self.assertEqual(self.pages(), 510)
+        self.expect(self.correct(typo, 50), 201)
+        self.assertEqual(self.timeline(book), [("EVENT", 0, 500), ("CORRECTION", 0, 50), ("EVENT", 500, 60), ("CORRECTION", 50, 60), ("EVENT", 60, 70)])
+        self.assertEqual(self.pages(), 70)
+        self.expect(self.correct(back, 65), 201)
+        self.expect(self.correct(last, 80), 201)
+        self.assertEqual(self.pages(), 80)
+        self.assertEqual(self.ann("GET", f"/books/{book['id']}").json["currentPage"], 80)
+
+    def test_the_last_correction_of_an_event_counts(self):
+        book = self.ann.book()
+        event = self.ann.read(book, 500)
+        for page in range(1, 13):
+            self.assertEqual(self.expect(self.correct(event, page), 201).json["number"], page)
+        self.assertEqual(self.pages(), 12)
+        self.expect(self.correct(event, 0), 201)
+        self.assertEqual((self.pages(), self.ann("GET", "/statistics").json["currentStreak"]), (0, 0), "nothing was read")
+        self.assertEqual(len(self.timeline(book, "?limit=5")), 14)
+
+    def test_a_correction_while_the_page_is_cleared_is_where_the_next_event_begins(self):
+        book = self.ann.book()
+        event = self.ann.read(book, 500)
+        self.expect(self.ann("PATCH", f"/books/{book['id']}", {"currentPage": None}), 200)
+        self.expect(self.correct(event, 50), 201)
+        self.assertNotIn("currentPage", self.ann("GET", f"/books/{book['id']}").json)
+        self.assertEqual(self.ann.read(book, 60)["fromPage"], 50)
+        self.assertEqual(self.pages(), 60)
+
+    def test_bad_corrections_are_refused(self):
+        book, other = self.ann.book(totalPages=100), self.ann.book("Other")
+        event = self.ann.read(book, 10)
+        correction = self.expect(self.correct(event, 11), 201).json
+        for page in (101, -1, 1.5, None):
+            self.assertEqual(set(self.expect(self.correct(event, page), 400).problems()), {"page"})
+        for wrong, name in (({"corrects": "x"}, "corrects"), ({"fromPage": 1}, "fromPage"), ({"occurredAt": "2026-01-01T00:00:00Z"}, "corrects")):
+            self.assertEqual(set(self.expect(self.correct(event, 20, **wrong), 400).problems()), {name})
+        self.expect(self.correct({**event, "bookId": other["id"]}, 20), 400, "Invalid")
+        self.expect(self.correct({**event, "bookId": NOWHERE}, 20), 404, "NotFound")
+        self.expect(self.bob("POST", f"/books/{book['id']}/corrections", {"corrects": event["id"], "occurredAt": event["occurredAt"], "page": 1}), 404)
+        for method in ("GET", "PUT", "PATCH", "DELETE"):
+            self.expect(self.ann(method, f"/books/{book['id']}/corrections", {} if method in ("PUT", "PATCH") else None), 405)
+        self.assertEqual(self.ann.items(f"/books/{book['id']}/events"), [event, correction])
+
+    def test_readers_and_correctors_at_the_same_time_leave_one_chain(self):
+        book = self.ann.book()
+        event = self.ann.read(book, 500)
+        work = lambda i: self.correct(event, i) if i % 2 else self.ann("POST", f"/books/{book['id']}/page", {"page": 100 + i})
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            self.assertLessEqual({answer.status for answer in pool.map(work, range(24))}, {201, 409})
+        rows, valid = self.ann.items(f"/books/{book['id']}/events?limit=100"), {}
+        for row in rows:
+            valid[row.get("corrects") or row["id"]] = (row["fromPage"], row["page"])
+        # Each event starts where the one before ended, as their last corrections say it.
+        chain, page, steps = dict(valid.values()), 0, 0
+        while page in chain and steps < len(valid):
+            page, steps = chain[page], steps + 1
+        self.assertEqual((steps, page), (len(valid), self.ann("GET", f"/books/{book['id']}").json["currentPage"]))
 
 
 class Finishing(Shelf):

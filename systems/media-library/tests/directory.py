@@ -69,6 +69,26 @@ class Directory(Rest):
         self.settle(lambda: ann("GET", book).status == 404 and ann.items("/items") == [])
         self.settle(lambda: bob.items("/libraries") == [])
 
+    def test_who_comes_back_is_refused_until_the_last_row_is_gone_and_begins_empty(self):
+        ann = self.joined("ann")
+        library, other = ann.library("Large"), ann.library("Gone")
+        for path in (library, other):
+            lines = "".join(f"title {n},Collection {n % 3}\n" for n in range(50))
+            self.expect(ann("POST", f"{path}/import", f"Title,Collection\n{lines}", Content_Type="text/csv"), 200)
+        ann.done("DELETE", other)  # what is in it goes a moment later, too
+        ann.done("DELETE", "/me")
+        body = {"Name": "Ann", "Email": self.address("ann")}
+
+        def is_back():
+            answer = ann("PUT", "/me", body)
+            if answer.status != 201:
+                self.assertEqual(self.expect(answer, 409, "StillGoing").headers["Retry-After"], "1")
+            return answer.status == 201
+
+        self.settle(is_back)
+        for path in ("/items", "/libraries", "/search?q=title"):
+            self.assertEqual(ann.items(path), [], path)
+
     def test_who_leaves_and_comes_back_is_not_shared_with_any_more(self):
         ann, bob = self.joined("ann"), self.joined("bob")
         ann.done("POST", f"{ann.library()}/share", {"email": self.address("bob")})

@@ -73,8 +73,21 @@ class Items(Rest):
         library, other = self.ann.library(), self.ann.library("Other")
         self.expect(self.ann("POST", f"/libraries/{unknown()}/books", {"Title": "x"}), 404)
         for collection in (unknown(), self.ann.collection(other), self.bob.collection(self.bob.library())):
-            self.assertIn(self.ann("POST", f"{library}/books", {"Title": "x", "CollectionId": collection}).status, (400, 404, 409))
+            answer = self.expect(self.ann("POST", f"{library}/books", {"Title": "x", "CollectionId": collection}), 400)
+            self.assertEqual(answer.problems(), {"CollectionId": "names no COLLECTION"})
+        book = self.ann.book(library)
+        self.expect(self.ann("PATCH", book, {"CollectionId": unknown()}), 400)
+        self.ann.done("DELETE", book)
         self.assertEqual(self.ann("GET", library).json["TotalItems"], 0)
+
+    def test_letters_of_their_own_are_listed_where_people_look_for_them(self):
+        library = self.ann.library()
+        titles = ["Adam", "Æsop", "Afrika", "Łódź", "Lyon", "Œuvre", "Straße", "Strasse 2", "Zèbre"]
+        for title in reversed(titles):
+            self.ann.book(library, title)
+        self.assertEqual([one["Title"] for one in self.ann.items(f"{library}/items")], titles)
+        self.ann.collection(library, "Œdipe")
+        self.expect(self.ann("POST", f"{library}/collections", {"Name": "OEDIPE"}), 409, "Duplicate")
 
     def test_are_listed_by_title_across_libraries(self):
         home, office = self.ann.library(), self.ann.library("Office")
@@ -129,7 +142,7 @@ class Contents(Rest):
     def test_no_title_comes_between_a_collection_and_its_items(self):
         library = self.ann.library()
         foo = self.ann.collection(library, "Foo")
-        for title in ("Foo Bar", "Foo!", "Foo#00001#X", "Foo\tBar", "Fo"):
+        for title in ("Foo Bar", "Foo!", "Foo#00001#X", 'Foo"Bar', "Fo"):
             self.ann.book(library, title)
         for order, title in ((1, "zz"), (2, "aa")):
             self.ann.book(library, title, CollectionId=foo, Order=order)

@@ -40,6 +40,19 @@ class Libraries(Rest):
         self.assertIn("LibraryName", self.expect(self.ann("POST", "/libraries", {"LibraryName": ""}), 400).problems())
         self.assertIn("LibraryName", self.expect(self.ann("POST", "/libraries", {}), 400).problems())
 
+    def test_names_can_be_seen(self):
+        self.expect_visible(lambda body: self.ann("POST", "/libraries", body), {"LibraryName": "x"}, ("LibraryName",), ("Description",))
+        library = self.ann.library()
+        self.expect_visible(lambda body: self.ann("PATCH", library, body), {}, ("LibraryName",))
+        names = iter(range(1000))
+        self.expect_visible(lambda body: self.ann("POST", f"{library}/collections", {"Name": f"n{next(names)}", **body}), {}, ("Name",), ("Description",))
+        for kind in ("books", "videos"):
+            self.expect_visible(lambda body: self.ann("POST", f"{library}/{kind}", body), {"Title": "x"}, ("Title",), ("Summary",))
+        self.assertEqual(set(self.expect(self.ann("POST", f"{library}/books", {"Title": "x", "Authors": ["x", " ", "a\0"]}), 400).problems()), {"Authors[1]", "Authors[2]"})
+        item = self.ann.book(library).replace("/books/", "/items/")
+        self.expect_visible(lambda body: self.ann("POST", f"{item}/lend", body), {"borrower": "Eve"}, ("borrower",))
+        self.expect_visible(lambda body: self.ann("PUT", "/me", body), {"Name": "Ann", "Email": self.address("ann")}, ("Name",))
+
     def test_no_body_sets_what_the_service_keeps(self):
         kept = {"LibraryId": unknown(), "TotalItems": 7, "SharedTo": ["x@example.org"], "SharedToIds": ["x"], "OwnerName": "x",
                 "PK": "x", "GSI1SK": "x", "Version": 7, "UpdatedAt": "2026-01-01T00:00:00Z", "EntityType": "USER"}  # fmt: skip

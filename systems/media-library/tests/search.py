@@ -86,6 +86,17 @@ class Search(Rest):
         self.eventually(["Война и мир"], "войма")
         self.assertEqual(self.find("воцма"), [])
 
+    def test_words_are_found_however_they_are_joined_and_numbers_only_as_they_are(self):
+        library = self.ann.library("Films")
+        for title, people in (("Pulp Fiction", ["Quentin Tarantino"]), ("Catch-22", ["Mike Nichols"]), ("1984", ["Michael Radford"]), ("The Matrix", []),
+                              ("千と千尋の神隠し", ["宮崎駿"])):  # fmt: skip
+            self.ann.video(library, title, Directors=people)
+        self.ann.book(library, "The Casual Vacancy", Authors=["J. K. Rowling"])
+        self.eventually(["Pulp Fiction"], "pulpfiction")
+        for text, title in (("catch22", "Catch-22"), ("jk rowling", "The Casual Vacancy"), ("神隠し", "千と千尋の神隠し"), ("teh matrix", "The Matrix")):
+            self.assertEqual(self.find(text), [title], text)
+        self.assertEqual(self.find("1948"), [])
+
     def test_shared_libraries_are_searched_as_long_as_they_are_shared(self):
         bob = self.joined("bob")
         self.ann.book(self.ann.library("Secret"), "Dragons of my own")

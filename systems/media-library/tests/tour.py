@@ -55,6 +55,8 @@ class Tour(Rest):
         self.assertIn("Dune Messiah", answer("messiah"))
         self.assertIn("Forbidden", answer("# 403"))
         self.assertIn("BOOK,Dune Messiah", answer("/export"))
-        report = answer("/import")
+        self.assertIn("Dragons d'un crépuscule d'automne", answer("dautomne"))
+        report = answer("/imports/$job")
+        self.assertEqual(said[next(line for line in lines if line.startswith("import  "))], report)
         for part in ('"created":1', '"line":2', '"line":4'):
             self.assertIn(part, report)

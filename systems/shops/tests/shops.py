@@ -24,15 +24,36 @@ class Shops(shops_rest.ShopsRest):
         self.expect(self.bot("GET", "/shops/XN--MBEL-5QA.example.de"), 200)
 
     def test_what_is_no_domain_is_refused(self):
-        for domain in ("a_b.example.com", "-a.com", "a..b", "x" * 64 + ".com"):
+        for domain in ("a$b.example.com", "-a.com", "a..b", "x" * 64 + ".com"):
             self.expect(self.bot("PUT", f"/shops/{domain}", {"shop_country": "US"}), 400)
             self.expect(self.bot("GET", f"/shops/{domain}"), 404)
+
+    def test_names_with_an_underscore_are_hosts_too(self):
+        self.assertEqual(self.shop(domain=f"My_Shop.{self.domain}")["domain"], f"my_shop.{self.domain}")
+        report = self.upsert("/a", f"https://img_1.my_shop.{self.domain}/b", domain=f"my_shop.{self.domain}")
+        self.assertEqual(report["counts"]["created"], 2)
+
+    def test_a_public_suffix_is_nobodys_shop(self):
+        for suffix in ("com", "www.co.uk", "github.io", "localhost", "%E5%85%AC%E5%8F%B8.cn"):
+            refused = self.expect(self.bot("PUT", f"/shops/{suffix}", {"shop_country": "US"}), 400, "Invalid")
+            self.assertRegex(refused.problems()["domain"], "^must be a name below .*, which is a public suffix$")
+            self.expect(self.bot("GET", f"/shops/{suffix}"), 404)
+        self.shop(domain="shop.github.io")
+        self.shop(domain="shop.co.uk")
 
     def test_bad_values_are_told_all_at_once(self):
         answer = self.bot("PUT", f"/shops/{self.domain}", {"shop_country": "UK", "crawl_interval_hours": 0, "url_count": 5, "colour": "red"})
         self.assertEqual(set(self.expect(answer, 400, "Invalid").problems()), {"shop_country", "crawl_interval_hours", "url_count", "colour"})
         self.assertEqual(set(self.expect(self.bot("PUT", f"/shops/{self.domain}", {}), 400).problems()), {"shop_country"})
         self.expect(self.bot("PUT", f"/shops/{self.domain}", {"shop_country": "US", "crawl_lease": "mine"}), 400)
+
+    def test_names_can_be_seen(self):
+        answer = self.bot("PUT", f"/shops/{self.domain}", {"shop_country": "US", "standards_used": ["json-ld", "\u3000", "a\0b", "a\nb"]})
+        self.assertEqual(set(self.expect(answer, 400, "Invalid").problems()), {"standards_used[1]", "standards_used[2]", "standards_used[3]"})
+        self.shop()
+        report = self.upsert("/a", {"url": "/b", "type": " "}, {"url": "/c", "hash": "a\0b"}, {"url": "/d", "standards_used": ["\x7f"]})
+        self.assertEqual(report["counts"], {"created": 1, "changed": 0, "unchanged": 0, "refused": 3})
+        self.expect_visible(lambda body: self.bot("PUT", f"/shops/{self.domain}/url/hash", body), {"url": f"https://{self.domain}/a", "hash": "1"}, ("hash",))
 
     def test_versions_guard_changes(self):
         self.shop()
@@ -76,6 +97,7 @@ class Shops(shops_rest.ShopsRest):
             answer = self.bot("PUT", f"/shops/{self.domain}", {"shop_country": "DE"})
             if answer.status != 201:
                 refused.append(self.expect(answer, 409, "StillGoing"))
+                self.assertEqual(answer.headers["Retry-After"], "1")
             return answer.status == 201
 
         self.settle(is_back)

@@ -54,6 +54,7 @@ class Urls(shops_rest.ShopsRest):
         reasons = [refused["problem"] for refused in report["refused"]]
         self.assertIn(f"elsewhere.org is not a host of {self.domain}", reasons)
         self.assertIn("is_product is not known here", reasons)
+        self.assertEqual([refused["index"] for refused in report["refused"]], [1, 2, 3, 4, 5])
 
     def test_bodies_that_are_no_batch_are_refused(self):
         for body in ("", "[]", "{}", '{"urls": 7}', '{"urls": [], "x": 1}', '{"urls": ['):
@@ -66,6 +67,25 @@ class Urls(shops_rest.ShopsRest):
         found = self.expect(self.url(path), 200).json
         self.assertEqual((len(found["url"]), len(found["url_hash"])), (5000 + len(f"https://{self.domain}/"), 64))
         self.assertEqual(self.upsert("/" + "x" * 9000)["counts"]["refused"], 1)
+
+    def test_the_longest_url_is_read_and_deleted_by_a_body(self):
+        start = f"https://{self.domain}/"
+        longest = start + "%C3%A9" * ((8000 - len(start)) // 6)
+        self.assertEqual(self.upsert(longest)["counts"]["created"], 1)
+        self.expect(self.url(longest), 414)
+        ask = lambda caller, action, url=longest: caller("POST", f"/shops/{self.domain}/url/{action}", {"url": url})
+        found = self.expect(ask(self.ann, "lookup"), 200)
+        self.assertEqual((found.json["url"], found.headers["ETag"]), (longest, '"1"'))
+        self.expect(ask(self.ann, "delete"), 403)
+        self.expect(ask(self.bot, "delete"), 204)
+        for action in ("lookup", "delete"):
+            self.expect(ask(self.bot, action), 404)
+            self.expect(ask(self.bot, action, "https://elsewhere.org/"), 400, "Invalid")
+        self.assertEqual(self.count(), 0)
+
+    def test_a_url_that_its_one_spelling_makes_too_long_is_refused(self):
+        refused = self.upsert("/" + "é" * 3000)["refused"]
+        self.assertEqual([one["problem"] for one in refused], ["the URL is longer than 8000 characters"])
 
     def test_a_large_batch_is_taken_in_pieces(self):
         paths = [f"/p/{i}" for i in range(1234)]

@@ -137,7 +137,12 @@ class WorkQueue(shops_rest.ShopsRest):
     def test_bad_claims_are_refused(self):
         for query in ("op=paint&country=DE", "op=crawl", "country=DE", "op=crawl&country=de", "op=crawl&country=DE&seconds=0", "op=crawl&country=DE&x=1"):
             self.expect(self.bot("POST", f"/claim?{query}"), 400)
-        self.assertEqual(set(self.expect(self.bot("POST", "/claim?op=crawl&country=XX"), 400, "Invalid").problems()), {"country"})
+
+    def test_an_unknown_country_is_told_as_the_lists_tell_it(self):
+        for country in ("XX", "de", "DEU"):
+            refused = self.expect(self.bot("POST", f"/claim?op=crawl&country={country}"), 400, "Invalid")
+            self.assertRegex(refused.json["message"], "^country must be one of AD, AE, ")
+            self.assertEqual(refused.json, self.bot("GET", f"/due?op=crawl&country={country}").json)
 
     def test_what_leads_to_an_impossible_time_is_named(self):
         self.add("a")

@@ -71,7 +71,7 @@ class Nodes(Desk):
         self.assertEqual(self.ann("GET", f"{self.path}/nodes/{a['id']}").json["responses"][1]["targetNodeId"], target["id"])
         check = self.ann("GET", f"{self.path}/check").json
         self.assertTrue(check["missingStart"])
-        self.assertIn({"nodeId": a["id"], "response": 1, "targetNodeId": target["id"]}, check["brokenLinks"])
+        self.assertIn({"nodeId": a["id"], "nodeLabel": "a", "response": 1, "targetNodeId": target["id"]}, check["brokenLinks"])
 
     def test_links_are_cleared_on_request(self):
         target = self.ann.node(self.story, label="hall")
@@ -174,8 +174,9 @@ class Check(Desk):
     def test_a_sound_story_is_sound(self):
         story, ids = self.ann.imported(300)
         check = self.expect(self.ann("GET", f"/stories/{story['id']}/check"), 200).json
-        self.assertEqual(check, {"sound": True, "missingStart": False, "brokenLinks": [], "unreachable": [], "deadEnds": [ids[-1]],
-                                 "counts": {"nodes": 300, "brokenLinks": 0, "unreachable": 0, "deadEnds": 1}})  # fmt: skip
+        self.assertEqual(check, {"sound": True, "missingStart": False, "brokenLinks": [], "unreachable": [], "unsetVariables": [],
+                                 "deadEnds": [{"nodeId": ids[-1], "nodeLabel": "n299"}],
+                                 "counts": {"nodes": 300, "brokenLinks": 0, "unreachable": 0, "deadEnds": 1, "unsetVariables": 0}})  # fmt: skip
 
     def test_what_a_reader_would_stumble_over_is_listed(self):
         story = self.ann.story()
@@ -186,5 +187,42 @@ class Check(Desk):
         self.assertTrue(self.ann("GET", f"{path}/check").json["missingStart"])
         self.expect(self.ann("PATCH", path, {"startNodeId": start["id"]}), 200)
         check = self.expect(self.ann("GET", f"{path}/check"), 200).json
-        self.assertEqual((check["sound"], check["missingStart"], check["unreachable"], check["deadEnds"]), (False, False, [alone["id"]], [end["id"]]))
-        self.assertEqual(check["brokenLinks"], [{"nodeId": start["id"], "response": 1, "targetNodeId": NOWHERE}, {"nodeId": start["id"], "response": 2}])
+        self.assertEqual((check["sound"], check["missingStart"]), (False, False))
+        self.assertEqual((check["unreachable"], check["deadEnds"]), ([{"nodeId": alone["id"], "nodeLabel": "alone"}], [{"nodeId": end["id"], "nodeLabel": "end"}]))
+        self.assertEqual(check["brokenLinks"], [{"nodeId": start["id"], "nodeLabel": "start", "response": 1, "targetNodeId": NOWHERE},
+                                                {"nodeId": start["id"], "nodeLabel": "start", "response": 2}])  # fmt: skip
+
+    def test_variables_that_are_read_and_never_set_are_found_where_they_are_read(self):
+        story = self.ann.story("T", variables={"lamp": True})
+        node = self.ann.node(story, label="mine", responses=[{"set": {"coins": "=coins + 5", "key": True}}, {"condition": "key = true AND lamp = true AND luck > 3"}])
+        check = self.expect(self.ann("GET", f"/stories/{story['id']}/check"), 200).json
+        self.assertEqual(check["unsetVariables"], [{"nodeId": node["id"], "nodeLabel": "mine", "response": 0, "variable": "coins", "where": "set.coins"},
+                                                   {"nodeId": node["id"], "nodeLabel": "mine", "response": 1, "variable": "luck", "where": "condition"}])  # fmt: skip
+        self.assertEqual(check["counts"]["unsetVariables"], 2)
+        self.expect(self.ann("PATCH", f"/stories/{story['id']}", {"variables": {"lamp": True, "coins": 0, "luck": 1}}), 200)
+        self.assertEqual(self.ann("GET", f"/stories/{story['id']}/check").json["unsetVariables"], [])
+
+    def test_a_check_comes_page_by_page(self):
+        nodes = [{"id": f"00000000-0000-4000-8000-{i:012}", "label": f"n{i}", "responses": [{}, {"condition": "luck > 3"}]} for i in range(400)]
+        story = self.expect(self.ann("POST", "/stories/import", {"title": "Broken", "nodes": nodes[::-1]}), 201).json
+        path, found, token, pages = f"/stories/{story['id']}/check", {}, "", 0
+        while True:
+            answer = self.expect(self.ann("GET", f"{path}?limit=300{token}"), 200).json
+            self.assertEqual(answer["counts"], {"nodes": 400, "brokenLinks": 800, "unreachable": 400, "deadEnds": 400, "unsetVariables": 400})
+            lists = {name: answer[name] for name in ("brokenLinks", "unreachable", "deadEnds", "unsetVariables")}
+            self.assertLessEqual(sum(map(len, lists.values())), 300)
+            for name, some in lists.items():
+                found[name] = found.get(name, []) + [(one["nodeLabel"], one.get("response", 0)) for one in some]
+            pages += 1
+            if "nextToken" not in answer:
+                break
+            token = f"&nextToken={answer['nextToken']}"
+        self.assertEqual(pages, 7)
+        labels = [f"n{i}" for i in reversed(range(400))]
+        self.assertEqual(found, {"brokenLinks": [(label, response) for label in labels for response in range(2)], "unreachable": [(label, 0) for label in labels],
+                                 "deadEnds": [(label, 0) for label in labels], "unsetVariables": [(label, 1) for label in labels]})  # fmt: skip
+        self.assertEqual(len(self.ann("GET", path).json["brokenLinks"]), 100)
+        for query in ("limit=0", "limit=1001", "nextToken=x"):
+            self.expect(self.ann("GET", f"{path}?{query}"), 400)
+        other = self.ann.story()
+        self.expect(self.ann("GET", f"/stories/{other['id']}/check?limit=300{token}"), 400)

@@ -70,6 +70,20 @@ class Playing(Desk):
         self.assertEqual((lost["choices"], "node" in lost), ([], False))
         self.expect(self.ann("POST", f"{self.path}/sessions", {}), 409, "NoStart")
 
+    def test_a_choice_whose_target_was_deleted_is_not_open(self):
+        session = self.start(coins=5)
+        self.expect(self.ann("DELETE", f"{self.path}/nodes/{self.street['id']}"), 200)
+        self.assertEqual([choice["open"] for choice in self.expect(self.ann("GET", session), 200).json["choices"]], [False, False])
+        self.assertEqual([choice["open"] for choice in self.expect(self.ann("POST", f"{self.path}/sessions", {}), 201).json["choices"]], [False, False])
+
+    def test_a_story_has_variables_with_which_sessions_begin(self):
+        self.expect(self.ann("PATCH", self.path, {"variables": {"coins": 4, "lamp": False}}), 200)
+        session = self.expect(self.ann("POST", f"{self.path}/sessions", {"variables": {"coins": 5, "name": "Ann"}}), 201).json
+        self.assertEqual(session["variables"], {"coins": 5, "lamp": False, "name": "Ann"})
+        self.assertEqual(self.expect(self.choose(self.start(), 0), 200).json["variables"], {"coins": 1, "lamp": True})
+        for variables in ({"a b": 1}, {"text": "x" * 40000}, {f"v{i}": i for i in range(101)}):
+            self.expect(self.ann("PATCH", self.path, {"variables": variables}), 400, "Invalid")
+
     def test_sessions_are_listed_newest_first_and_deleted(self):
         sessions = [self.start(turn=turn) for turn in range(3)]
         self.assertEqual([session["variables"]["turn"] for session in self.ann.items(f"{self.path}/sessions?limit=2")], [2, 1, 0])

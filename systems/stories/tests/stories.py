@@ -123,6 +123,17 @@ class Limits(Desk):
         answer = self.expect(self.ann("POST", "/stories", {"title": "x", **dict.fromkeys(names, "y")}), 400)
         self.assertEqual(set(answer.problems()), names)
 
+    def test_names_can_be_seen(self):
+        self.expect_visible(lambda body: self.ann("POST", "/stories", body), {"title": "x"}, ("title",))
+        path = f"/stories/{self.ann.story()['id']}"
+        self.expect_visible(lambda body: self.ann("PATCH", path, body), {}, ("title",))
+        self.expect_visible(lambda body: self.ann("POST", f"{path}/nodes", body), {}, ("label", "type"), ("prompt",))
+        answer = self.expect(self.ann("POST", f"{path}/nodes", {"responses": [{"label": "x"}, {"label": " "}, {"label": "a\0"}]}), 400)
+        self.assertEqual(set(answer.problems()), {"responses[1].label", "responses[2].label"})
+        for title in (" ", "a\0b"):
+            self.expect(self.ann("POST", "/stories/import", {"title": title, "nodes": []}), 400)
+        self.expect(self.ann("POST", "/stories/import", ":: a\x01b\nx", Content_Type="text/twee"), 400)
+
     def test_what_belongs_to_somebody_else_is_not_there(self):
         story = self.ann.story()
         node = self.ann.node(story, label="door", nodeOrder=100)

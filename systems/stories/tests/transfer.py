@@ -1,6 +1,7 @@
 """Stories as documents: out and in, as JSON and as Twee 3, all or nothing."""
 
 import json
+import re
 import subprocess
 import tempfile
 import threading
@@ -52,16 +53,126 @@ class Documents(Desk):
         imported = self.expect(self.ann("POST", "/stories/import", TWEE, Content_Type="text/twee"), 201).json
         self.assertEqual((imported["title"], imported["nodeCount"]), ("The cave", 2))
         hall, mouth = self.ann.items(f"/stories/{imported['id']}/nodes")
-        self.assertEqual((hall["label"], hall["type"], hall["prompt"]), ("Hall", "big", "An echo."))
+        self.assertEqual((hall["label"], hall["type"], hall["prompt"]), ("Hall", "big", "An echo. Out"))
         self.assertEqual((mouth["type"], imported["startNodeId"]), ("dark first", mouth["id"]))
         self.assertEqual(mouth["responses"], [{"label": "Go in", "targetNodeId": hall["id"]}, {"label": "Swim"}], "there is no Sea")
         out = self.exported(imported, "twee")
         self.assertTrue(out.headers["Content-Type"].startswith("text/twee"))
-        self.assertIn(f'"ifid":"{imported["id"].upper()}"', out.body.decode())
+        self.assertIn('"ifid":"D674C58C-DEFA-4F70-B7A2-27742230C0FC"', out.body.decode(), "a story stays the same story")
+        mine = self.ann.story()
+        self.assertIn(f'"ifid":"{mine["id"].upper()}"', self.exported(mine, "twee").body.decode())
         back = self.expect(self.ann("POST", "/stories/import", out.body, Content_Type="text/plain"), 201).json
         strip = lambda story: [(n["label"], n["type"], n["prompt"], [r["label"] for r in n["responses"]])  # noqa: E731
                                for n in self.ann.items(f"/stories/{story['id']}/nodes")]  # fmt: skip
         self.assertEqual(strip(back), strip(imported))
+
+    def imported(self, body, kind="text/twee"):
+        return self.expect(self.ann("POST", "/stories/import", body, Content_Type=kind), 201).json
+
+    def nodes(self, story):
+        return {node["label"]: node for node in self.ann.items(f"/stories/{story['id']}/nodes")}
+
+    def test_the_text_of_a_link_stays_in_the_prose(self):
+        story = self.imported(":: Start\nYou may [[enter it|Inside]], or [[go home]].\n:: Inside\n[[back<-Start]] [[x->Start]]\n:: go home\n")
+        nodes = self.nodes(story)
+        self.assertEqual(nodes["Start"]["prompt"], "You may enter it, or go home.")
+        self.assertEqual(nodes["Start"]["responses"], [{"label": "enter it", "targetNodeId": nodes["Inside"]["id"]},
+                                                       {"label": "go home", "targetNodeId": nodes["go home"]["id"]}])  # fmt: skip
+        self.assertEqual([response["label"] for response in nodes["Inside"]["responses"]], ["Start", "x"])
+
+    def test_a_link_with_a_setter_keeps_its_target_and_sets_variables(self):
+        story = self.imported(":: StoryTitle\nT\n:: Start\n[[Pay|Shop][$coins to $coins - 3, $lamp to true]] [[Dice->Shop][$dice to random(1, 6)]]\n:: Shop\n")
+        nodes = self.nodes(story)
+        self.assertEqual(nodes["Start"]["responses"], [{"label": "Pay", "targetNodeId": nodes["Shop"]["id"], "set": {"coins": "=coins - 3", "lamp": True}},
+                                                       {"label": "Dice", "targetNodeId": nodes["Shop"]["id"]}])  # fmt: skip
+        self.assertEqual(story["report"]["notes"], [{"what": "dropped", "passage": "Start", "line": 4,
+                                                     "message": "the link cannot set $dice to random(1, 6)"}])  # fmt: skip
+
+    def test_an_import_reports_what_it_dropped_and_changed_and_where(self):
+        report = self.imported(TWEE)["report"]
+        self.assertEqual((report["nodes"], report["responses"]), (2, 3))
+        self.assertEqual(report["notes"], [
+            {"what": "changed", "passage": "Mouth", "line": 11, "message": "there is no passage Sea, and the link leads nowhere"},
+            {"what": "dropped", "passage": "UserScript", "line": 13, "message": "scripts and styles are not imported"}])  # fmt: skip
+        many = self.imported(":: a\n" + ":: x [script]\n" * 1000)["report"]
+        self.assertEqual((len(many["notes"]), many["moreNotes"]), (100, 901), "the title is missing, too")
+        self.assertEqual(self.imported({"title": "T", "nodes": [{"id": NOWHERE}]}, "application/json")["report"], {"nodes": 1, "responses": 0, "notes": []})
+
+    def test_what_twee_says_beside_the_text_is_kept(self):
+        story = self.imported(r""":: StoryTitle
+The cave
+:: StoryData
+{"ifid":"D674C58C-DEFA-4F70-B7A2-27742230C0FC","format":"SugarCube","format-version":"2.36.1","start":"a \\ [b]","tag-colors":{"dark":"red"},"zoom":0.25}
+:: StoryInit
+<<set $coins to 3>>
+:: a \\ \[b\] [dark] {"position":"600,400.5","size":"100,200"}
+Text
+""")
+        (node,) = self.nodes(story).values()
+        self.assertEqual((node["label"], story["startNodeId"]), ("a \\ [b]", node["id"]))
+        self.assertEqual(node["position"], {"x": 600, "y": 400.5, "width": 100, "height": 200})
+        self.assertEqual((story["ifid"], story["variables"]), ("d674c58c-defa-4f70-b7a2-27742230c0fc", {"coins": 3}))
+        self.assertEqual(story["twine"], {"format": "SugarCube", "formatVersion": "2.36.1", "zoom": 0.25, "tagColors": [{"tag": "dark", "color": "red"}]})
+        self.assertEqual(story["report"]["notes"], [])
+
+    def test_a_story_from_twee_is_exported_as_it_came(self):
+        story = self.imported(""":: StoryTitle
+The cave
+:: StoryData
+{"ifid":"D674C58C-DEFA-4F70-B7A2-27742230C0FC","format":"SugarCube","start":"Hall > Mouth","tag-colors":{"dark":"red"}}
+:: StoryInit
+<<set $coins to 3>>
+:: Hall > Mouth [dark] {"position":"600,400"}
+You may [[enter it|Inside]], or [[go home|Inside][$coins to $coins - 3, $paid to true]].
+
+[[Inside]]
+[[Nowhere]]
+:: Inside
+One. <<if $x>>
+""")
+        strip = lambda story: json.loads(re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", lambda id: str(ids.setdefault(id[0], len(ids))),  # noqa: E731
+                                                self.exported(story).body.decode()))  # fmt: skip
+        text = self.exported(story, "twee").body.decode()
+        back = self.imported(text)
+        ids = {}
+        first = strip(story)
+        ids = {}
+        self.assertEqual(strip(back), first)
+        self.assertEqual(self.exported(back, "twee").body.decode(), text)
+        self.assertIn("You may [[enter it->Inside]], or [[go home->Inside][$coins to $coins - 3, $paid to true]].\n", text)
+
+    def test_a_story_that_was_written_here_comes_back_from_twee(self):
+        story = self.ann.story("T")
+        garden = self.ann.node(story, label="Garden", prompt="You are outside.")
+        self.ann.node(story, label="Hall", prompt="A door.\n\nIt is old.", responses=[{"label": "Open it", "targetNodeId": garden["id"]},
+                                                                                   {"label": "It is old", "targetNodeId": garden["id"]}])  # fmt: skip
+        back = self.nodes(self.imported(self.exported(story, "twee").body))
+        self.assertEqual(back["Hall"]["prompt"], "A door.\n\nIt is old.")
+        self.assertEqual([response["label"] for response in back["Hall"]["responses"]], ["Open it", "It is old"])
+
+    def test_the_stories_of_a_twine_archive_come_in_together(self):
+        def passage(pid, name, text):
+            return f'<tw-passagedata pid="{pid}" name="{name}" tags="dark" position="6,4" size="1,2">{text}</tw-passagedata>'
+
+        page = f"""<html><script>"<tw-storydata>"</script>
+<tw-storydata name="The &quot;cave&quot;" startnode="2" ifid="D674C58C-DEFA-4F70-B7A2-27742230C0FC" format="Harlowe" format-version="3.3.8">
+<style role="stylesheet">body {{}}</style><tw-tag name="dark" color="red"></tw-tag>
+{passage(1, "Hall &amp; way", "An echo. [[Out-&gt;Mouth]]")}{passage(2, "Mouth", "a &lt; b")}</tw-storydata>
+<tw-storydata name="Second" startnode="1">{passage(1, "one", "[[two]]")}</tw-storydata></html>"""
+        cave, second = self.expect(self.ann("POST", "/stories/import", page, Content_Type="text/html"), 201).json["stories"]
+        self.assertEqual((cave["title"], cave["nodeCount"], second["title"], second["nodeCount"]), ('The "cave"', 2, "Second", 1))
+        nodes = self.nodes(cave)
+        self.assertEqual((nodes["Hall & way"]["prompt"], nodes["Mouth"]["prompt"]), ("An echo. Out", "a < b"))
+        self.assertEqual(cave["startNodeId"], nodes["Mouth"]["id"])
+        self.assertEqual(nodes["Mouth"]["position"], {"x": 6, "y": 4, "width": 1, "height": 2})
+        self.assertEqual(cave["report"]["notes"], [{"what": "dropped", "line": 3, "message": "scripts and styles are not imported"}])
+        self.assertEqual(second["report"]["notes"][0], {"what": "changed", "passage": "one", "line": 5,
+                                                        "message": "there is no passage two, and the link leads nowhere"})  # fmt: skip
+        self.assertEqual({story["title"] for story in self.ann.items("/stories")}, {'The "cave"', "Second"})
+        for body in ("<html></html>", "<tw-storydata>", page.replace('name="one"', f'name="{"x" * 101}"'), "<tw-storydata></tw-storydata>" * 41,
+                     f"<tw-storydata>{passage(1, 'a', 'x' * 600000)}</tw-storydata>", f"<tw-storydata name='{'x' * 70000}'></tw-storydata>"):  # fmt: skip
+            self.expect(self.ann("POST", "/stories/import", body, Content_Type="text/html"), 400)
+        self.assertEqual(len(self.ann.items("/stories")), 2, "all or nothing")
 
     def test_nodes_of_the_same_name_are_told_apart_in_twee(self):
         story = self.ann.story("T")
@@ -93,7 +204,7 @@ class Documents(Desk):
 
     def test_what_does_not_fit_into_twee_is_said_and_fits_into_json(self):
         story = self.ann.story("T")
-        self.ann.node(story, label="a", prompt="[[" * 5000)
+        self.ann.node(story, label="a", prompt="[[" * 4999 + "]]")
         answer = self.expect(self.ann("GET", f"/stories/{story['id']}/export?format=twee"), 409, "NotForTwee")
         self.assertEqual(list(answer.problems()), ["a.prompt"])
         self.expect(self.ann("POST", "/stories/import", self.exported(story).body), 201)
@@ -173,6 +284,17 @@ class Large(Desk):
 
 
 class CutOff(DeskAndTable):
+    def out_of_reach(self, story):
+        node = "nodes/00000000-0000-4000-8000-000000000000"
+        for method, target, body in (("GET", "", None), ("GET", "/full", None), ("GET", "/nodes", None), ("GET", f"/{node}", None), ("GET", "/check", None),
+                                     ("GET", "/export", None), ("GET", "/sessions", None), ("POST", "/sessions", {}), ("POST", "/nodes", {"label": "x"}),
+                                     ("PATCH", "", {"title": "x"}), ("PATCH", f"/{node}", {"label": "x"}), ("DELETE", f"/{node}", None),
+                                     ("DELETE", "", None), ("POST", "/restore", None), ("DELETE", "/purge", None)):  # fmt: skip
+            with self.subTest(method=method, target=target):
+                self.expect(self.ann(method, f"/stories/{story}{target}", body), 404, "NotFound")
+                if method == "GET":
+                    self.expect(self.ann(method, f"/stories/{story}{target}?includeDeleted=true"), 404, "NotFound")
+
     @unittest.skipIf(stator.in_memory_only(), "what is in memory does not survive")
     def test_of_an_import_that_is_cut_off_nothing_stays(self):
         user, body = f"USER#{self.subject}", {"title": "Cut", "nodes": [{"id": f"00000000-0000-4000-8000-{i:012}", "prompt": "x" * 2000} for i in range(3000)]}
@@ -191,6 +313,7 @@ class CutOff(DeskAndTable):
         sender.start()
         self.settle(lambda: len(parts()) > 100)
         self.assertEqual(self.ann.items("/stories"), [], "it is in no list while it is being written")
+        self.expect(self.ann("GET", f"/stories/{parts()[0].rsplit('#', 1)[1]}"), 404)
         self.app.kill()
         sender.join()
         self.app.start()
@@ -198,6 +321,7 @@ class CutOff(DeskAndTable):
         self.assertEqual(self.ann.items("/stories"), [])
         left = parts()
         self.assertLess(len(left), 3001)
+        self.out_of_reach(left[0].rsplit("#", 1)[1])
         key = {"PK": {"S": left[0]}, "SK": {"S": "METADATA"}}
         due = int(self.database.ok("GetItem", TableName=TABLE, Key=key)["Item"]["PurgeAt"]["N"])
         self.assertLess(due, time.time() + 3700)

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import threading
+import time
 
 import watch_rest
 
@@ -11,9 +12,9 @@ class Items(watch_rest.WatchRest):
     def count(self, list_id):
         return self.get(self.ann, f"/watchlists/{list_id}")["itemCount"]
 
-    def move(self, list_id, what, **where):
+    def move(self, list_id, what, headers={}, **where):
         body = {side: {"contentType": "MOVIE", "contentId": anchor} for side, anchor in where.items()}
-        return self.ann("POST", f"/watchlists/{list_id}/items/MOVIE/{what}/move", body)
+        return self.ann("POST", f"/watchlists/{list_id}/items/MOVIE/{what}/move", body, **headers)
 
     def test_an_item_is_added_once(self):
         movie, show = self.movie(releaseYear=1979), self.show(startYear=1990)
@@ -30,7 +31,7 @@ class Items(watch_rest.WatchRest):
     def test_content_must_exist_and_be_of_its_type(self):
         movie, listed = self.movie(), self.list_of(self.ann)
         for content_type, content in (("MOVIE", "nothing"), ("SHOW", movie)):
-            self.expect(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": content_type, "contentId": content}), 404, "NotFound")
+            self.expect(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": content_type, "contentId": content}), 400, "NoSuchParent")
         for body in ({"contentType": "BOOK", "contentId": movie}, {"contentType": "MOVIE", "contentId": "a#b"}, {"contentType": "MOVIE"},
                      {"contentType": "MOVIE", "contentId": movie, "curatorNote": "x" * 1001, "listOwner": "x"}):  # fmt: skip
             self.expect(self.ann("POST", f"/watchlists/{listed}/items", body), 400)
@@ -62,6 +63,59 @@ class Items(watch_rest.WatchRest):
         self.expect(self.move(listed, d, before=c), 200)
         self.assertEqual(self.order(self.ann, listed), [b, d, c, a])
         self.assertEqual(self.count(listed), 4)
+
+    def test_an_item_moves_with_its_own_tag(self):
+        a, b, c = (self.movie() for _ in range(3))
+        listed = self.list_of(self.ann, a, b, c)
+        tag = lambda what="": self.ann("GET", f"/watchlists/{listed}{what}").headers["ETag"]
+        first, others = tag(f"/items/MOVIE/{c}"), (tag(f"/items/MOVIE/{a}"), tag(f"/items/MOVIE/{b}"))
+        self.expect(self.move(listed, c, {"If_Match": tag()}, before=a), 412)
+        moved = self.expect(self.move(listed, c, {"If_Match": first}, before=a), 200)
+        self.assertNotEqual(moved.headers["ETag"], first)
+        self.assertEqual(tag(f"/items/MOVIE/{c}"), moved.headers["ETag"])
+        self.expect(self.move(listed, c, {"If_Match": first}, after=b), 412)
+        self.assertEqual(self.order(self.ann, listed), [c, a, b])
+        self.assertEqual((tag(f"/items/MOVIE/{a}"), tag(f"/items/MOVIE/{b}")), others)
+
+    def test_making_room_breaks_nobodys_edit(self):
+        a, b, c = (self.movie() for _ in range(3))
+        listed = self.list_of(self.ann)
+        for position, movie in enumerate((a, b, c)):
+            self.add(self.ann, listed, movie, position=position)
+        before = self.ann("GET", f"/watchlists/{listed}/items/MOVIE/{a}")
+        self.expect(self.move(listed, c, before=b), 200)
+        after = self.ann("GET", f"/watchlists/{listed}/items/MOVIE/{a}")
+        self.assertNotEqual(after.json["position"], before.json["position"])
+        self.expect(self.ann("PATCH", f"/watchlists/{listed}/items/MOVIE/{a}", {"curatorNote": "Yes"}, If_Match=before.headers["ETag"]), 200)
+
+    def test_a_list_changes_when_its_items_do_and_keeps_its_version(self):
+        a, b = self.movie(), self.movie()
+        listed = self.list_of(self.ann, a)
+        seen = self.ann("GET", f"/watchlists/{listed}")
+        item = f"/watchlists/{listed}/items/MOVIE/{b}"
+        last = seen.json["updatedAt"]
+        for method, path, body in (("POST", f"/watchlists/{listed}/items", {"contentType": "MOVIE", "contentId": b}),
+                                   ("PATCH", item, {"curatorNote": "Look!"}),
+                                   ("POST", f"{item}/move", {"before": {"contentType": "MOVIE", "contentId": a}}),
+                                   ("DELETE", item, None)):  # fmt: skip
+            time.sleep(0.002)  # the next millisecond, which is as fine as times are
+            answer = self.ann(method, path, body)
+            self.assertIn(answer.status, (200, 201, 204), answer.body)
+            now = self.ann("GET", f"/watchlists/{listed}")
+            self.assertGreater(now.json["updatedAt"], last, (method, path))
+            last = now.json["updatedAt"]
+        self.expect(self.ann("POST", f"/watchlists/{listed}/items", {"contentType": "MOVIE", "contentId": a}), 409)
+        self.expect(self.ann("PATCH", f"/watchlists/{listed}/items/MOVIE/{a}", {}), 200)
+        self.expect(self.bob("POST", "/me/saved", {"watchlistId": listed}), 201)
+        self.assertEqual(self.ann("GET", f"/watchlists/{listed}").json["updatedAt"], last, "nothing of the list changed")
+        self.expect(self.ann("PATCH", f"/watchlists/{listed}", {"title": "Still mine"}, If_Match=seen.headers["ETag"]), 200)
+
+    def test_an_item_is_removed_with_its_own_tag(self):
+        movie = self.movie()
+        listed = self.list_of(self.ann, movie)
+        path = f"/watchlists/{listed}/items/MOVIE/{movie}"
+        self.expect(self.ann("DELETE", path, If_Match='"7"'), 412)
+        self.expect(self.ann("DELETE", path, If_Match=self.ann("GET", path).headers["ETag"]), 204)
 
     def test_a_move_makes_room_when_there_is_none(self):
         movies = [self.movie() for _ in range(4)]

@@ -28,6 +28,92 @@ class Social(watch_rest.WatchRest):
         self.expect(self.ann("PATCH", f"/watchlists/{listed}", {"isPublic": False, "title": "More secret"}), 200)
         self.assertNotIn("secret", str(self.get(self.bob, "/me/saved")).lower())
 
+    def followed(self, caller):
+        return [(one["watchlistId"], one["unseen"]) for one in self.all_pages(caller, "/me/followed", limit=2)]
+
+    def change(self, listed):
+        time.sleep(0.002)  # the next millisecond, which is as fine as times are
+        self.add(self.ann, listed, self.movie())
+
+    def test_followed_lists_come_by_their_last_change_and_say_whether_it_was_seen(self):
+        first, second, third = (self.list_of(self.ann, title=title) for title in ("First", "Second", "Third"))
+        for listed in (first, second, third):
+            self.expect(self.bob("POST", "/me/followed", {"watchlistId": listed}), 201)
+        self.assertEqual(set(self.followed(self.bob)), {(first, False), (second, False), (third, False)})
+        self.change(third)
+        self.change(first)
+        self.settle(lambda: self.followed(self.bob) == [(first, True), (third, True), (second, False)])
+        time.sleep(0.002)
+        self.expect(self.ann("PATCH", f"/watchlists/{second}", {"title": "Second to none"}), 200)
+        self.settle(lambda: self.followed(self.bob) == [(second, True), (first, True), (third, True)])
+        seen = self.expect(self.bob("POST", f"/me/followed/{first}/seen", {}), 200).json
+        self.assertEqual((seen["unseen"], "announcedAt" in seen), (False, False))
+        self.assertEqual(self.followed(self.bob), [(second, True), (first, False), (third, True)], "what was seen keeps its place")
+        self.change(first)
+        self.settle(lambda: self.followed(self.bob) == [(first, True), (second, True), (third, True)])
+
+    def test_what_changed_after_a_user_looked_is_still_unseen(self):
+        listed = self.list_of(self.ann)
+        self.expect(self.bob("POST", "/me/followed", {"watchlistId": listed}), 201)
+        self.change(listed)
+        looked = self.get(self.bob, "/me/followed")["items"][0]["watchlist"]["updatedAt"]
+        self.change(listed)
+        see = lambda body: self.bob("POST", f"/me/followed/{listed}/seen", body)
+        self.expect(see({"until": looked}), 200)
+        self.settle(lambda: see({"until": looked}).json["unseen"] is True)  # once the second change has reached the follower
+        latest = self.get(self.bob, "/me/followed")["items"][0]["watchlist"]["updatedAt"]
+        self.settle(lambda: see({"until": latest}).json["unseen"] is False)
+        self.assertEqual(self.expect(see({"until": looked}), 200).json["seenAt"], latest, "what was seen stays seen")
+        self.assertEqual(set(self.expect(see({"until": "2999-01-01T00:00:00Z"}), 400, "Invalid").problems()), {"until"})
+        self.expect(self.ann("POST", f"/me/followed/{listed}/seen", {}), 404)
+
+    def test_followers_do_not_learn_when_a_private_list_changes(self):
+        listed, other = self.list_of(self.ann), self.list_of(self.ann)
+        for one in (listed, other):
+            self.expect(self.bob("POST", "/me/followed", {"watchlistId": one}), 201)
+        self.expect(self.ann("PATCH", f"/watchlists/{listed}", {"isPublic": False}), 200)
+        self.change(listed)
+        self.change(other)
+        self.settle(lambda: self.followed(self.bob) == [(other, True), (listed, False)])
+        self.assertNotIn("updatedAt", str([one for one in self.get(self.bob, "/me/followed")["items"] if one["watchlistId"] == listed]))
+        self.expect(self.ann("PATCH", f"/watchlists/{listed}", {"isPublic": True}), 200)
+        self.settle(lambda: self.followed(self.bob) == [(listed, True), (other, True)])
+
+    def test_a_change_reaches_all_followers(self):
+        listed = self.list_of(self.ann)
+        people = [self.user(f"p{i}-{self.name}") for i in range(30)]
+        for i, person in enumerate(people):
+            self.expect(self.register(person, f"p{i}-{self.name}"), 201)
+            self.expect(person("POST", "/me/followed", {"watchlistId": listed}), 201)
+        self.change(listed)
+        self.settle(lambda: all(self.followed(person) == [(listed, True)] for person in people))
+        self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}")["followers"], 30)
+
+    def test_reviews_can_be_read_by_everyone(self):
+        movie, show = self.movie(), self.show()
+        review = lambda caller, kind, content, **body: self.expect(caller("PUT", f"/me/ratings/{kind}/{content}", body), 201).json
+        review(self.ann, "MOVIE", movie, rating=9, review="Again!")
+        time.sleep(0.002)
+        review(self.bob, "MOVIE", movie, rating=2, review="Never again.")
+        review(self.bob, "SHOW", show, rating=5, review="")
+        eve = self.user(f"eve-{self.name}")
+        self.expect(self.register(eve, f"eve-{self.name}"), 201)
+        review(eve, "MOVIE", movie, rating=7)
+        found = self.all_pages(self.nobody, f"/movies/{movie}/reviews", limit=1)
+        self.assertEqual([(one["username"], one["rating"], one["review"]) for one in found],
+                         [(self.username(self.ids[self.bob]), 2, "Never again."), (self.username(self.ids[self.ann]), 9, "Again!")])  # fmt: skip
+        self.assertEqual(self.get(self.nobody, f"/shows/{show}/reviews")["items"], [], "a rating without words is no review")
+        time.sleep(0.002)
+        self.expect(self.ann("PATCH", f"/me/ratings/MOVIE/{movie}", {"review": "And again!"}), 200)
+        texts = lambda: [one["review"] for one in self.get(self.nobody, f"/movies/{movie}/reviews")["items"]]
+        self.assertEqual(texts(), ["And again!", "Never again."])
+        self.expect(self.bob("PATCH", f"/me/ratings/MOVIE/{movie}", {"review": None}), 200)
+        self.assertEqual(texts(), ["And again!"])
+        for missing in ("/movies/nothing/reviews", f"/shows/{movie}/reviews"):
+            self.expect(self.nobody("GET", missing), 404)
+        self.expect(self.ann("PATCH", f"/users/{self.ids[self.ann]}", {"username": f"New {self.name}"[:50]}), 200)
+        self.settle(lambda: self.get(self.nobody, f"/movies/{movie}/reviews")["items"][0]["username"] == f"New {self.name}"[:50])
+
     def test_a_deleted_list_is_gone_from_everywhere(self):
         listed = self.list_of(self.ann, self.movie())
         self.expect(self.bob("POST", "/me/saved", {"watchlistId": listed}), 201)

@@ -25,6 +25,17 @@ class Watchlists(watch_rest.WatchRest):
             self.assertEqual(set(self.expect(self.ann("POST", "/watchlists", body), 400).problems()), wrong)
         self.expect(self.ann("POST", "/watchlists", {"title": "é" * 100, "description": "é" * 500, "tags": ["é" * 50]}), 201)
 
+    def test_names_can_be_seen(self):
+        self.expect_visible(lambda body: self.ann("POST", "/watchlists", body), {"title": "x"}, ("title",), ("description",))
+        list_id = self.list_of(self.ann, self.movie())
+        self.expect_visible(lambda body: self.ann("POST", f"/watchlists/{list_id}/clone", body), {}, ("title",))
+        self.expect_visible(lambda body: self.ann("POST", f"/watchlists/{list_id}/comments", body), {}, (), ("text",))
+        self.assertEqual(set(self.expect(self.ann("POST", "/watchlists", {"title": "x", "tags": ["x", " ", "a\0"]}), 400).problems()), {"tags[1]", "tags[2]"})
+        path = f"/users/{self.ids[self.ann]}"
+        self.expect_visible(lambda body: self.ann("PATCH", path, body), {}, ("username", "displayName"), ("bio",))
+        numbers = iter(range(1000))
+        self.expect_visible(lambda body: self.admin("POST", "/movies", {"movieId": f"{list_id}-{next(numbers)}", **body}), {"title": "x"}, ("title",), ("synopsis",))
+
     def test_a_private_list_is_not_there_for_others(self):
         movie = self.movie()
         private = self.list_of(self.ann, movie, isPublic=False)
@@ -38,8 +49,8 @@ class Watchlists(watch_rest.WatchRest):
             ("POST", f"/items/MOVIE/{movie}/move", {"before": {"contentType": "MOVIE", "contentId": other}}), ("POST", "/comments", {"text": "x"}),
         ):  # fmt: skip
             self.expect(self.bob(method, f"/watchlists/{private}{path}", body), 404)
-        for relation in ("saved", "followed"):
-            self.assertIn(self.bob("POST", f"/me/{relation}", {"watchlistId": private}).status, (404, 409))
+        self.expect(self.bob("POST", "/me/saved", {"watchlistId": private}), 400, "NoSuchParent")
+        self.expect(self.bob("POST", "/me/followed", {"watchlistId": private}), 404)
         self.assertEqual(self.get(self.bob, f"/users/{self.ids[self.ann]}/watchlists")["items"], [])
 
     def test_a_public_list_may_be_read_by_all_and_changed_by_its_owner(self):

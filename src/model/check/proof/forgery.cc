@@ -1,5 +1,6 @@
 #include "stator/model/check/proof/forgery.h"
 
+#include "stator/base/article.h"
 #include "stator/model/check/checked_pattern.h"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ std::vector<Victim> victims(const Model& model, const KeySpace& space) {
   for (const auto& row : rows(model)) {
     const auto found = forms(model, row, space);
     if (!found) continue;
-    all.push_back({.name = "a " + row.name(),
+    all.push_back({.name = with_article(row.name()),
                    .keys = languages(*row.entity, *found, kOrdinary),
                    .position = found->back().front().position});
   }

@@ -26,9 +26,8 @@ constexpr unsigned char kLastEscaped = '%';
 // One character of a text as it lies in a key.
 Language character(Transform transform, bool lower = false) {
   const auto first = static_cast<unsigned char>(transform == Transform::Raw ? 0 : kLastEscaped + 1);
-  const auto plain = lower || transform == Transform::Sortable
-                         ? Language::byte(first, 'A' - 1) | Language::byte('Z' + 1, 0x7F)
-                         : Language::byte(first, 0x7F);
+  const auto plain = lower || folds(transform) ? Language::byte(first, 'A' - 1) | Language::byte('Z' + 1, 0x7F)
+                                               : Language::byte(first, 0x7F);
   return transform == Transform::Raw ? plain | wide_character() : plain | escape_sequence() | wide_character();
 }
 
@@ -50,7 +49,7 @@ std::optional<Language> plain_text(const Type* type, Transform transform) {
     return std::nullopt;
   }
   const auto folded = Language::byte('A', 'Z') | Language::byte(0x80, 0xFF);
-  if (transform == Transform::Sortable && common(*texts, Language::anything() + folded.extended())) return std::nullopt;
+  if (folds(transform) && common(*texts, Language::anything() + folded.extended())) return std::nullopt;
   return texts;
 }
 
@@ -59,7 +58,7 @@ Language free_text(const Type* type, Transform transform) {
   const auto one = character(transform, type != nullptr && type->lower);
   const auto least = type != nullptr ? length(type->min) : std::nullopt;
   const auto most = type != nullptr ? length(type->max) : std::nullopt;
-  if (transform == Transform::Sortable) return one.repeated(0);  // folding drops characters, and makes two of one
+  if (folds(transform)) return one.repeated(0);  // folding drops characters, and makes two of one
   return one.repeated(least.value_or(0), most);
 }
 
@@ -72,7 +71,7 @@ Language graphic(Transform transform) {
 Language email(Transform transform) { return graphic(transform) + Language::text("@") + graphic(transform); }
 
 Language url(Transform transform) {
-  const auto scheme = regex_language(transform == Transform::Sortable ? "https?://" : "[Hh][Tt][Tt][Pp][Ss]?://");
+  const auto scheme = regex_language(folds(transform) ? "https?://" : "[Hh][Tt][Tt][Pp][Ss]?://");
   return *scheme + graphic(transform);
 }
 
@@ -135,8 +134,8 @@ Language number(const Type& type) {
 
 std::string transformed(std::string text, Transform transform) {
   if (transform == Transform::Raw) return text;
-  if (transform == Transform::Sortable) {
-    if (auto folded = fold(text)) text = std::move(*folded);
+  if (folds(transform)) {
+    if (auto folded = transform == Transform::Sortable ? fold(text) : fold_letters(text)) text = std::move(*folded);
   }
   return escape(text);
 }
@@ -145,7 +144,7 @@ Language typed(const Field& field, const Type* type, Transform transform) {
   if (field.width > 0) {
     return is_number(type) ? digits_within(field.width, *type) : digits(field.width);
   }
-  const bool lower = transform == Transform::Sortable;
+  const bool lower = folds(transform);
   switch (field.transform) {
     case Transform::Year: return digits(4);
     case Transform::Month: return digits(4) + Language::text("-") + digits(2);
@@ -166,7 +165,7 @@ Language typed(const Field& field, const Type* type, Transform transform) {
       for (auto& value : values) value = transformed(value, transform);
       return Language::one_of(values);
     }
-    case Kind::Domain: return *regex_language("[a-z0-9.-]+");
+    case Kind::Domain: return *regex_language("[a-z0-9._-]+");
     case Kind::Isbn: return *regex_language(lower ? "[0-9]{9}[0-9x]|[0-9]{13}" : "[0-9]{9}[0-9X]|[0-9]{13}");
     case Kind::Email: return email(transform);
     case Kind::Url: return url(transform);
@@ -212,12 +211,12 @@ std::size_t moment_bytes(const Type* type, Transform transform) {
 bool are_written_alike(const Type* type, Transform a, Transform b) {
   if (a == b) return true;
   if (is_free_text(type)) return false;
-  const bool one_is_folded = (a == Transform::Sortable) != (b == Transform::Sortable);
+  const bool one_is_folded = folds(a) != folds(b);
   switch (type->kind) {
     case Kind::Enum:
       return std::all_of(type->values.begin(), type->values.end(),
                          [&](const auto& value) { return transformed(value, a) == transformed(value, b); });
-    case Kind::String: return !one_is_folded || plain_text(type, Transform::Sortable);
+    case Kind::String: return (!folds(a) && !folds(b)) || plain_text(type, Transform::Sortable);
     case Kind::Ulid:
     case Kind::Timestamp:
     case Kind::Isbn: return !one_is_folded;  // they have capitals

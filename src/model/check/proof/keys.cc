@@ -257,7 +257,7 @@ KeyForm reservation_form(const Model& model, const Entity& entity, const Unique&
     }
   };
   add(unique.within, Transform::Escaped);
-  add(unique.attributes, unique.fold ? Transform::Sortable : Transform::Escaped);
+  add(unique.attributes, unique.compared);
   return form;
 }
 

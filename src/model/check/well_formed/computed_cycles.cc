@@ -96,6 +96,7 @@ class Decisions {
       add_relation(attribute, entity, *relation);
       add_source(attribute, *relation->to, attribute.copy_of->attribute);
     }
+    if (attribute.next && attribute.next->through != nullptr) add_relation(attribute, entity, *attribute.next->through);
     if (attribute.count) add_children(attribute, attribute.count->of, {});
     if (attribute.sum) add_children(attribute, attribute.sum->of, attribute.sum->attribute);
   }

@@ -92,6 +92,19 @@ void check_entity(const TableDesign& table, const Entity& entity, Report& report
   for_each_key(table, [&](const KeyDesign& key) { check_key_type(entity, key, report); });
 }
 
+// The owner of a new entity is the caller, who is put in; a copy comes from the parent.
+void check_owner(const Entity& entity, Report& report) {
+  const auto* owner = entity.owner ? entity.find_attribute(*entity.owner) : nullptr;
+  if (owner == nullptr || !owner->computed() || owner->copy_of) return;
+  const bool generated = owner->generated != Generated::No;
+  const bool by_request = entity.has_operation("create") || entity.has_operation("put");
+  if (!generated && !by_request) return;  // actions set internal attributes
+  report.error(owner->position, "contradiction",
+               fmt::format("{} is the owner of a {}, who is the caller, so nothing else can decide it", owner->name,
+                           entity.name),
+               generated ? fmt::format("{}: string", owner->name) : std::string());
+}
+
 // A parent can only refuse to go while it has children if it counts them.
 void check_restrict(const Entity& entity, const Parent& relation, Report& report) {
   if (relation.on_delete != OnDelete::Restrict || relation.to == nullptr) return;
@@ -112,6 +125,7 @@ void check_restrict(const Entity& entity, const Parent& relation, Report& report
 void check_entities(const Model& model, Report& report) {
   for (const auto& entity : model.entities) {
     check_entity(model.table, entity, report);
+    check_owner(entity, report);
     for (const auto& relation : entity.parents) check_restrict(entity, relation, report);
   }
 }

@@ -16,6 +16,6 @@ void check_operations(const Model& model, Report& report);  // parameters of pat
 void check_cycles(const Model& model,
                   Report& report);                      // attributes that are computed from themselves
 void check_routes(const Model& model, Report& report);  // two constructs that answer the same requests
-void check_orders(const Model& model, Report& report);  // attributes that count in an order in which they are not
+void check_orders(const Model& model, Report& report);  // numbers of an order, and numbers that a parent gives
 
 }  // namespace stator::model

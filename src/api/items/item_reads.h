@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "stator/api/answer_item.h"
+#include "stator/api/json/request.h"
+#include "stator/engine/item_write.h"
+#include "stator/expr/cache.h"
+#include "stator/expr/projection.h"
+
+// What the operations that read single items have in common.
+namespace stator::api {
+
+// ProjectionExpression, or AttributesToGet in its place.  Errors: Validation.
+Result<std::optional<expr::Projection>> decode_projection(const Request& json, expr::Cache& cache);
+
+// An item that exists, or what a projection leaves of it, as bytes: attributes take many times as much, and an answer
+// may hold a hundred items.  Errors: Corruption.
+Result<value::StoredItem> projected(engine::ItemImage image, const std::optional<expr::Projection>& projection);
+
+}  // namespace stator::api

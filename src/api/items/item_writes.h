@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "stator/api/functions.h"
+#include "stator/engine/item_write.h"
+
+// What the operations that write items have in common.
+namespace stator::api {
+
+ReturnValues return_values(const Request& request);
+WriteReports write_reports(const Request& request);
+bool returns_item_on_failure(const Request& request);
+
+// The ConditionExpression of a request, and the UpdateExpression of an update, bound, where there is one.  Errors:
+// Validation.
+struct WriteExpressions {
+  std::optional<expr::Condition> condition;
+  std::optional<expr::Update> update;
+};
+Result<WriteExpressions> bind_write_expressions(const Request& request, bool is_update, expr::Cache& cache);
+
+// What values that were made in this process have to be: see value::check_well_formed().  Errors: Validation.
+Result<void> check_expression_values(const std::optional<expr::Condition>& condition,
+                                     const std::optional<expr::Update>& update = {});
+
+// PutItem and DeleteItem return the old item or nothing.  Errors: Validation.
+Result<void> check_returns_old(ReturnValues values);
+// Errors: Validation, for an item that is larger than an item may be.
+Result<void> check_put_size(const value::Item& item);
+// Refuses an update of a key attribute.  Errors: Validation.
+Result<void> check_keys_untouched(const engine::Table& table, const expr::Update& update);
+// All that an action's table demands of it, in the order of a transaction.  Errors: Validation.
+Result<void> check_against_table(const engine::WriteAction& action);
+
+// What the answer to one write shall hold.
+struct WriteReturns {
+  ReturnValues values = ReturnValues::None;
+  bool item_on_failure = false;
+  WriteReports reports;
+};
+template <typename Request>
+WriteReturns returns_of(const Request& request) {
+  return {
+      .values = request.return_values, .item_on_failure = request.return_item_on_failure, .reports = request.reports};
+}
+template <typename Decoded>
+void decode_returns(const Request& json, Decoded& request) {
+  request.return_values = return_values(json);
+  request.return_item_on_failure = returns_item_on_failure(json);
+  request.reports = write_reports(json);
+}
+
+// Hands the action to the engine and answers with what comes back; or with the error in its place.
+void run_write(CallContext call, Result<engine::WriteAction> action, const WriteReturns& returns,
+               Done<WriteItemAnswer> done);
+
+// Of the collections of these partitions, which go with `tables`; only of tables that have local indexes.
+using CollectionsByTable = std::vector<std::pair<std::string, std::vector<ItemCollectionMetrics>>>;
+CollectionsByTable collection_metrics(engine::Engine& engine, const std::vector<engine::TablePtr>& tables,
+                                      const std::vector<value::AttributeValue>& partitions);
+// ,"ItemCollectionMetrics":{"Table":[...]}, unless there are none.
+void write_collections(value::JsonWriter& json, const CollectionsByTable& collections);
+
+}  // namespace stator::api

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "stator/api/functions.h"
+#include "stator/engine/range_read.h"
+
+// What Query, Scan and SELECT have in common: a page of items from a table or an index, filtered and counted.
+namespace stator::api {
+
+// What is read, and which of it counts.
+struct PageRead {
+  engine::ReadTarget target;
+  std::optional<expr::Condition> filter;
+  bool fetch_from_table = false;  // a local index lacks what is asked for
+  bool consistent = false;
+};
+
+// Reads pages and hands on the items that pass the filter.  Confined to one request.
+class PageReader {
+ public:
+  // Takes an item.  `item` has its attributes if somebody had to look at them, else null.  Errors end the page.
+  using Sink = std::function<Result<void>(const value::StoredItemView& stored, const value::Item* item)>;
+
+  // All outlive the reader.  `parse`: the sink wants the attributes of each item.
+  PageReader(const PageRead& read, const storage::Snapshot& snapshot, Sink sink, bool parse);
+
+  Result<engine::RangePage> read(const engine::RangeRead& range);
+  // One item, from the table.
+  Result<void> read(const value::StoredItemView& stored);
+
+  // What fetching from the table cost.
+  double fetched_units() const { return fetched_units_; }
+
+ private:
+  Result<std::size_t> add(const value::StoredItemView& stored);
+  Result<void> take(const value::StoredItemView& stored);
+
+  const PageRead& read_;
+  const storage::Snapshot& snapshot_;
+  Sink sink_;
+  bool parse_;
+  double fetched_units_ = 0;
+};
+
+// How many items a page looks at, at most, when its filter compares each of them with the request's own values.
+//
+// A client chooses both sides of a comparison, and a megabyte holds many small items: without a bound one request could
+// keep a thread busy for minutes.  Beyond it the page ends as at a Limit, with a LastEvaluatedKey.  Ordinary requests
+// are far below.
+std::uint64_t filter_bound(const expr::Condition& filter);
+
+// The parameters that Query and Scan share, with the key conditions of a Query.  Errors: Validation.
+struct DecodedPage {
+  PageRequest page;
+  std::optional<expr::KeyCondition> key_condition;
+};
+Result<DecodedPage> decode_page(const Request& json, std::optional<value::Item> start, std::string_view legacy_filter,
+                                expr::Cache& cache);
+// ExclusiveStartKey.  Errors: Validation.
+Result<std::optional<value::Item>> decode_start_key(const Request& json);
+// What decoding has made sure of.  Errors: Validation.
+Result<void> check_page(const PageRequest& page);
+
+// The table or index to read, with what depends on it checked: consistent reads, Select, projected attributes.
+// Errors: Validation, ResourceNotFound.
+Result<PageRead> open_page(CallContext& call, const PageRequest& page);
+// Reads the range and answers with it.
+Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const PageRead& read,
+                               engine::RangeRead range);
+
+}  // namespace stator::api

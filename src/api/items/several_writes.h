@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "stator/api/functions.h"
+#include "stator/engine/item_write.h"
+
+namespace stator::api {
+
+// What the answer to several writes needs of them after the engine has taken them.
+class SeveralWrites {
+ public:
+  SeveralWrites(const std::vector<engine::WriteAction>& actions, const WriteReports& reports);
+
+  BatchWriteItemAnswer answer(engine::Engine& engine, const engine::WriteOutcome& outcome, CapacityKind kind) const;
+
+ private:
+  WriteReports reports_;
+  std::vector<engine::TablePtr> tables_;           // one per action
+  std::vector<value::AttributeValue> partitions_;  // likewise, where collection metrics were asked for
+};
+
+// ,"ConsumedCapacity":[...],"ItemCollectionMetrics":{...}, as far as they are there.
+void write_reports(value::JsonWriter& json, const BatchWriteItemAnswer& answer);
+
+}  // namespace stator::api

@@ -1,0 +1,46 @@
+#include "stator/api/items/transaction.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stator::api {
+
+Fault transaction_canceled(std::vector<CancellationReason> reasons) {
+  std::vector<std::string_view> codes;
+  for (const auto& reason : reasons) codes.push_back(reason.code);
+  Fault fault{
+      .type = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+      .message = fmt::format("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+                             fmt::join(codes, ", "))};
+  fault.reasons = std::move(reasons);
+  return fault;
+}
+
+std::vector<CancellationReason> condition_reasons(engine::WriteOutcome& outcome, const std::vector<bool>& return_item) {
+  std::vector<CancellationReason> reasons;
+  for (std::size_t i = 0; i < outcome.actions.size(); ++i) {
+    auto& action = outcome.actions[i];
+    auto& reason = reasons.emplace_back();
+    if (action.error) {
+      reason.code = "ValidationError";
+      reason.message = action.error->message;
+    } else if (action.condition_failed) {
+      reason.code = "ConditionalCheckFailed";
+      reason.message = "The conditional request failed";
+      if (return_item[i] && action.before.exists()) reason.item = AnswerItem(std::move(action.before).take());
+    }
+  }
+  return reasons;
+}
+
+std::size_t returned_bytes(const engine::WriteOutcome& outcome, const std::vector<bool>& return_item) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < outcome.actions.size(); ++i) {
+    const auto& action = outcome.actions[i];
+    if (return_item[i] && action.condition_failed && action.before.exists())
+      bytes += action.before.stored().json().size();
+  }
+  return bytes;
+}
+
+}  // namespace stator::api

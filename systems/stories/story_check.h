@@ -1,0 +1,11 @@
+#pragma once
+
+#include "stator/systems/stories/story_access.h"
+
+namespace stator::systems::stories {
+
+// GET /stories/{id}/check: what a reader would stumble over, page by page.
+Result<http::Response, runtime::Problem> check_story(const StoryAccess& stories, const app::ExtensionParts& parts,
+                                                     const app::NativeCall& call);
+
+}  // namespace stator::systems::stories
