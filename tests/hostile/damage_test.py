@@ -451,6 +451,20 @@ class TinyDisk(FullDisk):
             self.until(lambda: connection.call("PutItem", {"TableName": TABLE, "Item": item(0)})[0] == 200, "still read-only")
             connection.close()
 
+    def test_deletes_from_before_it_was_full_make_room(self):
+        with Start(self.data) as server:
+            connection = server.connect()
+            self.create(connection, TABLE)
+            body = {"S": os.urandom(50_000).hex()}
+            for i in range(50):
+                connection.ok("PutItem", TableName=TABLE, Item=dict(item(i), body=body))
+            self.delete(connection, range(50))
+            fill(self.disk)
+            large = dict(item(0), body={"S": "x" * 300_000})
+            self.until(lambda: connection.call("PutItem", {"TableName": TABLE, "Item": large})[0] != 200, "nothing is full")
+            self.until(lambda: connection.call("PutItem", {"TableName": TABLE, "Item": item(0)})[0] == 200, "still read-only")
+            connection.close()
+
 
 @unittest.skipUnless(os.geteuid() == 0, "only root can make a small file system")
 class TooSmallDisk(FullDisk):

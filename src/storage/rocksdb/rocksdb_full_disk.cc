@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "stator/base/log.h"
 #include "stator/storage/rocksdb/rocksdb_reads.h"
@@ -17,6 +21,8 @@ constexpr std::uint64_t kMostCompactionRoom = 64ULL << 20;
 constexpr std::uint64_t kCompactionShare = 4;
 constexpr std::chrono::seconds kFullAgainSoon{60};
 constexpr unsigned kMostDoublings = 10;
+// The input of a compaction up to which it is worth reading it, to learn how little would be left of it.
+constexpr std::uint64_t kMostCounted = 1ULL << 30;
 
 }  // namespace
 
@@ -51,52 +57,82 @@ bool RocksDbStore::take_reserve() {
   return true;
 }
 
-void RocksDbStore::note_erased(const Batch& batch) {
-  for (const auto& operation : batch.operations()) {
-    const bool range = operation.kind == Batch::Kind::EraseRange;
-    if (!range && operation.kind != Batch::Kind::Erase) continue;
-    const auto end = range ? operation.value : operation.key + Bytes(1, '\0');
-    erased_.begin = erased_.begin.empty() ? operation.key : std::min(erased_.begin, operation.key);
-    erased_.end = std::max(erased_.end, end);
-  }
-}
-
-void RocksDbStore::compact_erased() {
-  const auto erased = std::exchange(erased_, {});
-  if (db_ == nullptr || erased.end.empty() || listener_->failed()) return;
+void RocksDbStore::compact_deleted() {
+  if (db_ == nullptr || listener_->failed()) return;
+  if (last_commit() == compacted_.commit && free_bytes(options_.path).value_or(0) <= compacted_.free) return;
   const auto fits = [&](std::uint64_t bytes) {
     const auto free = free_bytes(options_.path);
     return free && bytes + room_.compaction_headroom < *free;
   };
-  if (!fits(property("rocksdb.cur-size-all-mem-tables")) || !db_->Flush({}).ok()) return;
+  if (fits(property("rocksdb.cur-size-all-mem-tables")) && db_->Flush({}).ok()) {
+    // Room that one compaction gives back may be enough for the next.
+    auto waiting = files_with_deletions();
+    while (const auto next = smallest_to_compact(waiting)) {
+      for (const auto& file : next->files) waiting.erase(file);
+      if (!fits(next->bytes) && !(next->bytes <= kMostCounted && fits(bytes_left_in(*next)))) continue;
+      rocksdb::CompactRangeOptions compact;
+      compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+      const rocksdb::Slice first(next->first);
+      const rocksdb::Slice last(next->last);
+      if (!db_->CompactRange(compact, &first, &last).ok()) break;
+    }
+  }
+  compacted_ = {.commit = last_commit(), .free = free_bytes(options_.path).value_or(0)};
+}
+
+std::set<std::string> RocksDbStore::files_with_deletions() const {
+  rocksdb::TablePropertiesCollection tables;  // by path
+  if (!db_->GetPropertiesOfAllTables(&tables).ok()) return {};
+  std::set<std::string> names;
+  for (const auto& [path, properties] : tables) {
+    if (properties->num_deletions + properties->num_range_deletions > 0) names.insert(path.substr(path.rfind('/')));
+  }
+  return names;
+}
+
+std::optional<RocksDbStore::CompactionInput> RocksDbStore::smallest_to_compact(
+    const std::set<std::string>& names) const {
   std::vector<rocksdb::LiveFileMetaData> files;
   db_->GetLiveFilesMetaData(&files);
+  std::optional<CompactionInput> smallest;
   for (const auto& file : files) {
-    if (file.largestkey < erased.begin || file.smallestkey >= erased.end) continue;
-    if (!fits(bytes_compacted_with(file, files))) continue;
-    rocksdb::CompactRangeOptions compact;
-    compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-    const rocksdb::Slice begin(file.smallestkey);
-    const rocksdb::Slice end(file.largestkey);
-    if (!db_->CompactRange(compact, &begin, &end).ok()) return;
+    if (!names.contains(file.name)) continue;
+    auto input = compacted_with(file, files);
+    if (!smallest || input.bytes < smallest->bytes) smallest = std::move(input);
+  }
+  return smallest;
+}
+
+RocksDbStore::CompactionInput RocksDbStore::compacted_with(const rocksdb::LiveFileMetaData& file,
+                                                           const std::vector<rocksdb::LiveFileMetaData>& files) {
+  CompactionInput input{.first = file.smallestkey, .last = file.largestkey, .files = {}};
+  for (std::size_t known = 0;;) {
+    input.bytes = 0;
+    input.files.clear();
+    for (const auto& other : files) {
+      if (other.largestkey < input.first || other.smallestkey > input.last) continue;
+      input.bytes += other.size;
+      input.files.push_back(other.name);
+      input.first = std::min(input.first, other.smallestkey);
+      input.last = std::max(input.last, other.largestkey);
+    }
+    if (input.files.size() == known) return input;
+    known = input.files.size();
   }
 }
 
-std::uint64_t RocksDbStore::bytes_compacted_with(const rocksdb::LiveFileMetaData& file,
-                                                 const std::vector<rocksdb::LiveFileMetaData>& files) {
-  auto first = file.smallestkey;
-  auto last = file.largestkey;
-  for (std::uint64_t bytes = 0;;) {
-    std::uint64_t found = 0;
-    for (const auto& other : files) {
-      if (other.largestkey < first || other.smallestkey > last) continue;
-      found += other.size;
-      first = std::min(first, other.smallestkey);
-      last = std::max(last, other.largestkey);
-    }
-    if (found == bytes) return bytes;
-    bytes = found;
+std::uint64_t RocksDbStore::bytes_left_in(const CompactionInput& input) const {
+  // For a reader with an older snapshot, a compaction keeps what was deleted.
+  if (open_snapshots_.load(std::memory_order_acquire) > 0) return input.bytes;
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  const std::unique_ptr<rocksdb::Iterator> row(db_->NewIterator(options));
+  std::uint64_t bytes = 0;
+  for (row->Seek(input.first); row->Valid() && row->key().compare(input.last) <= 0 && bytes < input.bytes;
+       row->Next()) {
+    bytes += row->key().size() + row->value().size();
   }
+  return row->status().ok() ? std::min(bytes, input.bytes) : input.bytes;
 }
 
 void RocksDbStore::note_full() {

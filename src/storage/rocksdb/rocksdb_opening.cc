@@ -84,6 +84,7 @@ Result<void> RocksDbStore::open_database(Mode mode) {
     options.avoid_flush_during_recovery = true;
     options.write_buffer_size += 2 * log_bytes();
     options.disable_auto_compactions = true;
+    compacted_ = {};
     TRY(sync_logs());
   }
   rocksdb::DB* db = nullptr;

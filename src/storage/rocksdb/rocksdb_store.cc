@@ -78,10 +78,7 @@ Result<CommitSequence> RocksDbStore::commit(Batch batch) {
   } else {
     unsynced_.store(true, std::memory_order_release);
   }
-  if (on_reserve) {
-    note_erased(batch);
-    drop_erased_files(batch);
-  }
+  if (on_reserve) drop_erased_files(batch);
   return sequence;
 }
 
@@ -111,7 +108,7 @@ Result<void> RocksDbStore::recover() {
   if (mode_ == Mode::OnReserve) {
     // Readers need not wait for it, and nobody replaces the database meanwhile.
     open.unlock();
-    compact_erased();
+    compact_deleted();
     open.lock();
   }
   if (db_ != nullptr) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <thread>
@@ -86,16 +87,27 @@ class RocksDbStore final : public Store, private StoreFiles {
   // The disk is full, and what was set aside for it is free now.  Still read-only for all but deletes.
   Result<void> enter_reserve() REQUIRES(commit_mutex_);
   bool take_reserve() REQUIRES(commit_mutex_);
-  void note_erased(const Batch& batch) REQUIRES(commit_mutex_);
   // Files that hold nothing but what a batch has erased need no compaction to go.  Readers with a snapshot may still
   // need them.
   void drop_erased_files(const Batch& batch) REQUIRES(commit_mutex_);
-  // Gives back the room of what was erased on the reserve, as far as what is left of it allows: a compaction writes the
-  // files that remain before it deletes those it has read.
-  void compact_erased() REQUIRES(commit_mutex_);
-  // A file of level 0 may span all of the keys, and takes everything that it meets along.
-  static std::uint64_t bytes_compacted_with(const rocksdb::LiveFileMetaData& file,
-                                            const std::vector<rocksdb::LiveFileMetaData>& files);
+  // Gives back the room of what was deleted, on the reserve and before, as far as what is left of the reserve allows: a
+  // compaction writes the files that remain before it deletes those it has read.  Does nothing if there was no commit
+  // since the last time and no more room.
+  void compact_deleted() REQUIRES(commit_mutex_);
+  // The files that a compaction reads together.  A file of level 0 may span all of the keys, and takes everything that
+  // it meets along.
+  struct CompactionInput {
+    std::string first, last;  // keys
+    std::vector<std::string> files;
+    std::uint64_t bytes = 0;
+  };
+  static CompactionInput compacted_with(const rocksdb::LiveFileMetaData& file,
+                                        const std::vector<rocksdb::LiveFileMetaData>& files);
+  std::set<std::string> files_with_deletions() const;
+  // Of those that one of these files is in; nothing when none of them is left.
+  std::optional<CompactionInput> smallest_to_compact(const std::set<std::string>& names) const;
+  // At most what the compaction writes.
+  std::uint64_t bytes_left_in(const CompactionInput& input) const;
   // Once for every time that the disk gets full.
   void note_full() REQUIRES(commit_mutex_);
   // Otherwise the first compaction would fill the disk again, and the store would fail and recover again and again.
@@ -159,7 +171,12 @@ class RocksDbStore final : public Store, private StoreFiles {
   bool noted_full_ GUARDED_BY(commit_mutex_) = false;  // since it last recovered
   unsigned full_again_ GUARDED_BY(commit_mutex_) = 0;  // how often it was full soon after it had recovered
   std::optional<std::chrono::steady_clock::time_point> recovered_at_ GUARDED_BY(commit_mutex_);
-  KeyRange erased_ GUARDED_BY(commit_mutex_);  // on the reserve, and not compacted since; empty: nothing
+  // How things stood after the last compact_deleted().
+  struct Compacted {
+    CommitSequence commit{};
+    std::uint64_t free = 0;
+  };
+  Compacted compacted_ GUARDED_BY(commit_mutex_);
 
   std::atomic<std::uint64_t> last_commit_{0};
   std::atomic<std::uint64_t> commits_{0};
