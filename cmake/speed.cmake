@@ -53,7 +53,7 @@ endfunction()
 # The target's files in groups, whose headers and templates are then compiled once.
 function(compile_together target)
   if(STATOR_TOGETHER)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # to g++ every file is the header of its group
     endif()
