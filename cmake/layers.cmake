@@ -48,7 +48,7 @@ function(stator_layer name)
     use_precompiled(stator_${name} common_precompiled)
   endif()
   set_source_files_properties(${L_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  compile_together(stator_${name})
+  compile_together(stator_${name} 16)
   target_include_directories(stator_${name} PUBLIC ${root})
   target_link_libraries(stator_${name}
     PUBLIC ${L_PUBLIC} ${L_PUBLIC_EXTERNAL}
@@ -67,7 +67,7 @@ function(stator_layer name)
       add_executable(${program} ${CMAKE_SOURCE_DIR}/cmake/test_main.cc)
       target_link_libraries(${program} PRIVATE ext::gtest)
       use_precompiled(${program} test_precompiled)
-      compile_together(${program})
+      compile_together(${program} 8)  # their private names clash in larger groups
       target_compile_options(${program} PRIVATE -Og)  # a third quicker to compile; what is tested keeps its own
       add_test(NAME ${program} COMMAND ${program})
     endif()

@@ -50,10 +50,10 @@ function(use_precompiled target precompiled)
   endif()
 endfunction()
 
-# The target's files in groups, whose headers and templates are then compiled once.
-function(compile_together target)
+# compile_together(target 16): its files in groups of so many, whose headers and templates are then compiled once.
+function(compile_together target size)
   if(STATOR_TOGETHER)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # to g++ every file is the header of its group
     endif()

@@ -70,7 +70,7 @@ bool is_unverified(JsonObject object) {
   return object.get<std::string_view>("email_verified") == "false";
 }
 
-double seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+double exact_seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -152,7 +152,7 @@ Result<TokenVerifier::Checked> TokenVerifier::check_claims(std::string_view clai
   }
   const auto expires = date_of(object, "exp");
   if (!expires) return refused("has no expiry (`exp`)");
-  const double now = seconds_of(clock_.now());
+  const double now = exact_seconds_of(clock_.now());
   const double skew = std::chrono::duration<double>(rules_.clock_skew).count();
   if (now >= *expires + skew) return refused("has expired");
   if (has(object, "nbf")) {

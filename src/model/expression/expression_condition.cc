@@ -10,7 +10,6 @@ namespace stator::model {
 namespace {
 
 using value::AttributeValue;
-using value::Type;
 using Node = Expression::Node;
 using Op = Node::Op;
 using Value = std::optional<AttributeValue>;  // nullopt is null
@@ -95,13 +94,13 @@ struct Operand {
 };
 
 bool has_order(const AttributeValue& value) {
-  return value.type() == Type::S || value.type() == Type::N || value.type() == Type::B;
+  return value.type() == value::Type::S || value.type() == value::Type::N || value.type() == value::Type::B;
 }
 
 bool is_type_name(const AttributeValue& value) {
-  constexpr int kTypes = static_cast<int>(Type::Bool) + 1;
+  constexpr int kTypes = static_cast<int>(value::Type::Bool) + 1;
   for (int type = 0; type < kTypes; ++type) {
-    if (value == AttributeValue::string(value::type_name(static_cast<Type>(type)))) return true;
+    if (value == AttributeValue::string(value::type_name(static_cast<value::Type>(type)))) return true;
   }
   return false;
 }
@@ -283,7 +282,8 @@ class Writer {
     if (node.function == Function::AttributeType && !is_type_name(*second.value)) return Clause::constant(false);
     if (node.function == Function::BeginsWith) {
       for (const Operand* side : {&first, &second}) {
-        const bool is_text = side->is_left() || side->value->type() == Type::S || side->value->type() == Type::B;
+        const bool is_text =
+            side->is_left() || side->value->type() == value::Type::S || side->value->type() == value::Type::B;
         if (!is_text) return Clause::constant(false);
       }
     }

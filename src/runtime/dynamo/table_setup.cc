@@ -31,7 +31,7 @@ std::string projection_text(const IndexDesign& index) {
 }
 
 // Collects where a table is not what a model says.
-class Comparison {
+class TableComparison {
  public:
   void expect(const std::string& what, std::string_view expected, std::string_view found) {
     if (expected != found) {
@@ -45,7 +45,8 @@ class Comparison {
   std::vector<model::ValueProblem> differences_;
 };
 
-void compare(const IndexDesign& index, const TableDesign& table, const TableDesign& there, Comparison& comparison) {
+void compare(const IndexDesign& index, const TableDesign& table, const TableDesign& there,
+             TableComparison& comparison) {
   const auto* found = there.find_index(index.name);
   if (found == nullptr) return comparison.missing(index.name);
   comparison.expect(index.name + ": local", index.local ? "true" : "false", found->local ? "true" : "false");
@@ -57,7 +58,7 @@ void compare(const IndexDesign& index, const TableDesign& table, const TableDesi
 
 std::vector<model::ValueProblem> compare(const TableDesign& table, const TableDesign& there,
                                          const std::optional<std::string>& ttl) {
-  Comparison comparison;
+  TableComparison comparison;
   const auto sort_of = [](const TableDesign& of) { return of.sort ? std::vector{*of.sort} : std::vector<KeyDesign>(); };
   comparison.expect("partition key", attributes_text({table.partition}), attributes_text({there.partition}));
   comparison.expect("sort key", attributes_text(sort_of(table)), attributes_text(sort_of(there)));
