@@ -83,7 +83,7 @@ void print_finding(const runtime::Finding& finding, runtime::FindingState state)
   fmt::print("  expected {}\n  found    {}\n", finding.expected.empty() ? "nothing" : finding.expected,
              finding.found.empty() ? "nothing" : finding.found);
   using enum runtime::FindingState;
-  if (state == Repaired) fmt::print("  repaired\n");
+  if (state == Repaired || state == Propagated) fmt::print("  repaired\n");
   if (state == Pending)
     fmt::print("  pending: a change waits in the stream; the consistency manager will write this\n");
   if (!finding.repairable) fmt::print("  a person has to decide what is right\n");

@@ -2,29 +2,31 @@
 
 #include <algorithm>
 
-#include "stator/runtime/consistency/consistency_table.h"
 #include "stator/runtime/dynamo/stream_reader.h"
 
 namespace stator::runtime {
 
 Result<PendingChanges, Problem> PendingChanges::read(const Reconciler& reconciler) {
-  PendingChanges pending;
   auto& dynamo = reconciler.dynamo();
   ConsistencyTable table(dynamo, dynamo.clock(), reconciler.model());
-  if (!TRY(table.exists())) return pending;
+  if (!TRY(table.exists())) return PendingChanges();
   const auto progress = TRY(table.stream());
   const auto state = TRY(dynamo.describe_table(reconciler.model().table.name));
   // With another stream, or none, managers verify the table first.
-  if (!progress || !state || state->stream_arn != progress->stream) return pending;
+  if (!progress || !state || state->stream_arn != progress->stream) return PendingChanges();
+  return read_behind(reconciler, progress->stream, TRY(table.shards()));
+}
 
-  StreamReader reader(dynamo.client());
-  const auto known = TRY(table.shards());
+Result<PendingChanges, Problem> PendingChanges::read_behind(const Reconciler& reconciler, const std::string& stream,
+                                                            const std::vector<ShardProgress>& checkpoints) {
+  PendingChanges pending;
+  StreamReader reader(reconciler.dynamo().client());
   std::size_t seen = 0;
-  for (const auto& shard : TRY(reader.shards(progress->stream))) {
-    const auto found = std::ranges::find(known, shard.id, &ShardProgress::id);
-    if (found != known.end() && found->done) continue;
-    const auto checkpoint = found != known.end() ? found->checkpoint : std::nullopt;
-    auto next = reader.iterator(progress->stream, shard.id, checkpoint);
+  for (const auto& shard : TRY(reader.shards(stream))) {
+    const auto found = std::ranges::find(checkpoints, shard.id, &ShardProgress::id);
+    if (found != checkpoints.end() && found->done) continue;
+    const auto checkpoint = found != checkpoints.end() ? found->checkpoint : std::nullopt;
+    auto next = reader.iterator(stream, shard.id, checkpoint);
     if (!next && next.error().code == StreamReader::kTrimmed) continue;
     std::optional<std::string> iterator = TRY(std::move(next));
     while (iterator && seen < kMost) {

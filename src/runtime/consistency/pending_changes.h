@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "stator/runtime/consistency/consistency_table.h"
 #include "stator/runtime/consistency/reconciler.h"
 #include "stator/runtime/problem.h"
 
@@ -19,6 +21,10 @@ class PendingChanges {
   PendingChanges() = default;  // none
   // Reads behind the checkpoints of all managers, without leases: nothing is propagated.
   static Result<PendingChanges, Problem> read(const Reconciler& reconciler);
+  // Reads all that a stream still has, as before the first verification of a table.
+  static Result<PendingChanges, Problem> read_all(const Reconciler& reconciler, const std::string& stream) {
+    return read_behind(reconciler, stream, {});
+  }
 
   // Whether an entity, or one of its parents, has changed.
   bool concern(const Reconciler& reconciler, const StoredEntity& entity) const;
@@ -26,6 +32,8 @@ class PendingChanges {
   bool contain(const value::Item& key) const { return !keys_.empty() && keys_.contains(key_text(key)); }
 
  private:
+  static Result<PendingChanges, Problem> read_behind(const Reconciler& reconciler, const std::string& stream,
+                                                     const std::vector<ShardProgress>& checkpoints);
   void add(const Reconciler& reconciler, const value::Item& row, bool expired);
 
   std::set<std::string> keys_;  // of main rows

@@ -49,13 +49,17 @@ Result<bool, Problem> TableVerification::run(const std::optional<StreamProgress>
     asked_ = false;
     if (!status_.since) status_.since = clock_.now();
   }
+  // Changes that nobody has propagated yet are no news when they are found.
+  const auto changes = TRY(PendingChanges::read_all(reconciler_, stream));
   // Positions first: what changes while the table is walked is read afterwards.
   TRY(take_positions(stream));
   log::info("table_verification_started",
             {{"table", reconciler_.model().table.name}, {"model", reconciler_.model().name}});
   VerifyOptions options;
   options.repair = true;
+  options.changes = &changes;
   options.report = [](const Finding& finding, FindingState state) {
+    if (state == FindingState::Propagated) return;
     log::warning(state == FindingState::Repaired ? "row_repaired" : "row_needs_a_decision",
                  {{"kind", finding_name(finding.kind)},
                   {"entity", finding.entity},

@@ -211,7 +211,7 @@ class Verification {
     for (const auto& finding : findings) {
       auto state = FindingState::Found;
       if (options_.repair && finding.repairable) {
-        state = FindingState::Repaired;
+        state = pending ? FindingState::Propagated : FindingState::Repaired;
         ++result_.repaired;
       } else if (pending) {
         state = FindingState::Pending;
@@ -239,7 +239,8 @@ Result<VerifyResult, Problem> repair_wholly(Reconciler& reconciler, VerifyOption
   std::set<std::string> told;  // what cannot be repaired
   options.report = [&, report = std::move(options.report)](const Finding& finding, FindingState state) {
     const auto text = fmt::format("{} {} {}", finding_name(finding.kind), key_text(finding.key), finding.what);
-    if (report && (state == FindingState::Repaired || told.insert(text).second)) report(finding, state);
+    if (report && (state == FindingState::Repaired || state == FindingState::Propagated || told.insert(text).second))
+      report(finding, state);
   };
   VerifyResult all{.rows = 0, .findings = 0, .repaired = 0, .pending = 0, .passes = 0, .complete = false};
   for (bool again = true; again && all.passes < kRepairPasses;) {

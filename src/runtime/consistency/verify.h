@@ -15,7 +15,8 @@ namespace stator::runtime {
 enum class FindingState : std::uint8_t {
   Found,
   Repaired,
-  Pending,  // a consistency manager will write it
+  Pending,     // a consistency manager will write it
+  Propagated,  // was pending, and the repair has written it
 };
 
 struct VerifyOptions {
@@ -41,8 +42,8 @@ struct VerifyOptions {
 struct VerifyResult {
   std::uint64_t rows = 0;
   std::uint64_t findings = 0;
-  std::uint64_t repaired = 0;
-  std::uint64_t pending = 0;  // not among the findings
+  std::uint64_t repaired = 0;  // propagated ones, too
+  std::uint64_t pending = 0;   // not among the findings
   unsigned passes = 1;
   bool complete = false;  // false: stopped by `progress`
 };

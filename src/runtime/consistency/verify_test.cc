@@ -218,6 +218,29 @@ TEST(Verify, RepairsCopiesOfCopiesUntilNothingIsLeft) {
   for (const auto& row : world.rows()) EXPECT_EQ(*row.find("word"), text("goodbye"));
 }
 
+TEST(Verify, SaysThatARepairOnlyPropagatedWhatWaitsInTheStream) {
+  Shelf shelf;
+  shelf.settle();
+  const auto library = shelf.library("Home");
+  const auto where = shelf.collection(library, "Dune");
+  shelf.book(where, {{"Title", text("Dune")}});
+  ASSERT_TRUE(shelf.world.update("COLLECTION", where, changes({{"Name", text("Sand")}}), shelf.alice).ok());
+
+  Reconciler reconciler(shelf.world.model(), shelf.world.dynamo(), shelf.world.random());
+  const auto stream = shelf.world.dynamo().describe_table(shelf.world.model().table.name);
+  ASSERT_TRUE(stream.ok() && *stream);
+  const auto waiting = PendingChanges::read_all(reconciler, *(*stream)->stream_arn);
+  ASSERT_EQ(told(waiting), "ok");
+  std::set<FindingState> states;
+  VerifyOptions options;
+  options.repair = true;
+  options.changes = &*waiting;
+  options.report = [&](const Finding&, FindingState state) { states.insert(state); };
+  ASSERT_EQ(told(verify(reconciler, options)), "ok");
+  EXPECT_EQ(states, std::set{FindingState::Propagated});
+  EXPECT_EQ(shelf.findings(), Strings());
+}
+
 TEST_F(VerifyTest, TellsWhatNobodyCanRepairOnceInHoweverManyPasses) {
   auto twin = shelf.row_of("BOOK");
   twin.set("ItemId", text("00000000-0000-4000-8000-000000000000"));
