@@ -6,8 +6,7 @@
 
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
-#include "stator/console/page.h"
-#include "stator/http/page.h"
+#include "stator/console/assets.h"
 #include "stator/value/json.h"
 
 namespace stator::console {
@@ -101,8 +100,8 @@ void Console::handle(const http::Request& request, http::Responder responder) {
     auto wrong = session_refusal(request);
     return responder.send(wrong ? std::move(*wrong) : watched_.metrics());
   }
-  if (request.path != "/") return responder.send(text(404, "Not found\n"));
-  responder.send(http::page_answer(kPage));
+  auto page = page_answer(assets(), request);
+  responder.send(page ? std::move(*page) : text(404, "Not found\n"));
 }
 
 void Console::call(const http::Request& request, http::Responder responder) {
