@@ -18,6 +18,8 @@ export const routes: Route[] = [
   { path: "/tables", load: () => import("./pages/tables/list").then((m) => m.TablesPage) },
   { path: "/new-table", load: () => import("./pages/tables/create").then((m) => m.CreateTablePage) },
   { path: "/tables/:table", load: () => import("./pages/tables/settings").then((m) => m.TableSettingsPage) },
+  { path: "/tables/:table/items", load: () => import("./pages/items/items").then((m) => m.ItemsPage) },
+  { path: "/tables/:table/item", load: () => import("./pages/items/item").then((m) => m.ItemPage) },
 ];
 
 // The entries of the sidebar above the tables.  `shown`: whether the server has what the page shows.
