@@ -20,6 +20,8 @@ export const routes: Route[] = [
   { path: "/tables/:table", load: () => import("./pages/tables/settings").then((m) => m.TableSettingsPage) },
   { path: "/tables/:table/items", load: () => import("./pages/items/items").then((m) => m.ItemsPage) },
   { path: "/tables/:table/item", load: () => import("./pages/items/item").then((m) => m.ItemPage) },
+  { path: "/tables/:table/tree", load: () => import("./pages/items/tree").then((m) => m.TreePage) },
+  { path: "/tables/:table/partitions", load: () => import("./pages/partitions/partitions").then((m) => m.PartitionsPage) },
 ];
 
 // The entries of the sidebar above the tables.  `shown`: whether the server has what the page shows.

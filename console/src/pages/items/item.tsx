@@ -16,6 +16,7 @@ import { readOnly, useLoad, useTitle } from "../../state";
 import { TablePage } from "../table_nav";
 import { endpoint } from "../tables/parts";
 import { changesOf, Diff } from "./diff";
+import { RelationsOf } from "./relations";
 import { type FieldState, Fields, fieldsOf, itemOf } from "./fields";
 
 type Mode = "view" | "edit" | "json" | "typed";
@@ -167,6 +168,7 @@ function ItemView({ table, at, inDrawer, onSaved, onGone, onTouched }: ViewProps
           </div>
         )}
       </div>
+      {mode === "view" && <RelationsOf table={table} item={item} />}
       {mode === "view" && (
         <div class="table-box" tabIndex={0} role="region" aria-label="Attributes">
           <table class="plain attributes">
