@@ -21,7 +21,9 @@ export const routes: Route[] = [
   { path: "/tables/:table/items", load: () => import("./pages/items/items").then((m) => m.ItemsPage) },
   { path: "/tables/:table/item", load: () => import("./pages/items/item").then((m) => m.ItemPage) },
   { path: "/tables/:table/tree", load: () => import("./pages/items/tree").then((m) => m.TreePage) },
+  { path: "/tables/:table/import", load: () => import("./pages/items/import").then((m) => m.ImportPage) },
   { path: "/tables/:table/partitions", load: () => import("./pages/partitions/partitions").then((m) => m.PartitionsPage) },
+  { path: "/partiql", load: () => import("./pages/partiql/partiql").then((m) => m.PartiqlPage) },
 ];
 
 // The entries of the sidebar above the tables.  `shown`: whether the server has what the page shows.

@@ -21,11 +21,18 @@ export function entityOf(item: Item, attribute: string | null, sortKey: string |
   if (sort && "S" in sort && /^[A-Za-z][\w.@-]*(#|$)/.test(sort.S)) return sort.S.split("#")[0]!.slice(0, 40);
   return "item";
 }
-// The same name has the same colour everywhere.
+// The same name has the same colour everywhere; names that are seen first get colours of their own.
+const colours = new Map<string, number>();
 export function colourOf(entity: string): string {
+  const old = colours.get(entity);
+  if (old !== undefined) return `e${old}`;
   let hash = 7;
   for (const letter of entity.toLowerCase()) hash = (hash * 31 + letter.codePointAt(0)!) >>> 0;
-  return `e${hash % 8}`;
+  let colour = hash % 8;
+  const taken = new Set(colours.values());
+  for (let i = 0; i < 8 && taken.has(colour) && taken.size < 8; i++) colour = (colour + 1) % 8;
+  if (colours.size < 1000) colours.set(entity, colour);
+  return `e${colour}`;
 }
 
 let models: Promise<ModelSummary[]> | null = null;

@@ -5,12 +5,13 @@ import { Confirm, Dialog } from "../../components/dialog";
 import { Editor } from "../../components/editor";
 import { toast } from "../../components/toast";
 import { Badge, Button, copyText, Menu, Notice, Spinner, Tabs } from "../../components/ui";
-import { Safe, TypeMark, Whole } from "../../components/value";
+import { Attributes } from "../../components/transposed";
+import { Safe } from "../../components/value";
 import { awsCli } from "../../lib/code";
 import { indexesOf, Placeholders } from "../../lib/expressions";
 import { bytes, count } from "../../lib/format";
 import { parse } from "../../lib/json";
-import { csv, emptyOf, inside, keyOf, plainText, readItem, readTypedItem, sizeOfItem, typedText, typeOf } from "../../lib/values";
+import { csv, emptyOf, inside, keyOf, plainText, readItem, readTypedItem, sizeOfItem, typedText } from "../../lib/values";
 import { go, query, setQuery, tableUrl } from "../../router";
 import { readOnly, useLoad, useTitle } from "../../state";
 import { TablePage } from "../table_nav";
@@ -169,16 +170,7 @@ function ItemView({ table, at, inDrawer, onSaved, onGone, onTouched }: ViewProps
         )}
       </div>
       {mode === "view" && <RelationsOf table={table} item={item} />}
-      {mode === "view" && (
-        <div class="table-box" tabIndex={0} role="region" aria-label="Attributes">
-          <table class="plain attributes">
-            <thead><tr><th>Attribute</th><th class="tight">Type</th><th>Value</th></tr></thead>
-            <tbody>{[...keys, ...Object.keys(item).filter((one) => !keys.includes(one)).sort()].map((one) => (
-              <tr key={one}><th scope="row"><code><Safe text={one} /></code>{keys.includes(one) && <> <Badge tone="accent">key</Badge></>}</th><td class="tight"><TypeMark type={typeOf(item[one]!)} /></td><td><Whole value={item[one]!} /></td></tr>
-            ))}</tbody>
-          </table>
-        </div>
-      )}
+      {mode === "view" && <Attributes item={item} first={keys} mark={(one) => keys.includes(one) && <> <Badge tone="accent">key</Badge></>} />}
       {mode === "edit" && <Fields fields={fields} onFields={(next) => { setFields(next); touch(); }} locked={!isNew} keys={keys} />}
       {(mode === "json" || mode === "typed") && <Editor key={mode} language="json" label={mode === "json" ? "Item as JSON" : "Item as typed JSON"} height="min(56vh, 520px)" value={text} readOnly={readOnly()} onRun={review}
         onValue={(next) => { if (next !== text) { setText(next); touch(); } }} />}
