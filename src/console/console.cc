@@ -10,11 +10,10 @@
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
 #include "stator/console/answers.h"
+#include "stator/console/assets.h"
 #include "stator/console/live_json.h"
 #include "stator/console/model_view.h"
-#include "stator/console/page.h"
 #include "stator/console/read_only.h"
-#include "stator/http/page.h"
 #include "stator/value/json.h"
 
 namespace stator::console {
@@ -147,8 +146,8 @@ void Console::handle(const http::Request& request, http::Responder responder) {
     auto wrong = session_refusal(request);
     return responder.send(wrong ? std::move(*wrong) : options_.metrics());
   }
-  if (request.path != "/") return responder.send(text_answer(404, "Not found\n"));
-  responder.send(http::page_answer(kPage));
+  auto page = page_answer(assets(), request);
+  responder.send(page ? std::move(*page) : text_answer(404, "Not found\n"));
 }
 
 void Console::call(const http::Request& request, http::Responder responder) {

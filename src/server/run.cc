@@ -19,6 +19,7 @@
 #include "stator/client/client.h"
 #include "stator/client/credentials.h"
 #include "stator/client/remote.h"
+#include "stator/console/assets.h"
 #include "stator/console/console.h"
 #include "stator/console/sessions.h"
 #include "stator/http/connection_limits.h"
@@ -271,7 +272,11 @@ void warn_of_open_hosts(const Config& config, bool signed_only) {
 // The lines that a person needs after the start.
 void print_welcome(const Config& config, const Welcome& welcome) {
   std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
-  if (!welcome.console.empty()) text += fmt::format("  Console       {}\n", welcome.console);
+  if (!welcome.console.empty()) {
+    text +=
+        fmt::format("  Console       {}{}\n", welcome.console,
+                    console::assets().empty() ? "  (without its page: the program was built with --no-console)" : "");
+  }
   text += welcome.systems;
   text += fmt::format("  Data          {}\n", config.in_memory ? "in memory, gone when this stops" : config.data);
   text += fmt::format("  Access        {}\n", welcome.signed_only

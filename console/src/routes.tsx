@@ -1,0 +1,56 @@
+// Every page and its path.  Pages are loaded when they are opened first.
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { IconName } from "./components/icons";
+import { Empty, Notice, Spinner } from "./components/ui";
+import { match, path } from "./router";
+import { info } from "./state";
+
+type Parameters = Record<string, string>;
+type PageOf = ComponentType<any>;
+interface Route {
+  path: string;
+  load: () => Promise<PageOf>;
+}
+
+export const routes: Route[] = [
+  { path: "/", load: () => import("./pages/tables/list").then((m) => m.TablesPage) },
+  { path: "/tables", load: () => import("./pages/tables/list").then((m) => m.TablesPage) },
+];
+
+// The entries of the sidebar above the tables.  `shown`: whether the server has what the page shows.
+export const sections: { text: string; href: string; icon: IconName; keys: string; shown?: () => boolean }[] = [
+  { text: "Tables", href: "/tables", icon: "table", keys: "g t" },
+  { text: "PartiQL", href: "/partiql", icon: "code", keys: "g p" },
+  { text: "Models", href: "/models", icon: "model", keys: "g m", shown: () => info.value?.features.models ?? false },
+  { text: "Streams", href: "/streams", icon: "stream", keys: "g s", shown: () => routes.some((r) => r.path === "/streams") },
+  { text: "Live", href: "/live", icon: "live", keys: "g l", shown: () => info.value?.features.live ?? false },
+];
+
+const loaded = new Map<Route, PageOf>();
+
+export function Routed() {
+  const at = path.value;
+  const [, again] = useState(0);
+  const [failed, setFailed] = useState<string | null>(null);
+  let parameters: Parameters | null = null;
+  const route = routes.find((one) => (parameters = match(one.path, at)));
+  const page = route && loaded.get(route);
+  useEffect(() => {
+    setFailed(null);
+    if (!route || page) return;
+    route.load().then(
+      (component) => {
+        loaded.set(route, component);
+        again((n) => n + 1);
+      },
+      () => setFailed("This part of the page cannot be loaded. Load the page again: the server may have been replaced by another version."),
+    );
+  }, [route]);
+  if (!route) return <Empty icon="search" title="There is no such page" actions={<a class="button primary" href="/tables">All tables</a>}>Nothing is at <code>{at}</code>.</Empty>;
+  if (failed) return <Notice tone="bad">{failed}</Notice>;
+  if (!page) return <div class="page"><Spinner /></div>;
+  const Component = page;
+  // Another table is another page, and not the same one with other rows.
+  return <Component key={at} {...parameters!} />;
+}
