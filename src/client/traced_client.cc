@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "stator/client/is_read.h"
 #include "stator/value/json.h"
 
 namespace stator::client {
@@ -14,10 +15,19 @@ namespace {
 thread_local const std::shared_ptr<Trace>* current_trace = nullptr;
 
 // Those whose requests have the member ReturnConsumedCapacity.
-constexpr std::array<std::string_view, 13> kMeasured = {
-    "GetItem",      "PutItem",        "UpdateItem",       "DeleteItem",         "Query",
-    "Scan",         "BatchGetItem",   "BatchWriteItem",   "TransactGetItems",   "TransactWriteItems",
-    "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"};
+constexpr std::array<std::string_view, 13> kMeasured = {"GetItem",
+                                                        "PutItem",
+                                                        "UpdateItem",
+                                                        "DeleteItem",
+                                                        "Query",
+                                                        "Scan",
+                                                        "BatchGetItem",
+                                                        "BatchWriteItem",
+                                                        "TransactGetItems",
+                                                        "TransactWriteItems",
+                                                        "ExecuteStatement",
+                                                        "BatchExecuteStatement",
+                                                        "ExecuteTransaction"};
 
 // The request with `"ReturnConsumedCapacity": "INDEXES"`, unless it says something about that itself.
 std::string asking_for_capacity(std::string_view operation, std::string_view json) {
@@ -45,13 +55,6 @@ api::Fault refused_write(std::string_view operation) {
 }
 
 }  // namespace
-
-bool is_read(std::string_view operation) {
-  for (const auto prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List"}) {
-    if (operation.starts_with(prefix)) return true;
-  }
-  return false;
-}
 
 std::optional<double> consumed_units(std::string_view answer) {
   if (answer.find("\"ConsumedCapacity\"") == std::string_view::npos) return std::nullopt;
@@ -104,8 +107,13 @@ void TracedClient::run(api::AnyRequest request, api::AnyReply reply) {
 void TracedClient::call(std::string_view operation, std::string_view json, api::ReplyCallback reply) {
   if (!is_looked_at()) return client_.call(operation, json, std::move(reply));
   auto trace = current_trace != nullptr ? *current_trace : nullptr;
-  TracedCall seen{.operation = std::string(operation), .table = {}, .request = std::string(json), .response = {},
-                  .error = {}, .capacity = {}, .took = {}};
+  TracedCall seen{.operation = std::string(operation),
+                  .table = {},
+                  .request = std::string(json),
+                  .response = {},
+                  .error = {},
+                  .capacity = {},
+                  .took = {}};
   if (trace && trace->reads_only() && !is_read(operation)) {
     auto fault = refused_write(operation);
     seen.error = fault.name();

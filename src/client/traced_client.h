@@ -86,9 +86,6 @@ class TracedClient final : public Client {
   CallWatcher* const watcher_;
 };
 
-// Whether an operation changes nothing, by its name.  Of those that run PartiQL this is not known: false.
-bool is_read(std::string_view operation);
-
 // The units in the member ConsumedCapacity of an answer, of all tables together; none when it has no such member.
 std::optional<double> consumed_units(std::string_view answer);
 

@@ -159,9 +159,9 @@ http::Response ConsistencyView::verify(const ServedModel& served, std::string_vi
   if (*repair && !rights.write) return forbidden("The console is read-only, so it repairs nothing.");
   MutexLock lock(mutex_);
   if (verification_.running) {
-    return refusal(409, "ResourceInUseException",
-                   fmt::format("The table of {} is being verified; wait until that has ended.",
-                               verification_.model->name));
+    return refusal(
+        409, "ResourceInUseException",
+        fmt::format("The table of {} is being verified; wait until that has ended.", verification_.model->name));
   }
   verification_ = {};
   verification_.model = &served.model();
@@ -195,7 +195,9 @@ void ConsistencyView::run(const std::shared_ptr<const model::Model>& model, bool
   if (verified && !verified->complete && !stop.stop_requested()) {
     verification_.problem = "there may be more to repair, because others change the same rows; run it again";
   }
-  log::info("verified", {{"system", model->name}, {"rows", verification_.rows}, {"findings", verification_.found},
+  log::info("verified", {{"system", model->name},
+                         {"rows", verification_.rows},
+                         {"findings", verification_.found},
                          {"repaired", verification_.repaired}});
   verification_.running = false;
 }

@@ -61,7 +61,7 @@ class ConsistencyView {
 
   Mutex mutex_;
   Verification verification_ GUARDED_BY(mutex_);  // the last one, of whichever model
-  std::jthread thread_;  // last: joined before anything it uses is destroyed
+  std::jthread thread_;                           // last: joined before anything it uses is destroyed
 };
 
 }  // namespace stator::console

@@ -28,7 +28,7 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kCookie = "stator_session";
 constexpr std::size_t kMaxSignInBytes = 4096;
 constexpr std::size_t kWorkers = 4;
-constexpr std::size_t kWaiting = 64;    // requests that wait for one of them; more are throttled
+constexpr std::size_t kWaiting = 64;      // requests that wait for one of them; more are throttled
 constexpr std::size_t kMostHottest = 20;  // partitions that are told
 
 // The session's token in `Cookie: a=b; stator_session=...`; empty when there is none.
@@ -205,7 +205,11 @@ http::Response Console::info(const http::Request& request) {
   json.key("region").string(options_.region).key("inMemory").boolean(options_.in_memory);
   json.key("features").begin_object().key("models").boolean(!models_.empty());
   json.key("live").boolean(live_ != nullptr).key("saved").boolean(true);
-  json.key("impersonate").boolean(rights_of(request).impersonate).end_object().key("systems").begin_array();
+  json.key("impersonate")
+      .boolean(!models_.empty() && rights_of(request).impersonate)
+      .end_object()
+      .key("systems")
+      .begin_array();
   for (const auto& served : models_.served()) {
     const auto& model = served.model();
     json.begin_object().key("name").string(model.name).key("title").string(title_of(model.name));

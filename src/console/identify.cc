@@ -51,7 +51,13 @@ void write_identity(value::JsonWriter& json, const model::Model& model, const va
   } else {
     const auto attributes = model::attributes_of(model, *entity, *record, item);
     json.key("entity").string(entity->name).key("record").string(record->name).key("path");
-    const auto path = app::path_of({.entity = entity, .attributes = attributes, .version = 0, .nested_as = {}, .nested = {}, .continued = false, .joined = {}});
+    const auto path = app::path_of({.entity = entity,
+                                    .attributes = attributes,
+                                    .version = 0,
+                                    .nested_as = {},
+                                    .nested = {},
+                                    .continued = false,
+                                    .joined = {}});
     if (path.empty()) {
       json.null();
     } else {

@@ -61,8 +61,13 @@ TEST_F(LiveRequestsTest, AreBoundedInNumberAndInBytes) {
 TEST_F(LiveRequestsTest, CountPartitions) {
   live.look();
   for (int i = 0; i < 3; ++i) request("GetItem", R"({"TableName":"T","Key":{"PK":{"S":"a"}}})");
-  live.saw({.operation = "PutItem", .table = "T", .request = R"({"TableName":"T","Item":{"PK":{"S":"b"}}})",
-            .response = "{}", .error = {}, .capacity = 1.0, .took = 5us});
+  live.saw({.operation = "PutItem",
+            .table = "T",
+            .request = R"({"TableName":"T","Item":{"PK":{"S":"b"}}})",
+            .response = "{}",
+            .error = {},
+            .capacity = 1.0,
+            .took = 5us});
   const auto hottest = live.hottest(10);
   ASSERT_EQ(hottest.size(), 2U);
   EXPECT_EQ(hottest[0].partition, "a");

@@ -125,14 +125,14 @@ http::Response answer_of(const ServedModel& served, const AskedRequest& asked, c
                               .headers = headers,
                               .body = std::string_view(asked.body).substr(0, asked.body_bytes)};
   try {
-    auto outcome = served.system->run(std::get<app::RouteMatch>(found),
-                                      {.request = request,
-                                       .path = asked.path,
-                                       .query = *query,
-                                       .body = request.body,
-                                       .identity = asked.identity ? &*asked.identity : nullptr,
-                                       .max_file_bytes = options.max_body_bytes,
-                                       .memory = options.memory});
+    auto outcome =
+        served.system->run(std::get<app::RouteMatch>(found), {.request = request,
+                                                              .path = asked.path,
+                                                              .query = *query,
+                                                              .body = request.body,
+                                                              .identity = asked.identity ? &*asked.identity : nullptr,
+                                                              .max_file_bytes = options.max_body_bytes,
+                                                              .memory = options.memory});
     return outcome ? std::move(*outcome) : app::problem_answer(outcome.error());
   } catch (const std::exception& exception) {
     // One of the edges where exceptions end: a request must not take the server with it.
@@ -170,8 +170,9 @@ http::Response run_request(const ServedModel& served, std::string_view body, con
   const auto asked = read_asked(body, options);
   if (!asked) return bad_request(asked.error().message);
   if (asked->identity && !rights.impersonate) {
-    return forbidden("Only a session of an access key, or anybody on this machine while there are no keys, may run "
-                     "requests as a user, and nobody where the setting jwks is set.");
+    return forbidden(
+        "Only a session of an access key, or anybody on this machine while there are no keys, may run "
+        "requests as a user, and nobody where the setting jwks is set.");
   }
   const bool reads = asked->method == "GET" || asked->method == "HEAD";
   if (!reads && !rights.write) return forbidden("The console is read-only, so it runs only GET requests.");

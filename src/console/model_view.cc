@@ -187,10 +187,10 @@ void write_pattern(JsonWriter& json, const model::Pattern& pattern, const model:
   for (const auto& returned : pattern.returns) json.string(record_words(*returned.entity, *returned.record));
   json.end_array().key("order").string(order_word(pattern.order)).key("single").boolean(pattern.single);
   json.key("access").string(access_words(pattern.access)).key("cost");
-  json.string(cost == nullptr ? std::string()
-                              : fmt::format("{} request{}, {} row{}, {:.1f} RCU", cost->requests,
-                                            cost->requests == 1 ? "" : "s", cost->items_read,
-                                            cost->items_read == 1 ? "" : "s", cost->read_units));
+  json.string(cost == nullptr
+                  ? std::string()
+                  : fmt::format("{} request{}, {} row{}, {:.1f} RCU", cost->requests, cost->requests == 1 ? "" : "s",
+                                cost->items_read, cost->items_read == 1 ? "" : "s", cost->read_units));
   json.key("line").integer(pattern.position.line).end_object();
 }
 
@@ -305,8 +305,8 @@ void write_checked(JsonWriter& json, const model::Model* model, const model::Dia
   json.key("model");
   write_model(json, *model, findings);
   json.key("document").string(model::generate::design_document(*model));
-  json.key("costs").raw(model::to_json(model::costs(*model, {}), model::write_costs(*model, {}),
-                                       model::copy_costs(*model, {})));
+  json.key("costs").raw(
+      model::to_json(model::costs(*model, {}), model::write_costs(*model, {}), model::copy_costs(*model, {})));
 }
 
 }  // namespace stator::console

@@ -62,8 +62,7 @@ http::Response Models::handle(const http::Request& request, const Rights& rights
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads && request.method != "POST") return wrong_method();
   if (request.body.size() > body_bytes(request.path)) {
-    return refusal(413, "ValidationException",
-                   fmt::format("The body has at most {} bytes.", body_bytes(request.path)));
+    return refusal(413, "ValidationException", fmt::format("The body has at most {} bytes.", body_bytes(request.path)));
   }
   auto rest = request.path.substr(kPath.size());
   if (rest.empty()) return reads ? list() : wrong_method();
@@ -169,8 +168,8 @@ http::Response Models::plan(const ServedModel& served, std::string_view yaml) {
   const auto loaded = model::load_model(yaml, "model.yaml");
   if (!loaded.model) {
     const auto& first = loaded.diagnostics.front();
-    return bad_request(fmt::format("The model has errors; the first is in line {}: {}", first.position.line,
-                                   first.message));
+    return bad_request(
+        fmt::format("The model has errors; the first is in line {}: {}", first.position.line, first.message));
   }
   const auto plan = runtime::plan_migration(served.model(), *loaded.model);
   std::string out;

@@ -1,6 +1,6 @@
 #include "stator/console/read_only.h"
 
-#include "stator/client/traced_client.h"
+#include "stator/client/is_read.h"
 #include "stator/http/message.h"
 #include "stator/value/json.h"
 

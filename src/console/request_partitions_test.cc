@@ -32,15 +32,15 @@ TEST(RequestPartitions, AreInKeysAndItems) {
 }
 
 TEST(RequestPartitions, AreInKeyConditions) {
-  EXPECT_EQ(found_in(R"({"TableName":"Books","KeyConditionExpression":"PK = :p AND begins_with(SK, :s)",
-                         "ExpressionAttributeValues":{":p":{"S":"ann"},":s":{"S":"b"}}})"),
+  EXPECT_EQ(found_in(R"json({"TableName":"Books","KeyConditionExpression":"PK = :p AND begins_with(SK, :s)",)json"
+                     R"("ExpressionAttributeValues":{":p":{"S":"ann"},":s":{"S":"b"}}})"),
             "Books/ann");
-  EXPECT_EQ(found_in(R"({"TableName":"Books","KeyConditionExpression":"(#k>:s)and(:p=#p)",
-                         "ExpressionAttributeNames":{"#p":"PK","#k":"SK"},
-                         "ExpressionAttributeValues":{":p":{"S":"ann"},":s":{"S":"b"}}})"),
+  EXPECT_EQ(found_in(R"json({"TableName":"Books","KeyConditionExpression":"(#k>:s)and(:p=#p)",)json"
+                     R"("ExpressionAttributeNames":{"#p":"PK","#k":"SK"},)"
+                     R"("ExpressionAttributeValues":{":p":{"S":"ann"},":s":{"S":"b"}}})"),
             "Books/ann");
-  EXPECT_EQ(found_in(R"({"TableName":"Books","IndexName":"byAuthor","KeyConditionExpression":"author = :a",
-                         "ExpressionAttributeValues":{":a":{"S":"Herbert"}}})"),
+  EXPECT_EQ(found_in(R"({"TableName":"Books","IndexName":"byAuthor","KeyConditionExpression":"author = :a",)"
+                     R"("ExpressionAttributeValues":{":a":{"S":"Herbert"}}})"),
             "Books/Herbert");
   EXPECT_EQ(found_in(R"({"TableName":"Books","KeyConditionExpression":"= = =","ExpressionAttributeValues":7})"), "");
 }
@@ -48,11 +48,11 @@ TEST(RequestPartitions, AreInKeyConditions) {
 TEST(RequestPartitions, OfBatchesAndTransactionsAreThereOnce) {
   EXPECT_EQ(found_in(R"({"RequestItems":{"Books":{"Keys":[{"PK":{"S":"a"}},{"PK":{"S":"b"}},{"PK":{"S":"a"}}]}}})"),
             "Books/a Books/b");
-  EXPECT_EQ(found_in(R"({"RequestItems":{"Books":[{"PutRequest":{"Item":{"PK":{"S":"a"}}}},
-                                                  {"DeleteRequest":{"Key":{"PK":{"S":"b"}}}}]}})"),
+  EXPECT_EQ(found_in(R"({"RequestItems":{"Books":[{"PutRequest":{"Item":{"PK":{"S":"a"}}}},)"
+                     R"({"DeleteRequest":{"Key":{"PK":{"S":"b"}}}}]}})"),
             "Books/a Books/b");
-  EXPECT_EQ(found_in(R"({"TransactItems":[{"Put":{"TableName":"Books","Item":{"PK":{"S":"a"}}}},
-                                          {"ConditionCheck":{"TableName":"Books","Key":{"PK":{"S":"b"}}}}]})"),
+  EXPECT_EQ(found_in(R"({"TransactItems":[{"Put":{"TableName":"Books","Item":{"PK":{"S":"a"}}}},)"
+                     R"({"ConditionCheck":{"TableName":"Books","Key":{"PK":{"S":"b"}}}}]})"),
             "Books/a Books/b");
 }
 

@@ -16,8 +16,9 @@ constexpr std::size_t kMostIdBytes = 64;
 constexpr std::size_t kMostWordBytes = 255;  // of a name, a kind, a table, a time
 
 bool is_id(std::string_view id) {
-  return !id.empty() && id.size() <= kMostIdBytes &&
-         std::ranges::all_of(id, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_'; });
+  return !id.empty() && id.size() <= kMostIdBytes && std::ranges::all_of(id, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
+  });
 }
 
 // The text of that member; empty when it is absent.  Errors: Validation.

@@ -8,7 +8,8 @@
 namespace stator::console {
 namespace {
 
-constexpr std::string_view kQuery = R"({"id":"q1","kind":"query","name":"Ann","table":"Books","body":{"limit":5},"at":"t"})";
+constexpr std::string_view kQuery =
+    R"({"id":"q1","kind":"query","name":"Ann","table":"Books","body":{"limit":5},"at":"t"})";
 
 struct SavedQueriesTest : ::testing::Test {
   ManualClock clock;
@@ -62,7 +63,7 @@ TEST_F(SavedQueriesTest, RefuseWhatIsNone) {
 TEST_F(SavedQueriesTest, AreBounded) {
   SavedQueries many(clock);
   std::size_t kept = 0;
-  for (int i = 0; i < 10'000; ++i) kept += many.save(fmt::format("q{}", i), R"({"kind":"query"})") ? 1 : 0;
+  for (int i = 0; i < 10'000; ++i) kept += many.save(fmt::format("q{}", i), R"({"kind":"query"})") ? 1U : 0U;
   EXPECT_EQ(kept, SavedQueries::kMostSaved);
   EXPECT_EQ(many.save("one-more", R"({"kind":"query"})").error().code, ErrorCode::LimitExceeded);
   EXPECT_TRUE(many.save("q7", R"({"kind":"query","name":"changed"})")) << "what is there can be changed";
