@@ -16,6 +16,8 @@ interface Route {
 export const routes: Route[] = [
   { path: "/", load: () => import("./pages/tables/list").then((m) => m.TablesPage) },
   { path: "/tables", load: () => import("./pages/tables/list").then((m) => m.TablesPage) },
+  { path: "/new-table", load: () => import("./pages/tables/create").then((m) => m.CreateTablePage) },
+  { path: "/tables/:table", load: () => import("./pages/tables/settings").then((m) => m.TableSettingsPage) },
 ];
 
 // The entries of the sidebar above the tables.  `shown`: whether the server has what the page shows.
