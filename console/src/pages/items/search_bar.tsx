@@ -34,6 +34,8 @@ export function SearchBar({ table, search, onSearch, onRun, running, onStop, col
   const operators = target.sk ? keyOperators(target.sk.type) : [];
   const indexText = (name: string, keys: { AttributeName: string }[]) => ({ value: name, text: `${name || "Table"} (${keys.map((one) => one.AttributeName).join(", ")})` });
   return (
+    <details class="search-box" open={innerWidth > 820}>
+    <summary>Query: {search.index || "table"}{search.pk ? `, ${target.pk.name} = ${search.pk.slice(0, 40)}` : ""}</summary>
     <form class="search" aria-label="Query builder" onSubmit={(event) => { event.preventDefault(); onRun(); }}
       onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); onRun(); } }}>
       <datalist id="attribute-names">{columns.map((name) => <option key={name} value={name} />)}</datalist>
@@ -84,6 +86,7 @@ export function SearchBar({ table, search, onSearch, onRun, running, onStop, col
       </div>
       {coding && <AsCode table={table} search={search} onClose={() => setCoding(false)} />}
     </form>
+    </details>
   );
 }
 

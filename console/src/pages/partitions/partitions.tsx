@@ -76,7 +76,7 @@ function Partitions({ table, model }: { table: TableDescription; model: ModelSum
     { id: "pk", title: <code>{target.pk.name}</code>, width: narrow ? 130 : 190, pinned: !narrow },
     ...(target.sk ? [{ id: "sk", title: <code>{target.sk.name}</code>, width: narrow ? 170 : 230, pinned: true }] : []),
     { id: "entity", title: "Entity", width: 144 },
-    ...Array.from({ length: width }, (_, i) => ({ id: `a${i}`, title: i ? "" : "Attributes", width: 150 })),
+    ...Array.from({ length: width }, (_, i) => ({ id: `a${i}`, title: i ? <span class="sr">Attribute {i + 1}</span> : "Attributes", width: 150 })),
   ];
   const openPartition = (item: Item) => setQuery({ pk: text(item, target.pk.name), trail: writeTrail([...trail, { index, pk }]), entity: null });
   const more = useCallback(() => {
