@@ -18,6 +18,12 @@ export const routes: Route[] = [
   { path: "/tables", load: () => import("./pages/tables/list").then((m) => m.TablesPage) },
   { path: "/new-table", load: () => import("./pages/tables/create").then((m) => m.CreateTablePage) },
   { path: "/tables/:table", load: () => import("./pages/tables/settings").then((m) => m.TableSettingsPage) },
+  { path: "/models", load: () => import("./pages/models/list").then((m) => m.ModelsPage) },
+  { path: "/models/:model", load: () => import("./pages/models/model").then((m) => m.ModelPage) },
+  { path: "/new-model", load: () => import("./pages/models/write").then((m) => m.NewModelPage) },
+  { path: "/live", load: () => import("./pages/live/live").then((m) => m.LivePage) },
+  { path: "/streams", load: () => import("./pages/streams/streams").then((m) => m.StreamsPage) },
+  { path: "/streams/:table", load: () => import("./pages/streams/streams").then((m) => m.StreamPage) },
 ];
 
 // The entries of the sidebar above the tables.  `shown`: whether the server has what the page shows.
