@@ -15,6 +15,7 @@ interface Chart {
   title: string;
   series: Series[];
   format: (value: number) => string;
+  least?: number; // that the axis shows
 }
 const rate = (value: number) => (value >= 100 ? count(Math.round(value)) : value.toFixed(value >= 10 ? 0 : 1));
 const ms = (value: number) => `${value >= 10 ? Math.round(value) : value.toFixed(2)} ms`;
@@ -24,7 +25,7 @@ const charts: Chart[] = [
   { title: "Commits per second", format: rate, series: [{ name: "commits", colour: "--e3", of: (one) => one.commits }] },
   { title: "Memory of the process", format: (value) => bytes(Math.round(value)), series: [{ name: "memory", colour: "--e6", of: (one) => one.memory }] },
   { title: "Storage", format: (value) => bytes(Math.round(value)), series: [{ name: "storage", colour: "--e5", of: (one) => one.storage }] },
-  { title: "Connections", format: (value) => count(Math.round(value)), series: [{ name: "connections", colour: "--e7", of: (one) => one.connections }] },
+  { title: "Connections to the API", format: (value) => count(Math.round(value)), least: 4, series: [{ name: "connections", colour: "--e7", of: (one) => one.connections }] },
 ];
 
 export function Charts({ samples, numbers }: { samples: Sample[]; numbers: Numbers }) {
@@ -67,7 +68,7 @@ function Canvas({ chart, samples }: { chart: Chart; samples: Sample[] }) {
     import("./plot").then(
       ({ makePlot }) => {
         if (gone || !host.current) return;
-        plot.current = makePlot(host.current, chart.series, chart.format, latest.current);
+        plot.current = makePlot(host.current, chart.series, chart.format, chart.least ?? 1, latest.current);
       },
       () => setFailed(true),
     );

@@ -92,9 +92,9 @@ function Differences({ findings }: { findings: State["verify"]["findings"] }) {
   return (
     <section class="stack" aria-label="Differences">
       <h2>Differences</h2>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Differences">
+      <div class="table-box" tabIndex={0} role="group" aria-label="Differences">
         <table class="plain compact">
-          <thead><tr><th>Kind</th><th>Entity</th><th>Key</th><th>What</th><th>Expected</th><th>Found</th><th /></tr></thead>
+          <thead><tr><th>Kind</th><th>Entity</th><th>Key</th><th>What</th><th>Expected</th><th>Found</th><th>State</th></tr></thead>
           <tbody>
             {findings.map((one, i) => (
               <tr key={i}>
@@ -143,7 +143,7 @@ function Parked({ name, state, onDone }: { name: string; state: State; onDone: (
 const Shards = ({ shards }: { shards: State["shards"] }) => (
   <section class="stack" aria-label="Shards">
     <h2>Shards of the stream</h2>
-    <div class="table-box" tabIndex={0} role="region" aria-label="Shards">
+    <div class="table-box" tabIndex={0} role="group" aria-label="Shards">
       <table class="plain compact">
         <thead><tr><th>Shard</th><th>Read by</th><th>Checkpoint</th><th class="right">Lag</th></tr></thead>
         <tbody>{shards.map((one) => <tr key={one.id}><td><code>{one.id}</code></td><td>{one.done ? <span class="muted">read to its end</span> : one.owner || <span class="muted">nobody</span>}</td><td><code>{one.checkpoint ?? ""}</code></td><td class="right">{lag(one.lagMs)}</td></tr>)}</tbody>

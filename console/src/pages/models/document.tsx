@@ -39,7 +39,7 @@ function blocksOf(markdown: string): ComponentChildren[] {
       const rows = take(/^\|/).filter((row) => !/^\|[\s:|-]+\|$/.test(row)).map(cellsOf);
       const [head = [], ...body] = rows;
       blocks.push(
-        <div class="table-box" key={at} tabIndex={0} role="region" aria-label={`Table of ${head[0] ?? "the document"}`}>
+        <div class="table-box" key={at} tabIndex={0} role="group" aria-label={`Table of ${head[0] ?? "the document"}`}>
           <table class="plain compact">
             <thead><tr>{head.map((cell, i) => <th key={i}>{inline(cell)}</th>)}</tr></thead>
             <tbody>{body.map((row, r) => <tr key={r}>{row.map((cell, i) => <td key={i}>{inline(cell)}</td>)}</tr>)}</tbody>

@@ -25,7 +25,7 @@ export interface Layout {
 
 export function layOut(model: ModelView, kinds: readonly string[], size: (entity: string) => { width: number; height: number }): Layout {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "TB", nodesep: 28, ranksep: 52, marginx: 12, marginy: 12 });
+  graph.setGraph({ rankdir: "TB", nodesep: 20, ranksep: 44, marginx: 12, marginy: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { name } of model.entities) graph.setNode(name, { ...size(name) });
   const edges = new Map<string, Edge>();

@@ -1,5 +1,5 @@
 // The entities of a model, how they hang together, and which index serves which pattern.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Finding, ModelEntity, ModelPattern, ModelView } from "../../api/models";
 import { Badge, Button, Check, Notice, Spinner } from "../../components/ui";
 import { plural } from "../../lib/format";
@@ -9,8 +9,8 @@ import type { Layout } from "./layout";
 
 export const colourOf = (model: ModelView, entity: string) => `var(--e${Math.max(0, model.entities.findIndex((one) => one.name === entity)) % 8})`;
 
-const nodeWidth = 268;
-const letter = 6.25; // of 11 px in a monospaced face
+const nodeWidth = 240;
+const letter = 6.65; // of 11 px in a monospaced face
 const cut = (text: string, width: number) => (text.length * letter <= width ? text : `${text.slice(0, Math.max(1, Math.floor(width / letter) - 1))}…`);
 
 // The key attributes of the table and its indexes, in order.
@@ -29,7 +29,10 @@ const open = (findings: Finding[]) => findings.filter((one) => !one.accepted);
 export function Picture({ model }: { model: ModelView }) {
   const [layout, setLayout] = useState<Layout | null>(null);
   const [failed, setFailed] = useState(false);
-  const [zoom, setZoom] = useState(1);
+  const [asked, setZoom] = useState<number | null>(null); // null: all of its width is in sight
+  const box = useRef<HTMLDivElement>(null);
+  const fitting = layout && box.current ? Math.max(0.7, Math.min(1, (box.current.clientWidth - 4) / layout.width)) : 1;
+  const zoom = asked ?? fitting;
   const kinds = (query.value.get("lines") ?? "parent").split(",");
   const entityName = query.value.get("entity");
   const patternName = query.value.get("pattern");
@@ -52,15 +55,16 @@ export function Picture({ model }: { model: ModelView }) {
   const lines = (kind: string, on: boolean) => setQuery({ lines: [...kinds.filter((one) => one !== kind), ...(on ? [kind] : [])].sort().join() || "none" }, { replace: true });
   return (
     <div class="picture">
-      <div class="stack">
+      <div class="stack" ref={box}>
         <div class="row spread">
-          <div class="row" role="group" aria-label="Lines">
+          <div class="row lines" role="group" aria-label="Lines">
             <Check checked={kinds.includes("parent")} onValue={(on) => lines("parent", on)}><Line kind="parent" />parents</Check>
             <Check checked={kinds.includes("copy")} onValue={(on) => lines("copy", on)}><Line kind="copy" />copies</Check>
             <Check checked={kinds.includes("count")} onValue={(on) => lines("count", on)}><Line kind="count" />counts and sums</Check>
           </div>
           <div class="row" role="group" aria-label="Size of the picture">
             <Button kind="quiet" onClick={() => setZoom(Math.max(0.4, zoom - 0.2))} label="Smaller">−</Button>
+            <Button kind="quiet" onClick={() => setZoom(null)} title="Fit to the width">{Math.round(zoom * 100)}%</Button>
             <Button kind="quiet" onClick={() => setZoom(Math.min(2, zoom + 0.2))} label="Larger">+</Button>
           </div>
         </div>
@@ -83,10 +87,10 @@ const Line = ({ kind }: { kind: string }) => (
 function Drawing({ model, layout, zoom, entity, pattern }: { model: ModelView; layout: Layout; zoom: number; entity: ModelEntity | undefined; pattern: ModelPattern | undefined }) {
   const used = new Set(pattern ? keysOf(model, pattern.index) : []);
   return (
-    <div class="drawing" tabIndex={0} role="region" aria-label="Picture of the model">
-      <svg width={layout.width * zoom} height={layout.height * zoom} viewBox={`0 0 ${layout.width} ${layout.height}`} role="group" aria-label={`${plural(model.entities.length, "entity", "entities")} of ${model.title}`}>
+    <div class="drawing" tabIndex={0} role="group" aria-label="Picture of the model">
+      <svg width={layout.width * zoom} height={layout.height * zoom} viewBox={`0 0 ${layout.width} ${layout.height}`}>
         <defs>
-          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="arrow" d="M0 0 8 4 0 8z" /></marker>
+          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path class="arrow" d="M0 0 8 4 0 8z" /></marker>
         </defs>
         {layout.edges.map((edge) => {
           const near = entity && (edge.from === entity.name || edge.to === entity.name);
@@ -104,20 +108,20 @@ function Drawing({ model, layout, zoom, entity, pattern }: { model: ModelView; l
           const select = () => setQuery({ entity: entity === one ? null : one.name, pattern: null });
           return (
             <g key={node.name} class={`node ${entity === one ? "selected" : ""} ${dim ? "dim" : ""}`} transform={`translate(${node.x} ${node.y})`} style={{ color: colourOf(model, one.name) }}
-              role="button" tabIndex={0} aria-pressed={entity === one} aria-label={`${one.name}${findings.length ? `, ${plural(findings.length, "finding")}` : ""}`}
+              role="button" tabIndex={0} aria-pressed={entity === one}
               onClick={select} onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), select())}>
               <rect class="box" width={node.width} height={node.height} rx="6" />
               <rect class="bar" width="4" height={node.height} rx="2" />
               <text class="name" x="14" y="20">{cut(one.name, node.width - 70)}</text>
               {findings.length > 0 && (
                 <g class={findings.some((finding) => finding.severity === "error") ? "mark bad" : "mark warn"} transform={`translate(${node.width - 34} 8)`}>
-                  <rect width="26" height="16" rx="4" /><text x="13" y="12">{findings.length}</text>
+                  <rect width="26" height="16" rx="4" /><text x="13" y="12">{findings.length}</text><title>{plural(findings.length, "finding")}</title>
                 </g>
               )}
               {keyRows(model, one).map((row, i) => (
                 <g key={row.name} class={`key ${used.has(row.name) && !dim ? "used" : ""}`} transform={`translate(14 ${38 + 16 * i})`}>
-                  <text class="key-name">{cut(row.name, 62)}</text>
-                  <text x="66">{cut(row.templates.join(" or "), node.width - 90)}</text>
+                  <text class="key-name">{cut(row.name, 48)}</text>
+                  <text x="52">{cut(row.templates.join(" or "), node.width - 72)}</text>
                   <title>{`${row.name}: ${row.templates.join("\nor ")}`}</title>
                 </g>
               ))}

@@ -26,7 +26,7 @@ export function Run({ model }: { model: ModelView }) {
         <div class="scroll">
           {groups.map((group) => (
             <section key={group} aria-label={group}>
-              <h3>{group}</h3>
+              <h2>{group}</h2>
               {shown.filter((one) => one.group === group).map((one) => (
                 <button type="button" key={one.id} class="run-entry" aria-pressed={one === chosen} onClick={() => setQuery({ op: one.id })}>
                   <Method method={one.method} /><span class="clip">{one.name}</span>
@@ -172,7 +172,7 @@ function Rows({ rows, more }: { rows: { [name: string]: Json }[]; more: string |
   if (!rows.length) return <p class="muted">The answer has no rows.</p>;
   return (
     <>
-      <div class="table-box rows" tabIndex={0} role="region" aria-label="Rows">
+      <div class="table-box rows" tabIndex={0} role="group" aria-label="Rows">
         <table class="plain compact">
           <thead><tr>{names.map((name) => <th key={name}><Safe text={name} /></th>)}</tr></thead>
           <tbody>{rows.map((row, i) => <tr key={i}>{names.map((name) => <td key={name}>{row[name] !== undefined && <span class="clip cell-text" title={textOf(row[name]!).slice(0, 500)}><Safe text={textOf(row[name]!).slice(0, 300)} /></span>}</td>)}</tr>)}</tbody>

@@ -44,7 +44,7 @@ export function StreamsPage() {
       {tables.length > 0 && (
         <div class="table-box">
           <table class="plain">
-            <thead><tr><th>Table</th><th>Since</th><th class="tight" /></tr></thead>
+            <thead><tr><th>Table</th><th>Since</th><th class="tight"><span class="sr">Settings</span></th></tr></thead>
             <tbody>{tables.map((name) => {
               const newest = data!.filter((one) => one.TableName === name).map((one) => one.StreamLabel).sort().at(-1)!;
               return <tr key={name}><td><a class="strong" href={streamUrl(name)}>{name}</a></td><td class="muted">{newest.replace("T", " ").slice(0, 19)}</td><td class="tight"><LinkButton href={tableUrl(name)}>Settings</LinkButton></td></tr>;
@@ -121,7 +121,7 @@ function Change({ record }: { record: StreamRecord }) {
   const names = [...new Set([...Object.keys(Keys), ...Object.keys(OldImage ?? {}), ...Object.keys(NewImage ?? {})])];
   const changed = names.filter((name) => !Object.hasOwn(Keys, name) && !same(OldImage?.[name], NewImage?.[name]));
   const both = OldImage !== undefined && NewImage !== undefined;
-  const shown = both && !all ? changed : names;
+  const shown = all ? names : both ? changed : names.filter((name) => !Object.hasOwn(Keys, name)).slice(0, 6);
   const expired = record.userIdentity?.PrincipalId === "dynamodb.amazonaws.com";
   return (
     <li class="card change">
@@ -150,7 +150,7 @@ function Change({ record }: { record: StreamRecord }) {
         </div>
       )}
       {!OldImage && !NewImage && <p class="hint">This stream tells keys only.</p>}
-      {both && names.length > changed.length && <div class="row"><Button kind="quiet" onClick={() => setAll(!all)}>{all ? "Show what changed" : `Show all ${names.length} attributes`}</Button></div>}
+      {(all || names.length > shown.length) && <div class="row"><Button kind="quiet" onClick={() => setAll(!all)}>{all ? "Show less" : `Show all ${names.length} attributes`}</Button></div>}
     </li>
   );
 }
