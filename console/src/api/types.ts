@@ -82,9 +82,10 @@ export interface Info {
   version: string;
   readOnly: boolean;
   endpoint: string | null;
+  api?: string; // where the DynamoDB API of this server is
   region: string;
   inMemory: boolean;
-  features: { models: boolean; live: boolean; saved: boolean; impersonate: boolean };
+  features: { models: boolean; live: boolean; saved: boolean; impersonate: boolean; remote?: boolean };
   systems: { name: string; title: string; prefix: string; table: string }[];
 }
 export interface Saved {

@@ -170,8 +170,7 @@ function FromElsewhere({ onTake }: { onTake: (remote: Remote, table: string) => 
   const [remote, setRemote] = useState<Remote>({ endpoint: "", region: "us-east-1", accessKeyId: "", secretAccessKey: "" });
   const [tables, setTables] = useState<string[] | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const features = info.value?.features as { remote?: boolean } | undefined;
-  if (!features?.remote) return null;
+  if (!info.value?.features.remote) return null;
   const field = (name: keyof Remote, label: string, type = "text", placeholder = "") => (
     <Field label={label}>{(id) => <Text id={id} type={type} placeholder={placeholder} value={remote[name]} onValue={(value) => setRemote({ ...remote, [name]: value })} />}</Field>
   );

@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
 import { Button, Code, Field, Select, Tabs, Text } from "../../components/ui";
 import { awsCli, cloudFormation } from "../../lib/code";
+import { info } from "../../state";
 import { type CreateTable, type IndexDesign, type KeyDesign, keyTypes } from "./design";
 
-export const endpoint = () => location.origin.replace(/:8001$/, ":8000");
+// Where clients of the DynamoDB API go.  The server says it; a server that does not has its API one port below the console.
+export const endpoint = () => info.value?.endpoint ?? info.value?.api ?? `${location.protocol}//${location.hostname}:${Number(location.port || 8001) - 1}`;
 
 export function KeyField({ label, value, onValue, error, optional }: { label: string; value: KeyDesign; onValue: (key: KeyDesign) => void; error?: string | undefined; optional?: boolean }) {
   return (
