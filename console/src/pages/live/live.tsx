@@ -136,7 +136,7 @@ function Partitions() {
     );
   }
   return (
-    <div class="table-box">
+    <div class="table-box" tabIndex={0} role="group" aria-label="Hottest partitions">
       <table class="plain">
         <thead><tr><th>Table</th><th>Partition</th><th class="right">Requests</th><th class="share">Share</th></tr></thead>
         <tbody>

@@ -9,7 +9,7 @@ import type { Layout } from "./layout";
 
 export const colourOf = (model: ModelView, entity: string) => `var(--e${Math.max(0, model.entities.findIndex((one) => one.name === entity)) % 8})`;
 
-const nodeWidth = 240;
+const nodeWidth = 250;
 const letter = 6.65; // of 11 px in a monospaced face
 const cut = (text: string, width: number) => (text.length * letter <= width ? text : `${text.slice(0, Math.max(1, Math.floor(width / letter) - 1))}…`);
 
@@ -86,6 +86,8 @@ const Line = ({ kind }: { kind: string }) => (
 
 function Drawing({ model, layout, zoom, entity, pattern }: { model: ModelView; layout: Layout; zoom: number; entity: ModelEntity | undefined; pattern: ModelPattern | undefined }) {
   const used = new Set(pattern ? keysOf(model, pattern.index) : []);
+  const longest = Math.max(2, ...model.entities.flatMap((one) => Object.keys(one.keys)).map((name) => name.length));
+  const named = Math.min(82, Math.ceil(longest * letter)); // the width of the keys' names
   return (
     <div class="drawing" tabIndex={0} role="group" aria-label="Picture of the model">
       <svg width={layout.width * zoom} height={layout.height * zoom} viewBox={`0 0 ${layout.width} ${layout.height}`}>
@@ -108,10 +110,10 @@ function Drawing({ model, layout, zoom, entity, pattern }: { model: ModelView; l
           const select = () => setQuery({ entity: entity === one ? null : one.name, pattern: null });
           return (
             <g key={node.name} class={`node ${entity === one ? "selected" : ""} ${dim ? "dim" : ""}`} transform={`translate(${node.x} ${node.y})`} style={{ color: colourOf(model, one.name) }}
-              role="button" tabIndex={0} aria-pressed={entity === one}
+              role="button" tabindex={0} aria-pressed={entity === one}
               onClick={select} onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), select())}>
               <rect class="box" width={node.width} height={node.height} rx="6" />
-              <rect class="bar" width="4" height={node.height} rx="2" />
+              <rect class="stripe" width="4" height={node.height} rx="2" />
               <text class="name" x="14" y="20">{cut(one.name, node.width - 70)}</text>
               {findings.length > 0 && (
                 <g class={findings.some((finding) => finding.severity === "error") ? "mark bad" : "mark warn"} transform={`translate(${node.width - 34} 8)`}>
@@ -120,8 +122,8 @@ function Drawing({ model, layout, zoom, entity, pattern }: { model: ModelView; l
               )}
               {keyRows(model, one).map((row, i) => (
                 <g key={row.name} class={`key ${used.has(row.name) && !dim ? "used" : ""}`} transform={`translate(14 ${38 + 16 * i})`}>
-                  <text class="key-name">{cut(row.name, 48)}</text>
-                  <text x="52">{cut(row.templates.join(" or "), node.width - 72)}</text>
+                  <text class="key-name">{cut(row.name, named)}</text>
+                  <text x={named + 8}>{cut(row.templates.join(" or "), node.width - named - 30)}</text>
                   <title>{`${row.name}: ${row.templates.join("\nor ")}`}</title>
                 </g>
               ))}
@@ -212,7 +214,7 @@ function EntityDetails({ model, entity }: { model: ModelView; entity: ModelEntit
           <dl class="facts">{Object.entries(record.keys).map(([name, templates]) => <Key key={name} name={name} templates={templates} />)}</dl>
         </div>
       ))}
-      <div class="table-box">
+      <div class="table-box" tabIndex={0} role="group" aria-label="Attributes">
         <table class="plain compact">
           <thead><tr><th>Attribute</th><th>Type</th><th>Rules</th></tr></thead>
           <tbody>

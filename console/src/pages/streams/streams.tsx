@@ -42,7 +42,7 @@ export function StreamsPage() {
         </Empty>
       )}
       {tables.length > 0 && (
-        <div class="table-box">
+        <div class="table-box" tabIndex={0} role="group" aria-label="Streams">
           <table class="plain">
             <thead><tr><th>Table</th><th>Since</th><th class="tight"><span class="sr">Settings</span></th></tr></thead>
             <tbody>{tables.map((name) => {
@@ -134,7 +134,7 @@ function Change({ record }: { record: StreamRecord }) {
         <span class="row muted"><span>{ApproximateCreationDateTime ? when(ApproximateCreationDateTime) : ""}</span><button type="button" class="link" title="Show the stream from here" onClick={() => setQuery({ from: SequenceNumber })}>{SequenceNumber.slice(-12)}</button><CopyButton text={() => JSON.stringify(record, null, 2)} label="Copy the record" /></span>
       </header>
       {(OldImage || NewImage) && (
-        <div class="table-box">
+        <div class="table-box" tabIndex={0} role="group" aria-label="Images">
           <table class="plain compact images">
             <thead><tr><th>Attribute</th>{OldImage && <th>Old</th>}{NewImage && <th>New</th>}</tr></thead>
             <tbody>
