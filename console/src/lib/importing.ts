@@ -110,7 +110,7 @@ function elements(text: string): { text: string | null; line: number }[] {
     else if (letter === "}" || (letter === "]" && depth > 0)) depth--;
     else if ((letter === "," || letter === "]") && depth === 0) {
       const part = text.slice(start, at);
-      if (part.trim()) found.push({ text: part, line: startLine + (part.slice(0, part.length - part.trimStart().length).split("\n").length - 1) });
+      if (part.trim()) found.push({ text: part.trim(), line: startLine + (part.slice(0, part.length - part.trimStart().length).split("\n").length - 1) });
       if (letter === "]") return found;
       start = at + 1;
       startLine = line;

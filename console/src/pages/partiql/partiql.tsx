@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, call, isAbort, messageOf } from "../../api/client";
 import type { Item, StatementAnswer, TableDescription } from "../../api/types";
 import type { CompletionSource } from "../../components/codemirror";
@@ -88,6 +88,11 @@ export function PartiqlPage() {
     }
     setRunning(false);
   };
+
+  // An address with a statement that only reads shows its result.
+  useEffect(() => {
+    if (fromUrl && /^\s*select/i.test(fromUrl)) void run();
+  }, []);
 
   const names = useMemo(() => {
     const all = new Map<string, number>();
