@@ -4,6 +4,7 @@ import { reconnections } from "./api/client";
 import { App } from "./app";
 import { start } from "./state";
 import "./styles/main.css";
+import "./styles/models.css";
 
 effect(() => {
   void reconnections.value;

@@ -24,6 +24,12 @@ export const routes: Route[] = [
   { path: "/tables/:table/import", load: () => import("./pages/items/import").then((m) => m.ImportPage) },
   { path: "/tables/:table/partitions", load: () => import("./pages/partitions/partitions").then((m) => m.PartitionsPage) },
   { path: "/partiql", load: () => import("./pages/partiql/partiql").then((m) => m.PartiqlPage) },
+  { path: "/models", load: () => import("./pages/models/list").then((m) => m.ModelsPage) },
+  { path: "/models/:model", load: () => import("./pages/models/model").then((m) => m.ModelPage) },
+  { path: "/new-model", load: () => import("./pages/models/write").then((m) => m.NewModelPage) },
+  { path: "/live", load: () => import("./pages/live/live").then((m) => m.LivePage) },
+  { path: "/streams", load: () => import("./pages/streams/streams").then((m) => m.StreamsPage) },
+  { path: "/streams/:table", load: () => import("./pages/streams/streams").then((m) => m.StreamPage) },
 ];
 
 // The entries of the sidebar above the tables.  `shown`: whether the server has what the page shows.

@@ -19,13 +19,13 @@ struct Watcher final : CallWatcher {
 struct TracedClientTest : ::testing::Test {
   TracedClientTest() {
     EXPECT_TRUE(call_and_wait(client, "CreateTable",
-                              R"({"TableName":"T","BillingMode":"PAY_PER_REQUEST",)"
+                              R"({"TableName":"Table","BillingMode":"PAY_PER_REQUEST",)"
                               R"("KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],)"
                               R"("AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}]})")
                     .ok());
   }
   Result<api::WriteItemAnswer, api::Fault> put() {
-    api::PutItemRequest request{.table = "T", .item = {}};
+    api::PutItemRequest request{.table = "Table", .item = {}};
     request.item.set("p", value::AttributeValue::string("a"));
     return ask(client, std::move(request));
   }
@@ -42,14 +42,14 @@ TEST_F(TracedClientTest, TracesTheCallsOfItsThreadWithTheirCapacity) {
   {
     const TraceScope scope(trace);
     EXPECT_TRUE(put());
-    EXPECT_TRUE(call_and_wait(client, "GetItem", R"({"TableName":"T","Key":{"p":{"S":"a"}}})").ok());
+    EXPECT_TRUE(call_and_wait(client, "GetItem", R"({"TableName":"Table","Key":{"p":{"S":"a"}}})").ok());
     EXPECT_FALSE(call_and_wait(client, "GetItem", R"({"TableName":"None","Key":{"p":{"S":"a"}}})").ok());
   }
   EXPECT_TRUE(put()) << "which is not traced";
   const auto calls = trace->calls();
   ASSERT_EQ(calls.size(), 3U);
   EXPECT_EQ(calls[0].operation, "PutItem");
-  EXPECT_EQ(calls[0].table, "T");
+  EXPECT_EQ(calls[0].table, "Table");
   EXPECT_EQ(calls[0].capacity, 1.0);
   EXPECT_NE(calls[0].request.find(R"({"p":{"S":"a"}})"), std::string::npos);
   EXPECT_EQ(calls[0].request.find("ReturnConsumedCapacity"), std::string::npos) << "nobody asked for it";
@@ -65,10 +65,10 @@ TEST_F(TracedClientTest, RefusesWritesWhereOnlyReadingIsAllowed) {
     const auto written = put();
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().name(), "AccessDeniedException");
-    EXPECT_TRUE(call_and_wait(client, "GetItem", R"({"TableName":"T","Key":{"p":{"S":"a"}}})").ok());
+    EXPECT_TRUE(call_and_wait(client, "GetItem", R"({"TableName":"Table","Key":{"p":{"S":"a"}}})").ok());
   }
   EXPECT_EQ(trace->calls().size(), 2U);
-  EXPECT_EQ(call_and_wait(client, "Scan", R"({"TableName":"T","Select":"COUNT"})").outcome.index(), 0U);
+  EXPECT_EQ(call_and_wait(client, "Scan", R"({"TableName":"Table","Select":"COUNT"})").outcome.index(), 0U);
 }
 
 TEST_F(TracedClientTest, ShowsCallsToAWatcherWhileItWatches) {

@@ -41,6 +41,7 @@ std::unique_ptr<LiveRequest> LiveRequests::begin(std::string_view operation, std
   auto request = std::make_unique<LiveRequest>();
   request->at = clock_.now();
   request->operation = operation;
+  request->table = table_of(body);
   request->request_bytes = body.size();
   request->body = beginning(body);
   request->cut = request->body.size() < body.size();
@@ -63,7 +64,7 @@ void LiveRequests::finish(std::unique_ptr<LiveRequest> request) {
 
 void LiveRequests::saw(const client::TracedCall& call) {
   auto request = begin(call.operation, call.request);
-  request->table = call.table.empty() ? table_of(call.request) : call.table;
+  if (!call.table.empty()) request->table = call.table;
   request->status = call.error.empty() ? 200 : 400;
   request->error = call.error;
   request->took = call.took;

@@ -116,6 +116,8 @@ void write_keys(JsonWriter& json, const model::Record& record) {
 void write_entity(JsonWriter& json, const model::Entity& entity) {
   json.begin_object().key("name").string(entity.name).key("description").string(entity.description).key("path");
   write_optional(json, entity.path);
+  json.key("owner");
+  write_optional(json, entity.owner.value_or(""));
   json.key("operations").begin_array();
   for (const auto& operation : entity.operations) json.string(operation);
   json.end_array().key("routes").begin_array();

@@ -294,7 +294,7 @@ void DynamoDbEndpoint::run_slowly(const ApiCall& call, http::Responder&& respond
 
 void DynamoDbEndpoint::show(std::unique_ptr<console::LiveRequest> live, const ApiCall& call, const api::Reply& reply) {
   using std::chrono::duration_cast;
-  live->table = reply.table;
+  if (!reply.table.empty()) live->table = reply.table;
   live->took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - call.start);
   if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
     live->status = status_of(*fault);

@@ -51,7 +51,7 @@ const look = EditorView.theme({
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "18px" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
   ".cm-gutters": { backgroundColor: "var(--panel)", color: "var(--muted)", border: "0", borderRight: "1px solid var(--line)" },
-  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--hover), transparent 40%)" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--hover), transparent 75%)" },
   "&.cm-focused": { outline: "none" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, ::selection": { backgroundColor: "light-dark(#cfd9ff, #36447d)" },

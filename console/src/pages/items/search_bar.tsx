@@ -53,7 +53,8 @@ export function SearchBar({ table, search, onSearch, onRun, running, onStop, col
           )}</Field>
         )}
         <div class="search-run">
-          {running ? <Button icon="stop" onClick={onStop}>Stop</Button> : <Button type="submit" kind="primary" icon="play">Run</Button>}
+          {/* Two buttons, not one that changes: a click on Stop must not submit. */}
+          {running ? <Button key="stop" icon="stop" onClick={onStop}>Stop</Button> : <Button key="run" type="submit" kind="primary" icon="play">Run</Button>}
           <Button icon="code" label="As request, command and code" onClick={() => setCoding(true)} />
           {more}
         </div>
