@@ -1,10 +1,8 @@
 // axe-core on every page, in both themes, and on dialogs.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { violations } from "./axe.mjs";
 import { open, run, start, test } from "./browser.mjs";
 
-const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const server = await start({ demo: true });
 const key = encodeURIComponent(JSON.stringify({ PK: { S: "owner#ADA" }, SK: { S: "user" } }));
 const pages = [
@@ -32,12 +30,6 @@ const dialogs = [
   ["a menu", "/tables/MediaLibrary/items", (page) => page.getByRole("button", { name: "More", exact: true }).click()],
   ["code", "/tables/MediaLibrary/items", (page) => page.getByRole("button", { name: "As request, command and code" }).click()],
 ];
-
-async function violations(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.target.join(" ")} ${(node.any[0] ?? node.all[0] ?? node.none[0])?.message ?? ""}`).join("; ")}`);
-}
 
 for (const dark of [false, true]) {
   const theme = dark ? "dark" : "light";
