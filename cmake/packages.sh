@@ -8,8 +8,9 @@ run_packages=(
   libboost1.81-dev libcli11-dev libfmt-dev libidn2-dev libjemalloc-dev libpsl-dev libre2-dev libsimdjson-dev libssl-dev libunistring-dev libutf8proc-dev libxxhash-dev libyaml-cpp-dev
   librocksdb-dev libsnappy-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev
 )
+console_packages=(nodejs:node npm:npm)  # bundle the console at build time; ./run --no-console does without
 test_packages=(
-  libgtest-dev python3-boto3 awscli nodejs:node npm:npm chromium
+  libgtest-dev python3-boto3 awscli chromium
   clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pkg-config:pkg-config util-linux:setarch zsh:zsh
 )
 

@@ -17,6 +17,7 @@
 #include "stator/cli/backup_command.h"
 #include "stator/cli/check_command.h"
 #include "stator/cli/command.h"
+#include "stator/cli/console_command.h"
 #include "stator/cli/database_option.h"
 #include "stator/cli/demo_command.h"
 #include "stator/cli/documentation_commands.h"
@@ -39,6 +40,7 @@ Commands:
   up         Start everything: the DynamoDB API on port 8000, the console on port 8001
   serve      Start the database alone
   app        Serve models over REST
+  console    Show another DynamoDB endpoint in the console
   token      Make a token for the REST APIs, for development
   demo       Load the sample data of a system that comes with Stator
   key        Make, list and remove the access keys that requests are signed with
@@ -297,6 +299,7 @@ int run(int argc, const char* const* argv, std::string_view commit) {
   const SettingsCommand up(app, "up", Mode::Up, kUpHelp);
   const SettingsCommand serve(app, "serve", Mode::Serve, kServeHelp);
   const SettingsCommand serve_app(app, "app", Mode::App, kAppHelp);
+  const ConsoleCommand console(app);
   const TokenCommand token(app);
   const DemoCommand demo(app);
   const KeyCommand key(app);
@@ -323,6 +326,7 @@ int run(int argc, const char* const* argv, std::string_view commit) {
   if (up) return start(up, Mode::Up);
   if (serve) return start(serve, Mode::Serve);
   if (serve_app) return start(serve_app, Mode::App);
+  if (console) return console.run();
   if (token) return token.run();
   if (demo) return demo.run();
   if (key) return key.run();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stator/api/json/shape.h"
+#include "stator/client/is_read.h"
 #include "stator/client/operation_json.h"
 #include "stator/http/client.h"
 #include "stator/http/signer.h"
@@ -34,12 +35,6 @@ constexpr int kThrottledCost = 5;
 constexpr int kReward = 1;  // for a success at the first attempt
 
 // --- what is sent
-
-bool is_read(std::string_view operation) {
-  return operation == "Query" || operation == "Scan" || operation == "BatchGetItem" ||
-         operation == "TransactGetItems" || operation.starts_with("Get") || operation.starts_with("List") ||
-         operation.starts_with("Describe");
-}
 
 // Without a condition that its own success could break, or an old item that it could no longer tell.
 bool is_plain_write(const value::JsonObject& request) {

@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
+#include <memory>
 
+#include "stator/app/rest/target.h"
 #include "stator/base/log.h"
 #include "stator/base/log_limit.h"
-#include "stator/console/page.h"
-#include "stator/http/page.h"
+#include "stator/console/answers.h"
+#include "stator/console/assets.h"
+#include "stator/console/live_json.h"
+#include "stator/console/model_view.h"
+#include "stator/console/read_only.h"
 #include "stator/value/json.h"
 
 namespace stator::console {
@@ -15,21 +21,15 @@ namespace {
 
 constexpr std::string_view kApiPrefix = "/api/";
 constexpr std::string_view kSession = "/session";
+constexpr std::string_view kConsole = "/console/";
+constexpr std::string_view kSaved = "/console/saved";
+constexpr std::string_view kHistory = "/console/history";
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kCookie = "stator_session";
 constexpr std::size_t kMaxSignInBytes = 4096;
-
-http::Response text(int status, std::string_view body) {
-  return {.status = status, .content_type = "text/plain; charset=utf-8", .headers = {}, .body = std::string(body)};
-}
-
-// In the form in which the API tells its errors, so that the page has one way to read them.
-http::Response refusal(int status, std::string_view type, std::string_view message) {
-  std::string body;
-  value::JsonWriter json(body);
-  json.begin_object().key("__type").string(type).key("message").string(message).end_object();
-  return {.status = status, .content_type = kJson, .headers = {}, .body = std::move(body)};
-}
+constexpr std::size_t kWorkers = 4;
+constexpr std::size_t kWaiting = 64;      // requests that wait for one of them; more are throttled
+constexpr std::size_t kMostHottest = 20;  // partitions that are told
 
 // The session's token in `Cookie: a=b; stator_session=...`; empty when there is none.
 std::string_view session_token(const http::Request& request) {
@@ -69,57 +69,192 @@ void log_refused(const http::Request& request) {
   }
 }
 
+bool is_at_or_below(std::string_view path, std::string_view place) {
+  return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
+}
+
+// Whether it is for the page alone, and not the page itself.
+bool is_call(const http::Request& request) {
+  return request.path == kSession || request.path.starts_with(kApiPrefix) || request.path.starts_with(kConsole);
+}
+
+std::size_t body_limit(std::string_view path) {
+  if (path == kSession) return kMaxSignInBytes;
+  if (path.starts_with(kApiPrefix)) return SIZE_MAX;  // the server's own limit
+  if (is_at_or_below(path, Models::kPath)) return Models::body_bytes(path);
+  return SavedQueries::kMostEntryBytes;
+}
+
+http::Response too_large(std::size_t limit) {
+  return refusal(413, "ValidationException", fmt::format("The body has at most {} bytes.", limit));
+}
+
+// The answer to a change of what is saved.
+http::Response told(const Result<void>& done) {
+  if (done) return empty_answer();
+  switch (done.error().code) {
+    case ErrorCode::ResourceNotFound: return not_there(done.error().message);
+    case ErrorCode::Validation: return bad_request(done.error().message);
+    case ErrorCode::LimitExceeded: return refusal(400, "LimitExceededException", done.error().message);
+    default: return refusal(500, "InternalServerError", done.error().message);
+  }
+}
+
 }  // namespace
 
+Console::Console(client::Client& client, Sessions& sessions, SavedQueries& saved, Models& models, LiveRequests* live,
+                 const Clock& clock, ConsoleOptions options)
+    : client_(client),
+      sessions_(sessions),
+      saved_(saved),
+      models_(models),
+      live_(live),
+      clock_(clock),
+      options_(std::move(options)),
+      workers_(kWorkers, kWaiting) {}
+
 std::optional<http::Response> Console::objection(const http::Request& request) {
-  if (request.header("X-Stator-Console").empty()) return text(403, "Only the console's own page may call this.\n");
+  if (request.header("X-Stator-Console").empty()) {
+    return text_answer(403, "Only the console's own page may call this.\n");
+  }
   return request.path == kSession ? std::nullopt : session_refusal(request);
 }
 
 // Only what the page sends has a body.
 http::Admission Console::admit(const http::Request& head) {
-  const bool about_session = head.path == kSession;
-  if (head.method != "POST" || (!about_session && !head.path.starts_with(kApiPrefix))) {
-    return {.refusal = text(405, "Method not allowed\n")};
-  }
-  return {.refusal = objection(head), .body_bytes = about_session ? kMaxSignInBytes : SIZE_MAX};
+  const bool has_body = head.method == "POST" || head.method == "PUT";
+  if (!has_body || !is_call(head)) return {.refusal = wrong_method()};
+  return {.refusal = objection(head), .body_bytes = body_limit(head.path)};
 }
 
 void Console::handle(const http::Request& request, http::Responder responder) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const bool about_session = request.path == kSession;
   if (about_session && reads) return responder.send(describe_session(request));
-  if ((request.method == "POST" && (about_session || request.path.starts_with(kApiPrefix))) ||
-      (request.method == "DELETE" && about_session)) {
+  if (is_call(request)) {
     if (auto wrong = objection(request)) return responder.send(std::move(*wrong));
-    if (!about_session) return call(request, std::move(responder));
-    return responder.send(request.method == "POST" ? sign_in(request) : sign_out(request));
+    if (request.body.size() > body_limit(request.path)) return responder.send(too_large(body_limit(request.path)));
+    if (request.path.starts_with(kConsole)) return answer(request, std::move(responder));
+    if (request.method == "DELETE" && about_session) return responder.send(sign_out(request));
+    if (request.method != "POST") return responder.send(wrong_method());
+    if (about_session) return responder.send(sign_in(request));
+    return call(request, std::move(responder));
   }
-  if (!reads) return responder.send(text(405, "Method not allowed\n"));
-  if (request.path == "/health") return responder.send(watched_.health());
+  if (!reads) return responder.send(wrong_method());
+  if (request.path == "/health") return responder.send(options_.health());
   if (request.path == "/metrics") {
     auto wrong = session_refusal(request);
-    return responder.send(wrong ? std::move(*wrong) : watched_.metrics());
+    return responder.send(wrong ? std::move(*wrong) : options_.metrics());
   }
-  if (request.path != "/") return responder.send(text(404, "Not found\n"));
-  responder.send(http::page_answer(kPage));
+  auto page = page_answer(assets(), request);
+  responder.send(page ? std::move(*page) : text_answer(404, "Not found\n"));
 }
 
 void Console::call(const http::Request& request, http::Responder responder) {
-  client_.call(
-      request.path.substr(kApiPrefix.size()), request.body,
-      [responder = std::move(responder)](api::Reply reply) mutable {
-        if (auto* body = std::get_if<std::string>(&reply.outcome)) {
-          return responder.send({.status = 200,
-                                 .content_type = kJson,
-                                 .headers = {},
-                                 .body = std::move(*body),
-                                 .memory = std::move(reply.memory)});
-        }
-        const auto& fault = std::get<api::Fault>(reply.outcome);
-        responder.send(
-            {.status = fault.server_side ? 500 : 400, .content_type = kJson, .headers = {}, .body = fault.body()});
-      });
+  const auto operation = request.path.substr(kApiPrefix.size());
+  if (options_.read_only && !reads_only(operation, request.body)) {
+    return responder.send(forbidden(fmt::format("The console is read-only, so {} is refused.", operation)));
+  }
+  client_.call(operation, request.body, [responder = std::move(responder)](api::Reply reply) mutable {
+    if (auto* body = std::get_if<std::string>(&reply.outcome)) {
+      return responder.send({.status = 200,
+                             .content_type = kJson,
+                             .headers = {},
+                             .body = std::move(*body),
+                             .memory = std::move(reply.memory)});
+    }
+    const auto& fault = std::get<api::Fault>(reply.outcome);
+    responder.send(
+        {.status = fault.server_side ? 500 : 400, .content_type = kJson, .headers = {}, .body = fault.body()});
+  });
+}
+
+// What may wait for the database or for a disk is answered by a worker.
+void Console::answer(const http::Request& request, http::Responder responder) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (request.path == "/console/info") return responder.send(reads ? info(request) : wrong_method());
+  if (request.path == "/console/live") return responder.send(reads ? live(request) : wrong_method());
+  if (request.path == "/console/metrics") return responder.send(reads ? numbers() : wrong_method());
+  auto shared = std::make_shared<http::Responder>(std::move(responder));
+  app::WorkerPool::Job job = [this, request, shared] {
+    if (is_at_or_below(request.path, kSaved)) return shared->send(saved(request));
+    if (request.path == kHistory) return shared->send(history(request));
+    if (is_at_or_below(request.path, Models::kPath)) return shared->send(models_.handle(request, rights_of(request)));
+    shared->send(not_there("There is nothing at this path."));
+  };
+  if (!workers_.submit(job)) {
+    shared->send(refusal(503, "ThrottlingException", "Too many requests of the console wait already; try again."));
+  }
+}
+
+Rights Console::rights_of(const http::Request& request) {
+  const bool is_known = sessions_.required() ? sessions_.key_of(session_token(request)).has_value() : options_.local;
+  return {.write = !options_.read_only, .impersonate = is_known && options_.users_are_ours};
+}
+
+http::Response Console::info(const http::Request& request) {
+  std::string out;
+  value::JsonWriter json(out);
+  json.begin_object().key("version").string(options_.version).key("readOnly").boolean(options_.read_only);
+  json.key("endpoint");
+  if (options_.endpoint.empty()) {
+    json.null();
+  } else {
+    json.string(options_.endpoint);
+  }
+  json.key("region").string(options_.region).key("inMemory").boolean(options_.in_memory);
+  json.key("features").begin_object().key("models").boolean(!models_.empty());
+  json.key("live").boolean(live_ != nullptr).key("saved").boolean(true);
+  json.key("impersonate")
+      .boolean(!models_.empty() && rights_of(request).impersonate)
+      .end_object()
+      .key("systems")
+      .begin_array();
+  for (const auto& served : models_.served()) {
+    const auto& model = served.model();
+    json.begin_object().key("name").string(model.name).key("title").string(title_of(model.name));
+    json.key("prefix").string(served.system->prefix()).key("table").string(model.table.name).end_object();
+  }
+  json.end_array().end_object();
+  return json_answer(std::move(out));
+}
+
+http::Response Console::live(const http::Request& request) {
+  if (live_ == nullptr) return not_there("This console does not see the requests of its endpoint.");
+  const auto query = app::QueryParameters::parse(request.query);
+  if (!query) return bad_request(query.error().message);
+  const auto* after = query->find("after");
+  std::uint64_t cursor = 0;
+  if (after != nullptr) {
+    const auto [end, wrong] = std::from_chars(after->data(), after->data() + after->size(), cursor);
+    if (wrong != std::errc() || end != after->data() + after->size()) return bad_request("after must be a cursor.");
+  }
+  const auto* bodies = query->find("bodies");
+  live_->look();
+  return json_answer(live_json(live_->after(cursor), bodies != nullptr && *bodies == "1" && rights_of(request).write));
+}
+
+http::Response Console::numbers() {
+  if (!options_.numbers) return not_there("This console does not see the numbers of its endpoint.");
+  if (live_ != nullptr) live_->look();
+  return json_answer(metrics_json(options_.numbers(),
+                                  live_ != nullptr ? live_->hottest(kMostHottest) : std::vector<HotPartitions::Entry>(),
+                                  clock_.now()));
+}
+
+http::Response Console::saved(const http::Request& request) {
+  if (request.path == kSaved) return request.method == "GET" ? json_answer(saved_.saved()) : wrong_method();
+  const auto id = request.path.substr(kSaved.size() + 1);
+  if (request.method == "PUT") return told(saved_.save(id, request.body));
+  if (request.method == "DELETE") return told(saved_.remove(id));
+  return wrong_method();
+}
+
+http::Response Console::history(const http::Request& request) {
+  if (request.method == "GET") return json_answer(saved_.history());
+  if (request.method == "POST") return told(saved_.append_history(request.body));
+  if (request.method == "DELETE") return told(saved_.clear_history());
+  return wrong_method();
 }
 
 std::optional<http::Response> Console::session_refusal(const http::Request& request) {
@@ -177,7 +312,7 @@ http::Response Console::sign_out(const http::Request& request) {
 std::string Console::cookie(std::string_view token, std::chrono::seconds lifetime) const {
   return fmt::format(
       "Set-Cookie: {}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{}\r\nCache-Control: no-store\r\n", kCookie,
-      token, lifetime.count(), secure_ ? "; Secure" : "");
+      token, lifetime.count(), options_.secure ? "; Secure" : "");
 }
 
 }  // namespace stator::console

@@ -4,12 +4,37 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "stator/app/rest/worker_pool.h"
+#include "stator/base/clock.h"
 #include "stator/client/client.h"
+#include "stator/console/live_requests.h"
+#include "stator/console/models.h"
+#include "stator/console/saved_queries.h"
+#include "stator/console/server_metrics.h"
 #include "stator/console/sessions.h"
 #include "stator/http/server.h"
 
 namespace stator::console {
+
+// What the console is told about the server that it is part of.
+struct ConsoleOptions {
+  bool secure = false;     // served over TLS, and so the cookie must not leave it
+  bool local = true;       // only this machine reaches it
+  bool read_only = false;  // no request of the page changes data
+  // Requests can be run as any user, by those who may; false where others decide who users are.
+  bool users_are_ours = true;
+  bool in_memory = false;
+  std::string version = {};
+  std::string endpoint = {};  // the database is there; empty: it is this server's own
+  std::string region = "us-east-1";
+  // The answers of the server to those who watch it.
+  std::function<http::Response()> health = nullptr;
+  std::function<http::Response()> metrics = nullptr;
+  // What the page draws; null: there is nothing to draw.
+  std::function<ServerMetrics()> numbers = nullptr;
+};
 
 // The page people look at, and what it calls.
 //
@@ -17,31 +42,37 @@ namespace stator::console {
 //   GET /session            whether one has to sign in, and with which key one did
 //   POST /session           signs in: {"accessKeyId": "...", "secretAccessKey": "..."}; the session is a cookie
 //   DELETE /session         signs out
+//   /console/info           what this console can do
+//   /console/saved          saved queries (saved_queries.h); /console/history: those that were run
+//   /console/models         models (models.h)
+//   /console/live           the latest requests (live_requests.h)
+//   /console/metrics        numbers of the server (server_metrics.h)
 //   GET /health, /metrics   for machines
 //
-// Once there are access keys, operations and the metrics need a session.  Only the page itself may call: it must send
-// the header X-Stator-Console, which a page of another origin cannot.  Thread-safe.
+// Once there are access keys, everything but the page, its session and /health needs a session.  Only the page itself
+// may call: it must send the header X-Stator-Console, which a page of another origin cannot.  Thread-safe.
 class Console final : public http::Handler {
  public:
-  // The answers of the server to those who watch it.
-  struct Watched {
-    std::function<http::Response()> health;
-    std::function<http::Response()> metrics;
-  };
-
-  // `secure`: the console is served over TLS, and so the cookie must not leave it.  Client and sessions outlive the
-  // console.
-  Console(client::Client& client, Sessions& sessions, bool secure, Watched watched)
-      : client_(client), sessions_(sessions), secure_(secure), watched_(std::move(watched)) {}
+  // All outlive it; without live requests: null.
+  Console(client::Client& client, Sessions& sessions, SavedQueries& saved, Models& models, LiveRequests* live,
+          const Clock& clock, ConsoleOptions options);
 
   void handle(const http::Request& request, http::Responder responder) override;
   http::Admission admit(const http::Request& head) override;
 
  private:
   void call(const http::Request& request, http::Responder responder);
+  // Answers below /console/.
+  void answer(const http::Request& request, http::Responder responder);
+  http::Response info(const http::Request& request);
+  http::Response live(const http::Request& request);
+  http::Response numbers();
+  http::Response saved(const http::Request& request);
+  http::Response history(const http::Request& request);
   http::Response describe_session(const http::Request& request);
   http::Response sign_in(const http::Request& request);
   http::Response sign_out(const http::Request& request);
+  Rights rights_of(const http::Request& request);
   // Why a request of the page is refused: another page sent it, or it needs a session and has none.
   std::optional<http::Response> objection(const http::Request& request);
   std::optional<http::Response> session_refusal(const http::Request& request);
@@ -49,8 +80,12 @@ class Console final : public http::Handler {
 
   client::Client& client_;
   Sessions& sessions_;
-  const bool secure_;
-  const Watched watched_;
+  SavedQueries& saved_;
+  Models& models_;
+  LiveRequests* const live_;
+  const Clock& clock_;
+  const ConsoleOptions options_;
+  app::WorkerPool workers_;  // last: its threads use everything above
 };
 
 }  // namespace stator::console

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 namespace stator::http {
 namespace {
@@ -43,7 +44,7 @@ void RequestMetrics::record(std::string_view operation, std::string_view subject
   if (!error.empty()) ++series.errors[std::string(error)];
 }
 
-void RequestMetrics::print(std::string& out) const {
+RequestMetrics::SeriesMap RequestMetrics::sum() const {
   SeriesMap all;
   for (const auto& shard : shards_) {
     MutexLock lock(shard.mutex);
@@ -55,6 +56,31 @@ void RequestMetrics::print(std::string& out) const {
       for (const auto& [error, count] : series.errors) sum.errors[error] += count;
     }
   }
+  return all;
+}
+
+RequestTotals RequestMetrics::totals() const {
+  RequestTotals totals;
+  for (const double bound : kBuckets) totals.buckets.emplace_back(bound, 0);
+  totals.buckets.emplace_back(std::numeric_limits<double>::infinity(), 0);
+  for (const auto& [key, series] : sum()) {
+    const auto operation = std::string_view(key).substr(0, key.find('\0'));
+    if (totals.by_operation.empty() || totals.by_operation.back().operation != operation) {
+      totals.by_operation.push_back({.operation = std::string(operation)});
+    }
+    std::uint64_t errors = 0;
+    for (const auto& [error, count] : series.errors) errors += count;
+    totals.requests += series.count;
+    totals.errors += errors;
+    totals.by_operation.back().requests += series.count;
+    totals.by_operation.back().errors += errors;
+    for (std::size_t i = 0; i < series.buckets.size(); ++i) totals.buckets[i].second += series.buckets[i];
+  }
+  return totals;
+}
+
+void RequestMetrics::print(std::string& out) const {
+  const auto all = sum();
   auto to = std::back_inserter(out);
   const auto requests = fmt::format("{}_requests_total", prefix_);
   const auto errors = fmt::format("{}_errors_total", prefix_);

@@ -7,11 +7,24 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stator/base/mutex.h"
 
 namespace stator::http {
+
+// All requests together.
+struct RequestTotals {
+  struct Operation {
+    std::string operation;
+    std::uint64_t requests = 0, errors = 0;
+  };
+  std::uint64_t requests = 0, errors = 0;
+  std::vector<std::pair<double, std::uint64_t>> buckets;  // the upper bound in seconds, and how many are between the
+                                                          // bound before and it; the last bound is infinity
+  std::vector<Operation> by_operation;                    // by name
+};
 
 // Requests, errors and latency by operation and what it is about, printed for Prometheus.
 //
@@ -27,6 +40,7 @@ class RequestMetrics {
               std::chrono::nanoseconds latency);
   // Appends the text exposition format.
   void print(std::string& out) const;
+  RequestTotals totals() const;
 
  private:
   static constexpr std::size_t kShards = 16;
@@ -49,6 +63,8 @@ class RequestMetrics {
     std::string key GUARDED_BY(mutex);  // reused between requests
   };
 
+  // Of all shards.
+  SeriesMap sum() const;
   std::string labels(std::string_view key, std::string_view extra = {}) const;
 
   const std::string_view prefix_, subject_;

@@ -32,6 +32,7 @@ struct Config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8000;
   std::uint16_t console_port = 8001;
+  bool console_read_only = false;
   std::string tls_cert;
   std::string tls_key;
   std::string data = "./stator-data";

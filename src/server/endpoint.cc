@@ -265,10 +265,13 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
     abandoned = [client = responder.watch()] { return client.has_gone(); };
     options.abandoned = &abandoned;
   }
+  std::unique_ptr<console::LiveRequest> live;
+  if (options_.live != nullptr && options_.live->watches()) live = options_.live->begin(call.operation, body);
   instance_.service().call(
       call.operation, body,
-      [this, call, responder = std::move(responder)](api::Reply reply) mutable {
+      [this, call, live = std::move(live), responder = std::move(responder)](api::Reply reply) mutable {
         if (reply.takes_long) return run_slowly(call, std::move(responder));
+        if (live) show(std::move(live), call, reply);
         responder.send(answer(call, reply));
       },
       options);
@@ -287,6 +290,22 @@ void DynamoDbEndpoint::run_slowly(const ApiCall& call, http::Responder&& respond
   };
   if (slow_lane_->submit(job)) return;
   waiting->send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
+}
+
+void DynamoDbEndpoint::show(std::unique_ptr<console::LiveRequest> live, const ApiCall& call, const api::Reply& reply) {
+  using std::chrono::duration_cast;
+  if (!reply.table.empty()) live->table = reply.table;
+  live->took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - call.start);
+  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
+    live->status = status_of(*fault);
+    live->error = fault->name();
+    live->response_bytes = fault->body().size();
+  } else {
+    const auto& body = std::get<std::string>(reply.outcome);
+    live->response_bytes = body.size();
+    live->capacity = client::consumed_units(body);
+  }
+  options_.live->finish(std::move(live));
 }
 
 http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) {
@@ -356,6 +375,16 @@ http::Response DynamoDbEndpoint::health(const http::Request& request) const {
   const bool may_list = (options_.signatures == nullptr || !options_.signatures->required()) &&
                         (options_.hosts == nullptr || !options_.hosts->objection(request));
   return health_answer(instance_.engine().health(), may_list ? HealthDetail::AndTables : HealthDetail::Cause);
+}
+
+console::ServerMetrics DynamoDbEndpoint::numbers() const {
+  const auto& engine = instance_.engine();
+  return {.requests = requests_.totals(),
+          .commits = engine.commit_statistics().commits,
+          .storage_bytes = engine.store_statistics().size_bytes,
+          .memory_bytes = console::resident_bytes(),
+          .memory_limit = options_.memory_limit,
+          .connections = server_ != nullptr ? server_->statistics().connections_open : 0};
 }
 
 http::Response DynamoDbEndpoint::metrics() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "stator/app/rest/worker_pool.h"
 #include "stator/base/memory_budget.h"
 #include "stator/base/traffic.h"
+#include "stator/console/live_requests.h"
+#include "stator/console/server_metrics.h"
 #include "stator/http/cors.h"
 #include "stator/http/host_check.h"
 #include "stator/http/metrics.h"
@@ -29,8 +32,9 @@ struct EndpointOptions {
   const app::RestService* systems = nullptr;  // /metrics tells about it, too, while the endpoint serves; may be null
   // For what requests make the server hold; null: no limit.  Outlives the endpoint.
   MemoryBudget* memory = nullptr;
-  std::uint64_t memory_limit = 0;  // of the whole process, for /metrics
-  Traffic* traffic = nullptr;      // is told of every call of the API; outlives the endpoint; may be null
+  std::uint64_t memory_limit = 0;         // of the whole process, for /metrics
+  Traffic* traffic = nullptr;             // is told of every call of the API; outlives the endpoint; may be null
+  console::LiveRequests* live = nullptr;  // sees every call of the API, while it watches; outlives it; may be null
 };
 
 // The DynamoDB endpoint: HTTP on one side, the API on the other.  Also answers GET / and /health for load balancers,
@@ -49,6 +53,8 @@ class DynamoDbEndpoint final : public http::Handler {
 
   // What GET /metrics answers.
   http::Response metrics() const;
+  // The same for people.
+  console::ServerMetrics numbers() const;
   // The server whose connections /metrics reports; set once, before the first request.
   void observe(const http::Server& server) { server_ = &server; }
   // Call it after the server has stopped and before the instance is destroyed, because running calls use the instance.
@@ -69,6 +75,8 @@ class DynamoDbEndpoint final : public http::Handler {
   void run(const ApiCall& call, http::Responder&& responder, Lane lane);
   void run_slowly(const ApiCall& call, http::Responder&& responder);
   http::Response answer(const ApiCall& call, api::Reply& reply);
+  // Shows what became of a call to those who watch.
+  void show(std::unique_ptr<console::LiveRequest> live, const ApiCall& call, const api::Reply& reply);
   http::Response encoded(const ApiCall& call, int status, std::string body) const;
   http::Response fault_answer(const ApiCall& call, int status, const Error& error, std::string_view table = {});
   // The answer to a body that could not be decoded.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "stator/systems/catalog/catalog.h"
@@ -22,6 +24,14 @@ Result<std::shared_ptr<const model::Model>> load_model_to_serve(const std::strin
     errors += fmt::format("\n  {}:{}:{}: {}", found.file, found.position.line, found.position.column, found.message);
   }
   return usage_error(fmt::format("{} cannot be served:{}", name_or_file, errors));
+}
+
+Result<std::string> model_source(const std::string& name_or_file) {
+  if (const auto text = systems::model_text(name_or_file)) return std::string(*text);
+  std::ifstream file(name_or_file, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.good() && !file.eof()) return usage_error(fmt::format("cannot read {}", name_or_file));
+  return text;
 }
 
 }  // namespace stator::server

@@ -15,4 +15,7 @@ model::Loaded load_model(const std::string& name_or_file);
 // The same, to be served.  Errors: Usage (the message has one line for each error in the model).
 Result<std::shared_ptr<const model::Model>> load_model_to_serve(const std::string& name_or_file);
 
+// The YAML of such a model.  Errors: Usage.
+Result<std::string> model_source(const std::string& name_or_file);
+
 }  // namespace stator::server

@@ -19,8 +19,9 @@
 #include "stator/client/client.h"
 #include "stator/client/credentials.h"
 #include "stator/client/remote.h"
+#include "stator/console/assets.h"
 #include "stator/console/console.h"
-#include "stator/console/sessions.h"
+#include "stator/console/live_requests.h"
 #include "stator/http/connection_limits.h"
 #include "stator/http/host_check.h"
 #include "stator/http/server.h"
@@ -28,12 +29,14 @@
 #include "stator/http/tls.h"
 #include "stator/library/instance.h"
 #include "stator/server/access_keys.h"
+#include "stator/server/console_service.h"
 #include "stator/server/endpoint.h"
 #include "stator/server/health.h"
 #include "stator/server/host_guard.h"
 #include "stator/server/memory_limit.h"
 #include "stator/server/stop_signal.h"
 #include "stator/server/systems.h"
+#include "stator/server/version.h"
 
 namespace stator::server {
 namespace {
@@ -271,7 +274,11 @@ void warn_of_open_hosts(const Config& config, bool signed_only) {
 // The lines that a person needs after the start.
 void print_welcome(const Config& config, const Welcome& welcome) {
   std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
-  if (!welcome.console.empty()) text += fmt::format("  Console       {}\n", welcome.console);
+  if (!welcome.console.empty()) {
+    text +=
+        fmt::format("  Console       {}{}\n", welcome.console,
+                    console::assets().empty() ? "  (without its page: the program was built with --no-console)" : "");
+  }
   text += welcome.systems;
   text += fmt::format("  Data          {}\n", config.in_memory ? "in memory, gone when this stops" : config.data);
   text += fmt::format("  Access        {}\n", welcome.signed_only
@@ -316,11 +323,16 @@ Result<void> run_server(const Config& config, Mode mode) {
   client::InProcessClient client(instance->service());
   const bool console_is_local = is_loopback(console_host(config));
   Traffic traffic;
+  console::LiveRequests live_requests(clock, partition_keys_of(instance->engine()));
+  auto* const live = mode == Mode::Up ? &live_requests : nullptr;  // who would look otherwise
   std::unique_ptr<Systems> systems;
   if (mode == Mode::Up && (config.demo || !config.models.empty())) {
-    systems = TRY(open_systems(
-        stop, config, client, clock,
-        {.local = console_is_local, .health = health_of(*instance), .memory = &limits.memory(), .traffic = &traffic}));
+    systems = TRY(open_systems(stop, config, client, clock,
+                               {.local = console_is_local,
+                                .health = health_of(*instance),
+                                .memory = &limits.memory(),
+                                .traffic = &traffic,
+                                .watcher = live}));
     if (!systems) return {};
   }
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
@@ -331,7 +343,8 @@ Result<void> run_server(const Config& config, Mode mode) {
                                         .systems = systems ? &systems->service() : nullptr,
                                         .memory = &limits.memory(),
                                         .memory_limit = limits.plan().limit,
-                                        .traffic = &traffic});
+                                        .traffic = &traffic,
+                                        .live = live});
   auto options = limits.http_options(config, config.port);
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
@@ -339,15 +352,29 @@ Result<void> run_server(const Config& config, Mode mode) {
   const auto server = TRY(http::Server::start(options, endpoint));
   endpoint.observe(*server);
 
-  console::Sessions sessions(signatures, clock);
   client::InProcessClient console_client(instance->service(), &limits.memory());
-  console::Console console(console_client, sessions, !console_is_local,
-                           {.health = health_of(*instance), .metrics = [&] { return endpoint.metrics(); }});
+  auto console =
+      std::make_unique<ConsoleService>(ConsoleParts{.client = console_client,
+                                                    .signatures = signatures,
+                                                    .clock = clock,
+                                                    .systems = systems.get(),
+                                                    .live = live,
+                                                    .memory = &limits.memory(),
+                                                    .options = {.secure = !console_is_local,
+                                                                .local = console_is_local,
+                                                                .read_only = config.console_read_only,
+                                                                .users_are_ours = config.jwks.empty(),
+                                                                .in_memory = config.in_memory,
+                                                                .version = std::string(version()),
+                                                                .health = health_of(*instance),
+                                                                .metrics = [&] { return endpoint.metrics(); },
+                                                                .numbers = [&] { return endpoint.numbers(); }}},
+                                       config, config.in_memory ? std::string() : config.data);
   // On this machine, the whole port is guarded from web pages.  Beyond it, sessions guard the console, which takes any
   // Host, but its own Origin only; tokens guard the systems, whatever the Origin.
   const http::HostCheck own_pages({.cors_origins = config.cors_origins, .any_host = true});
-  HostGuard guarded_console(console, own_pages);
-  ConsolePort console_port(console_is_local ? static_cast<http::Handler&>(console) : guarded_console,
+  HostGuard guarded_console(console->handler(), own_pages);
+  ConsolePort console_port(console_is_local ? console->handler() : guarded_console,
                            systems ? &systems->service() : nullptr);
   HostGuard guarded_port(console_port, hosts);
   std::unique_ptr<http::Server> console_server;
@@ -383,6 +410,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   log::info("stopping", {{"signal", *signal}});
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
+  console.reset();  // its workers use the systems
   endpoint.stop();
   systems.reset();
   instance.reset();  // finishes the last writes while their endpoint can still answer

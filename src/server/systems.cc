@@ -45,19 +45,27 @@ Result<void> load_demos(const systems::DemoParts& parts) {
 
 using ModelPtr = std::shared_ptr<const model::Model>;
 
+// A model with what it was called in the settings.
+struct NamedModel {
+  ModelPtr model;
+  std::string name_or_file;
+};
+
 // The models to serve: those of the settings, and those of the demo, unless one of that name is among them.
-Result<std::vector<ModelPtr>> load_models(const Config& config) {
-  std::vector<ModelPtr> models;
+Result<std::vector<NamedModel>> load_models(const Config& config) {
+  std::vector<NamedModel> models;
   const auto is_there = [&](const std::string& name) {
-    return std::any_of(models.begin(), models.end(), [&](const ModelPtr& model) { return model->name == name; });
+    return std::any_of(models.begin(), models.end(), [&](const NamedModel& each) { return each.model->name == name; });
   };
   for (const auto& file : config.models) {
     auto model = TRY(load_model_to_serve(file));
     if (is_there(model->name)) return usage_error(fmt::format("two models are called {}", model->name));
-    models.push_back(std::move(model));
+    models.push_back({.model = std::move(model), .name_or_file = file});
   }
   for (const auto& name : config.demo ? systems::names() : std::vector<std::string>()) {
-    if (!is_there(name)) models.push_back(TRY(load_model_to_serve(name)));
+    if (is_there(name)) continue;
+    auto model = TRY(load_model_to_serve(name));
+    models.push_back({.model = std::move(model), .name_or_file = name});
   }
   return models;
 }
@@ -78,22 +86,29 @@ Result<TokenSecrets> token_secrets(const Config& config) {
   return TokenSecrets{.signing = hs256 ? secret : std::string(), .page_tokens = secret};
 }
 
-Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens)
-    : random_(Random::from_system()), page_tokens_(secrets.page_tokens), tokens_(std::move(tokens)) {}
+Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens, client::Client& client,
+                 client::CallWatcher* watcher)
+    : client_(client, watcher),
+      random_(Random::from_system()),
+      page_tokens_(secrets.page_tokens),
+      tokens_(std::move(tokens)) {}
 
 Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock,
                                                Listener listener, const std::stop_token& stop) {
   if (config.demo) TRY(load_demos({.client = client, .clock = clock, .stop = stop}));
   const auto secrets = TRY(token_secrets(config));
-  std::unique_ptr<Systems> systems(new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock))));
+  std::unique_ptr<Systems> systems(
+      new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock)), client, listener.watcher));
   const std::stop_callback stop_opening(stop, [&] { systems->stop_.request_stop(); });
   std::vector<app::System*> served;
   auto models = TRY(load_models(config));
-  for (auto& model : models) {
+  for (auto& [model, name_or_file] : models) {
     for (const auto* other : served) TRY(check_together(other->model(), *model));
     const auto extension = systems::extension_of(*model);
+    systems->sources_.push_back(
+        {.text = TRY(model_source(name_or_file)), .built_in = systems::is_built_in(name_or_file)});
     systems->systems_.push_back(TRY(app::System::open(std::move(model),
-                                                      {.client = client,
+                                                      {.client = systems->client_,
                                                        .clock = clock,
                                                        .random = systems->random_,
                                                        .page_tokens = systems->page_tokens_,
@@ -136,6 +151,19 @@ Result<void> Systems::manage(const Config& config, const app::System& system, cl
   }
   managers_.emplace_back(system.model().name, std::move(manager));
   return {};
+}
+
+std::vector<console::ServedModel> Systems::served() const {
+  std::vector<console::ServedModel> served;
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    const auto& name = systems_[i]->model().name;
+    const auto managed = std::ranges::find_if(managers_, [&](const auto& each) { return each.first == name; });
+    served.push_back({.system = systems_[i].get(),
+                      .manager = managed != managers_.end() ? managed->second.get() : nullptr,
+                      .source = sources_[i].text,
+                      .built_in = sources_[i].built_in});
+  }
+  return served;
 }
 
 void Systems::print_consistency(std::string& out) const {

@@ -16,6 +16,8 @@
 #include "stator/base/result.h"
 #include "stator/base/traffic.h"
 #include "stator/client/client.h"
+#include "stator/client/traced_client.h"
+#include "stator/console/served_model.h"
 #include "stator/runtime/consistency/consistency_manager.h"
 #include "stator/server/config.h"
 
@@ -35,6 +37,7 @@ struct Listener {
   MemoryBudget* memory = nullptr;  // for what requests make the server hold; null: no limit.  Outlives it.
   // Shared by all ports of the process: consistency managers let requests go first.  Outlives it.
   Traffic* traffic = nullptr;
+  client::CallWatcher* watcher = nullptr;  // sees the calls of requests to systems; outlives them; may be null
 };
 
 // The configured models as REST services, with their consistency managers and the parts that they share.  Thread-safe.
@@ -50,20 +53,30 @@ class Systems {
 
   app::RestService& service() { return *service_; }
   const std::vector<std::unique_ptr<app::System>>& systems() const { return systems_; }
+  // The same for the console.
+  std::vector<console::ServedModel> served() const;
 
  private:
-  Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens);
+  Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier> tokens, client::Client& client,
+          client::CallWatcher* watcher);
 
   // Starts the consistency manager of a system.
   Result<void> manage(const Config& config, const app::System& system, client::Client& client, const Clock& clock,
                       const Traffic* traffic);
   void print_consistency(std::string& out) const;
 
-  std::stop_source stop_;  // ends what waits for a table
+  struct Source {
+    std::string text;
+    bool built_in = false;
+  };
+
+  std::stop_source stop_;        // ends what waits for a table
+  client::TracedClient client_;  // of requests; managers use the client itself
   Random random_;
   const app::PageTokens page_tokens_;
   const std::unique_ptr<app::TokenVerifier> tokens_;
   std::vector<std::unique_ptr<app::System>> systems_;
+  std::vector<Source> sources_;                                                                 // of each system
   std::vector<std::pair<std::string, std::unique_ptr<runtime::ConsistencyManager>>> managers_;  // by the system's name
   std::unique_ptr<app::RestService> service_;  // last: its workers use everything above
 };

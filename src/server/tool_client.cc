@@ -18,7 +18,7 @@
 namespace stator::server {
 namespace {
 
-constexpr int kToolAttempts = 5;
+constexpr int kCallAttempts = 5;
 constexpr std::chrono::milliseconds kFirstWait{200};
 // Freezing a store waits for its changes to be written.
 constexpr std::chrono::minutes kTimeout{5};
@@ -136,7 +136,7 @@ struct ToolClient::Impl {
       auto* const response = std::get_if<http::ClientResponse>(&exchanged);
       if (response != nullptr && response->status == 200) return std::move(*response);
       const bool may_pass = response == nullptr || response->status == 503 || response->status == 429;
-      if (method == "GET" && may_pass && attempt < kToolAttempts) {
+      if (method == "GET" && may_pass && attempt < kCallAttempts) {
         clock.wait(wait);
         continue;
       }
@@ -196,7 +196,7 @@ class ToolClient::RemoteFiles final : public storage::FrozenFiles {
                                                         std::min(limit, Tools::kMaxChunkBytes))));
       if (backup::checksum_of(response.body) == response.header(Tools::kChecksumHeader))
         return std::move(response.body);
-      if (attempt == kToolAttempts) {
+      if (attempt == kCallAttempts) {
         return Error{ErrorCode::Storage, fmt::format("{} arrives damaged again and again", files_[file].name)};
       }
     }

@@ -24,10 +24,15 @@ bool is_built_in(std::string_view name) {
   return std::ranges::find(kSystemTexts, name, &SystemText::name) != kSystemTexts.end();
 }
 
-std::optional<model::Loaded> load_built_in(std::string_view name) {
+std::optional<std::string_view> model_text(std::string_view name) {
   const auto text = std::ranges::find(kSystemTexts, name, &SystemText::name);
-  if (text == kSystemTexts.end()) return std::nullopt;
-  return model::load_model(text->model, fmt::format("{}/model.yaml", text->name));
+  return text == kSystemTexts.end() ? std::nullopt : std::optional(text->model);
+}
+
+std::optional<model::Loaded> load_built_in(std::string_view name) {
+  const auto text = model_text(name);
+  if (!text) return std::nullopt;
+  return model::load_model(*text, fmt::format("{}/model.yaml", name));
 }
 
 namespace {

@@ -14,6 +14,9 @@ namespace stator::systems {
 std::vector<std::string> names();
 bool is_built_in(std::string_view name);
 
+// The text of its model; nullopt when no system has that name.
+std::optional<std::string_view> model_text(std::string_view name);
+
 // The model of the system of that name; nullopt when none has it.
 std::optional<model::Loaded> load_built_in(std::string_view name);
 

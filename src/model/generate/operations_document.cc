@@ -63,44 +63,6 @@ void write_answer(std::string& out, const Pattern& pattern) {
 
 // ------------------------------------------------------------------------------------------------------------- actions
 
-std::string assignment_words(const std::vector<Assignment>& assignments) {
-  std::vector<std::string> words;
-  for (const auto& each : assignments) words.push_back(fmt::format("`{}` = `{}`", each.attribute, each.value.text()));
-  return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::string create_words(const Step& step) {
-  const auto& entity = *step.entities.front();
-  const auto name = step.as.empty() ? std::string() : fmt::format(" as `{}`", step.as);
-  return fmt::format("{} {}{} with {}", entity.append_only ? "append" : "create", entity.name, name,
-                     assignment_words(step.set));
-}
-
-std::string entity_words(const Step& step) {
-  std::vector<std::string_view> names;
-  for (const auto* entity : step.entities) names.push_back(entity->name);
-  return fmt::format("{}", fmt::join(names, " or "));
-}
-
-std::string step_words(const Step& step) {
-  std::string words;
-  switch (step.kind) {
-    case Step::Kind::Read:
-      words = fmt::format("read {} as `{}` by {}{}", entity_words(step), step.as, assignment_words(step.key),
-                          step.optional ? ", if there" : "");
-      break;
-    case Step::Kind::Check:
-      words = fmt::format("check `{}`, or answer {} {}: {}", step.that->text(), step.failure.status, step.failure.code,
-                          step.failure.message);
-      break;
-    case Step::Kind::Create: words = create_words(step); break;
-    case Step::Kind::Update: words = fmt::format("update `{}`: {}", step.as, assignment_words(step.set)); break;
-    case Step::Kind::Delete: words = fmt::format("delete `{}`", step.as); break;
-  }
-  if (step.when) words += fmt::format(", when `{}`", step.when->text());
-  return words;
-}
-
 void write_action(std::string& out, const Action& action) {
   out += fmt::format("\n### {}\n\n`{} {}`, for: {}. {}\n\n", action.name, action.method, action.path,
                      access_words(action.access), action.native ? "In C++." : "One transaction.");

@@ -28,5 +28,7 @@ std::string condition_words(const Pattern& pattern);
 std::string key_words(const Entity& entity, const Record& record, const std::string& attribute);
 // "BOOK", or "STORY (index)" where an entity has several records.
 std::string record_words(const Entity& entity, const Record& record);
+// "read LIBRARY as `library` by `LibraryId` = `LibraryId`": one step of an action, in Markdown.
+std::string step_words(const Step& step);
 
 }  // namespace stator::model::generate

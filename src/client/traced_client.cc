@@ -1,0 +1,144 @@
+#include "stator/client/traced_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "stator/client/is_read.h"
+#include "stator/value/json.h"
+
+namespace stator::client {
+namespace {
+
+thread_local const std::shared_ptr<Trace>* current_trace = nullptr;
+
+// Those whose requests have the member ReturnConsumedCapacity.
+constexpr std::array<std::string_view, 13> kMeasured = {"GetItem",
+                                                        "PutItem",
+                                                        "UpdateItem",
+                                                        "DeleteItem",
+                                                        "Query",
+                                                        "Scan",
+                                                        "BatchGetItem",
+                                                        "BatchWriteItem",
+                                                        "TransactGetItems",
+                                                        "TransactWriteItems",
+                                                        "ExecuteStatement",
+                                                        "BatchExecuteStatement",
+                                                        "ExecuteTransaction"};
+
+// The request with `"ReturnConsumedCapacity": "INDEXES"`, unless it says something about that itself.
+std::string asking_for_capacity(std::string_view operation, std::string_view json) {
+  constexpr std::string_view kMember = "\"ReturnConsumedCapacity\"";
+  const auto brace = json.find('{');
+  const bool measured = std::ranges::find(kMeasured, operation) != kMeasured.end();
+  if (!measured || brace == std::string_view::npos || json.find(kMember) != std::string_view::npos) {
+    return std::string(json);
+  }
+  const auto rest = json.substr(brace + 1);
+  const auto next = rest.find_first_not_of(" \t\r\n");
+  const bool empty = next != std::string_view::npos && rest[next] == '}';
+  return fmt::format("{{{}:\"INDEXES\"{}{}", kMember, empty ? "" : ",", rest);
+}
+
+double units_of(value::JsonElement consumed) {
+  double units = 0;
+  consumed["CapacityUnits"].get(units);
+  return units;
+}
+
+api::Fault refused_write(std::string_view operation) {
+  return {.type = "com.amazon.coral.service#AccessDeniedException",
+          .message = fmt::format("{} was not carried out: only reading is allowed here.", operation)};
+}
+
+}  // namespace
+
+std::optional<double> consumed_units(std::string_view answer) {
+  if (answer.find("\"ConsumedCapacity\"") == std::string_view::npos) return std::nullopt;
+  value::JsonParser parser;
+  const auto json = parser.parse(answer);
+  if (!json) return std::nullopt;
+  const auto consumed = (*json)["ConsumedCapacity"];
+  if (consumed.is_object()) return units_of(consumed);
+  if (!consumed.is_array()) return std::nullopt;
+  double units = 0;
+  for (const auto each : consumed.array()) units += units_of(each);
+  return units;
+}
+
+void Trace::add(TracedCall call) {
+  MutexLock lock(mutex_);
+  const auto bytes = call.request.size() + call.response.size();
+  if (calls_.size() >= kMostCalls || bytes_ + bytes > kMostBytes) {
+    ++left_out_;
+    return;
+  }
+  bytes_ += bytes;
+  calls_.push_back(std::move(call));
+}
+
+std::vector<TracedCall> Trace::calls() const {
+  MutexLock lock(mutex_);
+  return calls_;
+}
+
+std::size_t Trace::left_out() const {
+  MutexLock lock(mutex_);
+  return left_out_;
+}
+
+TraceScope::TraceScope(std::shared_ptr<Trace> trace)
+    : trace_(std::move(trace)), outer_(std::exchange(current_trace, &trace_)) {}
+
+TraceScope::~TraceScope() { current_trace = outer_; }
+
+bool TracedClient::is_looked_at() const {
+  return current_trace != nullptr || (watcher_ != nullptr && watcher_->watches());
+}
+
+void TracedClient::run(api::AnyRequest request, api::AnyReply reply) {
+  if (!is_looked_at()) return client_.run(std::move(request), std::move(reply));
+  Client::run(std::move(request), std::move(reply));  // through call()
+}
+
+void TracedClient::call(std::string_view operation, std::string_view json, api::ReplyCallback reply) {
+  if (!is_looked_at()) return client_.call(operation, json, std::move(reply));
+  auto trace = current_trace != nullptr ? *current_trace : nullptr;
+  TracedCall seen{.operation = std::string(operation),
+                  .table = {},
+                  .request = std::string(json),
+                  .response = {},
+                  .error = {},
+                  .capacity = {},
+                  .took = {}};
+  if (trace && trace->reads_only() && !is_read(operation)) {
+    auto fault = refused_write(operation);
+    seen.error = fault.name();
+    seen.response = fault.body();
+    trace->add(std::move(seen));
+    return reply({.outcome = std::move(fault), .table = {}});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  client_.call(operation, asking_for_capacity(operation, json),
+               [watcher = watcher_, trace = std::move(trace), seen = std::move(seen), start,
+                reply = std::move(reply)](api::Reply answer) mutable {
+                 using std::chrono::duration_cast;
+                 seen.took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+                 seen.table = answer.table;
+                 if (const auto* fault = std::get_if<api::Fault>(&answer.outcome)) {
+                   seen.error = fault->name();
+                   seen.response = fault->body();
+                 } else {
+                   seen.response = std::get<std::string>(answer.outcome);
+                   seen.capacity = consumed_units(seen.response);
+                 }
+                 if (watcher != nullptr && watcher->watches()) watcher->saw(seen);
+                 if (trace) trace->add(std::move(seen));
+                 reply(std::move(answer));
+               });
+}
+
+}  // namespace stator::client

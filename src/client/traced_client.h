@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stator/base/mutex.h"
+#include "stator/client/client.h"
+
+namespace stator::client {
+
+// One call of the DynamoDB API, for people to look at.
+struct TracedCall {
+  std::string operation;
+  std::string table;                    // empty: none, or several
+  std::string request;                  // JSON
+  std::string response;                 // JSON; of a fault, its body
+  std::string error;                    // the name of the fault; empty: it went well
+  std::optional<double> capacity = {};  // units, of all tables and indexes together
+  std::chrono::microseconds took{};
+};
+
+// The calls that one request of a user became, in the order in which they were answered.  Bounded: what is beyond
+// kMostCalls or kMostBytes is counted only.  Thread-safe.
+class Trace {
+ public:
+  static constexpr std::size_t kMostCalls = 200;
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+
+  // `reads_only`: calls that could write are refused, and not carried out.
+  explicit Trace(bool reads_only = false) : reads_only_(reads_only) {}
+
+  bool reads_only() const { return reads_only_; }
+  void add(TracedCall call);
+  std::vector<TracedCall> calls() const;
+  std::size_t left_out() const;
+
+ private:
+  const bool reads_only_;
+  mutable Mutex mutex_;
+  std::vector<TracedCall> calls_ GUARDED_BY(mutex_);
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;
+  std::size_t left_out_ GUARDED_BY(mutex_) = 0;
+};
+
+// While it lives, the calls that this thread makes through a TracedClient are added to the trace.
+class TraceScope {
+ public:
+  explicit TraceScope(std::shared_ptr<Trace> trace);
+  ~TraceScope();
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+
+ private:
+  std::shared_ptr<Trace> trace_;
+  const std::shared_ptr<Trace>* outer_;
+};
+
+// Wants to see all calls, at times.  Thread-safe.
+class CallWatcher {
+ public:
+  virtual ~CallWatcher() = default;
+  virtual bool watches() = 0;  // asked before every call, so it is quick
+  virtual void saw(const TracedCall& call) = 0;
+};
+
+// A client that can be looked over the shoulder: by a trace of the calling thread, and by a watcher.  A call that
+// nobody looks at goes to the other client as it is.  A call that somebody looks at goes as JSON, and asks for its
+// capacity.
+class TracedClient final : public Client {
+ public:
+  // Both outlive it; no watcher: null.
+  explicit TracedClient(Client& client, CallWatcher* watcher = nullptr) : client_(client), watcher_(watcher) {}
+
+  void run(api::AnyRequest request, api::AnyReply reply) override;
+  void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
+
+ private:
+  bool is_looked_at() const;
+
+  Client& client_;
+  CallWatcher* const watcher_;
+};
+
+// The units in the member ConsumedCapacity of an answer, of all tables together; none when it has no such member.
+std::optional<double> consumed_units(std::string_view answer);
+
+}  // namespace stator::client

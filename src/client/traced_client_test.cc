@@ -1,0 +1,101 @@
+#include "stator/client/traced_client.h"
+
+#include <gtest/gtest.h>
+
+#include "stator/client/call.h"
+#include "stator/library/instance.h"
+
+namespace stator::client {
+namespace {
+
+struct Watcher final : CallWatcher {
+  bool watches() override { return on; }
+  void saw(const TracedCall& call) override { seen.push_back(call); }
+
+  bool on = false;
+  std::vector<TracedCall> seen;
+};
+
+struct TracedClientTest : ::testing::Test {
+  TracedClientTest() {
+    EXPECT_TRUE(call_and_wait(client, "CreateTable",
+                              R"({"TableName":"Table","BillingMode":"PAY_PER_REQUEST",)"
+                              R"("KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],)"
+                              R"("AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}]})")
+                    .ok());
+  }
+  Result<api::WriteItemAnswer, api::Fault> put() {
+    api::PutItemRequest request{.table = "Table", .item = {}};
+    request.item.set("p", value::AttributeValue::string("a"));
+    return ask(client, std::move(request));
+  }
+
+  std::unique_ptr<library::Instance> instance =
+      library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
+  InProcessClient inner{instance->service()};
+  Watcher watcher;
+  TracedClient client{inner, &watcher};
+};
+
+TEST_F(TracedClientTest, TracesTheCallsOfItsThreadWithTheirCapacity) {
+  const auto trace = std::make_shared<Trace>();
+  {
+    const TraceScope scope(trace);
+    EXPECT_TRUE(put());
+    EXPECT_TRUE(call_and_wait(client, "GetItem", R"({"TableName":"Table","Key":{"p":{"S":"a"}}})").ok());
+    EXPECT_FALSE(call_and_wait(client, "GetItem", R"({"TableName":"None","Key":{"p":{"S":"a"}}})").ok());
+  }
+  EXPECT_TRUE(put()) << "which is not traced";
+  const auto calls = trace->calls();
+  ASSERT_EQ(calls.size(), 3U);
+  EXPECT_EQ(calls[0].operation, "PutItem");
+  EXPECT_EQ(calls[0].table, "Table");
+  EXPECT_EQ(calls[0].capacity, 1.0);
+  EXPECT_NE(calls[0].request.find(R"({"p":{"S":"a"}})"), std::string::npos);
+  EXPECT_EQ(calls[0].request.find("ReturnConsumedCapacity"), std::string::npos) << "nobody asked for it";
+  EXPECT_EQ(calls[1].capacity, 0.5);
+  EXPECT_EQ(calls[2].error, "ResourceNotFoundException");
+  EXPECT_TRUE(watcher.seen.empty());
+}
+
+TEST_F(TracedClientTest, RefusesWritesWhereOnlyReadingIsAllowed) {
+  const auto trace = std::make_shared<Trace>(true);
+  {
+    const TraceScope scope(trace);
+    const auto written = put();
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().name(), "AccessDeniedException");
+    EXPECT_TRUE(call_and_wait(client, "GetItem", R"({"TableName":"Table","Key":{"p":{"S":"a"}}})").ok());
+  }
+  EXPECT_EQ(trace->calls().size(), 2U);
+  EXPECT_EQ(call_and_wait(client, "Scan", R"({"TableName":"Table","Select":"COUNT"})").outcome.index(), 0U);
+}
+
+TEST_F(TracedClientTest, ShowsCallsToAWatcherWhileItWatches) {
+  EXPECT_TRUE(put());
+  EXPECT_TRUE(watcher.seen.empty());
+  watcher.on = true;
+  EXPECT_TRUE(put());
+  EXPECT_TRUE(call_and_wait(client, "ListTables", "{}").ok());
+  ASSERT_EQ(watcher.seen.size(), 2U);
+  EXPECT_EQ(watcher.seen[0].capacity, 1.0);
+  EXPECT_EQ(watcher.seen[1].capacity, std::nullopt);
+}
+
+TEST_F(TracedClientTest, KeepsABoundedNumberOfCalls) {
+  const auto trace = std::make_shared<Trace>();
+  const TraceScope scope(trace);
+  for (std::size_t i = 0; i < Trace::kMostCalls + 10; ++i) (void)call_and_wait(client, "ListTables", "{}");
+  EXPECT_EQ(trace->calls().size(), Trace::kMostCalls);
+  EXPECT_EQ(trace->left_out(), 10U);
+}
+
+TEST(ConsumedUnits, AreThoseOfAllTables) {
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity":{"CapacityUnits":2.5}})"), 2.5);
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity":[{"CapacityUnits":2},{"CapacityUnits":1}]})"), 3.0);
+  EXPECT_EQ(consumed_units("{}"), std::nullopt);
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity)"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace stator::client

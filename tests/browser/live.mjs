@@ -1,0 +1,154 @@
+// Live requests, charts and partitions; streams.
+import assert from "node:assert/strict";
+import { violations } from "./axe.mjs";
+import { hostile, open, run, start, test, waitForText } from "./browser.mjs";
+
+const server = await start();
+const { page, go } = await open(server, { width: 1440, height: 900 });
+// At the DynamoDB endpoint, as any client: the console's own calls are not shown.
+async function dynamo(operation, body) {
+  const service = ["DescribeStream", "GetRecords", "ListStreams", "GetShardIterator"].includes(operation) ? "DynamoDBStreams" : "DynamoDB";
+  const answer = await fetch(server.api, {
+    method: "POST", body: JSON.stringify(body),
+    headers: { "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": `${service}_20120810.${operation}`, Authorization: "AWS4-HMAC-SHA256 Credential=secret-key-id/20260101/us-east-1/dynamodb/aws4_request" },
+  });
+  return answer.json();
+}
+const asked = (what) => page.waitForResponse((answer) => answer.url().includes(`/console/${what}`));
+const item = (artist, more = {}) => ({ Artist: { S: artist }, Song: { S: "x" }, ...more });
+await dynamo("CreateTable", {
+  TableName: "Music", BillingMode: "PAY_PER_REQUEST", StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
+  KeySchema: [{ AttributeName: "Artist", KeyType: "HASH" }], AttributeDefinitions: [{ AttributeName: "Artist", AttributeType: "S" }],
+});
+
+test("requests appear as they come", async () => {
+  await go("/live");
+  await waitForText(page, ".empty", "Waiting for requests");
+  await asked("live"); // the server begins to record when the page asks first
+  await dynamo("PutItem", { TableName: "Music", Item: item("Can"), ReturnConsumedCapacity: "TOTAL" });
+  await dynamo("GetItem", { TableName: "Missing", Key: { Artist: { S: "Can" } } });
+  await waitForText(page, ".grid-row", "PutItem");
+  const row = await page.locator(".grid-body .grid-row", { hasText: "PutItem" }).first().textContent();
+  assert.match(row, /Music.*Can.*200/);
+  await waitForText(page, ".grid-row.failed", "ResourceNotFoundException");
+  assert.ok(!(await page.content()).includes("secret-key-id"), "headers are never shown");
+});
+
+test("they are filtered, and the filter is in the URL", async () => {
+  await page.getByLabel("only errors").check();
+  await page.waitForFunction(() => document.querySelectorAll(".grid-body .grid-row").length === 1);
+  assert.match(page.url(), /failed=1/);
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector("input[type=checkbox]")?.checked);
+  await page.getByLabel("only errors").uncheck();
+  await page.getByLabel("Find in requests").fill("Can");
+  await waitForText(page, ".grid-row", "PutItem");
+  await page.getByLabel("Find in requests").fill("");
+});
+
+test("they can be paused", async () => {
+  await page.getByRole("button", { name: "Pause" }).click();
+  await asked("metrics");
+  await dynamo("DeleteItem", { TableName: "Music", Key: { Artist: { S: "Paused" } } });
+  for (let i = 0; i < 2; i++) await asked("metrics"); // which is asked for as often as requests
+  assert.equal(await page.locator(".grid-row", { hasText: "DeleteItem" }).count(), 0);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await waitForText(page, ".grid-row", "DeleteItem");
+});
+
+test("one can be replayed; a write only after a question", async () => {
+  await dynamo("Query", { TableName: "Music", KeyConditionExpression: "Artist = :a", ExpressionAttributeValues: { ":a": { S: "Can" } } });
+  await page.locator(".grid-body .grid-row", { hasText: "Query" }).first().click();
+  await waitForText(page, "dialog", "KeyConditionExpression");
+  assert.match(page.url(), /open=\d+/);
+  await page.locator("dialog").getByRole("button", { name: "Replay" }).click();
+  await waitForText(page, "dialog", '"Count": 1');
+  await page.locator("dialog").getByRole("button", { name: "Close" }).first().click();
+  await page.locator(".grid-body .grid-row", { hasText: "PutItem" }).first().click();
+  await page.locator("dialog").getByRole("button", { name: "Replay" }).click();
+  await waitForText(page, "dialog", "This request changes data");
+  await page.locator("dialog").last().getByRole("button", { name: "Replay" }).click();
+  await waitForText(page, "dialog", "Answer of the replay");
+  await page.keyboard.press("Escape");
+});
+
+test("a hostile item stays text", async () => {
+  await dynamo("PutItem", { TableName: "Music", Item: item(hostile().slice(0, 300), { Text: { S: hostile(20_000) } }) });
+  await waitForText(page, ".grid-row", "<script>");
+  await page.locator(".grid-body .grid-row", { hasText: "<script>" }).first().click();
+  await waitForText(page, "dialog", "cannot be replayed");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+});
+
+test("two thousand requests are bounded, and only those in sight are in the document", async () => {
+  await Promise.all(Array.from({ length: 10 }, async () => {
+    for (let i = 0; i < 300; i++) await dynamo("GetItem", { TableName: "Music", Key: { Artist: { S: "Hot" } } });
+  }));
+  await waitForText(page, ".grid-foot", "2,000");
+  assert.ok((await page.locator(".grid-body .grid-row").count()) < 100);
+});
+
+test("the hottest partition is the first", async () => {
+  await page.getByRole("tab", { name: "Hottest partitions" }).click();
+  await waitForText(page, "tbody tr:first-child", "Hot");
+  assert.match(await page.locator("tbody tr").first().textContent(), /Music/);
+});
+
+test("charts are drawn, with their values as text", async () => {
+  await page.getByRole("tab", { name: "Charts" }).click();
+  await page.locator(".chart canvas").first().waitFor();
+  assert.equal(await page.locator(".chart canvas").count(), 6);
+  assert.match(await page.locator(".chart", { hasText: "Memory of the process" }).textContent(), /\d+ MB/);
+  await waitForText(page, "table", "GetItem");
+});
+
+test("a stream shows old and new side by side", async () => {
+  await dynamo("PutItem", { TableName: "Music", Item: item("Can", { Year: { N: "1968" } }) });
+  await dynamo("PutItem", { TableName: "Music", Item: item("Can", { Year: { N: "12345678901234567890123456789012345678" }, Text: { S: hostile() } }) });
+  await dynamo("DeleteItem", { TableName: "Music", Key: { Artist: { S: "Can" } } });
+  await go("/streams");
+  await page.getByRole("link", { name: "Music", exact: true }).last().click();
+  const modified = page.locator(".change", { hasText: "modify" }).filter({ hasText: "1968" }).filter({ hasText: "12345678901234567890123456789012345678" });
+  await modified.first().waitFor();
+  assert.deepEqual(await modified.first().locator("th").allTextContents(), ["Attribute", "Old", "New"]);
+  await page.locator(".change .badge.bad", { hasText: "remove" }).first().waitFor();
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+});
+
+test("changes appear as they come, and are filtered", async () => {
+  await go("/streams/Music?from=now");
+  await waitForText(page, ".empty", "No change yet");
+  await page.waitForResponse((answer) => answer.url().endsWith("/api/GetRecords"));
+  await dynamo("PutItem", { TableName: "Music", Item: item("Neu!") });
+  await waitForText(page, ".change", "Neu!");
+  assert.equal(await page.locator(".change").count(), 1);
+  await page.getByLabel("Kind of change").selectOption("REMOVE");
+  await page.waitForFunction(() => document.querySelectorAll(".change").length === 0);
+  await page.getByLabel("Kind of change").selectOption("");
+});
+
+test("a stream is read from any point", async () => {
+  await page.locator(".change .link").first().click();
+  assert.match(page.url(), /from=\d+/);
+  await waitForText(page, ".change", "Neu!");
+  await dynamo("PutItem", { TableName: "Music", Item: item("Harmonia") });
+  await waitForText(page, ".change", "Harmonia");
+  await page.getByLabel("Sequence number").fill("x");
+  await waitForText(page, ".notice", "made of digits");
+});
+
+for (const dark of [false, true]) {
+  test(`live and streams are accessible, ${dark ? "dark" : "light"}`, async () => {
+    const other = await open(server, { dark });
+    for (const [path, sign] of [["/live", ".grid-row"], ["/live?tab=charts", "canvas"], ["/live?tab=partitions", "tbody tr"], ["/streams", "tbody tr"], ["/streams/Music", ".change"]]) {
+      await other.go(path);
+      await dynamo("GetItem", { TableName: "Music", Key: { Artist: { S: "Hot" } } });
+      await other.page.locator(sign).first().waitFor();
+      assert.deepEqual(await violations(other.page), [], path);
+    }
+    await other.context.close();
+  });
+}
+
+await run();
