@@ -125,6 +125,8 @@ Repository::Repository(std::shared_ptr<const model::Model> model, client::Client
                                                        .dynamo = Dynamo(client, random, clock),
                                                        .generator = Generator(clock, random),
                                                        .rules = Rules(*model),
+                                                       .notice = std::make_unique<MigrationNotice>(
+                                                           *model, client, random, clock),
                                                        .random = random}})) {}
 
 Repository::~Repository() = default;
