@@ -164,8 +164,7 @@ Result<AddedKeys> AddedKeys::from_item(const Item& item) {
     }
     const auto type = TRY(key_type(one->text("Type")));
     const auto part = one->text("Part") == kSort ? KeyPart::Sort : KeyPart::Partition;
-    record->designs.push_back(
-        {.key = {.name = one->text("Attribute"), .type = type, .position = {}}, .part = part});
+    record->designs.push_back({.key = {.name = one->text("Attribute"), .type = type, .position = {}}, .part = part});
     auto rule = TRY(rule_from(*one));
     if (!rule.alternatives.empty()) record->rules.keys.push_back(std::move(rule));
   }

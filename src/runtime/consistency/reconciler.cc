@@ -47,7 +47,12 @@ std::string key_text(const Item& key) {
 }
 
 Reconciler::Reconciler(const model::Model& model, Dynamo& dynamo, Random& random, const Traffic* traffic)
-    : model_(model), dynamo_(dynamo), random_(random), traffic_(traffic), rules_(model), notice_(model, dynamo.client(), random, dynamo.clock()) {}
+    : model_(model),
+      dynamo_(dynamo),
+      random_(random),
+      traffic_(traffic),
+      rules_(model),
+      notice_(model, dynamo.client(), random, dynamo.clock()) {}
 
 Result<Reconciler::Work, Problem> Reconciler::begin_work() { return Work(model_.table, TRY(notice_.look())); }
 

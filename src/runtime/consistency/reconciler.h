@@ -42,6 +42,8 @@ struct Finding {
   std::string found;
   bool repairable = true;  // false: only a person can decide which side is right
 };
+// What a Key finding is about when the row lies at another primary key than it should.
+inline constexpr std::string_view kPrimaryKey = "primary key";
 std::string_view finding_name(Finding::Kind kind);
 
 // An entity as it lies in the table.
@@ -135,9 +137,10 @@ class Reconciler {
  private:
   // A plan, and what it is computed from.
   struct Work {
-    Work(const model::TableDesign& table, MigrationNotice::Shared announced) : view(std::move(announced)), plan(table) {}
+    Work(const model::TableDesign& table, MigrationNotice::Shared announced)
+        : view(std::move(announced)), plan(table) {}
     const Rules& rules() const { return view->rules; }
-    MigrationNotice::Shared view;  // with what the rows of the entities are computed
+    MigrationNotice::Shared view;                            // with what the rows of the entities are computed
     std::map<std::string, std::optional<value::Item>> rows;  // by key: as they were read
     std::map<std::string, value::Item> pending;  // by key: attributes of parents that the plan itself changes
     WritePlan plan;

@@ -53,7 +53,8 @@ void write_change(WritePlan& plan, const Item& key, const AttributeChange& chang
 Result<bool, Problem> Reconciler::plan_change(Work& work, const StoredEntity& stored, const Item* to,
                                               const ReconcileOptions& options, unsigned depth) {
   const auto& entity = *stored.entity;
-  auto effects = effects_of(work.rules(), entity, {.attributes = &stored.attributes, .key = &stored.key}, {.attributes = to});
+  auto effects =
+      effects_of(work.rules(), entity, {.attributes = &stored.attributes, .key = &stored.key}, {.attributes = to});
   // A damaged row may not tell which other rows it had.  Verification meets these by themselves.
   if (!effects) effects = effects_of(work.rules(), entity, {}, {.attributes = to});
   if (!effects) return invalid(effects.error().message);
@@ -104,7 +105,7 @@ Result<bool, Problem> Reconciler::plan_move(Work& work, const StoredEntity& stor
   Finding finding{.kind = Finding::Kind::Key,
                   .entity = stored.entity->name,
                   .key = stored.key,
-                  .what = "primary key",
+                  .what = std::string(kPrimaryKey),
                   .expected = key_text(to.key),
                   .found = key_text(stored.key)};
   finding.repairable = !TRY(row(work, to.key))->has_value();

@@ -167,8 +167,15 @@ class Migration {
     const bool under_way = now.moving && !plan_.moved.empty();
     if (now.to_row() == before.to_row() && !under_way) return {};
     TRY(announce(now));
-    if (!alone_) clock_.wait(MigrationNotice::kSettled);
+    if (!alone_) wait_for_programs();
     return {};
+  }
+
+  void wait_for_programs() {
+    progress_.waiting = true;
+    if (tell_progress_) tell_progress_(progress_);
+    clock_.wait(MigrationNotice::kSettled);
+    progress_.waiting = false;
   }
 
   // Every row is in its new place, but for those that a person has to look at.

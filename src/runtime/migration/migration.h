@@ -60,6 +60,7 @@ void fill_in(const model::Model& from, const model::Model& to, const model::Enti
 struct MigrationProgress {
   std::size_t step = 0;    // of the plan
   std::uint64_t rows = 0;  // looked at in this step
+  bool waiting = false;    // until every program knows of it
 };
 
 struct MigrationReport {
@@ -85,9 +86,9 @@ struct MigrationReport {
 // harm however often.
 //
 // Programs of the old model know what happens (MigrationNotice): they write the keys of new indexes as well, and refuse
-// to write what is being moved.  While rows move, programs of the new model refuse that, too: a row that is still in its
-// old place would get a double in the new one.  The migration waits before it begins with the rows until every program
-// knows it; `alone` says that there are none.
+// to write what is being moved.  While rows move, programs of the new model refuse that, too: a row that is still in
+// its old place would get a double in the new one.  The migration waits before it begins with the rows until every
+// program knows it; `alone` says that there are none.
 //
 // Where a unique rule compares otherwise than before, the rows whose values would clash are found first, before any row
 // is rewritten.  A row that cannot be put where it belongs, or whose unique value another row has, stays as it is and

@@ -253,8 +253,8 @@ std::set<const model::Attribute*> new_counters(const Model& from, const Model& t
     for (const auto& attribute : entity.attributes) {
       if (!attribute.count && !attribute.sum && !attribute.last) continue;
       const auto* was = old != nullptr ? old->find_attribute(attribute.name) : nullptr;
-      const bool kept =
-          was != nullptr && computation_of(*was) == computation_of(attribute) && !counts_otherwise(from, to, *was, attribute);
+      const bool kept = was != nullptr && computation_of(*was) == computation_of(attribute) &&
+                        !counts_otherwise(from, to, *was, attribute);
       if (!kept) counters.insert(&attribute);
     }
   }

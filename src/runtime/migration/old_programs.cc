@@ -163,7 +163,8 @@ std::string in_quotes(std::string_view text) {
 
 std::string yaml_of(const model::KeyTemplate& alternative) {
   if (!alternative.when) return in_quotes(alternative.text.text());
-  return fmt::format("{{ key: {}, when: {} }}", in_quotes(alternative.text.text()), in_quotes(alternative.when->text()));
+  return fmt::format("{{ key: {}, when: {} }}", in_quotes(alternative.text.text()),
+                     in_quotes(alternative.when->text()));
 }
 
 std::string yaml_of(const KeyRule& rule) {
@@ -210,7 +211,12 @@ class Advice {
       renamed_[index.name] = name;
       indexes += index_line(*now, name, names_, "with the new keys");
     }
-    return fmt::format("table:\n  indexes:\n{}entities:\n{}{}", indexes, entities(), patterns());
+    std::string accepted;
+    for (const auto& name : blind_) {
+      accepted += fmt::format(
+          "  - {{ finding: unused-index, on: {}, because: \"programs of the old model read it\" }}\n", name);
+    }
+    return fmt::format("table:\n  indexes:\n{}entities:\n{}accept:\n{}{}", indexes, entities(), accepted, patterns());
   }
 
  private:
@@ -226,10 +232,9 @@ class Advice {
     };
     const auto sort = list(sort_of(to_.table, &index));
     const bool stays_local = index.local && names.empty();
-    const auto key = stays_local ? fmt::format("local: {}", sort)
-                     : index.sort.empty()
-                         ? fmt::format("key: [{}]", list(partition_of(to_.table, &index)))
-                         : fmt::format("key: [{}, {}]", list(partition_of(to_.table, &index)), sort);
+    const auto key = stays_local          ? fmt::format("local: {}", sort)
+                     : index.sort.empty() ? fmt::format("key: [{}]", list(partition_of(to_.table, &index)))
+                                          : fmt::format("key: [{}, {}]", list(partition_of(to_.table, &index)), sort);
     return fmt::format("    {}: {{ {}, projection: {} }}  # {}\n", name, key, projection_of(index), remark);
   }
 
@@ -292,7 +297,7 @@ class Advice {
       const auto* old = from_.find_entity(entity.name);
       std::string records;
       for (const auto& record : entity.records) {
-        const auto* was = old == nullptr                ? nullptr
+        const auto* was = old == nullptr              ? nullptr
                           : &record == &entity.main() ? &old->main()
                                                       : old->find_record(record.name);
         const bool alone = entity.records.size() == 1;
@@ -397,8 +402,8 @@ class KeySearch {
       for (const auto& source : now->derived->paths()) {
         if (auto obstacle = look_at(source, seen)) return obstacle;
       }
-      const auto known = std::any_of(added_.derived.begin(), added_.derived.end(),
-                                     [&](const auto& one) { return one.first == name; });
+      const auto known =
+          std::any_of(added_.derived.begin(), added_.derived.end(), [&](const auto& one) { return one.first == name; });
       if (!known) added_.derived.emplace_back(name, *now->derived);
       return std::nullopt;
     }
@@ -432,8 +437,9 @@ std::vector<Blindness> blind_old_programs(const Model& from, const Model& to) {
   }
   for_each_sight(from, to, [&](const model::Pattern& pattern, const Entity& entity, const Seen& seen) {
     if (seen.sight != Sight::Blind) return;
-    blind.push_back({pattern.name, fmt::format("{}: this pattern of the old model does not find {} in {} any longer: {}",
-                                               pattern.name, entity.name, place_of(pattern), seen.why)});
+    blind.push_back(
+        {pattern.name, fmt::format("{}: this pattern of the old model does not find {} in {} any longer: {}",
+                                   pattern.name, entity.name, place_of(pattern), seen.why)});
   });
   return blind;
 }
@@ -459,8 +465,8 @@ NewKeys keys_for_old_programs(const Model& from, const Model& to) {
     auto added = search.run();
     if (!added.empty()) keys.added.emplace(entity.name, std::move(added));
     for (const auto& pattern : to.patterns) {
-      const auto found = pattern.index != nullptr ? search.impossible().find(pattern.index->name)
-                                                  : search.impossible().end();
+      const auto found =
+          pattern.index != nullptr ? search.impossible().find(pattern.index->name) : search.impossible().end();
       const bool returned = std::any_of(pattern.returns.begin(), pattern.returns.end(),
                                         [&](const model::Returned& one) { return one.entity == &entity; });
       if (found == search.impossible().end() || !returned) continue;

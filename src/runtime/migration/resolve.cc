@@ -24,7 +24,8 @@ constexpr unsigned kPageRows = 200;
 // -1: `a` was changed before `b`; 1: after it; 0: that cannot be told.
 int compare_ages(const AttributeValue* a, const AttributeValue* b) {
   if (a == nullptr || b == nullptr || a->type() != b->type()) return 0;
-  if (const auto* text = a->as_string()) return text->compare(*b->as_string()) < 0 ? -1 : *text == *b->as_string() ? 0 : 1;
+  if (const auto* text = a->as_string())
+    return text->compare(*b->as_string()) < 0 ? -1 : *text == *b->as_string() ? 0 : 1;
   if (const auto* number = a->as_number()) return *number < *b->as_number() ? -1 : *number == *b->as_number() ? 0 : 1;
   return 0;
 }
@@ -96,12 +97,8 @@ class Resolution {
   }
 
   Double judge(const StoredEntity& old_row, const Item& other, const std::optional<StoredEntity>& new_row) const {
-    Double pair{.entity = old_row.entity->name,
-                .old_row = old_row.row,
-                .new_row = other,
-                .kept = {},
-                .why = {},
-                .done = false};
+    Double pair{
+        .entity = old_row.entity->name, .old_row = old_row.row, .new_row = other, .kept = {}, .why = {}, .done = false};
     const bool chosen = options_.rows.empty() || options_.rows.contains(key_text(old_row.key));
     if (!new_row || new_row->entity != old_row.entity) {
       pair.why = "a row of another kind lies in the new place; change or remove one of them with a program";

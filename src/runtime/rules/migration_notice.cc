@@ -84,8 +84,8 @@ Result<MigrationNotice::Shared, Problem> MigrationNotice::look() {
 
 Result<MigrationNotice::Shared, Problem> MigrationNotice::read() {
   const auto asked = dynamo_.clock().steady_now();
-  auto found = dynamo_.get(
-      table_, {{"Model", AttributeValue::string(model_.name)}, {"Row", AttributeValue::string(kHoldRow)}});
+  auto found =
+      dynamo_.get(table_, {{"Model", AttributeValue::string(model_.name)}, {"Row", AttributeValue::string(kHoldRow)}});
   // Nothing has ever been announced where there is no such table.
   if (!found && found.error().code != "ResourceNotFoundException") return Problem(found.error());
   const auto row = found ? std::move(*found) : std::nullopt;
@@ -108,10 +108,8 @@ Result<MigrationNotice::Shared, Problem> MigrationNotice::read() {
 Result<MigrationNotice::Shared, Problem> MigrationNotice::view_of(const std::optional<Item>& row) const {
   const auto announcement = Announcement::from_row(row ? *row : Item());
   if (!announcement) {
-    return Problem{.kind = ProblemKind::Unavailable,
-                   .code = "Migrating",
-                   .message = announcement.error().message,
-                   .details = {}};
+    return Problem{
+        .kind = ProblemKind::Unavailable, .code = "Migrating", .message = announcement.error().message, .details = {}};
   }
   Item moving;
   for (const auto& [entity, key] : announcement->keys) {
@@ -120,8 +118,7 @@ Result<MigrationNotice::Shared, Problem> MigrationNotice::view_of(const std::opt
     const bool lies_elsewhere = *ours != key;
     if (announcement->moving || lies_elsewhere) moving.set(entity, AttributeValue::boolean(announcement->moving));
   }
-  return std::make_shared<const View>(
-      View{.rules = Rules(model_, announcement->added), .moving = std::move(moving)});
+  return std::make_shared<const View>(View{.rules = Rules(model_, announcement->added), .moving = std::move(moving)});
 }
 
 std::optional<Problem> MigrationNotice::View::objection(const std::set<const model::Entity*>& looked_at) const {

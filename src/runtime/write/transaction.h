@@ -191,7 +191,8 @@ class Transaction {
 };
 
 // Builds a transaction with `build` and commits it; when others have changed what it read, or a migration was
-// announced, again, up to kCommitAttempts times.  `build` takes a Transaction& and returns a Result; its last value is the result.
+// announced, again, up to kCommitAttempts times.  `build` takes a Transaction& and returns a Result; its last value is
+// the result.
 template <typename Build>
 auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Transaction&>())) {
   for (unsigned attempt = 1;; ++attempt) {

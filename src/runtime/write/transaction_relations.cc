@@ -144,8 +144,8 @@ Result<void, Problem> Transaction::apply(Draft& draft, std::optional<Item> to, u
   const auto& entity = *draft.entity;
   if (depth > kMaxCounterDepth) return counters_too_deep(entity);
   const auto from = std::exchange(draft.after, std::move(to));
-  const auto effects = TRY(checked(
-      effects_on_parents(rules_, entity, from ? &*from : nullptr, draft.after ? &*draft.after : nullptr)));
+  const auto effects =
+      TRY(checked(effects_on_parents(rules_, entity, from ? &*from : nullptr, draft.after ? &*draft.after : nullptr)));
   for (const auto& effect : effects) {
     if (effect.required) TRY(require_parent(entity, *effect.rules, effect.key));
     if (!effect.counters.empty()) TRY(adjust_counters(effect, depth));
