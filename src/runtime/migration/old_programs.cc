@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "stator/base/article.h"
+#include "stator/model/rows.h"
 #include "stator/runtime/rules/migration_notice.h"
 
 namespace stator::runtime {
@@ -148,6 +150,31 @@ void for_each_sight(const Model& from, const Model& to, Visit visit) {
 
 std::string place_of(const model::Pattern& pattern) {
   return pattern.index != nullptr ? "index " + pattern.index->name : "the table";
+}
+
+// Relations through which programs of the old model find children in one index only, whose partitions change.
+std::vector<Blindness> blind_relations(const Model& from, const Model& to) {
+  std::vector<Blindness> blind;
+  for (const auto& child : from.entities) {
+    const auto* now = to.find_entity(child.name);
+    for (const auto& relation : now != nullptr ? child.parents : std::vector<model::Parent>()) {
+      if (!model::can_find_children(from, child, relation)) continue;
+      for (const auto& index : from.table.indexes) {
+        if (model::can_find_children(from, child, relation, &index)) continue;
+        const auto keys = partition_of(from.table, &index);
+        const auto changed = std::find_if(keys.begin(), keys.end(), [&](const KeyDesign* key) {
+          return !same_rule(child.main().find_key(key->name), now->main().find_key(key->name));
+        });
+        if (changed == keys.end()) continue;
+        blind.push_back(
+            {fmt::format("{}.{}", child.name, relation.name),
+             fmt::format("{0}.{1}: programs of the old model do not find the {0} of {2} in index {3} any "
+                         "longer, to copy to them or to remove them: {4} changes",
+                         child.name, relation.name, with_article(relation.entity), index.name, (*changed)->name)});
+      }
+    }
+  }
+  return blind;
 }
 
 // ------------------------------------------------------------------------------------------------- the way to go on
@@ -441,6 +468,7 @@ std::vector<Blindness> blind_old_programs(const Model& from, const Model& to) {
         {pattern.name, fmt::format("{}: this pattern of the old model does not find {} in {} any longer: {}",
                                    pattern.name, entity.name, place_of(pattern), seen.why)});
   });
+  for (auto& relation : blind_relations(from, to)) blind.push_back(std::move(relation));
   return blind;
 }
 

@@ -9,9 +9,9 @@
 namespace stator::runtime {
 namespace {
 
-Strings blind_texts(const std::string& yaml) {
+Strings blind_texts(const std::string& yaml, std::string_view from = kShelf) {
   Strings texts;
-  for (const auto& blind : plan_migration(model::load_or_fail(kShelf), model::load_or_fail(yaml)).blind) {
+  for (const auto& blind : plan_migration(model::load_or_fail(from), model::load_or_fail(yaml)).blind) {
     texts.push_back(blind.name + " | " + blind.text);
   }
   return texts;
@@ -35,6 +35,19 @@ TEST(OldPrograms, NamesThePatternsThatGoBlind) {
   const auto sparse =
       blind_texts(shelf_with({{"GSI1SK: \"library#{Name|sortable}", "GSI1SK: \"library#{Description}"}}));
   EXPECT_EQ(sparse.size(), 1U);
+}
+
+TEST(OldPrograms, AreNamedWhereTheyDoNotFindChildrenAnyLonger) {
+  const std::pair<std::string, std::string> apart = {"PK: \"owner#{OwnerId}\"\n      SK: \"item#{LibraryId}",
+                                                     "PK: \"item#{ItemId}\"\n      SK: \"item#{LibraryId}"};
+  const std::string partition = "GSI1PK: \"owner#{OwnerId}#library#{LibraryId}\"\n      GSI1SK:\n";
+  const auto blind = blind_texts(shelf_with({apart, {partition, "GSI1PK: \"lib#{LibraryId}\"\n      GSI1SK:\n"}}),
+                                 shelf_with({apart}));
+  ASSERT_FALSE(blind.empty());
+  EXPECT_EQ(
+      blind.back(),
+      "BOOK.collection | BOOK.collection: programs of the old model do not find the BOOK of a COLLECTION in index "
+      "ByName any longer, to copy to them or to remove them: GSI1PK changes");
 }
 
 TEST(OldPrograms, TellsThatAListHasAnotherOrder) {

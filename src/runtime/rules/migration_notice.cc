@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "stator/base/log.h"
 
 namespace stator::runtime {
 namespace {
+
+constexpr std::string_view kDenied = "AccessDeniedException";
 
 using value::AttributeValue;
 using value::Item;
@@ -79,7 +84,8 @@ Result<MigrationNotice::Shared, Problem> MigrationNotice::look() {
   auto view = read();
   MutexLock lock(mutex_);
   asking_ = false;
-  return view;
+  const bool good = view_ != nullptr && dynamo_.clock().steady_now() - asked_ < kLease;
+  return view || !good ? std::move(view) : Result<Shared, Problem>(view_);
 }
 
 Result<MigrationNotice::Shared, Problem> MigrationNotice::read() {
@@ -87,10 +93,15 @@ Result<MigrationNotice::Shared, Problem> MigrationNotice::read() {
   auto found =
       dynamo_.get(table_, {{"Model", AttributeValue::string(model_.name)}, {"Row", AttributeValue::string(kHoldRow)}});
   // Nothing has ever been announced where there is no such table.
-  if (!found && found.error().code != "ResourceNotFoundException") return Problem(found.error());
+  const auto unknown = found ? std::string() : found.error().code;
+  if (!found && unknown != "ResourceNotFoundException" && unknown != kDenied) return Problem(found.error());
   const auto row = found ? std::move(*found) : std::nullopt;
   {
     MutexLock lock(mutex_);
+    if (unknown == kDenied && view_ == nullptr) {
+      log::warning("migration_notice_denied",
+                   {{"table", table_}, {"reason", "this program may not read it, so it learns of no migration"}});
+    }
     if (view_ != nullptr && row_ == row) {
       asked_ = std::max(asked_, asked);
       return view_;
