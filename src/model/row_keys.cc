@@ -32,6 +32,14 @@ Error too_long(std::string_view key, KeyPart part, std::string_view text, const 
                                       fmt::join(made_of, " and "), key, text.size(), most_bytes(part)));
 }
 
+std::string key_text(const value::Item& key, std::string_view name) {
+  const AttributeValue* value = key.find(name);
+  if (value == nullptr) return {};
+  if (const auto* text = value->as_string()) return *text;
+  if (const auto* binary = value->as_binary()) return binary->bytes;
+  return value->as_number()->to_string();
+}
+
 }  // namespace
 
 Result<std::optional<AttributeValue>> key_value(const Record& record, const KeyDesign& key, KeyPart part,
@@ -52,6 +60,11 @@ Result<std::optional<AttributeValue>> key_value(const Record& record, const KeyD
     return Found(TRY(as_key(key, std::move(*text))));
   }
   return Found();
+}
+
+unsigned shard_of_key(const TableDesign& table, const value::Item& main_key) {
+  return shard_of(key_text(main_key, table.partition.name),
+                  table.sort ? key_text(main_key, table.sort->name) : std::string());
 }
 
 Result<AttributeValue> as_key(const KeyDesign& key, std::string text) {

@@ -13,6 +13,9 @@ enum class KeyPart : std::uint8_t { Partition, Sort };
 Result<std::optional<value::AttributeValue>> key_value(const Record& record, const KeyDesign& key, KeyPart part,
                                                        const value::Item& attributes, unsigned shard);
 
+// The shard of an entity's rows, from the primary key of its main record.
+unsigned shard_of_key(const TableDesign& table, const value::Item& main_key);
+
 // A rendered template as a value of the key's type.  Errors: Validation, when a number is needed and it is none.
 Result<value::AttributeValue> as_key(const KeyDesign& key, std::string text);
 

@@ -46,20 +46,6 @@ Result<std::optional<Item>> record_key(const TableDesign& table, const Record& r
   return std::optional(std::move(key));
 }
 
-std::string key_text(const Item& key, std::string_view name) {
-  const AttributeValue* value = key.find(name);
-  if (value == nullptr) return {};
-  if (const auto* text = value->as_string()) return *text;
-  if (const auto* binary = value->as_binary()) return binary->bytes;
-  return value->as_number()->to_string();
-}
-
-// The shard of an entity's rows, from the primary key of its main record.
-unsigned shard_of_key(const TableDesign& table, const Item& main_key) {
-  return shard_of(key_text(main_key, table.partition.name),
-                  table.sort ? key_text(main_key, table.sort->name) : std::string());
-}
-
 Error missing_from_key(const Model& model, const Entity& entity, const Item& attributes) {
   for (const auto& name : entity.identity(model.table)) {
     if (present(attributes, name) == nullptr) {

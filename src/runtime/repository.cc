@@ -121,11 +121,13 @@ Problem refused_create(Context& context, const Entity& entity, const Item& attri
 
 Repository::Repository(std::shared_ptr<const model::Model> model, client::Client& client, const Clock& clock,
                        Random& random)
-    : state_(std::make_unique<State>(State{.context = {.model = model,
-                                                       .dynamo = Dynamo(client, random, clock),
-                                                       .generator = Generator(clock, random),
-                                                       .rules = Rules(*model),
-                                                       .random = random}})) {}
+    : state_(std::make_unique<State>(
+          State{.context = {.model = model,
+                            .dynamo = Dynamo(client, random, clock),
+                            .generator = Generator(clock, random),
+                            .rules = Rules(*model),
+                            .notice = std::make_unique<MigrationNotice>(*model, client, random, clock),
+                            .random = random}})) {}
 
 Repository::~Repository() = default;
 

@@ -71,13 +71,17 @@ std::string told(const Result<T, Problem>& outcome) {
 // What a test needs: a model on a database in memory.
 class World {
  public:
-  explicit World(std::string_view yaml)
+  enum class Time : std::uint8_t {
+    Passes,  // for writers that compete: waits are real
+    Stands,  // until the test moves the clock
+  };
+  explicit World(std::string_view yaml, Time time = Time::Passes)
       : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
         client_(instance_->service()),
         model_(std::make_shared<const model::Model>(model::load_or_fail(yaml))),
         dynamo_(client_, random_, clock_),
         repository_(model_, client_, clock_, random_) {
-    clock_.wait_really();  // writers compete in some tests
+    if (time == Time::Passes) clock_.wait_really();
     const auto opened = repository_.open();
     EXPECT_TRUE(opened.ok()) << told(opened);
   }

@@ -57,7 +57,7 @@ expr::Clause is(std::string attribute, AttributeValue value) {
 ConsistencyTable::ConsistencyTable(Dynamo& dynamo, const Clock& clock, const model::Model& model)
     : dynamo_(dynamo), clock_(clock), name_(name_for(model.table.name)), model_(model.name) {}
 
-std::string ConsistencyTable::name_for(std::string_view table) { return fmt::format("{}.consistency", table); }
+std::string ConsistencyTable::name_for(std::string_view table) { return consistency_table_name(table); }
 
 std::int64_t ConsistencyTable::now_ms() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now().time_since_epoch()).count();

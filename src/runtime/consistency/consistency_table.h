@@ -11,10 +11,10 @@
 #include "stator/expr/build.h"
 #include "stator/runtime/dynamo/dynamo.h"
 #include "stator/runtime/problem.h"
+#include "stator/runtime/rules/migration_notice.h"
 
 namespace stator::runtime {
 
-inline constexpr std::string_view kHoldRow = "hold";
 inline constexpr std::string_view kMigrationRow = "migration";
 
 // Which stream is being read, and whether the table has to be verified first because changes may have been missed.

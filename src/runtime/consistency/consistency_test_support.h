@@ -62,7 +62,7 @@ class FailingClient final : public client::Client {
 // Libraries of Alice's, and managers that look after them.
 class Shelf {
  public:
-  explicit Shelf(std::string_view yaml = kShelf) : world(yaml) {}
+  explicit Shelf(std::string_view yaml = kShelf, World::Time time = World::Time::Passes) : world(yaml, time) {}
 
   World world;
   ManualClock clock{SystemClock().now()};

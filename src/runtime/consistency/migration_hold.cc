@@ -11,22 +11,6 @@
 
 namespace stator::runtime {
 
-value::Item primary_keys(const model::Model& model) {
-  value::Item keys;
-  for (const auto& entity : model.entities) {
-    std::string text;
-    for (const auto* key : {&model.table.partition, model.table.sort ? &*model.table.sort : nullptr}) {
-      const auto* rule = key != nullptr ? entity.main().find_key(key->name) : nullptr;
-      if (rule == nullptr) continue;
-      text += key->name;
-      for (const auto& alternative : rule->alternatives) text += fmt::format("={}", alternative.text.text());
-      text += '\n';
-    }
-    keys.set(entity.name, value::AttributeValue::string(text));
-  }
-  return keys;
-}
-
 MigrationHold::MigrationHold(const model::Model& model, ConsistencyTable& table)
     : model_(model), table_(table), keys_(primary_keys(model)) {}
 

@@ -28,7 +28,4 @@ class MigrationHold {
   bool held_ GUARDED_BY(mutex_) = false;
 };
 
-// How each entity's primary key is made: tells apart models that look for the same entity in different places.
-value::Item primary_keys(const model::Model& model);
-
 }  // namespace stator::runtime

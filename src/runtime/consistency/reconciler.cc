@@ -47,7 +47,14 @@ std::string key_text(const Item& key) {
 }
 
 Reconciler::Reconciler(const model::Model& model, Dynamo& dynamo, Random& random, const Traffic* traffic)
-    : model_(model), dynamo_(dynamo), random_(random), traffic_(traffic), rules_(model) {}
+    : model_(model),
+      dynamo_(dynamo),
+      random_(random),
+      traffic_(traffic),
+      rules_(model),
+      notice_(model, dynamo.client(), random, dynamo.clock()) {}
+
+Result<Reconciler::Work, Problem> Reconciler::begin_work() { return Work(model_.table, TRY(notice_.look())); }
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
@@ -113,6 +120,7 @@ Result<Reconciler::Expectation, Problem> Reconciler::expect(Work& work, const St
   expectation.attributes = stored.attributes;
   auto& attributes = expectation.attributes;
   if (options.adapt) options.adapt(entity, attributes);
+  for (const auto& name : forgotten_) attributes.erase(name);
 
   const bool looks_up = options.parents != ReconcileOptions::Parents::Ignored;
   for (bool cleared = looks_up; cleared && !expectation.gone;) {
@@ -180,7 +188,7 @@ Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, c
 // --------------------------------------------------------------------------------------------------------- reconciling
 
 Result<std::vector<Finding>, Problem> Reconciler::examine(const StoredEntity& stored, const ReconcileOptions& options) {
-  Work work(model_.table);
+  auto work = TRY(begin_work());
   TRY(plan(work, stored, options));
   return std::move(work.findings);
 }
@@ -189,7 +197,7 @@ Result<std::vector<Finding>, Problem> Reconciler::reconcile(const StoredEntity& 
                                                             const ReconcileOptions& options) {
   std::optional<StoredEntity> current = stored;
   for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
-    Work work(model_.table);
+    auto work = TRY(begin_work());
     TRY(plan(work, *current, options));
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
@@ -207,7 +215,7 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
     const auto began = dynamo_.clock().steady_now();
     const bool quiet = traffic_ != nullptr && traffic_->is_quiet(began);
     const auto most_rows = quiet ? WritePlan::kMaxWrites : kPoliteRows;
-    Work work(model_.table);
+    auto work = TRY(begin_work());
     auto end = begin;
     // At least one, and as many more as certainly fit.
     std::size_t widest = 0;
@@ -258,9 +266,9 @@ Result<Reconciler::ChildPage, Problem> Reconciler::children(const StoredEntity& 
 
 Result<std::vector<Finding>, Problem> Reconciler::sweep_remains(const StoredEntity& gone) {
   for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
-    Work work(model_.table);
+    auto work = TRY(begin_work());
     const auto effects =
-        TRY(checked(effects_of(rules_, *gone.entity, {.attributes = &gone.attributes, .key = &gone.key}, {})));
+        TRY(checked(effects_of(work.rules(), *gone.entity, {.attributes = &gone.attributes, .key = &gone.key}, {})));
     if (!TRY(plan_rows(work, *gone.entity, effects.rows, true))) return std::vector<Finding>();
     work.plan.require(gone.key, row_absent());
     const auto commit = TRY(work.plan.commit(dynamo_));

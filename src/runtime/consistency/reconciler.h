@@ -17,6 +17,7 @@
 #include "stator/runtime/dynamo/write_plan.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/rules/effects.h"
+#include "stator/runtime/rules/migration_notice.h"
 #include "stator/runtime/rules/rules.h"
 #include "stator/value/attribute_value.h"
 
@@ -41,6 +42,8 @@ struct Finding {
   std::string found;
   bool repairable = true;  // false: only a person can decide which side is right
 };
+// What a Key finding is about when the row lies at another primary key than it should.
+inline constexpr std::string_view kPrimaryKey = "primary key";
 std::string_view finding_name(Finding::Kind kind);
 
 // An entity as it lies in the table.
@@ -95,6 +98,8 @@ class Reconciler {
   // Rows of this type are taken for that record, too: a model that is being replaced has that name for it.  Call it
   // before anything else.
   void accept_type(const std::string& type, const model::Entity& entity, const model::Record& record);
+  // Rows lose these attributes, which no model has any longer.  Call it before anything else.
+  void forget(const std::set<std::string>& attributes) { forgotten_ = attributes; }
   // The entity and record of a row; nulls when the model has none for it.
   std::pair<const model::Entity*, const model::Record*> type_of(const value::Item& row) const;
   // The entity whose main row this is; nullopt when it is no main row.
@@ -132,7 +137,10 @@ class Reconciler {
  private:
   // A plan, and what it is computed from.
   struct Work {
-    explicit Work(const model::TableDesign& table) : plan(table) {}
+    Work(const model::TableDesign& table, MigrationNotice::Shared announced)
+        : view(std::move(announced)), plan(table) {}
+    const Rules& rules() const { return view->rules; }
+    MigrationNotice::Shared view;                            // with what the rows of the entities are computed
     std::map<std::string, std::optional<value::Item>> rows;  // by key: as they were read
     std::map<std::string, value::Item> pending;  // by key: attributes of parents that the plan itself changes
     WritePlan plan;
@@ -163,6 +171,7 @@ class Reconciler {
   // The changes from what lies in the table to these attributes; null: the entity is removed.  False: there are none.
   Result<bool, Problem> plan_change(Work& work, const StoredEntity& stored, const value::Item* to,
                                     const ReconcileOptions& options, unsigned depth);
+  Result<Work, Problem> begin_work();
   bool plan_main_row(Work& work, const StoredEntity& stored, const value::Item& to);
   Result<bool, Problem> plan_move(Work& work, const StoredEntity& stored, const RowEffect& to);
   // All rows but the main one.  Reservations that stay are examined only when thorough.
@@ -185,7 +194,9 @@ class Reconciler {
   Random& random_;
   const Traffic* const traffic_;
   Rules rules_;
+  MigrationNotice notice_;
   std::map<std::string, std::pair<const model::Entity*, const model::Record*>> accepted_types_;
+  std::set<std::string> forgotten_;
 };
 
 // A key as a person reads it: {"PK":{"S":"..."},"SK":{"S":"..."}}.

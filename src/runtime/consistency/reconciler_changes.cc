@@ -53,9 +53,10 @@ void write_change(WritePlan& plan, const Item& key, const AttributeChange& chang
 Result<bool, Problem> Reconciler::plan_change(Work& work, const StoredEntity& stored, const Item* to,
                                               const ReconcileOptions& options, unsigned depth) {
   const auto& entity = *stored.entity;
-  auto effects = effects_of(rules_, entity, {.attributes = &stored.attributes, .key = &stored.key}, {.attributes = to});
+  auto effects =
+      effects_of(work.rules(), entity, {.attributes = &stored.attributes, .key = &stored.key}, {.attributes = to});
   // A damaged row may not tell which other rows it had.  Verification meets these by themselves.
-  if (!effects) effects = effects_of(rules_, entity, {}, {.attributes = to});
+  if (!effects) effects = effects_of(work.rules(), entity, {}, {.attributes = to});
   if (!effects) return invalid(effects.error().message);
 
   bool changes = true;
@@ -86,7 +87,8 @@ Result<bool, Problem> Reconciler::plan_change(Work& work, const StoredEntity& st
 bool Reconciler::plan_main_row(Work& work, const StoredEntity& stored, const Item& to) {
   bool changes = false;
   for (const auto& change : differences(stored.row, to)) {
-    if (!rules_.of(*stored.entity).known.contains(change.name)) continue;
+    const bool known = work.rules().of(*stored.entity).known.contains(change.name);
+    if (!known && !forgotten_.contains(change.name)) continue;
     work.findings.push_back({.kind = kind_of_attribute(*stored.entity, change.name),
                              .entity = stored.entity->name,
                              .key = stored.key,
@@ -103,18 +105,19 @@ Result<bool, Problem> Reconciler::plan_move(Work& work, const StoredEntity& stor
   Finding finding{.kind = Finding::Kind::Key,
                   .entity = stored.entity->name,
                   .key = stored.key,
-                  .what = "primary key",
+                  .what = std::string(kPrimaryKey),
                   .expected = key_text(to.key),
                   .found = key_text(stored.key)};
   finding.repairable = !TRY(row(work, to.key))->has_value();
   work.findings.push_back(finding);
   if (!finding.repairable) return false;
   auto moved = *to.to;
-  const auto& known = rules_.of(*stored.entity).known;
+  const auto& known = work.rules().of(*stored.entity).known;
   work.plan.require(stored.key, row_exists());
   for (const auto& [name, content] : stored.row) {
     work.plan.require(stored.key, attribute_is(name, &content));
-    if (!known.contains(name)) moved.set(name, content);  // attributes that the model does not know move along
+    if (known.contains(name) || forgotten_.contains(name)) continue;
+    moved.set(name, content);  // attributes that the model does not know move along
   }
   work.plan.remove(stored.key);
   work.plan.require(to.key, row_absent());
@@ -161,7 +164,7 @@ Result<bool, Problem> Reconciler::plan_rows(Work& work, const Entity& entity, co
 
 void Reconciler::require_unchanged(Work& work, const StoredEntity& stored) {
   work.plan.require(stored.key, row_exists());
-  for (const auto& name : rules_.of(*stored.entity).inputs) {
+  for (const auto& name : work.rules().of(*stored.entity).inputs) {
     work.plan.require(stored.key, attribute_is(name, stored.row.find(name)));
   }
 }

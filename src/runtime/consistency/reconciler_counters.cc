@@ -18,7 +18,7 @@ constexpr unsigned kPatientAttempts = 2;  // to see two collections of children 
 
 Result<bool, Problem> Reconciler::plan_counters(Work& work, const StoredEntity& stored, const Item* to,
                                                 unsigned depth) {
-  const auto effects = TRY(checked(effects_on_parents(rules_, *stored.entity, &stored.attributes, to)));
+  const auto effects = TRY(checked(effects_on_parents(work.rules(), *stored.entity, &stored.attributes, to)));
   bool changes = false;
   for (const auto& effect : effects) {
     if (effect.counters.empty()) continue;
@@ -141,7 +141,7 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
       continue;
     }
     if (!repair) return findings;
-    Work work(model_.table);
+    auto work = TRY(begin_work());
     TRY(checked(derive_attributes(*stored.entity, &current->attributes, attributes)));
     for (const auto* counter : counters) {
       work.plan.require(stored.key, attribute_is(counter->name, current->row.find(counter->name)));

@@ -48,7 +48,7 @@ class Pause {
 class Migration {
  public:
   Migration(const Model& from, const Model& to, const MigrationPlan& plan, client::Client& client, const Clock& clock,
-            Random& random, const std::function<void(const MigrationProgress&)>& progress)
+            Random& random, const std::function<void(const MigrationProgress&)>& progress, bool alone)
       : from_(from),
         to_(to),
         plan_(plan),
@@ -59,9 +59,11 @@ class Migration {
         reconciler_(to, dynamo_, random),
         propagation_(reconciler_, ReconcileOptions::Parents::Copied),
         new_counters_(new_counters(from, to)),
+        alone_(alone),
         tell_progress_(progress) {
+    if (!plan.only_prepares) reconciler_.forget(plan.obsolete);
     for (const auto& step : plan.steps) plan_text_ += step.text + "\n";
-    for (const auto& entity : from.entities) accept_old_types(entity);
+    accept_old_types(from, to, reconciler_);
   }
 
   Result<MigrationReport, Problem> run() {
@@ -79,27 +81,16 @@ class Migration {
     TRY(table_.open());
     auto start = TRY(resume());
     TRY(follow(start.has_value() || progress_.step > 0));
-    if (!plan_.moved.empty()) TRY(table_.put_row(kHoldRow, {{"Keys", AttributeValue(plan_.moved)}}));
     for (; progress_.step < plan_.steps.size(); ++progress_.step) {
       progress_.rows = 0;
       if (!start) TRY(remember({}));
       TRY(carry_out(plan_.steps[progress_.step], std::exchange(start, std::nullopt)));
       if (!report_.unresolved.empty()) return report_;
     }
+    if (!plan_.only_prepares) TRY(let_old_programs_go());
     TRY(table_.remove_row(kMigrationRow));
     report_.complete = true;
     return report_;
-  }
-
-  // An entity of the same name is the same entity, whatever its rows are called.
-  void accept_old_types(const Entity& old) {
-    const auto* entity = to_.find_entity(old.name);
-    if (entity == nullptr) return;
-    for (const auto& record : old.records) {
-      const bool taken = to_.find_row_type(record.type).first != nullptr;
-      const auto* now = &record == &old.main() ? &entity->main() : entity->find_record(record.name);
-      if (!taken && now != nullptr) reconciler_.accept_type(record.type, *entity, *now);
-    }
   }
 
   // Where the same migration was interrupted: its step, and the row behind which that goes on.  From the beginning when
@@ -132,7 +123,7 @@ class Migration {
       case MigrationStep::Kind::EnableTtl: return enable_ttl(step.subject);
       case MigrationStep::Kind::ChangeStream: return change_stream();
       case MigrationStep::Kind::FindClashes: return look_for_clashes();
-      case MigrationStep::Kind::RewriteRows: return walk(ReconcileOptions::Parents::Ignored, start);
+      case MigrationStep::Kind::RewriteRows: return rewrite_rows(start);
       case MigrationStep::Kind::CheckRows: return check_rows(start);
     }
     return {};
@@ -145,6 +136,67 @@ class Migration {
     }));
     for (const auto& clash : clashes) note_unresolved(clash);
     return {};
+  }
+
+  // -- what others know of it
+
+  Result<Announcement, Problem> announced() {
+    const auto row = TRY(table_.row(kHoldRow));
+    return checked(Announcement::from_row(row ? *row : Item()));
+  }
+
+  Result<void, Problem> announce(const Announcement& announcement) {
+    if (announcement.empty()) return table_.remove_row(kHoldRow);
+    return table_.put_row(kHoldRow, announcement.to_row());
+  }
+
+  // What an earlier migration has moved stays where it is, and programs that look for it elsewhere are still refused.
+  // Rows that have been moved by an earlier run of this one are not on their way: only programs that do not read
+  // announcements have put rows into old places since.
+  Result<void, Problem> announce_rows() {
+    const auto before = TRY(announced());
+    auto now = before;
+    now.added = plan_.added;
+    bool moves = before.moving;
+    for (const auto& [entity, key] : plan_.moved) {
+      const auto* known = before.keys.find(entity);
+      moves = moves || known == nullptr || *known != key;
+      now.keys.set(entity, key);
+    }
+    if (!plan_.moved.empty()) now.moving = moves;
+    const bool under_way = now.moving && !plan_.moved.empty();
+    if (now.to_row() == before.to_row() && !under_way) return {};
+    TRY(announce(now));
+    if (!alone_) wait_for_programs();
+    return {};
+  }
+
+  void wait_for_programs() {
+    progress_.waiting = true;
+    if (tell_progress_) tell_progress_(progress_);
+    clock_.wait(MigrationNotice::kSettled);
+    progress_.waiting = false;
+  }
+
+  // Every row is in its new place, but for those that a person has to look at.
+  Result<void, Problem> announce_arrival() {
+    if (plan_.moved.empty()) return {};
+    auto now = TRY(announced());
+    now.moving = false;
+    return announce(now);
+  }
+
+  Result<void, Problem> let_old_programs_go() {
+    auto now = TRY(announced());
+    if (now.added.empty()) return {};
+    now.added.clear();
+    return announce(now);
+  }
+
+  Result<void, Problem> rewrite_rows(const std::optional<Item>& start) {
+    TRY(announce_rows());
+    TRY(walk(ReconcileOptions::Parents::Ignored, start));
+    return announce_arrival();
   }
 
   // -- what others write meanwhile
@@ -328,7 +380,7 @@ class Migration {
     options.repair = true;
     options.parents = parents;
     options.unkept = &new_counters_;
-    options.adapt = [this](const Entity& entity, Item& attributes) { fill_in(entity, attributes); };
+    options.adapt = [this](const Entity& entity, Item& attributes) { fill_in(from_, to_, entity, attributes); };
     options.former_place = [this](const Entity& child, const model::Parent& relation, const Item& attributes) {
       return former_place(child, relation, attributes);
     };
@@ -386,21 +438,6 @@ class Migration {
     return key ? std::move(*key) : std::nullopt;
   }
 
-  // What new rows get when they are created, and old ones lack.
-  void fill_in(const Entity& entity, Item& attributes) const {
-    const auto* old = from_.find_entity(entity.name);
-    for (const auto& attribute : entity.attributes) {
-      const bool added = old != nullptr && old->find_attribute(attribute.name) == nullptr;
-      if (added && attribute.default_value && attributes.find(attribute.name) == nullptr) {
-        attributes.set(attribute.name, *attribute.default_value);
-      }
-    }
-    const auto& version = to_.table.version_attribute;
-    if (!entity.versioned || attributes.find(version) != nullptr) return;
-    const auto* before = attributes.find(from_.table.version_attribute);
-    attributes.set(version, before != nullptr ? *before : AttributeValue::number(1));
-  }
-
   const Model& from_;
   const Model& to_;
   const MigrationPlan& plan_;
@@ -416,6 +453,7 @@ class Migration {
   std::map<std::string, Item> postponed_;   // keys of rows that others kept changing
   std::map<std::string, Item> uncounted_;   // keys of rows whose new counters may have become wrong
   std::optional<ChangeFollower> follower_;  // absent when the table has no stream with both images
+  const bool alone_;                        // no other program uses the table
   const std::function<void(const MigrationProgress&)>& tell_progress_;
   MigrationProgress progress_;
   MigrationReport report_;
@@ -423,10 +461,36 @@ class Migration {
 
 }  // namespace
 
+void accept_old_types(const Model& from, const Model& to, Reconciler& reconciler) {
+  for (const auto& old : from.entities) {
+    const auto* entity = to.find_entity(old.name);
+    if (entity == nullptr) continue;
+    for (const auto& record : old.records) {
+      const bool taken = to.find_row_type(record.type).first != nullptr;
+      const auto* now = &record == &old.main() ? &entity->main() : entity->find_record(record.name);
+      if (!taken && now != nullptr) reconciler.accept_type(record.type, *entity, *now);
+    }
+  }
+}
+
+void fill_in(const Model& from, const Model& to, const Entity& entity, Item& attributes) {
+  const auto* old = from.find_entity(entity.name);
+  for (const auto& attribute : entity.attributes) {
+    const bool added = old != nullptr && old->find_attribute(attribute.name) == nullptr;
+    if (added && attribute.default_value && attributes.find(attribute.name) == nullptr) {
+      attributes.set(attribute.name, *attribute.default_value);
+    }
+  }
+  const auto& version = to.table.version_attribute;
+  if (!entity.versioned || attributes.find(version) != nullptr) return;
+  const auto* before = attributes.find(from.table.version_attribute);
+  attributes.set(version, before != nullptr ? *before : AttributeValue::number(1));
+}
+
 Result<MigrationReport, Problem> migrate(const Model& from, const Model& to, const MigrationPlan& plan,
                                          client::Client& client, const Clock& clock, Random& random,
-                                         const std::function<void(const MigrationProgress&)>& progress) {
-  return Migration(from, to, plan, client, clock, random, progress).run();
+                                         const std::function<void(const MigrationProgress&)>& progress, bool alone) {
+  return Migration(from, to, plan, client, clock, random, progress, alone).run();
 }
 
 }  // namespace stator::runtime

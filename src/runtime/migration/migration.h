@@ -11,6 +11,7 @@
 #include "stator/client/client.h"
 #include "stator/model/model.h"
 #include "stator/runtime/consistency/reconciler.h"
+#include "stator/runtime/migration/old_programs.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
@@ -35,17 +36,31 @@ struct MigrationPlan {
   std::vector<std::string> obstacles;  // why it cannot be done; empty: it can
   std::vector<std::string> remarks;    // what stays as it is
   value::Item moved;                   // entities whose primary key changes, with how the new one is made
+  AddedKeysOf added;                   // keys of new indexes that programs of the old model write as well
+  std::vector<Blindness> blind;        // what does not find all rows while programs of both models run
+  std::string advice;                  // YAML for the new model with which patterns of the old model go on seeing
+  std::set<std::string> obsolete;      // key attributes that only the old model has: rows lose them in the end
+  bool only_prepares = false;          // programs of the old model go on: what they need stays
 };
 
 // What has to happen to a table of the model `from` to make it one of the model `to`.
 MigrationPlan plan_migration(const model::Model& from, const model::Model& to);
 
+// Leaves out what has to wait until the programs of the old model are gone.
+void only_prepare(MigrationPlan& plan);
+
 // Counters of the model `to` that a program of the model `from` does not keep, or keeps otherwise.
 std::set<const model::Attribute*> new_counters(const model::Model& from, const model::Model& to);
+
+// An entity of the same name is the same entity, whatever its rows are called.
+void accept_old_types(const model::Model& from, const model::Model& to, Reconciler& reconciler);
+// What new rows of the model `to` get when they are created, and old ones lack.
+void fill_in(const model::Model& from, const model::Model& to, const model::Entity& entity, value::Item& attributes);
 
 struct MigrationProgress {
   std::size_t step = 0;    // of the plan
   std::uint64_t rows = 0;  // looked at in this step
+  bool waiting = false;    // until every program knows of it
 };
 
 struct MigrationReport {
@@ -70,11 +85,17 @@ struct MigrationReport {
 // rows ended is in its new form as well.  What it writes later needs another run, with the same plan, which does no
 // harm however often.
 //
+// Programs of the old model know what happens (MigrationNotice): they write the keys of new indexes as well, and refuse
+// to write what is being moved.  While rows move, programs of the new model refuse that, too: a row that is still in
+// its old place would get a double in the new one.  The migration waits before it begins with the rows until every
+// program knows it; `alone` says that there are none.
+//
 // Where a unique rule compares otherwise than before, the rows whose values would clash are found first, before any row
 // is rewritten.  A row that cannot be put where it belongs, or whose unique value another row has, stays as it is and
 // is in the report; then the steps behind are not begun.
 Result<MigrationReport, Problem> migrate(const model::Model& from, const model::Model& to, const MigrationPlan& plan,
                                          client::Client& client, const Clock& clock, Random& random,
-                                         const std::function<void(const MigrationProgress&)>& progress = {});
+                                         const std::function<void(const MigrationProgress&)>& progress = {},
+                                         bool alone = false);
 
 }  // namespace stator::runtime

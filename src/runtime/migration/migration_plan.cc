@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "stator/runtime/consistency/migration_hold.h"
 #include "stator/runtime/migration/clashes.h"
 #include "stator/runtime/migration/migration.h"
 
@@ -52,20 +51,6 @@ std::string describe(const std::vector<model::Children>& children) {
   std::vector<std::string> relations;
   for (const auto& of : children) relations.push_back(fmt::format("{}.{}", of.entity, of.relation));
   return fmt::format("{}", fmt::join(relations, " and "));
-}
-
-// Whether rows have to be looked at because of the attribute: it is computed, or filled in.
-std::string describe(const model::Attribute& attribute) {
-  std::string text;
-  if (attribute.derived) text += "derived: " + attribute.derived->text();
-  if (attribute.count) text += "the count of " + describe(attribute.count->of);
-  if (attribute.sum) text += fmt::format("the sum of {} of {}", attribute.sum->attribute, describe(attribute.sum->of));
-  if (attribute.copy_of)
-    text += fmt::format("a copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
-  if (attribute.last) text += "the last number that was given";
-  if (attribute.is_numbered())
-    text += fmt::format("numbered by {}.{}", attribute.next->relation, attribute.next->counter);
-  return text;
 }
 
 std::string describe(const model::Parent& relation) {
@@ -132,8 +117,8 @@ std::vector<std::string> reasons(const Entity& from, const Entity& to) {
   if (describe_all(from.records) != describe_all(to.records)) reasons.emplace_back("keys or records");
   for (const auto& attribute : to.attributes) {
     const auto* old = from.find_attribute(attribute.name);
-    const auto was = old != nullptr ? describe(*old) : std::string();
-    const auto is = describe(attribute);
+    const auto was = old != nullptr ? computation_of(*old) : std::string();
+    const auto is = computation_of(attribute);
     if (was != is && !is.empty()) reasons.push_back(fmt::format("{} is {}", attribute.name, is));
     if (old == nullptr && attribute.default_value) reasons.push_back(fmt::format("{} has a default", attribute.name));
   }
@@ -216,7 +201,50 @@ std::optional<MigrationStep> change_stream(const model::TableDesign& from, const
       fmt::format("change the stream from {} to {}", stream_name(from.stream), stream_name(to.stream))};
 }
 
+// Key attributes of indexes that go and that the new model has no other use for.
+std::set<std::string> obsolete_keys(const Model& from, const Model& to) {
+  std::set<std::string> kept = {to.table.partition.name, to.table.type_attribute, to.table.version_attribute};
+  if (to.table.sort) kept.insert(to.table.sort->name);
+  if (to.table.ttl_attribute) kept.insert(*to.table.ttl_attribute);
+  const auto each_key = [](const model::TableDesign& table, auto visit) {
+    for (const auto& index : table.indexes) {
+      for (const auto& key : index.partition) visit(key.name);
+      for (const auto& key : index.sort) visit(key.name);
+    }
+  };
+  each_key(to.table, [&](const std::string& name) { kept.insert(name); });
+  for (const auto* model : {&from, &to}) {  // what the old model has as an attribute is more than a key
+    for (const auto& entity : model->entities) {
+      for (const auto& attribute : entity.attributes) kept.insert(attribute.name);
+    }
+  }
+  std::set<std::string> obsolete;
+  each_key(from.table, [&](const std::string& name) {
+    if (!kept.contains(name)) obsolete.insert(name);
+  });
+  return obsolete;
+}
+
 }  // namespace
+
+// Empty: rows need not be looked at because of it.
+std::string computation_of(const model::Attribute& attribute) {
+  std::string text;
+  if (attribute.derived) text += "derived: " + attribute.derived->text();
+  if (attribute.count) text += "the count of " + describe(attribute.count->of);
+  if (attribute.sum) text += fmt::format("the sum of {} of {}", attribute.sum->attribute, describe(attribute.sum->of));
+  if (attribute.copy_of)
+    text += fmt::format("a copy of {}.{}", attribute.copy_of->relation, attribute.copy_of->attribute);
+  if (attribute.last) text += "the last number that was given";
+  if (attribute.is_numbered())
+    text += fmt::format("numbered by {}.{}", attribute.next->relation, attribute.next->counter);
+  return text;
+}
+
+void only_prepare(MigrationPlan& plan) {
+  plan.only_prepares = true;
+  std::erase_if(plan.steps, [](const auto& step) { return step.kind == MigrationStep::Kind::DropIndex; });
+}
 
 std::set<const model::Attribute*> new_counters(const Model& from, const Model& to) {
   std::set<const model::Attribute*> counters;
@@ -225,8 +253,8 @@ std::set<const model::Attribute*> new_counters(const Model& from, const Model& t
     for (const auto& attribute : entity.attributes) {
       if (!attribute.count && !attribute.sum && !attribute.last) continue;
       const auto* was = old != nullptr ? old->find_attribute(attribute.name) : nullptr;
-      const bool kept =
-          was != nullptr && describe(*was) == describe(attribute) && !counts_otherwise(from, to, *was, attribute);
+      const bool kept = was != nullptr && computation_of(*was) == computation_of(attribute) &&
+                        !counts_otherwise(from, to, *was, attribute);
       if (!kept) counters.insert(&attribute);
     }
   }
@@ -290,6 +318,13 @@ MigrationPlan plan_migration(const Model& from, const Model& to) {
     plan.steps.push_back({MigrationStep::Kind::DropIndex, index.name, fmt::format("drop index {}", index.name)});
   }
   if (stream && !both_images) plan.steps.push_back(*stream);
+  plan.blind = blind_old_programs(from, to);
+  plan.advice = way_to_keep_seeing(from, to);
+  for (auto& text : reordered_patterns(from, to)) plan.remarks.push_back(std::move(text));
+  auto keys = keys_for_old_programs(from, to);
+  plan.added = std::move(keys.added);
+  plan.blind.insert(plan.blind.end(), keys.blind.begin(), keys.blind.end());
+  plan.obsolete = obsolete_keys(from, to);
   return plan;
 }
 

@@ -5,23 +5,10 @@
 #include <map>
 
 #include "stator/expr/build.h"
-#include "stator/runtime/consistency/consistency_test_support.h"
+#include "stator/runtime/migration/migration_test_support.h"
 
 namespace stator::runtime {
 namespace {
-
-using Strings = std::vector<std::string>;
-
-// kShelf with words replaced.
-std::string shelf_with(const std::vector<std::pair<std::string, std::string>>& replacements) {
-  std::string yaml(kShelf);
-  for (const auto& [from, to] : replacements) {
-    const auto at = yaml.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    if (at != std::string::npos) yaml.replace(at, from.size(), to);
-  }
-  return yaml;
-}
 
 Strings steps_to(const std::string& yaml) {
   const auto plan = plan_migration(model::load_or_fail(kShelf), model::load_or_fail(yaml));
@@ -30,35 +17,6 @@ Strings steps_to(const std::string& yaml) {
   for (const auto& obstacle : plan.obstacles) steps.push_back("not possible: " + obstacle);
   return steps;
 }
-
-// What is wrong by the rules of that model.
-Strings findings_by(const model::Model& to, Shelf& shelf) {
-  Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
-  Strings found;
-  VerifyOptions options;
-  options.report = [&](const Finding& finding, FindingState) { found.push_back(finding.entity + "." + finding.what); };
-  EXPECT_EQ(told(verify(reconciler, options)), "ok");
-  return found;
-}
-
-// Migrates, and what is wrong by the new model's rules afterwards.
-Strings migrate_to(Shelf& shelf, const model::Model& to) {
-  const auto plan = plan_migration(shelf.world.model(), to);
-  const auto migrated = migrate(shelf.world.model(), to, plan, shelf.world.client(), shelf.clock, shelf.world.random());
-  EXPECT_EQ(told(migrated), "ok");
-  EXPECT_TRUE(migrated->complete);
-  return findings_by(to, shelf);
-}
-
-void fill(Shelf& shelf) {
-  const auto home = shelf.library("Home");
-  const auto classics = shelf.collection(home, "Classics");
-  shelf.book(classics, {{"Title", text("Dune")}, {"Isbn", text("1")}});
-  const auto emma = shelf.book(home, {{"Title", text("Emma")}, {"Pages", number(400)}});
-  ASSERT_TRUE(shelf.world.perform("lend", Shelf::both(emma, {{"borrower", text("Bob")}}), shelf.alice).ok());
-}
-
-Item only_library(Shelf& shelf) { return {{"LibraryId", *shelf.row_of("LIBRARY").find("LibraryId")}}; }
 
 TEST(Migration, HasNothingToDoBetweenEqualModels) { EXPECT_EQ(steps_to(std::string(kShelf)), Strings()); }
 
@@ -75,7 +33,7 @@ TEST(Migration, LooksAtRowsWhoseRelationsOrVersionsChange) {
 }
 
 TEST(Migration, CountsAnewWhatAChangedRelationCounts) {
-  Shelf shelf;
+  StillShelf shelf;
   const auto home = shelf.library("Home");
   const auto classics = shelf.collection(home, "Classics");
   shelf.book(classics, {{"Title", text("Dune")}, {"Pages", number(600)}});
@@ -88,7 +46,7 @@ TEST(Migration, CountsAnewWhatAChangedRelationCounts) {
 }
 
 TEST(Migration, TakesVersionsAlongToTheirNewAttribute) {
-  Shelf shelf;
+  StillShelf shelf;
   const auto home = shelf.library("Home");
   ASSERT_TRUE(shelf.world.update("LIBRARY", home, changes({{"Name", text("House")}}), shelf.alice).ok());
   const auto to = model::load_or_fail(shelf_with({{"key: [PK, SK]", "key: [PK, SK]\n  version_attribute: Rev"}}));
@@ -97,7 +55,7 @@ TEST(Migration, TakesVersionsAlongToTheirNewAttribute) {
 }
 
 TEST(Migration, TellsWhichUniqueValuesBecomeTheSameBeforeItRewritesAnything) {
-  Shelf shelf;
+  StillShelf shelf;
   const auto home = shelf.library("Home");
   shelf.collection(home, "Æsop");
   const auto aesop = shelf.collection(home, "Aesop");
@@ -138,7 +96,7 @@ TEST(Migration, ChangesTheStreamBeforeRowsWhereItGetsBothImagesAndAtTheEndWhereI
   ASSERT_EQ(back.steps.size(), 3U);
   EXPECT_EQ(back.steps.front().text, "change the stream from new_image to new_and_old_images");
 
-  Shelf shelf;
+  StillShelf shelf;
   fill(shelf);
   EXPECT_EQ(migrate_to(shelf, changed), Strings());
   const auto view = [&] { return (*shelf.world.dynamo().describe_table("Shelf"))->table.stream; };
@@ -147,14 +105,6 @@ TEST(Migration, ChangesTheStreamBeforeRowsWhereItGetsBothImagesAndAtTheEndWhereI
             "ok");
   EXPECT_EQ(view(), model::StreamView::NewAndOldImages);
   EXPECT_EQ(shelf.findings(), Strings());
-}
-
-// kShelf with another index, of books by their pages.
-std::string shelf_with_index(const std::string& name, const std::string& pages = "{Pages:06}") {
-  return shelf_with(
-      {{"projection: all }", "projection: all }\n    " + name + ": { key: [GSI2PK, GSI2SK], projection: keys }"},
-       {"      GSI1SK:\n        - ",
-        "      GSI2PK: \"owner#{OwnerId}\"\n      GSI2SK: \"" + pages + "\"\n      GSI1SK:\n        - "}});
 }
 
 TEST(Migration, CreatesIndexesFirstAndDropsThemLast) {
@@ -197,7 +147,7 @@ TEST(Migration, TellsWhatRowsHoldThatTheNewModelWouldNotTake) {
 }
 
 TEST(Migration, BuildsANewIndexAndPutsRowsIntoIt) {
-  Shelf shelf;
+  StillShelf shelf;
   fill(shelf);
   const auto to = model::load_or_fail(shelf_with_index("ByPages"));
   EXPECT_EQ(migrate_to(shelf, to), Strings());
@@ -211,7 +161,7 @@ TEST(Migration, BuildsANewIndexAndPutsRowsIntoIt) {
 }
 
 TEST(Migration, MovesRowsToTheirNewPrimaryKeysWithAllThatPointsToThem) {
-  Shelf shelf;
+  StillShelf shelf;
   fill(shelf);
   const auto rows = shelf.world.rows().size();
   const auto to =
@@ -230,7 +180,7 @@ TEST(Migration, MovesRowsToTheirNewPrimaryKeysWithAllThatPointsToThem) {
 }
 
 TEST(Migration, HoldsManagersOfTheOldModelUntilItIsFinishedOrTakenBack) {
-  Shelf shelf;
+  StillShelf shelf;
   const auto home = shelf.library("Home");
   const auto classics = shelf.collection(home, "Classics");
   shelf.book(classics, {{"Title", text("Dune")}});
@@ -277,7 +227,7 @@ void settle_by(Shelf& shelf, const model::Model& model) {
 }
 
 TEST(Migration, LetsThoseGoWhoseParentWentWhileTheyWereOnTheirWay) {
-  Shelf shelf;
+  StillShelf shelf;
   fill(shelf);
   shelf.settle();
   const auto rows = shelf.world.rows().size();
@@ -297,7 +247,7 @@ TEST(Migration, LetsThoseGoWhoseParentWentWhileTheyWereOnTheirWay) {
 }
 
 TEST(Migration, LetsThoseGoWhoseParentWentWhileItWasTakenBack) {
-  Shelf shelf;
+  StillShelf shelf;
   fill(shelf);
   shelf.settle();
   const auto to =
@@ -317,7 +267,7 @@ TEST(Migration, LetsThoseGoWhoseParentWentWhileItWasTakenBack) {
 }
 
 TEST(Migration, DeletesNoRowForAParentThatTheOldModelDidNotKeep) {
-  Shelf shelf;
+  StillShelf shelf;
   shelf.world.made(
       "SHARE",
       {{"SharedToId", text("bob")}, {"LibraryId", text(shelf.world.random().uuid())}, {"SharedFromId", text("alice")}},
@@ -334,7 +284,7 @@ TEST(Migration, DeletesNoRowForAParentThatTheOldModelDidNotKeep) {
 }
 
 TEST(Migration, FillsInDefaultsCountersAndUniqueValuesThatAreNew) {
-  Shelf shelf;
+  StillShelf shelf;
   fill(shelf);
   const auto to = model::load_or_fail(
       shelf_with({{"Title: { type: string, required: true, min: 1, max: 100 }",
@@ -348,7 +298,7 @@ TEST(Migration, FillsInDefaultsCountersAndUniqueValuesThatAreNew) {
 }
 
 TEST(Migration, BeginsALastNumberAtTheHighestNumberOfTheChildren) {
-  Shelf shelf;
+  StillShelf shelf;
   const auto home = shelf.library("Home");
   shelf.book(home, {{"Title", text("Dune")}, {"Order", number(7)}});
   shelf.book(home, {{"Title", text("Emma")}, {"Order", number(3)}});
@@ -361,7 +311,7 @@ TEST(Migration, BeginsALastNumberAtTheHighestNumberOfTheChildren) {
 }
 
 TEST(Migration, TellsWhichRowsHaveTheSameUniqueValue) {
-  Shelf shelf;
+  StillShelf shelf;
   const auto home = shelf.library("Home");
   shelf.book(home, {{"Title", text("Dune")}});
   shelf.book(home, {{"Title", text("Dune")}});
@@ -423,7 +373,7 @@ class OldProgram {
 
 // Migrates while a program of the old model goes on, and tells what is wrong by the new model's rules afterwards.
 Strings migrate_beside_old_program(const std::string& yaml, const std::string& sort_prefix) {
-  Shelf shelf;
+  StillShelf shelf;
   fill(shelf);
   for (int i = 0; i < 250; ++i) shelf.book(only_library(shelf), {{"Title", text("Book " + std::to_string(i))}});
   const auto to = model::load_or_fail(yaml);
@@ -467,7 +417,7 @@ TEST(Migration, CompletesWhatAProgramOfTheOldModelWritesMeanwhile) {
 }
 
 TEST(Migration, EndsThoughChildrenNeverStandStillWhileTheyAreSummedUp) {
-  Shelf shelf;
+  StillShelf shelf;
   const auto home = shelf.library("Home");
   std::vector<Item> books;
   for (int i = 0; i < 250; ++i) books.push_back(shelf.book(home, {{"Title", text("Book " + std::to_string(i))}}));
@@ -493,7 +443,7 @@ TEST(Migration, EndsThoughChildrenNeverStandStillWhileTheyAreSummedUp) {
 }
 
 TEST(Migration, LooksAtARowThatNeedsAPersonUntilItIsMended) {
-  Shelf shelf;
+  StillShelf shelf;
   const auto home = shelf.library("Home");
   for (int i = 0; i < 450; ++i) shelf.book(home, {{"Title", text("Book " + std::to_string(i))}, {"Pages", number(i)}});
   // One of the first page that does not fit into its place in the new index.
@@ -528,7 +478,7 @@ TEST(Migration, GoesOnWhereverItWasKilled) {
   bool survived = false;
   for (unsigned k = 0; !survived; k += 3) {
     SCOPED_TRACE("killed at call " + std::to_string(k));
-    Shelf shelf;
+    StillShelf shelf;
     fill(shelf);
     const auto rows = shelf.world.rows().size();
     FailingClient mortal(shelf.world.client(), FailingClient::dies_at(k, FailingClient::Fate::Lost));

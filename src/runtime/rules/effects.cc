@@ -30,17 +30,20 @@ struct StateRows {
   std::vector<model::Reservation> reservations;
 };
 
-Result<StateRows> rows_in(const model::Model& model, const Entity& entity, const EntityState& state) {
+Result<StateRows> rows_in(const Rules& model_rules, const Entity& entity, const EntityState& state) {
+  const auto& model = model_rules.model();
   StateRows rows;
   if (state.attributes == nullptr) return rows;
   const auto& attributes = *state.attributes;
   if (state.key == nullptr) {
     const auto key = TRY(model::key_of(model, entity, attributes));
-    if (key) return rows_in(model, entity, {.attributes = &attributes, .key = &*key});
+    if (key) return rows_in(model_rules, entity, {.attributes = &attributes, .key = &*key});
     rows.records = TRY(model::rows_of(model, entity, attributes));  // tells what is missing
     return rows;
   }
   rows.records = TRY(model::rows_of(model, entity, attributes, *state.key));
+  const auto& added = model_rules.of(entity).added;
+  if (!added.empty()) TRY(added.set_in(model.table, attributes, *state.key, rows.records));
   rows.reservations = TRY(model::reservations_of(model, entity, attributes, *state.key));
   return rows;
 }
@@ -195,8 +198,8 @@ RowEffect::Action RowEffect::action(const std::optional<Item>& found) const {
 Result<Effects> effects_of(const Rules& rules, const Entity& entity, const EntityState& before,
                            const EntityState& after) {
   const auto& model = rules.model();
-  auto old_rows = TRY(rows_in(model, entity, before));
-  auto new_rows = TRY(rows_in(model, entity, after));
+  auto old_rows = TRY(rows_in(rules, entity, before));
+  auto new_rows = TRY(rows_in(rules, entity, after));
   Effects effects;
   add_effects(model.table, old_rows.records, new_rows.records, effects.rows);
   add_effects(model.table, old_rows.reservations, new_rows.reservations, effects.rows);

@@ -159,20 +159,46 @@ bool in_several_rows(const Entity& entity, const std::string& attribute) {
   });
 }
 
-EntityRules entity_rules(const Model& model, const Entity& entity) {
+// Without the keys that the model has itself: of a model that is not the old one of a migration, nothing is left.
+model::AddedKeys foreign_keys(const Model& model, const Entity& entity, const model::AddedKeys& added) {
+  std::set<std::string> own;
+  add_ruled_attributes(model.table, own);
+  auto foreign = added;
+  for (auto& record : foreign.records) {
+    std::erase_if(record.designs, [&](const auto& design) { return own.contains(design.key.name); });
+  }
+  std::erase_if(foreign.records, [&](const auto& record) {
+    return record.designs.empty() || entity.find_record(record.name) == nullptr;
+  });
+  return foreign;
+}
+
+EntityRules entity_rules(const Model& model, const Entity& entity, const model::AddedKeys& added) {
   EntityRules rules;
+  rules.added = foreign_keys(model, entity, added);
   rules.entity = &entity;
   for (const auto& relation : entity.parents) rules.relations.push_back(relation_rules(model, entity, relation));
   const auto identity = entity.identity(model.table);
   rules.identity = {identity.begin(), identity.end()};
   rules.never_recreated = model::never_recreated(model.table, entity);
   rules.computed = computed_things(entity, rules.relations);
+  for (const auto& names : rules.added.empty() ? std::vector<std::vector<std::string>>() : rules.added.inputs()) {
+    Inputs inputs(entity);
+    auto computation = inputs.add(names).take();
+    for (const auto& name : names) {  // of attributes that this model does not know, the row as it is decides
+      if (entity.find_attribute(name) == nullptr) computation.insert(name);
+    }
+    if (!computation.empty()) rules.computed.push_back(std::move(computation));
+  }
 
   std::set<std::string> used;
   for (const auto& thing : rules.computed) used.insert(thing.begin(), thing.end());
   rules.inputs = used;
   add_ruled_attributes(model.table, rules.known);
   rules.known.insert(model.table.version_attribute);
+  for (const auto& record : rules.added.records) {
+    for (const auto& design : record.designs) rules.known.insert(design.key.name);
+  }
   for (const auto& relation : rules.relations) {
     for (const auto& counter : relation.counters) {
       if (!counter.summed.empty()) rules.inputs.insert(counter.summed);
@@ -202,9 +228,11 @@ EntityRules entity_rules(const Model& model, const Entity& entity) {
 
 }  // namespace
 
-Rules::Rules(const Model& model) : model_(&model) {
+Rules::Rules(const Model& model, const AddedKeysOf& added) : model_(&model) {
+  const model::AddedKeys none;
   for (const auto& entity : model.entities) {
-    entities_.emplace(&entity, entity_rules(model, entity));
+    const auto found = added.find(entity.name);
+    entities_.emplace(&entity, entity_rules(model, entity, found != added.end() ? found->second : none));
     for (const auto& relation : entity.parents) parents_.insert(model.find_entity(relation.entity));
   }
 }

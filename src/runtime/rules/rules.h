@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "stator/model/added_keys.h"
 #include "stator/model/model.h"
 #include "stator/runtime/problem.h"
 
@@ -66,12 +68,18 @@ struct EntityRules {
   // What the rules write or the model declares: attributes, the version, keys of the table and its indexes, the type,
   // the TTL. Other attributes of a row are left as they are.
   std::set<std::string> known;
+  // Keys that a migration has announced for the programs of its new model; empty: none.
+  model::AddedKeys added;
 };
+
+// What a migration has announced, by the name of the entity.
+using AddedKeysOf = std::map<std::string, model::AddedKeys, std::less<>>;
 
 // Refers to the model.  Constant, so thread-safe.
 class Rules {
  public:
-  explicit Rules(const model::Model& model);  // outlives it
+  // The model outlives it.  Added keys that the model has itself are left out.
+  explicit Rules(const model::Model& model, const AddedKeysOf& added = {});
 
   const model::Model& model() const { return *model_; }
   const EntityRules& of(const model::Entity& entity) const { return entities_.at(&entity); }

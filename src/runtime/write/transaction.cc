@@ -66,10 +66,12 @@ std::uint64_t version_of(const model::TableDesign& table, const Item& attributes
   return static_cast<std::uint64_t>(attributes.integer(table.version_attribute));
 }
 
-Transaction::Transaction(Context& context, bool consistent)
+Transaction::Transaction(Context& context, bool consistent, MigrationNotice::Shared view)
     : context_(context),
       model_(*context.model),
       consistent_(consistent),
+      view_(std::move(view)),
+      rules_(view_ != nullptr ? view_->rules : context.rules),
       plan_(context.model->table),
       naming_([](const Entity& entity, const std::string& attribute) {
         return names_in_route(entity, entity.path, attribute);
@@ -100,6 +102,7 @@ Result<Draft*, Problem> Transaction::load(const Entity& entity, const Item& nami
 }
 
 Result<Draft*, Problem> Transaction::load_key(const Entity& entity, const Item& key) {
+  looked_at_.insert(&entity);
   if (auto* known = find(key)) return known->entity == &entity && known->after ? known : nullptr;
   const auto& row = *TRY(read(key));
   if (!row) return nullptr;
@@ -121,7 +124,7 @@ void Transaction::depend_on(const Draft& draft, const std::set<std::string>& att
   };
   plan_.require(draft.key, attribute_is(model_.table.type_attribute, AttributeValue::string(entity.main().type)));
   if (entity.versioned) require_as_read(model_.table.version_attribute);
-  const auto& rules = context_.rules.of(entity);
+  const auto& rules = rules_.of(entity);
   for (const auto& name : attributes) {
     if (entity.find_attribute(name) == nullptr || rules.identity.contains(name)) continue;
     if (!entity.versioned || rules.drifting.contains(name)) require_as_read(name);
@@ -134,6 +137,7 @@ Result<void, Problem> Transaction::depend_on_absence(const Entity& entity, const
 }
 
 Result<void, Problem> Transaction::depend_on_absence_at(const Entity& entity, const Item& key) {
+  looked_at_.insert(&entity);
   if (find(key) != nullptr) return {};
   const auto& row = *TRY(read(key));
   const auto type = AttributeValue::string(entity.main().type);
@@ -156,6 +160,7 @@ Result<void, Problem> Transaction::retry_when_taken(const Draft& draft) {
 // ------------------------------------------------------------------------------------------------------------ changing
 
 Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attributes, Source source) {
+  looked_at_.insert(&entity);
   auto problems = check_new(entity, attributes, source);
   const auto compared = source == Source::Request ? take_compared(entity, attributes) : Item();
   for (const auto& attribute : entity.attributes) {
@@ -176,7 +181,7 @@ Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attribute
   if (entity.versioned) {
     // A name that can be reused does not begin with a version that a former entity had: a client that has read the
     // former one would change this one.
-    const auto first = context_.rules.of(entity).never_recreated ? 1 : context_.generator.milliseconds();
+    const auto first = rules_.of(entity).never_recreated ? 1 : context_.generator.milliseconds();
     attributes.set(model_.table.version_attribute, AttributeValue::number(first));
   }
 
@@ -214,7 +219,7 @@ Result<void, Problem> Transaction::compare(const Entity& entity, const Item& com
 void Transaction::check_named(const Entity& entity, const Item& attributes,
                               std::vector<model::ValueProblem>& problems) const {
   std::vector<model::ValueProblem> missing;
-  for (const auto& name : context_.rules.of(entity).identity) {
+  for (const auto& name : rules_.of(entity).identity) {
     const auto* attribute = entity.find_attribute(name);
     if (attribute == nullptr || attributes.find(name) != nullptr) continue;
     if (attribute->computed() || attribute->next) return;  // it is filled in later
@@ -329,6 +334,8 @@ Result<WritePlan::Commit, Problem> Transaction::commit() {
     TRY(check(draft));
     TRY(plan(draft));
   }
+  // What is announced in the meantime is seen here at the latest.
+  if (TRY(context_.notice->look()) != view_) return WritePlan::Commit::Stale;
   return plan_.commit(context_.dynamo);
 }
 

@@ -18,6 +18,7 @@
 #include "stator/runtime/problem.h"
 #include "stator/runtime/rules/effects.h"
 #include "stator/runtime/rules/limits.h"
+#include "stator/runtime/rules/migration_notice.h"
 #include "stator/runtime/rules/rules.h"
 #include "stator/runtime/write/generator.h"
 #include "stator/runtime/write/given.h"
@@ -31,6 +32,7 @@ struct Context {
   Dynamo dynamo;
   Generator generator;
   Rules rules;
+  std::unique_ptr<MigrationNotice> notice;
   Random& random;
 };
 
@@ -63,7 +65,8 @@ struct Presence {
 // does.  Confined to one request; drafts live as long as the transaction.
 class Transaction {
  public:
-  explicit Transaction(Context& context, bool consistent = true);  // the context outlives the transaction
+  // The context outlives the transaction.  Without a view of what migrations have announced it only reads.
+  explicit Transaction(Context& context, bool consistent = true, MigrationNotice::Shared view = {});
 
   // Says by which names the request gives attributes.  Without it, these are the parameters of the entity's own path.
   void name_by(Naming naming) { naming_ = std::move(naming); }
@@ -95,6 +98,9 @@ class Transaction {
   // being refused.  Problems: NotFound, when there is one already.
   Result<void, Problem> retry_when_taken(const Draft& draft);
 
+  // Why it cannot be committed: it has looked at something that a migration moves, and may have looked in the wrong
+  // place.
+  std::optional<Problem> objection() const { return view_->objection(looked_at_); }
   Result<WritePlan::Commit, Problem> commit();
 
  private:
@@ -175,19 +181,26 @@ class Transaction {
   Context& context_;
   const model::Model& model_;
   const bool consistent_;
+  const MigrationNotice::Shared view_;  // null: it only reads
+  const Rules& rules_;
+  std::set<const model::Entity*> looked_at_;
   WritePlan plan_;
   Naming naming_;
   std::deque<Draft> drafts_;
   std::deque<Stored> stored_;
 };
 
-// Builds a transaction with `build` and commits it; when others have changed what it read, again, up to kCommitAttempts
-// times.  `build` takes a Transaction& and returns a Result; its last value is the result.
+// Builds a transaction with `build` and commits it; when others have changed what it read, or a migration was
+// announced, again, up to kCommitAttempts times.  `build` takes a Transaction& and returns a Result; its last value is
+// the result.
 template <typename Build>
 auto transact(Context& context, Build&& build) -> decltype(build(std::declval<Transaction&>())) {
   for (unsigned attempt = 1;; ++attempt) {
-    Transaction transaction(context);
+    const auto view = context.notice->look();
+    if (!view) return Problem(view.error());
+    Transaction transaction(context, true, *view);
     auto built = build(transaction);
+    if (auto objection = transaction.objection()) return std::move(*objection);
     if (!built) return built;
     const auto commit = transaction.commit();
     if (!commit) return Problem(commit.error());

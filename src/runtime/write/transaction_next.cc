@@ -108,7 +108,7 @@ Result<bool, Problem> Transaction::fill_next(const Entity& entity, const std::op
     }
     to.set(attribute.name, AttributeValue(*number));
     filled = true;
-    names_it = names_it || context_.rules.of(entity).identity.contains(attribute.name);
+    names_it = names_it || rules_.of(entity).identity.contains(attribute.name);
   }
   if (!problems.empty()) return invalid(std::move(problems));
   if (filled) TRY(derive(entity, from, to));
@@ -149,7 +149,7 @@ Result<Number, Problem> Transaction::unreserved_number(const Entity& entity, con
 
 Result<std::optional<Number>, Problem> Transaction::number_of_parent(const Entity& entity, const Attribute& attribute,
                                                                      const Item& attributes) {
-  const auto& relations = context_.rules.of(entity).relations;
+  const auto& relations = rules_.of(entity).relations;
   const auto rules = std::find_if(relations.begin(), relations.end(),
                                   [&](const RelationRules& one) { return one.relation == attribute.next->through; });
   const auto key = TRY(checked(model::parent_key(model_, entity, *rules->relation, attributes)));
@@ -171,7 +171,7 @@ Result<std::optional<Number>, Problem> Transaction::number_of_parent(const Entit
 Result<std::optional<Number>, Problem> Transaction::greatest_number(const Draft& parent, const Attribute& counter) {
   std::optional<Number> greatest;
   for (const auto& child : model_.entities) {
-    for (const auto& rules : context_.rules.of(child).relations) {
+    for (const auto& rules : rules_.of(child).relations) {
       for (const auto* attribute : rules.numbers) {
         if (attribute->next->last != &counter) continue;
         const auto plan = model::plan_children(model_, child, *rules.relation, *parent.after);
@@ -211,7 +211,7 @@ Result<std::optional<Number>, Problem> Transaction::last_number(const NextPlace&
 
 Result<void, Problem> Transaction::hold_count(const Entity& entity, const NextPlace& place, const Item& attributes) {
   const RelationRules* narrowest = nullptr;
-  for (const auto& rules : context_.rules.of(entity).relations) {
+  for (const auto& rules : rules_.of(entity).relations) {
     const bool narrower = narrowest == nullptr || rules.relation->by.size() > narrowest->relation->by.size();
     if (narrower && counts(rules, place)) narrowest = &rules;
   }

@@ -29,7 +29,7 @@ Result<Presence, Problem> Transaction::presence(const Draft& draft) {
       const auto& entity = *one->entity;
       if (!one->after || !is_finished(entity, *one->after)) return Presence{.gone = true, .deleted = {}};
       if (!is_live(entity, *one->after)) presence.deleted.insert(one);
-      for (const auto& rules : context_.rules.of(entity).relations) {
+      for (const auto& rules : rules_.of(entity).relations) {
         if (!rules.vanishes() || depth > kMaxAncestors) continue;
         const auto key = TRY(checked(model::parent_key(model_, entity, *rules.relation, *one->after)));
         if (!key) continue;
@@ -51,9 +51,9 @@ Result<bool, Problem> Transaction::is_present(const Draft& draft) { return TRY(p
 // Children that need their parent cannot be created while it is missing, and other children have no copies of it.  So
 // no orphan is added after this look.
 Result<bool, Problem> Transaction::has_orphans(const Entity& entity, const Item& key, const Item& attributes) {
-  if (context_.rules.of(entity).never_recreated) return false;
+  if (rules_.of(entity).never_recreated) return false;
   for (const auto& child : model_.entities) {
-    for (const auto& rules : context_.rules.of(child).relations) {
+    for (const auto& rules : rules_.of(child).relations) {
       const auto& relation = *rules.relation;
       const bool recognizable = relation.must_exist || !rules.copies.empty();
       if (rules.parent != &entity || !rules.cascades || !recognizable) continue;
@@ -70,6 +70,7 @@ Result<bool, Problem> Transaction::has_orphans(const Entity& entity, const Item&
 Result<bool, Problem> Transaction::has_child(const Entity& child, const model::Parent& relation,
                                              const model::ChildPlan& plan, const Item& key,
                                              const std::function<bool(const Item&)>& wanted) {
+  looked_at_.insert(&child);
   std::optional<Item> start;
   do {
     auto page = TRY(query_children(context_.dynamo, model_.table, plan, kOrphansPage, start));
@@ -91,7 +92,7 @@ Result<void, Problem> Transaction::check_unused(const Draft& draft) {
   if (!draft.after) return {};
   const auto& entity = *draft.entity;
   for (const auto& child : model_.entities) {
-    for (const auto& rules : context_.rules.of(child).relations) {
+    for (const auto& rules : rules_.of(child).relations) {
       const auto& relation = *rules.relation;
       const bool holds = relation.on_delete == model::OnDelete::Restrict && rules.can_precede;
       if (rules.parent != &entity || !holds) continue;
@@ -115,7 +116,7 @@ Result<void, Problem> Transaction::derive(const Entity& entity, const std::optio
 
 Result<void, Problem> Transaction::compute(const Entity& entity, const std::optional<Item>& from, Item& to) {
   TRY(derive(entity, from, to));
-  for (const auto& rules : context_.rules.of(entity).relations) {
+  for (const auto& rules : rules_.of(entity).relations) {
     if (!rules.copies.empty()) TRY(copy(entity, rules, from, to));
   }
   return derive(entity, from, to);
@@ -143,8 +144,8 @@ Result<void, Problem> Transaction::apply(Draft& draft, std::optional<Item> to, u
   const auto& entity = *draft.entity;
   if (depth > kMaxCounterDepth) return counters_too_deep(entity);
   const auto from = std::exchange(draft.after, std::move(to));
-  const auto effects = TRY(checked(
-      effects_on_parents(context_.rules, entity, from ? &*from : nullptr, draft.after ? &*draft.after : nullptr)));
+  const auto effects =
+      TRY(checked(effects_on_parents(rules_, entity, from ? &*from : nullptr, draft.after ? &*draft.after : nullptr)));
   for (const auto& effect : effects) {
     if (effect.required) TRY(require_parent(entity, *effect.rules, effect.key));
     if (!effect.counters.empty()) TRY(adjust_counters(effect, depth));
@@ -153,8 +154,9 @@ Result<void, Problem> Transaction::apply(Draft& draft, std::optional<Item> to, u
 }
 
 Result<void, Problem> Transaction::require_parent(const Entity& child, const RelationRules& rules, const Item& key) {
+  looked_at_.insert(rules.parent);
   const auto problem = missing_parent(child, rules);
-  const auto& further = context_.rules.of(*rules.parent).relations;
+  const auto& further = rules_.of(*rules.parent).relations;
   if (std::any_of(further.begin(), further.end(), [](const RelationRules& one) { return one.vanishes(); })) {
     const auto* parent = TRY(load_key(*rules.parent, key));
     if (parent != nullptr && !TRY(is_present(*parent))) return problem;

@@ -33,7 +33,7 @@ Result<void, Problem> Transaction::plan(const Draft& draft) {
   const EntityState before{.attributes = draft.before ? &*draft.before : nullptr, .key = &draft.key};
   const EntityState after{.attributes = draft.after ? &*draft.after : nullptr,
                           .key = draft.before ? nullptr : &draft.key};
-  auto effects = TRY(checked(effects_of(context_.rules, *draft.entity, before, after)));
+  auto effects = TRY(checked(effects_of(rules_, *draft.entity, before, after)));
   if (draft.before) require_unchanged(draft, effects);
   for (auto& row : effects.rows) plan_row(draft, row);
   return {};
@@ -51,7 +51,7 @@ void Transaction::plan_row(const Draft& draft, RowEffect& row) {
     case RowEffect::Action::Put:
       // A row that is new or moves is written whole, with counters and copies as they were read.
       if (draft.before && row.record != nullptr) {
-        for (const auto& name : context_.rules.of(entity).drifting) {
+        for (const auto& name : rules_.of(entity).drifting) {
           if (holds_attribute(*row.record, name)) {
             plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
           }
@@ -75,7 +75,7 @@ void Transaction::plan_change(const Entity& entity, const value::Item& key, cons
 
 void Transaction::require_unchanged(const Draft& draft, const Effects& effects) {
   const auto& entity = *draft.entity;
-  const auto& rules = context_.rules.of(entity);
+  const auto& rules = rules_.of(entity);
   const auto& table = model_.table;
   const bool by_version = draft.by_user && entity.versioned;
   plan_.require(draft.key, attribute_is(table.type_attribute, AttributeValue::string(entity.main().type)));

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stator/base/clock.h"
+#include "stator/base/mutex.h"
+#include "stator/base/random.h"
+#include "stator/client/client.h"
+#include "stator/model/model.h"
+#include "stator/runtime/dynamo/dynamo.h"
+#include "stator/runtime/problem.h"
+#include "stator/runtime/rules/rules.h"
+#include "stator/value/attribute_value.h"
+
+namespace stator::runtime {
+
+// The row of the consistency table in which a migration announces what programs of other models must know.
+inline constexpr std::string_view kHoldRow = "hold";
+std::string consistency_table_name(std::string_view table);
+
+// How each entity's primary key is made: tells apart models that look for the same entity in different places.
+value::Item primary_keys(const model::Model& model);
+
+struct Announcement {
+  value::Item keys;     // entities whose rows move or have moved to other primary keys, with how these are made
+  bool moving = false;  // rows are on their way: some lie in their old places, some in their new ones
+  AddedKeysOf added;    // what the old model's programs have to write for those of the new model
+
+  bool empty() const { return keys.empty() && added.empty(); }
+  value::Item to_row() const;  // without the keys of the consistency table
+  // Errors: Validation, when a program that knows more has written it.
+  static Result<Announcement> from_row(const value::Item& row);
+};
+
+// What a running program knows of migrations of its table.
+//
+// An announcement is read when something is written, and trusted for kLease.  A program sends no write that it has
+// planned with an older view.  A migration therefore waits for kSettled after it has announced something, which is the
+// lease and a time for writes that are under way, and relies on every program from then on.  Thread-safe.
+class MigrationNotice {
+ public:
+  static constexpr std::chrono::milliseconds kLease{1'000};
+  static constexpr std::chrono::milliseconds kSettled{5'000};
+
+  MigrationNotice(const model::Model& model, client::Client& client, Random& random, const Clock& clock);
+
+  struct View {
+    Rules rules;         // with the keys that were announced
+    value::Item moving;  // entities whose rows are on their way, or lie where this model does not look for them
+
+    // What to tell somebody who writes and has looked at these entities; nullopt: nothing speaks against it.
+    std::optional<Problem> objection(const std::set<const model::Entity*>& looked_at) const;
+  };
+  using Shared = std::shared_ptr<const View>;
+  // Reads the announcement unless that was done a moment ago.  The same view until something is announced.
+  Result<Shared, Problem> look();
+
+ private:
+  Result<Shared, Problem> read();
+  Result<Shared, Problem> view_of(const std::optional<value::Item>& row) const;
+
+  const model::Model& model_;
+  const std::string table_;
+  const value::Item keys_;  // how the model makes primary keys
+  Dynamo dynamo_;
+
+  Mutex mutex_;
+  Shared view_ GUARDED_BY(mutex_);
+  std::optional<value::Item> row_ GUARDED_BY(mutex_);  // that the view was made of
+  SteadyTime asked_ GUARDED_BY(mutex_);                // before the row was read
+  bool asking_ GUARDED_BY(mutex_) = false;             // somebody reads it, while the view is still good
+};
+
+}  // namespace stator::runtime
