@@ -1,7 +1,5 @@
 #include "stator/runtime/migration/resolve.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
