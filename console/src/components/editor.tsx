@@ -20,13 +20,19 @@ export function Editor({ value, onValue, onRun, label, language, readOnly = fals
   const latest = useRef({ onValue, onRun, complete, value });
   latest.current = { onValue, onRun, complete, value };
   const [ready, setReady] = useState(false);
+  // Texts that came from the editor.  When one arrives as the value, the editor may be further already: it is left alone.
+  const told = useRef({ all: new Set<string>(), last: "" });
   useEffect(() => {
     let gone = false;
     void import("./codemirror").then(({ createEditor }) => {
       if (gone || !host.current) return;
       handle.current = createEditor({
         parent: host.current, text: latest.current.value, label, language, readOnly,
-        onText: (text) => latest.current.onValue?.(text),
+        onText: (text) => {
+          told.current.all.add(text);
+          told.current.last = text;
+          latest.current.onValue?.(text);
+        },
         onRun: () => latest.current.onRun?.(),
         ...(complete ? { complete: (context) => latest.current.complete!(context) } : {}),
       });
@@ -38,7 +44,10 @@ export function Editor({ value, onValue, onRun, label, language, readOnly = fals
       handle.current = null;
     };
   }, [language, readOnly]);
-  useEffect(() => handle.current?.set(value), [value, ready]);
+  useEffect(() => {
+    if (!told.current.all.has(value)) handle.current?.set(value);
+    else if (value === told.current.last) told.current.all = new Set([value]);
+  }, [value, ready]);
   useEffect(() => {
     if (diagnostics) handle.current?.show(diagnostics);
   }, [diagnostics, ready]);
