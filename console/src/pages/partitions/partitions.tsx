@@ -71,7 +71,7 @@ function Partitions({ table, model }: { table: TableDescription; model: ModelSum
   const reserved = new Set([target.pk.name, ...(target.sk ? [target.sk.name] : []), ...(attribute ? [attribute] : [])]);
   // Attributes of an item in their places: those that all entities share come last.
   const rest = (item: Item) => Object.keys(item).filter((one) => !reserved.has(one)).sort((a, b) => rank(a, item) - rank(b, item) || (a < b ? -1 : 1));
-  const rank = (one: string, item: Item) => (keys.includes(one) ? 3 : /^gsi|^lsi/i.test(one) ? 4 : /(id|version|at)$/i.test(one) && "S" in item[one]! ? 2 : 1);
+  const rank = (one: string, item: Item) => (/^(title|name|label)$/i.test(one) ? 0 : keys.includes(one) ? 3 : /^gsi|^lsi/i.test(one) ? 4 : /(id|version|at)$/i.test(one) && "S" in item[one]! ? 2 : 1);
   const width = Math.min(24, rows.items.slice(0, 2000).reduce((most, item) => Math.max(most, Object.keys(item).length - 1), 1));
   const narrow = innerWidth <= 820;
   const columns: Column[] = [
