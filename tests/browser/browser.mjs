@@ -18,9 +18,10 @@ export const test = (name, run) => tests.push({ name, run });
 export const problems = [];
 
 export async function start({ demo = false, args = [], port = 0, consolePort = 0, data = null } = {}) {
+  const folder = await temporaryFolder(); // a server in memory, too, keeps its secret in a folder
   const store = data ? ["--data", data] : ["--in-memory"];
   const child = spawn(process.env.STATOR_BIN ?? new URL("../../build/release/stator", import.meta.url).pathname,
-    ["up", ...(demo ? ["--demo"] : []), "--port", String(port), "--console-port", String(consolePort), ...store, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    ["up", ...(demo ? ["--demo"] : []), "--port", String(port), "--console-port", String(consolePort), ...store, ...args], { stdio: ["ignore", "pipe", "pipe"], cwd: folder });
   let log = "";
   child.stderr.on("data", (text) => (log = (log + text).slice(-4000)));
   const ended = new Promise((done) => child.on("exit", done));
