@@ -5,6 +5,7 @@ import { consoleApi, isAbort, listTables, messageOf, reconnections, session, sig
 import type { Info } from "./api/types";
 
 export const info = signal<Info | null>(null);
+export const infoKnown = new Promise<void>((known) => effect(() => void (info.value && known())));
 export const accessKey = signal<string | null>(null);
 export const tableNames = signal<string[] | null>(null);
 export const readOnly = () => info.value?.readOnly ?? false;

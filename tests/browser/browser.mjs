@@ -14,13 +14,13 @@ import { chromium } from "playwright-core";
 const cleanups = [];
 const tests = [];
 export const test = (name, run) => tests.push({ name, run });
-// What the browser's console said, and what scripts threw.  Tests that cause an error on purpose take it out.
+// What the browser's console said, and what scripts threw.  Tests that stop the server take out what that causes.
 export const problems = [];
 
 export async function start({ demo = false, args = [], port = 0, consolePort = 0, data = null } = {}) {
   const store = data ? ["--data", data] : ["--in-memory"];
   const child = spawn(process.env.STATOR_BIN ?? new URL("../../build/release/stator", import.meta.url).pathname,
-    ["up", ...(demo ? ["--demo"] : []), "--port", String(port), "--console-port", String(consolePort), ...store, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    ["up", ...(demo ? ["--demo"] : []), "--port", String(port), "--console-port", String(consolePort), ...store, ...args], { stdio: ["ignore", "pipe", "pipe"], cwd: await temporaryFolder() }); // with its secret
   let log = "";
   child.stderr.on("data", (text) => (log = (log + text).slice(-4000)));
   const ended = new Promise((done) => child.on("exit", done));
@@ -85,9 +85,10 @@ export async function open(server, { width = 1280, height = 800, dark = false, g
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
   await context.grantPermissions(grant, { origin: server.console });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(10_000);
   page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.stack ?? error}`));
-  page.on("console", (message) => message.type() === "error" && problems.push(`${page.url()}: ${message.text()}`));
+  // A request that the server refuses is an error to the browser, and an answer that the page shows.
+  page.on("console", (message) => message.type() === "error" && !/status of (400|401|403|409)/.test(message.text()) && problems.push(`${page.url()}: ${message.text()}`));
   page.on("request", (request) => {
     const url = new URL(request.url());
     if (!["data:", "blob:"].includes(url.protocol) && url.origin !== server.console) problems.push(`an external request: ${url}`);

@@ -84,6 +84,18 @@ export function createEditor(options: EditorOptions): Handle {
           { key: "Escape", run: (one) => (one.contentDOM.blur(), true) }, // so that Tab leads on
           ...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...defaultKeymap, indentWithTab,
         ]),
+        // The browser would give text that replaces other text the style of that text, which the page's policy forbids.
+        EditorView.domEventHandlers({
+          beforeinput(event, one) {
+            const { from, to, empty } = one.state.selection.main;
+            const text = event.data;
+            if (event.inputType !== "insertText" || !text || empty || one.composing) return false;
+            const insert = () => one.state.update(one.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+            if (!one.state.facet(EditorView.inputHandler).some((handle) => handle(one, from, to, text, insert))) one.dispatch(insert());
+            event.preventDefault();
+            return true;
+          },
+        }),
         EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),
         writable.of([EditorState.readOnly.of(options.readOnly)]),
         EditorView.updateListener.of((update) => update.docChanged && options.onText(update.state.doc.toString())),

@@ -9,9 +9,13 @@ export function Dialog({ title, onClose, children, actions, size = "medium" }: {
   const id = useId();
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
-    dialog.current!.showModal();
-    dialog.current!.querySelector<HTMLElement>("[data-first]")?.focus();
-    return () => before?.isConnected && before.focus();
+    const element = dialog.current!;
+    element.showModal();
+    element.querySelector<HTMLElement>("[data-first]")?.focus();
+    return () => {
+      element.close(); // what is behind a dialog takes no focus
+      if (before?.isConnected) before.focus();
+    };
   }, []);
   return (
     <dialog ref={dialog} class={`dialog ${size}`} aria-labelledby={id}

@@ -54,8 +54,12 @@ function OpenPalette({ commands }: { commands: Command[] }) {
   const close = () => (paletteOpen.value = false);
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
-    dialog.current!.showModal();
-    return () => before?.isConnected && before.focus();
+    const element = dialog.current!;
+    element.showModal();
+    return () => {
+      element.close();
+      if (before?.isConnected) before.focus();
+    };
   }, []);
   const found = useMemo(() => {
     const all = [...[...offered.value.values()].flat(), ...commands,

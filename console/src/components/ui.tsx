@@ -159,6 +159,7 @@ export function Menu({ label, icon = "more", text, kind = "quiet", entries }: { 
   const [place, setPlace] = useState({ top: 0, left: 0 });
   useEffect(() => {
     if (!open) return;
+    list.current!.showPopover(); // above everything, and cut off by nothing
     const box = root.current!.getBoundingClientRect();
     const menu = list.current!.getBoundingClientRect();
     setPlace({
@@ -195,7 +196,7 @@ export function Menu({ label, icon = "more", text, kind = "quiet", entries }: { 
     <span class="menu-root" ref={root} onKeyDown={onKeyDown}>
       <Button kind={kind} icon={icon} aria-haspopup="menu" aria-expanded={open} onClick={() => setOpen(!open)} {...(text ? {} : { label })}>{text}</Button>
       {open && (
-        <div class="menu" role="menu" aria-label={label} ref={list} style={{ top: `${place.top}px`, left: `${place.left}px` }}>
+        <div class="menu" role="menu" popover="manual" aria-label={label} ref={list} style={{ top: `${place.top}px`, left: `${place.left}px` }}>
           {entries.map((entry, i) =>
             entry ? (
               <button type="button" role="menuitem" key={entry.text} class={entry.danger ? "danger" : ""} disabled={entry.disabled}

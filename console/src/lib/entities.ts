@@ -1,7 +1,7 @@
 // Which entity an item is: by the table's model where there is one, else by an attribute that names it, else by its sort key.
 import { consoleApi } from "../api/client";
 import type { Identified, Item, ModelSummary } from "../api/types";
-import { info } from "../state";
+import { info, infoKnown } from "../state";
 
 const usual = ["EntityType", "entityType", "entity_type", "_type", "type", "Type", "__typename", "_et", "entity", "Entity", "kind", "objectType"];
 
@@ -37,6 +37,7 @@ export function colourOf(entity: string): string {
 
 let models: Promise<ModelSummary[]> | null = null;
 export async function modelOf(table: string): Promise<ModelSummary | null> {
+  await infoKnown;
   if (!info.value?.features.models) return null;
   models ??= consoleApi.models().then((answer) => answer.models, () => []);
   return (await models).find((one) => one.table === table) ?? null;

@@ -195,6 +195,7 @@ function NoRows({ table, search, find, paused, onNew }: { table: TableDescriptio
 
 function Status({ rows, numbers, shown, estimate }: { rows: Rows; numbers: Numbers; shown: number; estimate: number }) {
   const state = rows.state.value;
+  void rows.version.value; // the numbers change in their place
   const total = [...numbers.capacity.values()].reduce((a, b) => a + b, 0);
   return (
     <footer class="status" aria-live="polite">

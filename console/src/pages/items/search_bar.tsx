@@ -34,6 +34,8 @@ export function SearchBar({ table, search, onSearch, onRun, running, onStop, col
   const operators = target.sk ? keyOperators(target.sk.type) : [];
   const indexText = (name: string, keys: { AttributeName: string }[]) => ({ value: name, text: `${name || "Table"} (${keys.map((one) => one.AttributeName).join(", ")})` });
   return (
+    <details class="search-box" open={innerWidth > 820}>
+    <summary>Query: {search.index || "table"}{search.pk ? `, ${target.pk.name} = ${search.pk.slice(0, 40)}` : ""}</summary>
     <form class="search" aria-label="Query builder" onSubmit={(event) => { event.preventDefault(); onRun(); }}
       onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); onRun(); } }}>
       <datalist id="attribute-names">{columns.map((name) => <option key={name} value={name} />)}</datalist>
@@ -51,7 +53,8 @@ export function SearchBar({ table, search, onSearch, onRun, running, onStop, col
           )}</Field>
         )}
         <div class="search-run">
-          {running ? <Button icon="stop" onClick={onStop}>Stop</Button> : <Button type="submit" kind="primary" icon="play">Run</Button>}
+          {/* Two buttons, not one that changes: a click on Stop must not submit. */}
+          {running ? <Button key="stop" icon="stop" onClick={onStop}>Stop</Button> : <Button key="run" type="submit" kind="primary" icon="play">Run</Button>}
           <Button icon="code" label="As request, command and code" onClick={() => setCoding(true)} />
           {more}
         </div>
@@ -84,6 +87,7 @@ export function SearchBar({ table, search, onSearch, onRun, running, onStop, col
       </div>
       {coding && <AsCode table={table} search={search} onClose={() => setCoding(false)} />}
     </form>
+    </details>
   );
 }
 

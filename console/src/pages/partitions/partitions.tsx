@@ -76,7 +76,7 @@ function Partitions({ table, model }: { table: TableDescription; model: ModelSum
     { id: "pk", title: <code>{target.pk.name}</code>, width: narrow ? 130 : 190, pinned: !narrow },
     ...(target.sk ? [{ id: "sk", title: <code>{target.sk.name}</code>, width: narrow ? 170 : 230, pinned: true }] : []),
     { id: "entity", title: "Entity", width: 144 },
-    ...Array.from({ length: width }, (_, i) => ({ id: `a${i}`, title: i ? "" : "Attributes", width: 150 })),
+    ...Array.from({ length: width }, (_, i) => ({ id: `a${i}`, title: i ? <span class="sr">Attribute {i + 1}</span> : "Attributes", width: 150 })),
   ];
   const openPartition = (item: Item) => setQuery({ pk: text(item, target.pk.name), trail: writeTrail([...trail, { index, pk }]), entity: null });
   const more = useCallback(() => {
@@ -89,7 +89,7 @@ function Partitions({ table, model }: { table: TableDescription; model: ModelSum
         <Field label="Partitions of">{(id) => <Select id={id} value={index} options={[{ value: "", text: "Table" }, ...indexesOf(table).map((one) => one.IndexName)]} onValue={(next) => setQuery({ index: next, pk: null, entity: null, trail: null })} />}</Field>
         <Field label={`${target.pk.name} =`}>{(id) => <Text id={id} class="mono" value={draft} placeholder="all partitions" onValue={setDraft} data-find />}</Field>
         <div class="search-run">
-          {state === "loading" ? <Button icon="stop" onClick={() => rows.stop()}>Stop</Button> : <Button type="submit" kind="primary" icon="play">Show</Button>}
+          {state === "loading" ? <Button key="stop" icon="stop" onClick={() => rows.stop()}>Stop</Button> : <Button key="show" type="submit" kind="primary" icon="play">Show</Button>}
         </div>
       </form>
       <nav class="crumbs trail" aria-label="Way here">
