@@ -79,7 +79,7 @@ Result<void, Problem> Propagation::propagate(const Change& change, const std::fu
   if (before && after && before->entity == after->entity) return propagate_modification(*before, *after, stopping);
   if (before) TRY(propagate_removal(*before, change.expired, stopping));
   if (after) TRY(propagate_arrival(*after, stopping));
-  if (!before && change.expired) return propagate_expired_record(*change.before);
+  if (!before && change.expired && change.before) return propagate_expired_record(*change.before);
   return {};
 }
 

@@ -366,5 +366,14 @@ TEST_F(ExpiryTest, AnotherRowThatExpiredEndsTheWholeEntity) {
   EXPECT_EQ(shown(*world.row("author#ann", "author"), "stories"), "0");
 }
 
+TEST_F(ExpiryTest, AnExpiredRowThatTheStreamDoesNotShowChangesNothing) {
+  Change change;
+  change.kind = Change::Kind::Remove;
+  change.expired = true;
+  Reconciler reconciler(world.model(), world.dynamo(), world.random());
+  EXPECT_EQ(told(Propagation(reconciler).propagate(change)), "ok");
+  EXPECT_EQ(findings(false), Strings());
+}
+
 }  // namespace
 }  // namespace stator::runtime
