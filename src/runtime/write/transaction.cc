@@ -325,10 +325,8 @@ Result<void, Problem> Transaction::check(const Draft& draft) {
 }
 
 Result<WritePlan::Commit, Problem> Transaction::commit() {
-  for (const auto& draft : drafts_) {
-    TRY(check(draft));
-    TRY(plan(draft));
-  }
+  for (const auto& draft : drafts_) TRY(check(draft));
+  TRY(plan());
   return plan_.commit(context_.dynamo);
 }
 
