@@ -135,9 +135,7 @@ Result<void, Problem> Transaction::depend_on_absence(const Entity& entity, const
 
 Result<void, Problem> Transaction::depend_on_absence_at(const Entity& entity, const Item& key) {
   if (find(key) != nullptr) return {};
-  const auto& row = *TRY(read(key));
-  const auto type = AttributeValue::string(entity.main().type);
-  plan_.require(key, row ? attribute_is_not(model_.table.type_attribute, type) : row_absent());
+  plan_.require(key, entity_absent(model_.table, entity, *TRY(read(key))));
   return {};
 }
 
