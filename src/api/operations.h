@@ -40,7 +40,7 @@ class Operations {
   void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply, CallOptions options = {});
 
   // The same for a request as a type: no JSON is written or read.
-  void run(AnyRequest request, AnyReply reply, const CallOptions& options = {});
+  void run(AnyRequest request, AnyReplyCallback reply, const CallOptions& options = {});
 
   // Whether there is an operation of that name.
   static bool knows(std::string_view operation);

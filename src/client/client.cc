@@ -4,7 +4,7 @@
 
 namespace stator::client {
 
-void Client::run(api::AnyRequest request, api::AnyReply reply) {
+void Client::run(api::AnyRequest request, api::AnyReplyCallback reply) {
   const auto index = request.index();
   call(api::operation_name(request), encode_request(request),
        [index, reply = std::move(reply)](api::Reply answer) mutable {

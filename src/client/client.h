@@ -24,7 +24,7 @@ class Client {
 
   // Runs one operation.  The reply may come before the call returns, or later from another thread.  Through call(),
   // where there is no way without JSON.
-  virtual void run(api::AnyRequest request, api::AnyReply reply);
+  virtual void run(api::AnyRequest request, api::AnyReplyCallback reply);
 
   // The same with JSON, which is read before the call returns.
   virtual void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) = 0;
@@ -36,7 +36,7 @@ class InProcessClient final : public Client {
   // Both outlive the client; without a budget there is no limit to what its calls decode and answer.
   explicit InProcessClient(api::Operations& operations, MemoryBudget* memory = nullptr)
       : operations_(operations), memory_(memory) {}
-  void run(api::AnyRequest request, api::AnyReply reply) override;
+  void run(api::AnyRequest request, api::AnyReplyCallback reply) override;
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
 
  private:
