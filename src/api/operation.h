@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "stator/api/json/request.h"
+#include "stator/api/json/json_members.h"
 #include "stator/api/no_memory.h"
 #include "stator/api/operations.h"
 #include "stator/api/reply.h"
@@ -87,11 +87,11 @@ using Done = UniqueFunction<void(CallContext&, Result<Answer, Fault>)>;
 // exactly once.
 class OperationCall : public CallContext {
  public:
-  OperationCall(Environment& environment, Request request, ReplyCallback reply, const CallOptions& options = {})
+  OperationCall(Environment& environment, JsonMembers request, ReplyCallback reply, const CallOptions& options = {})
       : CallContext(environment, options), request_(request), reply_(std::move(reply)) {}
 
   // Valid until the operation's function returns: a callback that runs later must have taken what it needs.
-  const Request& request() const { return request_; }
+  const JsonMembers& request() const { return request_; }
 
   void succeed(std::string body) { reply_(succeeded(std::move(body))); }
   void fail(const Error& error) { fail(to_fault(error)); }
@@ -107,7 +107,7 @@ class OperationCall : public CallContext {
   }
 
  private:
-  Request request_;
+  JsonMembers request_;
   ReplyCallback reply_;
 };
 

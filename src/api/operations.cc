@@ -159,7 +159,7 @@ void Operations::call(std::string_view operation, std::string_view padded_body, 
     return fail({ErrorCode::Serialization, "Start of structure or map found where not expected."});
   }
   if (const auto checked = check_request(*shape, *json); !checked) return fail(checked.error());
-  run(OperationCall(state_->environment, Request(json->object()), std::move(reply), options));
+  run(OperationCall(state_->environment, JsonMembers(json->object()), std::move(reply), options));
 }
 
 void Operations::run(AnyRequest request, AnyReplyCallback reply, const CallOptions& options) {

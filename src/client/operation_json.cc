@@ -228,14 +228,14 @@ Read<std::optional<AnswerItem>> answer_item_at(const JsonObject& object, std::st
 std::optional<api::ConsumedCapacity> capacity_at(const JsonObject& json) {
   const auto capacity = json.get<JsonObject>("ConsumedCapacity");
   if (!capacity) return std::nullopt;
-  return api::read_consumed(api::Request(*capacity));
+  return api::read_consumed(api::JsonMembers(*capacity));
 }
 
 std::vector<api::ConsumedCapacity> capacities_at(const JsonObject& json) {
   std::vector<api::ConsumedCapacity> all;
   for (const auto element : json["ConsumedCapacity"].array()) {
     JsonObject object;
-    if (element.get(object)) all.push_back(api::read_consumed(api::Request(object)));
+    if (element.get(object)) all.push_back(api::read_consumed(api::JsonMembers(object)));
   }
   return all;
 }
@@ -346,7 +346,7 @@ Read<AnyAnswer> read_answer(const JsonObject& json) {
     return AnyAnswer(api::TransactWriteItemsAnswer{TRY(read_writes(json))});
   } else {
     Answer answer;
-    if (!api::read_fields(api::Request(json), answer)) return Unreadable{};
+    if (!api::read_fields(api::JsonMembers(json), answer)) return Unreadable{};
     return AnyAnswer(std::move(answer));
   }
 }

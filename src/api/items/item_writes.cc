@@ -90,7 +90,7 @@ Fault condition_failed(ActionOutcome& outcome, bool with_item) {
 
 }  // namespace
 
-ReturnValues return_values(const Request& request) {
+ReturnValues return_values(const JsonMembers& request) {
   const auto text = request.string("ReturnValues").value_or("NONE");
   if (text == "ALL_OLD") return ReturnValues::AllOld;
   if (text == "UPDATED_OLD") return ReturnValues::UpdatedOld;
@@ -99,16 +99,16 @@ ReturnValues return_values(const Request& request) {
   return ReturnValues::None;
 }
 
-WriteReports write_reports(const Request& request) {
+WriteReports write_reports(const JsonMembers& request) {
   return {.capacity = capacity_detail(request),
           .collection_metrics = request.string("ReturnItemCollectionMetrics") == "SIZE"};
 }
 
-bool returns_item_on_failure(const Request& request) {
+bool returns_item_on_failure(const JsonMembers& request) {
   return request.string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
 }
 
-Result<WriteExpressions> bind_write_expressions(const Request& request, bool is_update, expr::Cache& cache) {
+Result<WriteExpressions> bind_write_expressions(const JsonMembers& request, bool is_update, expr::Cache& cache) {
   WriteExpressions bound;
   const auto condition = request.string("ConditionExpression");
   const auto update = is_update ? request.string("UpdateExpression") : std::nullopt;

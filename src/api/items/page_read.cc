@@ -32,7 +32,7 @@ constexpr std::array kSelects = {SelectName{Selection::AllAttributes, "ALL_ATTRI
                                  SelectName{Selection::SpecificAttributes, "SPECIFIC_ATTRIBUTES"},
                                  SelectName{Selection::Count, "COUNT"}};
 
-Selection decode_select(const Request& json) {
+Selection decode_select(const JsonMembers& json) {
   const auto text = json.string("Select");
   const auto found = std::ranges::find(kSelects, text.value_or(""), &SelectName::name);
   return found == kSelects.end() ? Selection::Unset : found->select;
@@ -127,8 +127,8 @@ std::uint64_t filter_bound(const expr::Condition& filter) {
   return std::max<std::uint64_t>(1, kMostWork / bytes);
 }
 
-Result<DecodedPage> decode_page(const Request& json, std::optional<value::Item> start, std::string_view legacy_filter,
-                                expr::Cache& cache) {
+Result<DecodedPage> decode_page(const JsonMembers& json, std::optional<value::Item> start,
+                                std::string_view legacy_filter, expr::Cache& cache) {
   const auto select = decode_select(json);
   TRY(check_select(select,
                    json.has("ProjectionExpression") ? "ProjectionExpression"
@@ -249,7 +249,7 @@ std::string encode(PageAnswer&& answer) {
   return body;
 }
 
-Result<std::optional<value::Item>> decode_start_key(const Request& request) {
+Result<std::optional<value::Item>> decode_start_key(const JsonMembers& request) {
   const auto json = request.element("ExclusiveStartKey");
   if (!json) return std::optional<value::Item>();
   auto key = value::decode_item(*json);

@@ -57,10 +57,10 @@ struct DecodedPage {
   PageRequest page;
   std::optional<expr::KeyCondition> key_condition;
 };
-Result<DecodedPage> decode_page(const Request& json, std::optional<value::Item> start, std::string_view legacy_filter,
-                                expr::Cache& cache);
+Result<DecodedPage> decode_page(const JsonMembers& json, std::optional<value::Item> start,
+                                std::string_view legacy_filter, expr::Cache& cache);
 // ExclusiveStartKey.  Errors: Validation.
-Result<std::optional<value::Item>> decode_start_key(const Request& json);
+Result<std::optional<value::Item>> decode_start_key(const JsonMembers& json);
 // What decoding has made sure of.  Errors: Validation.
 Result<void> check_page(const PageRequest& page);
 

@@ -51,7 +51,7 @@ Result<void> check_filter(const engine::ReadTarget& target, const expr::Conditio
 
 }  // namespace
 
-Result<QueryRequest> decode(As<QueryRequest>, const Request& json, expr::Cache& cache) {
+Result<QueryRequest> decode(As<QueryRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(
       json, {.expressions = {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
              .legacy = {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}}));

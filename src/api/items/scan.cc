@@ -19,7 +19,7 @@ Result<void> check_segment(std::int64_t segment, std::int64_t total) {
       segment, total));
 }
 
-Result<Segment> decode_segment(const Request& json) {
+Result<Segment> decode_segment(const JsonMembers& json) {
   const auto segment = json.integer("Segment");
   const auto total = json.integer("TotalSegments");
   if (segment && !total) {
@@ -37,7 +37,7 @@ Result<Segment> decode_segment(const Request& json) {
 
 }  // namespace
 
-Result<ScanRequest> decode(As<ScanRequest>, const Request& json, expr::Cache& cache) {
+Result<ScanRequest> decode(As<ScanRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ProjectionExpression", "FilterExpression"},
                                          .legacy = {"AttributesToGet", "ScanFilter", "ConditionalOperator"}}));
   auto start = TRY(decode_start_key(json));

@@ -16,7 +16,7 @@ namespace {
 
 using TransactGet = TransactGetItemsRequest::Get;
 
-Result<TransactGet> decode_get(const Request& item, expr::Cache& cache) {
+Result<TransactGet> decode_get(const JsonMembers& item, expr::Cache& cache) {
   const auto body = item.object("Get");
   if (!body) return validation_error("Invalid Request: TransactGetRequest should contain Get request");
   TransactGet get;
@@ -76,7 +76,7 @@ Result<TransactGetItemsAnswer> read_all(CallContext& call, const TransactGetItem
 
 }  // namespace
 
-Result<TransactGetItemsRequest> decode(As<TransactGetItemsRequest>, const Request& json, expr::Cache& cache) {
+Result<TransactGetItemsRequest> decode(As<TransactGetItemsRequest>, const JsonMembers& json, expr::Cache& cache) {
   TransactGetItemsRequest request{.gets = {}, .capacity = capacity_detail(json)};
   for (const auto& item : json.objects("TransactItems")) request.gets.push_back(TRY(decode_get(item, cache)));
   return request;

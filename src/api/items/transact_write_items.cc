@@ -28,9 +28,9 @@ constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds = {{
     {"Update", Kind::Update},
 }};
 
-Result<TransactWriteItem> decode_item(const Request& json, expr::Cache& cache) {
+Result<TransactWriteItem> decode_item(const JsonMembers& json, expr::Cache& cache) {
   TransactWriteItem item;
-  std::optional<Request> body;
+  std::optional<JsonMembers> body;
   for (const auto& [name, kind] : kKinds) {
     const auto found = json.object(name);
     if (!found) continue;
@@ -104,7 +104,7 @@ Result<void> check_transaction_count(std::size_t items) {
   return {};
 }
 
-Result<TransactWriteItemsRequest> decode(As<TransactWriteItemsRequest>, const Request& json, expr::Cache& cache) {
+Result<TransactWriteItemsRequest> decode(As<TransactWriteItemsRequest>, const JsonMembers& json, expr::Cache& cache) {
   TransactWriteItemsRequest request{.items = {}, .reports = write_reports(json)};
   for (const auto& item : json.objects("TransactItems")) request.items.push_back(TRY(decode_item(item, cache)));
   if (const auto text = json.string("ClientRequestToken")) {

@@ -13,7 +13,7 @@
 
 #include "stator/api/answer_item.h"
 #include "stator/api/json/capacity_json.h"
-#include "stator/api/json/request.h"
+#include "stator/api/json/json_members.h"
 #include "stator/api/json/request_check.h"
 #include "stator/base/clock.h"
 #include "stator/value/json.h"
@@ -112,7 +112,7 @@ class FieldWriter {
 class FieldReader {
  public:
   static constexpr bool kReads = true;
-  explicit FieldReader(const Request& object) : object_(&object) {}
+  explicit FieldReader(const JsonMembers& object) : object_(&object) {}
 
   template <typename T>
   void operator()(std::string_view name, T& member) {
@@ -180,7 +180,7 @@ class FieldReader {
       out = AnswerItems(std::move(items));
     } else if constexpr (std::same_as<T, ConsumedCapacity>) {
       if (!json.is_object()) return false;
-      out = read_consumed(Request(json.object()));
+      out = read_consumed(JsonMembers(json.object()));
     } else if constexpr (kIsVector<T>) {
       value::JsonArray array;
       if (!json.get(array)) return false;
@@ -197,7 +197,7 @@ class FieldReader {
   template <typename T>
   static Result<void> read_object(value::JsonElement json, T& out) {
     if (!json.is_object()) return validation_error("an object is missing");
-    const Request object(json.object());
+    const JsonMembers object(json.object());
     FieldReader reader(object);
     fields(reader, out);
     return reader.result();
@@ -215,7 +215,7 @@ class FieldReader {
     if (result_) result_ = error;
   }
 
-  const Request* object_;
+  const JsonMembers* object_;
   Result<void> result_;
 };
 
@@ -229,7 +229,7 @@ std::string fields_to_json(T& object) {
 
 // Errors: Validation.
 template <typename T>
-Result<void> read_fields(const Request& json, T& object) {
+Result<void> read_fields(const JsonMembers& json, T& object) {
   FieldReader reader(json);
   fields(reader, object);
   return reader.result();

@@ -115,7 +115,7 @@ void start_write(const std::shared_ptr<Writes>& writes, std::size_t i, Statement
 
 }  // namespace
 
-Result<BatchExecuteStatementRequest> decode(As<BatchExecuteStatementRequest>, const Request& json,
+Result<BatchExecuteStatementRequest> decode(As<BatchExecuteStatementRequest>, const JsonMembers& json,
                                             expr::Cache& /*cache*/) {
   BatchExecuteStatementRequest request{.statements = {}, .capacity = capacity_detail(json)};
   for (const auto& object : json.objects("Statements")) {

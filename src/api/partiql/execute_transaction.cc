@@ -172,7 +172,8 @@ void run_writes(CallContext call, const ExecuteTransactionRequest& request, std:
 
 }  // namespace
 
-Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const Request& json, expr::Cache& /*cache*/) {
+Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const JsonMembers& json,
+                                         expr::Cache& /*cache*/) {
   ExecuteTransactionRequest request;
   TRY(read_fields(json, request));
   if (request.token) {

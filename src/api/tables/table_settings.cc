@@ -168,7 +168,7 @@ Result<void> apply_stream(const std::optional<StreamSpecification>& asked, engin
   return {};
 }
 
-Result<void> refuse_unsupported(const Request& request, std::initializer_list<std::string_view> names) {
+Result<void> refuse_unsupported(const JsonMembers& request, std::initializer_list<std::string_view> names) {
   for (const auto name : names) {
     if (request.has(name)) {
       return Error{ErrorCode::Unsupported, fmt::format("{} is not supported", name)};

@@ -56,6 +56,6 @@ Result<std::optional<engine::Encryption>> read_encryption(const EncryptionSpecif
 Result<void> apply_stream(const std::optional<StreamSpecification>& asked, engine::Stream& stream);
 
 // Refuses what a table could be asked for and Stator does not have.  Errors: Unsupported.
-Result<void> refuse_unsupported(const Request& request, std::initializer_list<std::string_view> names);
+Result<void> refuse_unsupported(const JsonMembers& request, std::initializer_list<std::string_view> names);
 
 }  // namespace stator::api

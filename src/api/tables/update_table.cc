@@ -389,7 +389,7 @@ Result<Table> apply(Table table, const Changes& changes) {
 
 }  // namespace
 
-Result<UpdateTableRequest> decode(As<UpdateTableRequest>, const Request& json, expr::Cache& /*cache*/) {
+Result<UpdateTableRequest> decode(As<UpdateTableRequest>, const JsonMembers& json, expr::Cache& /*cache*/) {
   UpdateTableRequest request;
   TRY(read_fields(json, request));
   TRY(table_name(request.table));
