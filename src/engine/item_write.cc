@@ -267,7 +267,7 @@ Result<void> ItemWrite::check_collection_size(const Step& step, PendingCommit& c
 }
 
 // An entry that a builder has not made yet is not lost when its item changes.
-Result<void> ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+Result<void> ItemWrite::resolve_unsure(Step& step, PendingCommit& commit) {
   if (!step.action.table->is_building()) return {};
   for (auto& change : (*step.plan)->indexes) {
     if (!change.unsure || TRY(commit.get(*change.unsure))) continue;
@@ -327,14 +327,14 @@ Result<void> ItemWrite::run(PendingCommit& commit) {
                                     [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
     if (failed) return {};
     // All reads before the first write, so that an error leaves nothing half done.
-    for (auto& step : steps) TRY(settle_unsure(step, commit));
+    for (auto& step : steps) TRY(resolve_unsure(step, commit));
     for (auto& step : steps) apply(step, commit);
   } else {
     for (auto& step : steps) {
       TRY(refresh(step, commit));
       TRY(check_collection_size(step, commit));
       if (!*step.plan) continue;
-      TRY(settle_unsure(step, commit));
+      TRY(resolve_unsure(step, commit));
       apply(step, commit);
     }
   }

@@ -266,7 +266,7 @@ Result<std::vector<ParkedRecord>, Problem> ConsistencyTable::parked() {
                         .parked_at = found.text("ParkedAt")};
     if (const auto count = found.integer("Parts"); count > 0) {
       auto whole = TRY(parts_of(record.id, count));
-      if (!whole) {  // it was carried, and forgetting it was interrupted
+      if (!whole) {  // it was propagated, and forgetting it was interrupted
         TRY(unpark(record.id));
         continue;
       }
