@@ -198,7 +198,7 @@ TEST(Verify, RepairsCopiesOfCopiesUntilNothingIsLeft) {
   world.made("VOICE", {{"word", text("hello")}}, {});
   world.made("ECHO", {}, {});
   world.made("FAINT", {}, {});
-  Write write;
+  RowWrite write;
   write.table = "Echoes";
   write.item = world.rows().back();
   write.item.set("word", text("goodbye"));
@@ -322,8 +322,8 @@ class ExpiryTest : public ::testing::Test {
     EXPECT_EQ(told(Propagation(reconciler).propagate(change)), "ok") << "and a second time";
   }
   void erase(std::string_view pk, std::string_view sk) {
-    Write write;
-    write.kind = Write::Kind::Delete;
+    RowWrite write;
+    write.kind = RowWrite::Kind::Delete;
     write.table = "Stories";
     write.item = {{"PK", text(pk)}, {"SK", text(sk)}};
     ASSERT_TRUE(world.dynamo().write(write).ok());
@@ -337,7 +337,7 @@ TEST_F(ExpiryTest, FindsRecordsThatAreMissingDifferentOrTooMany) {
   EXPECT_EQ(findings(true), Strings{"record shelf"});
   auto row = *world.row("author#ann", "story#1");
   row.set("title", text("Dusk"));
-  Write write;
+  RowWrite write;
   write.table = "Stories";
   write.item = row;
   ASSERT_TRUE(world.dynamo().write(write).ok());
