@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stator/runtime/problem.h"
+#include "stator/value/same.h"
 
 namespace stator::runtime {
 namespace {
@@ -11,9 +12,7 @@ using model::Entity;
 using value::Item;
 
 bool differs(const Item& before, const Item& after, const std::string& name) {
-  const auto* a = before.find(name);
-  const auto* b = after.find(name);
-  return a == nullptr || b == nullptr ? a != b : *a != *b;
+  return !value::same(before.find(name), after.find(name));
 }
 
 bool has_counters(const Entity& entity) {

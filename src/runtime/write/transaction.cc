@@ -9,6 +9,7 @@
 #include "stator/model/report.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/rules/requirements.h"
+#include "stator/value/same.h"
 
 namespace stator::runtime {
 namespace {
@@ -38,10 +39,7 @@ Item take_compared(const Entity& entity, Item& attributes) {
 // Whether only attributes that drift differ, and derived ones.
 bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) {
   return std::all_of(entity.attributes.begin(), entity.attributes.end(), [&](const model::Attribute& attribute) {
-    const auto* left = a.find(attribute.name);
-    const auto* right = b.find(attribute.name);
-    const bool same = left == nullptr || right == nullptr ? left == right : *left == *right;
-    return same || attribute.drifts || attribute.derived;
+    return attribute.drifts || attribute.derived || value::same(a.find(attribute.name), b.find(attribute.name));
   });
 }
 
