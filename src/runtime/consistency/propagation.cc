@@ -33,15 +33,6 @@ Result<void, Problem> unless_impossible(Result<void, Problem> outcome, std::opti
   return {};
 }
 
-bool stopped(const std::function<bool()>& stopping) { return stopping && stopping(); }
-
-Problem interrupted() {
-  return {.kind = ProblemKind::Unavailable,
-          .code = std::string(Propagation::kStopped),
-          .message = "stopped half way",
-          .details = {}};
-}
-
 }  // namespace
 
 bool Propagation::needed(const model::Model& model) {
@@ -173,7 +164,7 @@ Result<void, Problem> Propagation::reconcile_children(const StoredEntity& parent
   std::optional<Item> start;
   std::optional<Problem> impossible;
   do {
-    if (stopped(stopping)) return interrupted();
+    if (stopping && stopping()) return stopped("propagating a change");
     auto page = TRY(reconciler_.children(parent, child, *relation.relation, start));
     TRY(unless_impossible(reconciler_.reconcile_all(page.children, options), impossible));
     start = std::move(page.next);
