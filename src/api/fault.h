@@ -33,7 +33,7 @@ struct Fault {
   std::string_view name() const;
 };
 
-// What went wrong on our side is logged here, and told without its details.
+// A server-side error is logged here; the client gets a text without details.
 Fault to_fault(const Error& error);
 
 }  // namespace stator::api

@@ -40,9 +40,8 @@ class CallContext {
   // For what a write holds while it waits.
   MemoryClaim write_memory() const { return {options_.memory, MemoryPart::Values}; }
 
-  // For reads that can get large: the answer has grown to `bytes`, and `read` bytes were looked at for it.  Errors:
-  // Busy, when there is no memory for it, when nobody waits for it any more, or when this is not the place for long
-  // work; then the call ends with that error.
+  // For reads that can get large: the answer has grown to `bytes`, and `read` bytes were looked at for it.  The call
+  // ends with an error.  Errors: Busy: there is no memory; the client has gone; or the answer exceeds quick_bytes.
   Result<void> answer_grows(std::size_t bytes, std::size_t read = 0) {
     if (std::max(bytes, read) > options_.quick_bytes) {
       takes_long_ = true;

@@ -32,7 +32,7 @@ struct CallOptions {
 // The DynamoDB API: a request in, an answer or a fault out, both as types or both as JSON.  Thread-safe.
 class Operations {
  public:
-  explicit Operations(engine::Engine& engine, OperationsOptions options = {});  // the engine outlives the service
+  explicit Operations(engine::Engine& engine, OperationsOptions options = {});  // the engine outlives it
   ~Operations();
 
   // `body` is read before the call returns and must be followed by value::kJsonPadding readable bytes.

@@ -22,8 +22,8 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  // Runs one operation.  The reply may come before the call returns, or later from another thread.  Through call(),
-  // where there is no way without JSON.
+  // Runs one operation.  The reply may come before the call returns, or later from another thread.  The default
+  // implementation encodes the request and uses call().
   virtual void run(api::AnyRequest request, api::AnyReplyCallback reply);
 
   // The same with JSON, which is read before the call returns.

@@ -90,8 +90,8 @@ http::Origin streams_origin(http::Origin origin) {
 enum class Verdict : std::uint8_t {
   Final,
   Throttled,
-  NotDone,    // nothing happened, and it may the next time
-  MaybeDone,  // the same, if it did not
+  NotDone,    // the request was not executed; a retry may succeed
+  MaybeDone,  // it may have been executed
 };
 
 struct Attempt {

@@ -10,7 +10,7 @@
 // What Query, Scan and SELECT have in common: a page of items from a table or an index, filtered and counted.
 namespace stator::api {
 
-// What is read, and which of it counts.
+// The table or index that a page is read from, and the filter.
 struct PageRead {
   engine::ReadTarget target;
   std::optional<expr::Condition> filter;

@@ -132,7 +132,7 @@ Result<std::optional<engine::Encryption>> read_encryption(const EncryptionSpecif
                                                           const Environment& environment) {
   const auto& type = asked.type;
   const auto& key = asked.key;
-  // To name a kind of encryption without saying whether is to want it.
+  // SSEType without Enabled means that encryption is wanted.
   if (!asked.enabled.value_or(type.has_value())) {
     if (type) return invalid("SSEType can not be specified if Enabled is false");
     if (key) return invalid("KMSMasterKeyId can not be specified if Enabled is false");

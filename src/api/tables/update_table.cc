@@ -35,7 +35,7 @@ struct Changes {
   std::optional<engine::OnDemandThroughput> on_demand;
   std::optional<WarmThroughput> warm;
   bool change_encryption = false;
-  std::optional<engine::Encryption> encryption;  // nullopt: as a table has it that did not ask for any
+  std::optional<engine::Encryption> encryption;  // nullopt: the default encryption
   bool key_by_arn = false;
   std::optional<engine::Stream> enable_stream;
   bool disable_stream = false;
