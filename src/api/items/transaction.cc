@@ -8,10 +8,10 @@ namespace stator::api {
 Fault transaction_canceled(std::vector<CancellationReason> reasons) {
   std::vector<std::string_view> codes;
   for (const auto& reason : reasons) codes.push_back(reason.code);
-  Fault fault{
-      .type = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-      .message = fmt::format("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
-                             fmt::join(codes, ", "))};
+  auto fault =
+      dynamodb_fault("TransactionCanceledException",
+                     fmt::format("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+                                 fmt::join(codes, ", ")));
   fault.reasons = std::move(reasons);
   return fault;
 }
