@@ -121,6 +121,11 @@ Result<engine::Throughput> change_warm(const engine::Throughput& current, const 
   return warm;
 }
 
+std::int64_t decreases_today(const engine::Table& table, WallTime now) {
+  const auto day = [](WallTime time) { return std::chrono::floor<std::chrono::days>(time); };  // in UTC
+  return table.last_decrease && day(*table.last_decrease) == day(now) ? table.decreases_today : 0;
+}
+
 engine::Throughput warm_throughput(const std::optional<engine::Throughput>& warm, engine::BillingMode mode,
                                    const engine::Throughput& provisioned) {
   const auto least = mode == engine::BillingMode::PayPerRequest ? kOnDemandWarm : provisioned;

@@ -211,8 +211,8 @@ Result<Changes> read_changes(const UpdateTableRequest& request, const Environmen
 void note_throughput_change(Table& table, const engine::Throughput& from, const engine::Throughput& to, WallTime now) {
   if (to.read_units > from.read_units || to.write_units > from.write_units) table.last_increase = now;
   if (to.read_units < from.read_units || to.write_units < from.write_units) {
+    table.decreases_today = decreases_today(table, now) + 1;
     table.last_decrease = now;
-    ++table.decreases_today;
   }
 }
 
