@@ -202,7 +202,6 @@ struct WriteSize {
   std::size_t held_bytes = 0, item_bytes = 0;
 
   Result<void> add(const Step& step, bool several, bool atomic, MemoryClaim& memory) {
-    constexpr std::size_t kMaxTransactionBytes = std::size_t{4} << 20;
     constexpr std::size_t kUncountedBytes = 64 << 10;
     if (!step.plan || !*step.plan) return {};
     const auto& plan = **step.plan;
@@ -213,9 +212,7 @@ struct WriteSize {
     item_bytes += larger_size(step);
     held_bytes += before_bytes + put_bytes + (plan.change_record ? plan.change_record->size() : 0);
     for (const auto& change : plan.indexes) held_bytes += change.value.size();
-    if (atomic && several && item_bytes > kMaxTransactionBytes) {
-      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-    }
+    if (atomic && several) TRY(check_transaction_size(item_bytes));
     if (held_bytes > kUncountedBytes && !memory.resize(held_bytes)) {
       return Error{ErrorCode::Busy, "There is no memory for this write at the moment; try again later"};
     }

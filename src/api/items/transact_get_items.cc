@@ -59,9 +59,7 @@ Result<TransactGetItemsAnswer> read_all(CallContext& call, const TransactGetItem
     const auto& get = request.gets[i];
     auto image = TRY(engine::ItemImage::from_bytes(TRY(snapshot->get(engine::item_key(*tables[i], get.key)))));
     bytes += image.size_bytes();
-    if (bytes > kMaxTransactBytes) {
-      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-    }
+    TRY(engine::check_transaction_size(bytes));
     reports.of(tables[i]).add_table(engine::read_units(image.size_bytes(), true));
     auto& item = answer.items.emplace_back();
     if (!image.exists()) continue;

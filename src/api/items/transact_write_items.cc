@@ -11,6 +11,8 @@
 #include "stator/api/items/transaction.h"
 #include "stator/api/json/expressions.h"
 #include "stator/api/tables/table_name.h"
+#include "stator/api/typed_check.h"
+#include "stator/engine/item_rules.h"
 #include "stator/engine/keyspace.h"
 #include "stator/value/item_size.h"
 #include "stator/value/well_formed.h"
@@ -75,9 +77,7 @@ Result<std::optional<BadItem>> plan_items(CallContext& call, std::vector<Transac
                                           std::vector<WriteAction>& actions) {
   std::size_t bytes = 0;
   for (const auto& item : items) bytes += value::item_size_bytes(item.item);
-  if (bytes > kMaxTransactBytes) {
-    return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-  }
+  TRY(engine::check_transaction_size(bytes));
   std::unordered_set<engine::KeyBytes> seen;
   actions.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {

@@ -9,7 +9,6 @@
 namespace stator::api {
 
 inline constexpr std::size_t kMaxTransactItems = 100;
-inline constexpr std::size_t kMaxTransactBytes = std::size_t{4} << 20;
 
 // Errors: Validation, when there are none or too many.
 Result<void> check_transaction_count(std::size_t items);

@@ -98,10 +98,7 @@ Result<void> check_together(const std::vector<TransactMember>& members) {
     }
     bytes += value::item_size_bytes(member.item());
   }
-  if (bytes > kMaxTransactBytes) {
-    return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-  }
-  return {};
+  return engine::check_transaction_size(bytes);
 }
 
 Result<ExecuteTransactionAnswer> run_reads(CallContext& call, const std::vector<TransactMember>& members,
@@ -110,16 +107,16 @@ Result<ExecuteTransactionAnswer> run_reads(CallContext& call, const std::vector<
   const auto snapshot = call.engine().snapshot();
   CapacityReports reports(CapacityKind::TransactionalRead);
   ExecuteTransactionAnswer answer;
-  std::size_t bytes = 0;
+  std::size_t read_bytes = 0, body_bytes = 0;
   for (const auto& member : members) {
     auto page = TRY(run_select(*snapshot, *member.read, {}, {}));
+    read_bytes += page.read_bytes;
+    TRY(engine::check_transaction_size(read_bytes));
     auto& response = answer.responses.emplace_back();
     response.item = std::move(page.items).take_only();
     reports.of(member.table()).add_table(page.table_units);
-    if (response.item) bytes += response.item->bytes();
-    if (bytes > kMaxTransactBytes) {
-      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-    }
+    if (response.item) body_bytes += response.item->bytes();
+    TRY(call.answer_grows(body_bytes, read_bytes));
   }
   answer.capacity = reports.consumed(detail);
   return answer;

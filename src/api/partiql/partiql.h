@@ -59,6 +59,7 @@ struct SelectPosition {
 struct SelectPage {
   AnswerItems items;
   std::size_t count = 0;
+  std::size_t read_bytes = 0;  // DynamoDB's size of all items that were looked at
   std::optional<SelectPosition> next;
   double table_units = 0;
   double index_units = 0;
