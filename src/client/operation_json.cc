@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "stator/api/json/item_names.h"
 #include "stator/api/json/statement_fields.h"
 #include "stator/api/json/stream_fields.h"
 #include "stator/api/json/table_fields.h"
@@ -63,7 +64,7 @@ class Expressions {
 
 void write_capacity(JsonWriter& json, CapacityDetail detail) {
   if (detail == CapacityDetail::None) return;
-  json.key("ReturnConsumedCapacity").string(detail == CapacityDetail::Total ? "TOTAL" : "INDEXES");
+  json.key("ReturnConsumedCapacity").string(api::wire_name(detail));
 }
 
 void write_reports(JsonWriter& json, const api::WriteReports& reports) {
@@ -72,8 +73,7 @@ void write_reports(JsonWriter& json, const api::WriteReports& reports) {
 }
 
 void write_returns(JsonWriter& json, ReturnValues values, bool item_on_failure) {
-  constexpr std::array<std::string_view, 5> kNames = {"NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"};
-  if (values != ReturnValues::None) json.key("ReturnValues").string(kNames[static_cast<std::size_t>(values)]);
+  if (values != ReturnValues::None) json.key("ReturnValues").string(api::wire_name(values));
   if (item_on_failure) json.key("ReturnValuesOnConditionCheckFailure").string("ALL_OLD");
 }
 
@@ -106,14 +106,12 @@ void write(JsonWriter& json, const api::DeleteItemRequest& request) {
 }
 
 void write_page(JsonWriter& json, const api::PageRequest& page, const expr::KeyCondition* condition) {
-  constexpr std::array<std::string_view, 5> kSelections = {"", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES",
-                                                           "SPECIFIC_ATTRIBUTES", "COUNT"};
   json.key("TableName").string(page.table);
   if (page.index) json.key("IndexName").string(*page.index);
   Expressions expressions(json);
   if (condition != nullptr) expressions.add("KeyConditionExpression", *condition);
   expressions.add("FilterExpression", page.filter).add("ProjectionExpression", page.projection).end();
-  if (page.select != Selection::Unset) json.key("Select").string(kSelections[static_cast<std::size_t>(page.select)]);
+  if (page.select != Selection::Unset) json.key("Select").string(api::wire_name(page.select));
   if (page.consistent) json.key("ConsistentRead").boolean(true);
   if (page.limit) json.key("Limit").integer(static_cast<std::int64_t>(*page.limit));
   if (page.start) json.key("ExclusiveStartKey").item(*page.start);
@@ -172,11 +170,10 @@ void write(JsonWriter& json, const api::TransactGetItemsRequest& request) {
 }
 
 void write(JsonWriter& json, const api::TransactWriteItemsRequest& request) {
-  constexpr std::array<std::string_view, 4> kMembers = {"Put", "Update", "Delete", "ConditionCheck"};
   json.key("TransactItems").begin_array();
   for (const auto& item : request.items) {
     const bool is_put = item.kind == api::TransactWriteItem::Kind::Put;
-    json.begin_object().key(kMembers[static_cast<std::size_t>(item.kind)]).begin_object();
+    json.begin_object().key(api::wire_name(item.kind)).begin_object();
     json.key("TableName").string(item.table).key(is_put ? "Item" : "Key").item(item.item);
     Expressions(json).add("UpdateExpression", item.update).add("ConditionExpression", item.condition).end();
     write_returns(json, ReturnValues::None, item.return_item_on_failure);

@@ -6,6 +6,7 @@
 
 #include "stator/api/items/capacity_report.h"
 #include "stator/api/json/expressions.h"
+#include "stator/api/json/item_names.h"
 #include "stator/engine/item_rules.h"
 #include "stator/value/item_size.h"
 #include "stator/value/well_formed.h"
@@ -91,12 +92,7 @@ Fault condition_failed(ActionOutcome& outcome, bool with_item) {
 }  // namespace
 
 ReturnValues return_values(const JsonMembers& request) {
-  const auto text = request.string("ReturnValues").value_or("NONE");
-  if (text == "ALL_OLD") return ReturnValues::AllOld;
-  if (text == "UPDATED_OLD") return ReturnValues::UpdatedOld;
-  if (text == "ALL_NEW") return ReturnValues::AllNew;
-  if (text == "UPDATED_NEW") return ReturnValues::UpdatedNew;
-  return ReturnValues::None;
+  return from_wire_name<ReturnValues>(request.string("ReturnValues").value_or("")).value_or(ReturnValues::None);
 }
 
 WriteReports write_reports(const JsonMembers& request) {

@@ -9,6 +9,7 @@
 #include "stator/api/items/capacity_report.h"
 #include "stator/api/items/item_writes.h"
 #include "stator/api/json/expressions.h"
+#include "stator/api/json/item_names.h"
 #include "stator/api/json/legacy.h"
 #include "stator/api/tables/table_name.h"
 #include "stator/engine/capacity.h"
@@ -23,21 +24,6 @@ namespace {
 using engine::IndexKind;
 using engine::ProjectionKind;
 
-struct SelectName {
-  Selection select;
-  std::string_view name;
-};
-constexpr std::array kSelects = {SelectName{Selection::AllAttributes, "ALL_ATTRIBUTES"},
-                                 SelectName{Selection::AllProjectedAttributes, "ALL_PROJECTED_ATTRIBUTES"},
-                                 SelectName{Selection::SpecificAttributes, "SPECIFIC_ATTRIBUTES"},
-                                 SelectName{Selection::Count, "COUNT"}};
-
-Selection decode_select(const JsonMembers& json) {
-  const auto text = json.string("Select");
-  const auto found = std::ranges::find(kSelects, text.value_or(""), &SelectName::name);
-  return found == kSelects.end() ? Selection::Unset : found->select;
-}
-
 // Select against the parameters beside it.  `projection` is the name of the parameter that chooses attributes, if there
 // is one.
 Result<void> check_select(Selection select, std::string_view projection, bool has_index) {
@@ -48,8 +34,7 @@ Result<void> check_select(Selection select, std::string_view projection, bool ha
     return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
   }
   if (projects) {
-    const auto name = std::ranges::find(kSelects, select, &SelectName::select)->name;
-    const auto what = select == Selection::Count ? std::string_view("only the Count") : name;
+    const auto what = select == Selection::Count ? std::string_view("only the Count") : wire_name(select);
     return invalid(fmt::format("Cannot specify the {} when choosing to get {}", projection, what));
   }
   if (select == Selection::AllProjectedAttributes && !has_index) {
@@ -129,7 +114,7 @@ std::uint64_t filter_bound(const expr::Condition& filter) {
 
 Result<DecodedPage> decode_page(const JsonMembers& json, std::optional<value::Item> start,
                                 std::string_view legacy_filter, expr::Cache& cache) {
-  const auto select = decode_select(json);
+  const auto select = from_wire_name<Selection>(json.string("Select").value_or("")).value_or(Selection::Unset);
   TRY(check_select(select,
                    json.has("ProjectionExpression") ? "ProjectionExpression"
                    : json.has("AttributesToGet")    ? "AttributesToGet"

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <unordered_set>
 
 #include "stator/api/items/item_writes.h"
 #include "stator/api/items/several_writes.h"
 #include "stator/api/items/transaction.h"
 #include "stator/api/json/expressions.h"
+#include "stator/api/json/item_names.h"
 #include "stator/api/tables/table_name.h"
 #include "stator/api/typed_check.h"
 #include "stator/engine/item_rules.h"
@@ -23,18 +23,11 @@ namespace {
 using engine::WriteAction;
 using Kind = TransactWriteItem::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds = {{
-    {"ConditionCheck", Kind::Check},
-    {"Put", Kind::Put},
-    {"Delete", Kind::Delete},
-    {"Update", Kind::Update},
-}};
-
 Result<TransactWriteItem> decode_item(const JsonMembers& json, expr::Cache& cache) {
   TransactWriteItem item;
   std::optional<JsonMembers> body;
-  for (const auto& [name, kind] : kKinds) {
-    const auto found = json.object(name);
+  for (const auto kind : {Kind::Put, Kind::Update, Kind::Delete, Kind::Check}) {
+    const auto found = json.object(wire_name(kind));
     if (!found) continue;
     if (body) return validation_error("TransactItems can only contain one of Check, Put, Update or Delete");
     body = found;

@@ -1,5 +1,7 @@
 #include "stator/api/json/capacity_json.h"
 
+#include "stator/api/json/item_names.h"
+
 namespace stator::api {
 namespace {
 
@@ -65,10 +67,8 @@ ConsumedCapacity read_consumed(const JsonMembers& json) {
 }
 
 CapacityDetail capacity_detail(const JsonMembers& request) {
-  const auto text = request.string("ReturnConsumedCapacity").value_or("NONE");
-  if (text == "TOTAL") return CapacityDetail::Total;
-  if (text == "INDEXES") return CapacityDetail::Indexes;
-  return CapacityDetail::None;
+  const auto text = request.string("ReturnConsumedCapacity").value_or("");
+  return from_wire_name<CapacityDetail>(text).value_or(CapacityDetail::None);
 }
 
 void write_capacity(value::JsonWriter& json, const ConsumedCapacity& capacity) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "stator/api/answer_item.h"
 #include "stator/api/json/capacity_json.h"
+#include "stator/api/json/enum_names.h"
 #include "stator/api/json/json_members.h"
 #include "stator/api/json/request_check.h"
 #include "stator/base/clock.h"
@@ -31,10 +32,6 @@ namespace stator::api {
 
 template <typename T, typename Plain>
 concept Is = std::same_as<std::remove_const_t<T>, Plain>;
-
-// `names`: what the values of an enumeration are called on the wire, in their order.
-template <typename Enum>
-struct EnumNames;
 
 template <typename T>
 inline constexpr bool kIsOptional = false;
@@ -83,7 +80,7 @@ class FieldWriter {
     } else if constexpr (std::same_as<Plain, WallTime>) {
       json_.real(epoch_seconds(value));
     } else if constexpr (std::is_enum_v<Plain>) {
-      json_.string(EnumNames<Plain>::names[static_cast<std::size_t>(value)]);
+      json_.string(wire_name(value));
     } else if constexpr (std::same_as<Plain, value::AttributeValue>) {
       json_.attribute(value);
     } else if constexpr (std::same_as<Plain, value::Item>) {
@@ -162,10 +159,9 @@ class FieldReader {
     } else if constexpr (std::is_enum_v<T>) {
       std::string_view text;
       if (!json.get(text)) return false;
-      const auto& names = EnumNames<T>::names;
-      const auto found = std::find(names.begin(), names.end(), text);
-      if (found == names.end()) return false;
-      out = static_cast<T>(found - names.begin());
+      const auto found = from_wire_name<T>(text);
+      if (!found) return false;
+      out = *found;
     } else if constexpr (std::same_as<T, value::AttributeValue>) {
       return take(value::decode_value(json), out);
     } else if constexpr (std::same_as<T, value::Item>) {
