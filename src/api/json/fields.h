@@ -27,7 +27,8 @@
 //     f("WriteCapacityUnits", throughput.write_units);
 //   }
 //
-// An optional member that is empty is not written.  A member that is absent, or of another type, is not read.
+// An optional member that is empty is not written.  A member that is absent, or of another type, is not read; nor is a
+// list with an element of another type.
 namespace stator::api {
 
 template <typename T, typename Plain>
@@ -118,7 +119,8 @@ class FieldReader {
   template <typename T>
   void required(std::string_view name, T& member) {
     const auto element = object_->element(name);
-    if (!element || !read(*element, member)) note(validation_error("a member is missing"));
+    if (element && read(*element, member)) return;
+    note(validation_error(fmt::format("The member {} is {}", name, element ? "not of its type" : "missing")));
   }
   template <typename T>
   void unless_empty(std::string_view name, T& list) {
@@ -180,7 +182,11 @@ class FieldReader {
     } else if constexpr (kIsVector<T>) {
       value::JsonArray array;
       if (!json.get(array)) return false;
-      for (const value::JsonElement element : array) read(element, out.emplace_back());
+      T list;
+      for (const value::JsonElement element : array) {
+        if (!read(element, list.emplace_back())) return false;
+      }
+      out = std::move(list);
     } else if constexpr (requires { unreadable_json(out); }) {  // of several, those that can be read are good
       if (!read_object(json, out)) unreadable_json(out) = value::json_text(json);
     } else {
