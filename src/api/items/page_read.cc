@@ -43,8 +43,8 @@ Result<void> check_select(Selection select, std::string_view projection, bool ha
   return {};
 }
 
-// What an index cannot give by itself: refused for a global one, fetched from the table for a local one.
-Result<bool> needs_table(const engine::ReadTarget& target, const PageRequest& page) {
+// Whether an index lacks something that the page asks for.
+Result<bool> lacks_attributes(const engine::ReadTarget& target, const PageRequest& page) {
   if (target.index == nullptr || target.index->projection.kind == ProjectionKind::All) return false;
   const auto& index = *target.index;
   if (page.select == Selection::AllAttributes) {
@@ -54,15 +54,11 @@ Result<bool> needs_table(const engine::ReadTarget& target, const PageRequest& pa
                     "projection type is not ALL",
                     index.name));
   }
-  std::vector<std::string_view> missing;
+  std::vector<std::string_view> attributes;
   if (page.projection) {
-    for (const auto& path : page.projection->paths()) {
-      if (!engine::is_projected(*target.table, index, path.attribute)) missing.push_back(path.attribute);
-    }
+    for (const auto& path : page.projection->paths()) attributes.push_back(path.attribute);
   }
-  if (missing.empty()) return false;
-  if (index.kind == IndexKind::Local) return true;
-  return invalid(fmt::format("Global secondary index {} does not project [{}]", index.name, fmt::join(missing, ", ")));
+  return needs_table(target, attributes);
 }
 
 Result<void> check_projected_keys(const engine::Table& table, const expr::Projection& projection) {
@@ -103,6 +99,18 @@ Result<void> PageReader::take(const value::StoredItemView& stored) {
   const auto item = TRY(stored.parse());
   if (read_.filter && !read_.filter->matches(item)) return {};
   return sink_(stored, &item);
+}
+
+Result<bool> needs_table(const engine::ReadTarget& target, const std::vector<std::string_view>& attributes) {
+  if (target.index == nullptr) return false;
+  const auto& index = *target.index;
+  std::vector<std::string_view> missing;
+  for (const auto attribute : attributes) {
+    if (!engine::is_projected(*target.table, index, attribute)) missing.push_back(attribute);
+  }
+  if (missing.empty()) return false;
+  if (index.kind == IndexKind::Local) return true;
+  return invalid(fmt::format("Global secondary index {} does not project [{}]", index.name, fmt::join(missing, ", ")));
 }
 
 std::uint64_t filter_bound(const expr::Condition& filter) {
@@ -172,7 +180,7 @@ Result<PageRead> open_page(CallContext& call, const PageRequest& page) {
   }
   if (page.filter) TRY(engine::check_scalar_keys(*read.target.table, page.filter->nested_attributes()));
   if (page.projection) TRY(check_projected_keys(*read.target.table, *page.projection));
-  read.fetch_from_table = TRY(needs_table(read.target, page));
+  read.fetch_from_table = TRY(lacks_attributes(read.target, page));
   read.filter = page.filter;
   return read;
 }
@@ -188,6 +196,7 @@ Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const
   answer.with_items = page.select != Selection::Count;
   const bool projects = page.projection && answer.with_items;
   const auto snapshot = call.engine().snapshot();
+  AnswerGrowth growth(call);
   PageReader reader(
       read, *snapshot,
       [&](const value::StoredItemView& stored, const value::Item* item) -> Result<void> {
@@ -197,7 +206,7 @@ Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const
         } else if (answer.with_items) {
           answer.items.add(stored.json);
         }
-        return {};
+        return growth.check(answer.items.bytes());
       },
       projects);
   const auto result = TRY(reader.read(range));

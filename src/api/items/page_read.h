@@ -45,6 +45,28 @@ class PageReader {
   double fetched_units_ = 0;
 };
 
+// Whether an index lacks one of the attributes, so that they are fetched from the table.  Errors: Validation, of a
+// global index, from which nothing is fetched.
+Result<bool> needs_table(const engine::ReadTarget& target, const std::vector<std::string_view>& attributes);
+
+// Tells a call how its answer grows, in steps: most answers are smaller than the first and cost nothing.
+class AnswerGrowth {
+ public:
+  explicit AnswerGrowth(CallContext& call) : call_(call) {}  // outlives it
+
+  // The answer has that many bytes.  Errors: CallContext::answer_grows().
+  Result<void> check(std::size_t bytes) {
+    if (bytes < next_) return {};
+    next_ = bytes + kStep;
+    return call_.answer_grows(bytes);
+  }
+
+ private:
+  static constexpr std::size_t kStep = 64 << 10;
+  CallContext& call_;
+  std::size_t next_ = kStep;
+};
+
 // How many items a page looks at, at most, when its filter compares each of them with the request's own values.
 //
 // A client chooses both sides of a comparison, and a megabyte holds many small items: without a bound one request could

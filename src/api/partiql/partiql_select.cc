@@ -28,7 +28,7 @@ value::Item row_of(const SelectPlan& plan, const value::Item& item) {
 }  // namespace
 
 Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan,
-                              std::optional<std::uint64_t> limit, const SelectPosition& from) {
+                              std::optional<std::uint64_t> limit, const SelectPosition& from, AnswerGrowth* growth) {
   SelectPage page;
   const bool has_columns = !plan.columns.empty();
   PageReader reader(
@@ -40,7 +40,7 @@ Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPla
         } else {
           page.items.add(stored.json);
         }
-        return {};
+        return growth != nullptr ? growth->check(page.items.bytes()) : Result<void>();
       },
       has_columns);
   if (plan.key) {
