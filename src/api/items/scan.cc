@@ -57,7 +57,7 @@ Result<PageAnswer> run(CallContext& call, const ScanRequest& request) {
   range.range = engine::scan_range(read.target, request.segment, request.segments);
   if (request.page.start) {
     auto key = TRY(engine::start_key(read.target, *request.page.start));
-    if (key < range.range.begin || (!range.range.end.empty() && key >= range.range.end)) {
+    if (!range.range.contains(key)) {
       return validation_error(fmt::format(
           "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
           "correct Segment. TotalSegments: {} Segment: {}",

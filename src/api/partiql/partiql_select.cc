@@ -53,7 +53,7 @@ Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPla
     if (i == from.read && from.after) {
       const auto invalid = validation_error("Invalid NextToken");
       auto start = engine::start_key(plan.target, *from.after);
-      if (!start || *start < read.range.begin || (!read.range.end.empty() && *start >= read.range.end)) return invalid;
+      if (!start || !read.range.contains(*start)) return invalid;
       read.start_after = std::move(*start);
     }
     const auto result = TRY(reader.read(read));
