@@ -198,10 +198,10 @@ struct TransactWriteItem {
 };
 // A repetition of a transaction with the same token does nothing.
 struct RequestToken {
-  std::string text;
-  // Of what the transaction asks for.  A caller in this process computes it, equal for equal transactions only: a token
-  // that comes again with another fingerprint is refused, and with the same one it counts as a repetition.
-  std::uint64_t fingerprint = 0;
+  std::string text;  // 1 to 36 characters
+  // Of what the transaction asks for: a token that comes again with another fingerprint is refused, and with the same
+  // one it counts as a repetition.  Without one, it is computed from the request.
+  std::optional<std::uint64_t> fingerprint = {};
 };
 struct TransactWriteItemsRequest {
   using Answer = TransactWriteItemsAnswer;

@@ -1,6 +1,3 @@
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <fmt/format.h>
 
 #include <unordered_set>
@@ -14,6 +11,7 @@
 #include "stator/api/typed_check.h"
 #include "stator/engine/item_rules.h"
 #include "stator/engine/keyspace.h"
+#include "stator/expr/unbinder.h"
 #include "stator/value/item_size.h"
 #include "stator/value/well_formed.h"
 
@@ -47,6 +45,24 @@ Result<TransactWriteItem> decode_item(const JsonMembers& json, expr::Cache& cach
   item.condition = std::move(bound.condition);
   item.update = std::move(bound.update);
   return item;
+}
+
+// A request that was made in this process, as a text that no other transaction has.
+std::string text_of(const std::vector<TransactWriteItem>& items) {
+  std::string text;
+  value::JsonWriter json(text);
+  json.begin_array();
+  for (const auto& item : items) {
+    expr::Unbinder unbinder;
+    json.begin_array().string(wire_name(item.kind)).string(item.table).item(item.item);
+    json.string(item.update ? unbinder.text(*item.update) : "");
+    json.string(item.condition ? unbinder.text(*item.condition) : "");
+    for (const auto& [placeholder, name] : unbinder.names()) json.string(placeholder).string(name);
+    for (const auto& [placeholder, content] : unbinder.values()) json.string(placeholder).attribute(content);
+    json.boolean(item.return_item_on_failure).end_array();
+  }
+  json.end_array();
+  return text;
 }
 
 WriteAction::Kind kind_of(Kind kind) {
@@ -102,13 +118,14 @@ Result<TransactWriteItemsRequest> decode(As<TransactWriteItemsRequest>, const Js
   for (const auto& item : json.objects("TransactItems")) request.items.push_back(TRY(decode_item(item, cache)));
   if (const auto text = json.string("ClientRequestToken")) {
     const auto asked = value::json_text(*json.element("TransactItems"));
-    request.token = {.text = std::string(*text), .fingerprint = XXH3_64bits(asked.data(), asked.size())};
+    request.token = {.text = std::string(*text), .fingerprint = fingerprint_of(asked)};
   }
   return request;
 }
 
 // Beside what the values have to be, what the shape of TransactWriteItems demands.
 Result<void> check(const TransactWriteItemsRequest& request) {
+  TRY(check_token(request.token));
   TRY(check_transaction_count(request.items.size()));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     const auto& item = request.items[i];
@@ -133,6 +150,11 @@ Result<void> check(const TransactWriteItemsRequest& request) {
 void run(CallContext call, TransactWriteItemsRequest request, Done<TransactWriteItemsAnswer> done) {
   engine::WriteRequest writes;
   writes.memory = call.write_memory();
+  if (request.token) {
+    const auto fingerprint =
+        request.token->fingerprint ? *request.token->fingerprint : fingerprint_of(text_of(request.items));
+    writes.token = engine::RequestToken{request.token->text, fingerprint};
+  }
   const auto bad = plan_items(call, request.items, writes.actions);
   if (!bad) return done(call, to_fault(bad.error()));
   if (*bad) {
@@ -140,7 +162,6 @@ void run(CallContext call, TransactWriteItemsRequest request, Done<TransactWrite
     reasons[(*bad)->place] = {.code = "ValidationError", .message = (*bad)->error.message};
     return done(call, transaction_canceled(std::move(reasons)));
   }
-  if (request.token) writes.token = engine::RequestToken{request.token->text, request.token->fingerprint};
   SeveralWrites written(writes.actions, request.reports);
   std::vector<bool> return_item;
   for (const auto& item : request.items) return_item.push_back(item.return_item_on_failure);

@@ -1,9 +1,13 @@
 #include "stator/api/items/transaction.h"
 
+#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <xxhash.h>
 
 namespace stator::api {
+
+std::uint64_t fingerprint_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 Fault transaction_canceled(std::vector<CancellationReason> reasons) {
   std::vector<std::string_view> codes;

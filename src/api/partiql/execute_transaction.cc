@@ -1,6 +1,4 @@
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -143,7 +141,7 @@ void run_writes(CallContext call, const ExecuteTransactionRequest& request, std:
                 Done<ExecuteTransactionAnswer> done) {
   engine::WriteRequest writes;
   writes.memory = call.write_memory();
-  if (request.token) writes.token = engine::RequestToken{request.token->text, request.token->fingerprint};
+  if (request.token) writes.token = engine::RequestToken{request.token->text, *request.token->fingerprint};
   std::vector<engine::TablePtr> tables;
   std::vector<bool> return_item, is_insert;
   for (auto& member : members) {
@@ -174,13 +172,15 @@ Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const Js
   ExecuteTransactionRequest request;
   TRY(read_fields(json, request));
   if (request.token) {
-    const auto asked = value::json_text(*json.element("TransactStatements"));
-    request.token->fingerprint = XXH3_64bits(asked.data(), asked.size());
+    request.token->fingerprint = fingerprint_of(value::json_text(*json.element("TransactStatements")));
   }
   return request;
 }
 
 void run(CallContext call, ExecuteTransactionRequest request, Done<ExecuteTransactionAnswer> done) {
+  if (request.token && !request.token->fingerprint) {  // before the parameters are taken
+    request.token->fingerprint = fingerprint_of(fields_to_json(request.statements));
+  }
   auto members = read_members(call, request.statements);
   if (!members) return done(call, to_fault(members.error()));
   if (std::ranges::any_of(*members, &TransactMember::is_cancelled)) {
