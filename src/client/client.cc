@@ -1,8 +1,24 @@
 #include "stator/client/client.h"
 
+#include <algorithm>
+#include <array>
+
 #include "stator/client/operation_json.h"
 
 namespace stator::client {
+
+bool is_throttling(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> kNames = {"ProvisionedThroughputExceeded",
+                                                             "ProvisionedThroughputExceededException",
+                                                             "RequestLimitExceeded",
+                                                             "RequestThrottled",
+                                                             "RequestThrottledException",
+                                                             "Throttling",
+                                                             "ThrottledException",
+                                                             "ThrottlingError",
+                                                             "ThrottlingException"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
 
 void Client::run(api::AnyRequest request, api::AnyReplyCallback reply) {
   const auto index = request.index();

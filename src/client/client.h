@@ -16,6 +16,10 @@ namespace stator::client {
 inline constexpr std::string_view kNetworkFailure = "stator.client#NetworkFailure";      // there is no answer
 inline constexpr std::string_view kUnexpectedAnswer = "stator.client#UnexpectedAnswer";  // it is not DynamoDB's JSON
 
+// Whether an endpoint refuses with this name, of an exception or of a cancellation reason, because too much is asked of
+// it: the request was not carried out, and may be later.
+bool is_throttling(std::string_view name);
+
 // The DynamoDB API, wherever it is.  Who holds one cannot tell an engine in the same process from an endpoint at the
 // other end of a wire.  Thread-safe.
 class Client {

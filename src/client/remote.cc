@@ -121,18 +121,6 @@ Attempt outcome_of(http::ClientFailure failure) {
                 failure.maybe_handled ? Verdict::MaybeDone : Verdict::NotDone);
 }
 
-bool is_throttling(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kNames = {"ProvisionedThroughputExceededException",
-                                                             "RequestLimitExceeded",
-                                                             "RequestThrottled",
-                                                             "RequestThrottledException",
-                                                             "Throttling",
-                                                             "ThrottledException",
-                                                             "ThrottlingException",
-                                                             "TransactionInProgressException"};
-  return std::ranges::find(kNames, name) != kNames.end();
-}
-
 // A fault as the endpoint tells it; nothing when the body is not one.
 std::optional<api::Fault> parse_fault(std::string_view body) {
   thread_local value::JsonParser parser;
@@ -191,7 +179,9 @@ Attempt outcome_of(http::ClientResponse response, const http::Origin& origin) {
   }
   if (!fault) return unexpected(response, origin, by_status);
   fault->server_side = response.status >= 500;
-  const auto verdict = is_throttling(fault->name()) ? Verdict::Throttled : by_status;
+  // An earlier attempt with the same token is still under way, and a later one gets its answer.
+  const bool in_progress = fault->name() == "TransactionInProgressException";
+  const auto verdict = in_progress || is_throttling(fault->name()) ? Verdict::Throttled : by_status;
   return {.reply = {.outcome = std::move(*fault), .table = {}}, .verdict = verdict};
 }
 
