@@ -21,12 +21,12 @@ bool is_throttling(std::string_view name) {
 }
 
 void Client::run(api::AnyRequest request, api::AnyReplyCallback reply) {
-  const auto index = request.index();
-  call(api::operation_name(request), encode_request(request),
-       [index, reply = std::move(reply)](api::Reply answer) mutable {
-         if (auto* fault = std::get_if<api::Fault>(&answer.outcome)) return reply(std::move(*fault));
-         reply(decode_answer(index, std::get<std::string>(answer.outcome)));
-       });
+  const auto name = api::operation_name(request);
+  const auto json = encode_request(request);
+  call(name, json, [request = std::move(request), reply = std::move(reply)](api::Reply answer) mutable {
+    if (auto* fault = std::get_if<api::Fault>(&answer.outcome)) return reply(std::move(*fault));
+    reply(decode_answer(request, std::get<std::string>(answer.outcome)));
+  });
 }
 
 }  // namespace stator::client

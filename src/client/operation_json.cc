@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <tuple>
 
 #include "stator/api/json/item_names.h"
 #include "stator/api/json/statement_fields.h"
@@ -271,7 +272,7 @@ Read<AnyAnswer> read_page(const JsonObject& json) {
   return AnyAnswer(std::move(answer));
 }
 
-Read<AnyAnswer> read_batch_get(const JsonObject& json) {
+Read<AnyAnswer> read_batch_get(const api::BatchGetItemRequest& request, const JsonObject& json) {
   const auto responses = json.get<JsonObject>("Responses");
   if (!responses) return Unreadable{};
   api::BatchGetItemAnswer answer;
@@ -286,17 +287,22 @@ Read<AnyAnswer> read_batch_get(const JsonObject& json) {
     for (const auto [table, keys] : *unprocessed) {
       JsonObject object;
       if (!keys.get(object)) return Unreadable{};
-      auto& left = answer.unprocessed.emplace_back();
-      left.table = table;
-      left.keys = TRY(items_from(object["Keys"].array()));
+      // The answer repeats the expressions of the request, which has them bound.
+      const auto asked = std::ranges::find(request.tables, table, &api::TableKeys::table);
+      if (asked == request.tables.end()) return Unreadable{};
+      auto left = TRY(items_from(object["Keys"].array()));
+      answer.unprocessed.push_back({.table = asked->table,
+                                    .keys = std::move(left),
+                                    .projection = asked->projection,
+                                    .consistent = asked->consistent});
     }
   }
   answer.capacity = capacities_at(json);
   return AnyAnswer(std::move(answer));
 }
 
-Read<api::BatchWriteItemAnswer> read_writes(const JsonObject& json) {
-  api::BatchWriteItemAnswer answer{.capacity = capacities_at(json), .collections = {}};
+Read<api::SeveralWritesAnswer> read_writes(const JsonObject& json) {
+  api::SeveralWritesAnswer answer{.capacity = capacities_at(json), .collections = {}};
   if (const auto collections = json.get<JsonObject>("ItemCollectionMetrics")) {
     for (const auto [table, list] : *collections) {
       JsonArray array;
@@ -312,6 +318,37 @@ Read<api::BatchWriteItemAnswer> read_writes(const JsonObject& json) {
   return answer;
 }
 
+Read<api::TableWrites::Write> unprocessed_write(const JsonObject& json) {
+  for (const auto& [kind, content, is_put] :
+       {std::tuple("PutRequest", "Item", true), std::tuple("DeleteRequest", "Key", false)}) {
+    const auto found = json.get<JsonObject>(kind);
+    if (!found) continue;
+    auto item = TRY(item_at(*found, content));
+    if (!item) return Unreadable{};
+    return api::TableWrites::Write{.is_put = is_put, .item = std::move(*item)};
+  }
+  return Unreadable{};
+}
+
+Read<AnyAnswer> read_batch_write(const JsonObject& json) {
+  auto reports = TRY(read_writes(json));
+  api::BatchWriteItemAnswer answer{std::move(reports)};
+  if (const auto unprocessed = json.get<JsonObject>("UnprocessedItems")) {
+    for (const auto [table, list] : *unprocessed) {
+      JsonArray array;
+      if (!list.get(array)) return Unreadable{};
+      auto& left = answer.unprocessed.emplace_back();
+      left.table = table;
+      for (const JsonElement one : array) {
+        JsonObject object;
+        if (!one.get(object)) return Unreadable{};
+        left.writes.push_back(TRY(unprocessed_write(object)));
+      }
+    }
+  }
+  return AnyAnswer(std::move(answer));
+}
+
 Read<AnyAnswer> read_transact_get(const JsonObject& json) {
   api::TransactGetItemsAnswer answer;
   for (const auto element : json["Responses"].array()) {
@@ -325,7 +362,7 @@ Read<AnyAnswer> read_transact_get(const JsonObject& json) {
 
 // The answers to operations on items; those to others are lists of plain members.
 template <typename Asked>
-Read<AnyAnswer> read_answer(const JsonObject& json) {
+Read<AnyAnswer> read_answer(const Asked& request, const JsonObject& json) {
   using Answer = typename Asked::Answer;
   if constexpr (std::same_as<Answer, api::GetItemAnswer>) {
     return read_get(json);
@@ -334,9 +371,9 @@ Read<AnyAnswer> read_answer(const JsonObject& json) {
   } else if constexpr (std::same_as<Answer, api::PageAnswer>) {
     return read_page(json);
   } else if constexpr (std::same_as<Answer, api::BatchGetItemAnswer>) {
-    return read_batch_get(json);
+    return read_batch_get(request, json);
   } else if constexpr (std::same_as<Answer, api::BatchWriteItemAnswer>) {
-    return AnyAnswer(TRY(read_writes(json)));
+    return read_batch_write(json);
   } else if constexpr (std::same_as<Answer, api::TransactGetItemsAnswer>) {
     return read_transact_get(json);
   } else if constexpr (std::same_as<Answer, api::TransactWriteItemsAnswer>) {
@@ -347,12 +384,6 @@ Read<AnyAnswer> read_answer(const JsonObject& json) {
     return AnyAnswer(std::move(answer));
   }
 }
-
-template <std::size_t... kIndexes>
-constexpr auto answer_readers(std::index_sequence<kIndexes...>) {
-  return std::array{&read_answer<std::variant_alternative_t<kIndexes, AnyRequest>>...};
-}
-constexpr auto kAnswerReaders = answer_readers(std::make_index_sequence<std::variant_size_v<AnyRequest>>());
 
 }  // namespace
 
@@ -374,16 +405,17 @@ std::string encode_request(const AnyRequest& request) {
   return body;
 }
 
-Result<AnyAnswer, api::Fault> decode_answer(std::size_t index, std::string_view json) {
+Result<AnyAnswer, api::Fault> decode_answer(const AnyRequest& request, std::string_view json) {
   thread_local value::JsonParser parser;
   const auto root = parser.parse(json.empty() ? "{}" : json);  // TagResource answers with nothing at all
   JsonObject object;
   if (root && root->get(object)) {
-    if (auto answer = kAnswerReaders[index](object)) return std::move(*answer);
+    auto answer = std::visit([&](const auto& asked) { return read_answer(asked, object); }, request);
+    if (answer) return std::move(*answer);
   }
   return api::Fault{
       .type = std::string(kUnexpectedAnswer),
-      .message = fmt::format("the database's answer to {} could not be read", api::kOperationNames[index]),
+      .message = fmt::format("the database's answer to {} could not be read", api::operation_name(request)),
       .server_side = true};
 }
 

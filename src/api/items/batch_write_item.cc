@@ -11,7 +11,7 @@ namespace stator::api {
 namespace {
 
 using engine::WriteAction;
-using BatchWrite = BatchWriteItemRequest::Write;
+using BatchWrite = TableWrites::Write;
 
 constexpr std::size_t kMaxBatchWrites = 25;
 
@@ -101,8 +101,7 @@ void run(CallContext call, BatchWriteItemRequest request, Done<BatchWriteItemAns
   engine.write(std::move(*batch), [call = std::move(call), written = std::move(written),
                                    done = std::move(done)](Result<engine::WriteOutcome> outcome) mutable {
     if (!outcome) return done(call, to_fault(outcome.error()));
-    auto answer = written.answer(call.engine(), *outcome, CapacityKind::Plain);
-    done(call, std::move(answer));
+    done(call, BatchWriteItemAnswer{written.answer(call.engine(), *outcome, CapacityKind::Plain)});
   });
 }
 
