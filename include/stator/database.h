@@ -77,7 +77,7 @@ class Database {
     return std::get<typename Request::Answer>(*std::move(answer));
   }
   Result<api::AnyAnswer, api::Fault> run_and_wait(api::AnyRequest request);
-  void run(api::AnyRequest request, api::AnyReply reply);
+  void run(api::AnyRequest request, api::AnyReplyCallback reply);
 
   struct State;
   std::unique_ptr<State> state_;

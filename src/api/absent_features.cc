@@ -10,12 +10,6 @@
 namespace stator::api {
 namespace {
 
-#define DYNAMODB(name) "com.amazonaws.dynamodb.v20120810#" name
-
-void fail(OperationCall& call, std::string_view type, std::string message) {
-  call.fail(Fault{.type = std::string(type), .message = std::move(message)});
-}
-
 void not_supported(OperationCall& call, std::string_view operation) {
   call.fail({ErrorCode::Unsupported, fmt::format("{} is not supported", operation)});
 }
@@ -76,7 +70,7 @@ void without_backup(OperationCall call) {
   if (!arn.starts_with("arn:") || arn.find("/backup/") == arn.npos) {
     return call.fail(validation_error("Invalid Backup ARN"));
   }
-  fail(call, DYNAMODB("BackupNotFoundException"), fmt::format("Backup not found: {}", arn));
+  call.fail(dynamodb_fault("BackupNotFoundException", fmt::format("Backup not found: {}", arn)));
 }
 
 void describe_continuous_backups(OperationCall call) {
@@ -96,8 +90,8 @@ void update_continuous_backups(OperationCall call) {
 
 void without_recovery(OperationCall& call, const engine::TablePtr& table) {
   if (table == nullptr) return;
-  fail(call, DYNAMODB("PointInTimeRecoveryUnavailableException"),
-       fmt::format("Point in time recovery is not enabled for table '{}'", table->name));
+  call.fail(dynamodb_fault("PointInTimeRecoveryUnavailableException",
+                           fmt::format("Point in time recovery is not enabled for table '{}'", table->name)));
 }
 
 void restore_to_point_in_time(OperationCall call) {
@@ -122,13 +116,13 @@ void export_table(OperationCall call) {
 void describe_export(OperationCall call) {
   const auto arn = call.request().string("ExportArn").value_or("");
   if (arn.find("/export/") == arn.npos) return call.fail(validation_error("Invalid Export ARN"));
-  fail(call, DYNAMODB("ExportNotFoundException"), fmt::format("Export not found: Export not found: {}", arn));
+  call.fail(dynamodb_fault("ExportNotFoundException", fmt::format("Export not found: Export not found: {}", arn)));
 }
 
 void describe_import(OperationCall call) {
   const auto arn = call.request().string("ImportArn").value_or("");
   if (arn.find("/import/") == arn.npos) return call.fail(validation_error("Invalid Import ARN"));
-  fail(call, DYNAMODB("ImportNotFoundException"), fmt::format("Import not found: Import not found: {}", arn));
+  call.fail(dynamodb_fault("ImportNotFoundException", fmt::format("Import not found: Import not found: {}", arn)));
 }
 
 // -- bulk operations
@@ -160,8 +154,8 @@ std::string no_global_table(std::string_view name) {
 }
 
 void without_global_table(OperationCall call) {
-  fail(call, DYNAMODB("GlobalTableNotFoundException"),
-       no_global_table(call.request().string("GlobalTableName").value_or("")));
+  call.fail(dynamodb_fault("GlobalTableNotFoundException",
+                           no_global_table(call.request().string("GlobalTableName").value_or(""))));
 }
 
 void without_replicas(OperationCall call) {
@@ -246,8 +240,8 @@ engine::TablePtr table_of_policy(OperationCall& call) {
 }
 
 void without_policy(OperationCall& call, std::string_view what) {
-  fail(call, DYNAMODB("PolicyNotFoundException"),
-       fmt::format("Resource-based policy not found for the provided ResourceArn: {}", what));
+  call.fail(dynamodb_fault("PolicyNotFoundException",
+                           fmt::format("Resource-based policy not found for the provided ResourceArn: {}", what)));
 }
 
 void get_resource_policy(OperationCall call) {

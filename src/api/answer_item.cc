@@ -53,6 +53,12 @@ void AnswerItems::add(const AnswerItem& item) {
   item.write(json);
 }
 
+std::size_t AnswerItems::made_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& item : std::get<std::vector<value::Item>>(content_)) bytes += value::item_size_bytes(item);
+  return bytes;
+}
+
 std::optional<AnswerItem> AnswerItems::take_only() && {
   auto json = std::move(*this).take_json();
   if (json.empty()) return std::nullopt;

@@ -52,7 +52,11 @@ class AnswerItems {
   void add(std::string_view json);
   void add(const value::Item& item);
   void add(const AnswerItem& item);
-  std::size_t bytes() const { return std::get<std::string>(content_).size(); }
+  // What they take in an answer, about.
+  std::size_t bytes() const {
+    const auto* text = std::get_if<std::string>(&content_);
+    return text != nullptr ? text->size() : made_bytes();
+  }
 
   // Errors: Corruption.
   Result<std::vector<value::Item>> take() &&;
@@ -62,6 +66,8 @@ class AnswerItems {
   std::string take_json() &&;
 
  private:
+  std::size_t made_bytes() const;
+
   std::variant<std::string, std::vector<value::Item>> content_;
 };
 

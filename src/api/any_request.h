@@ -32,7 +32,7 @@ using AnyAnswer = std::variant<GetItemAnswer, WriteItemAnswer, PageAnswer, Batch
                                ListStreamsAnswer, DescribeStreamAnswer, GetShardIteratorAnswer, GetRecordsAnswer>;
 
 // Called once, on any thread; must not block.
-using AnyReply = UniqueFunction<void(Result<AnyAnswer, Fault>)>;
+using AnyReplyCallback = UniqueFunction<void(Result<AnyAnswer, Fault>)>;
 
 // The operations' names, in the order of AnyRequest.
 inline constexpr std::array<std::string_view, std::variant_size_v<AnyRequest>> kOperationNames = {

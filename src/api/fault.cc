@@ -94,6 +94,10 @@ void CancellationReason::write(value::JsonWriter& json) const {
 
 std::string_view Fault::name() const { return std::string_view(type).substr(type.find('#') + 1); }
 
+Fault dynamodb_fault(std::string_view name, std::string message) {
+  return {.type = std::string(DYNAMODB("")).append(name), .message = std::move(message)};
+}
+
 Fault to_fault(const Error& error) {
   Fault fault{
       .type = std::string(type_of(error.code)), .message = error.message, .server_side = is_server_side(error.code)};

@@ -33,7 +33,9 @@ struct Fault {
   std::string_view name() const;
 };
 
-// What went wrong on our side is logged here, and told without its details.
+// A server-side error is logged here; the client gets a text without details.
 Fault to_fault(const Error& error);
+// An exception of DynamoDB that only one operation has: `name` without its namespace.
+Fault dynamodb_fault(std::string_view name, std::string message);
 
 }  // namespace stator::api

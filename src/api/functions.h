@@ -22,20 +22,21 @@ struct As {};
 
 // --- decode
 
-Result<GetItemRequest> decode(As<GetItemRequest>, const Request& json, expr::Cache& cache);
-Result<PutItemRequest> decode(As<PutItemRequest>, const Request& json, expr::Cache& cache);
-Result<UpdateItemRequest> decode(As<UpdateItemRequest>, const Request& json, expr::Cache& cache);
-Result<DeleteItemRequest> decode(As<DeleteItemRequest>, const Request& json, expr::Cache& cache);
-Result<QueryRequest> decode(As<QueryRequest>, const Request& json, expr::Cache& cache);
-Result<ScanRequest> decode(As<ScanRequest>, const Request& json, expr::Cache& cache);
-Result<BatchGetItemRequest> decode(As<BatchGetItemRequest>, const Request& json, expr::Cache& cache);
-Result<BatchWriteItemRequest> decode(As<BatchWriteItemRequest>, const Request& json, expr::Cache& cache);
-Result<TransactGetItemsRequest> decode(As<TransactGetItemsRequest>, const Request& json, expr::Cache& cache);
-Result<TransactWriteItemsRequest> decode(As<TransactWriteItemsRequest>, const Request& json, expr::Cache& cache);
-Result<BatchExecuteStatementRequest> decode(As<BatchExecuteStatementRequest>, const Request& json, expr::Cache& cache);
-Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const Request& json, expr::Cache& cache);
-Result<CreateTableRequest> decode(As<CreateTableRequest>, const Request& json, expr::Cache& cache);
-Result<UpdateTableRequest> decode(As<UpdateTableRequest>, const Request& json, expr::Cache& cache);
+Result<GetItemRequest> decode(As<GetItemRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<PutItemRequest> decode(As<PutItemRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<UpdateItemRequest> decode(As<UpdateItemRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<DeleteItemRequest> decode(As<DeleteItemRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<QueryRequest> decode(As<QueryRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<ScanRequest> decode(As<ScanRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<BatchGetItemRequest> decode(As<BatchGetItemRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<BatchWriteItemRequest> decode(As<BatchWriteItemRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<TransactGetItemsRequest> decode(As<TransactGetItemsRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<TransactWriteItemsRequest> decode(As<TransactWriteItemsRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<BatchExecuteStatementRequest> decode(As<BatchExecuteStatementRequest>, const JsonMembers& json,
+                                            expr::Cache& cache);
+Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<CreateTableRequest> decode(As<CreateTableRequest>, const JsonMembers& json, expr::Cache& cache);
+Result<UpdateTableRequest> decode(As<UpdateTableRequest>, const JsonMembers& json, expr::Cache& cache);
 
 // --- check
 
@@ -111,7 +112,7 @@ std::string encode(const GetItemAnswer& answer);
 std::string encode(const WriteItemAnswer& answer);
 std::string encode(PageAnswer&& answer);
 // `request` is where the answer takes a table's expressions from, for the keys that are left.
-std::string encode(BatchGetItemAnswer&& answer, const Request& request);
+std::string encode(BatchGetItemAnswer&& answer, const JsonMembers& request);
 std::string encode(const TransactGetItemsAnswer& answer);
 std::string encode(const BatchWriteItemAnswer& answer);
 std::string encode(const TransactWriteItemsAnswer& answer);

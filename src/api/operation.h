@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "stator/api/json/request.h"
+#include "stator/api/json/json_members.h"
 #include "stator/api/no_memory.h"
 #include "stator/api/operations.h"
 #include "stator/api/reply.h"
@@ -40,9 +40,8 @@ class CallContext {
   // For what a write holds while it waits.
   MemoryClaim write_memory() const { return {options_.memory, MemoryPart::Values}; }
 
-  // For reads that can get large: the answer has grown to `bytes`, and `read` bytes were looked at for it.  Errors:
-  // Busy, when there is no memory for it, when nobody waits for it any more, or when this is not the place for long
-  // work; then the call ends with that error.
+  // For reads that can get large: the answer has grown to `bytes`, and `read` bytes were looked at for it.  The call
+  // ends with an error.  Errors: Busy: there is no memory; the client has gone; or the answer exceeds quick_bytes.
   Result<void> answer_grows(std::size_t bytes, std::size_t read = 0) {
     if (std::max(bytes, read) > options_.quick_bytes) {
       takes_long_ = true;
@@ -87,11 +86,11 @@ using Done = UniqueFunction<void(CallContext&, Result<Answer, Fault>)>;
 // exactly once.
 class OperationCall : public CallContext {
  public:
-  OperationCall(Environment& environment, Request request, ReplyCallback reply, const CallOptions& options = {})
+  OperationCall(Environment& environment, JsonMembers request, ReplyCallback reply, const CallOptions& options = {})
       : CallContext(environment, options), request_(request), reply_(std::move(reply)) {}
 
   // Valid until the operation's function returns: a callback that runs later must have taken what it needs.
-  const Request& request() const { return request_; }
+  const JsonMembers& request() const { return request_; }
 
   void succeed(std::string body) { reply_(succeeded(std::move(body))); }
   void fail(const Error& error) { fail(to_fault(error)); }
@@ -107,7 +106,7 @@ class OperationCall : public CallContext {
   }
 
  private:
-  Request request_;
+  JsonMembers request_;
   ReplyCallback reply_;
 };
 

@@ -60,7 +60,7 @@ void run_json(OperationCall call) {
 // A request that was made in this process.
 struct TypedRun {
   CallContext call;
-  AnyReply reply;
+  AnyReplyCallback reply;
 
   template <typename Asked>
   void operator()(Asked&& request) {
@@ -159,10 +159,10 @@ void Operations::call(std::string_view operation, std::string_view padded_body, 
     return fail({ErrorCode::Serialization, "Start of structure or map found where not expected."});
   }
   if (const auto checked = check_request(*shape, *json); !checked) return fail(checked.error());
-  run(OperationCall(state_->environment, Request(json->object()), std::move(reply), options));
+  run(OperationCall(state_->environment, JsonMembers(json->object()), std::move(reply), options));
 }
 
-void Operations::run(AnyRequest request, AnyReply reply, const CallOptions& options) {
+void Operations::run(AnyRequest request, AnyReplyCallback reply, const CallOptions& options) {
   std::visit(TypedRun{CallContext(state_->environment, options), std::move(reply)}, std::move(request));
 }
 

@@ -32,7 +32,7 @@ struct CallOptions {
 // The DynamoDB API: a request in, an answer or a fault out, both as types or both as JSON.  Thread-safe.
 class Operations {
  public:
-  explicit Operations(engine::Engine& engine, OperationsOptions options = {});  // the engine outlives the service
+  explicit Operations(engine::Engine& engine, OperationsOptions options = {});  // the engine outlives it
   ~Operations();
 
   // `body` is read before the call returns and must be followed by value::kJsonPadding readable bytes.
@@ -40,7 +40,7 @@ class Operations {
   void call(std::string_view operation, std::string_view padded_body, ReplyCallback reply, CallOptions options = {});
 
   // The same for a request as a type: no JSON is written or read.
-  void run(AnyRequest request, AnyReply reply, const CallOptions& options = {});
+  void run(AnyRequest request, AnyReplyCallback reply, const CallOptions& options = {});
 
   // Whether there is an operation of that name.
   static bool knows(std::string_view operation);

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "stator/api/functions.h"
+#include "stator/api/json/shape_constraints.h"
 #include "stator/api/tables/table_name.h"
 #include "stator/value/well_formed.h"
 
@@ -17,6 +18,7 @@ constexpr std::size_t kMaxNonKeyAttributes = 20;
 constexpr std::size_t kMaxStatementBytes = 8192;
 constexpr std::size_t kMaxBatchStatements = 25;
 constexpr std::size_t kMaxTransactStatements = 100;
+constexpr std::int64_t kMaxTokenLength = 36;
 
 Result<void> check_definitions(const std::vector<AttributeDefinition>& definitions) {
   for (const auto& definition : definitions) {
@@ -94,6 +96,15 @@ Result<void> check_attribute_name(std::string_view name) {
   return value::check_name(name);
 }
 
+Result<void> check_token(const std::optional<RequestToken>& token) {
+  if (!token) return {};
+  const auto length = length_of(token->text);
+  if (length < 1 || length > kMaxTokenLength) {
+    return validation_error("ClientRequestToken must have between 1 and 36 characters");
+  }
+  return value::check_text(token->text);
+}
+
 Result<void> check_count(std::string_view member, std::size_t count, std::size_t most) {
   if (count >= 1 && count <= most) return {};
   return validation_error(fmt::format("{} must have between 1 and {} members", member, most));
@@ -154,6 +165,7 @@ Result<void> check(const BatchExecuteStatementRequest& request) {
 }
 
 Result<void> check(const ExecuteTransactionRequest& request) {
+  TRY(check_token(request.token));
   TRY(check_count("TransactStatements", request.statements.size(), kMaxTransactStatements));
   for (const auto& statement : request.statements) TRY(check_statement(statement));
   return {};

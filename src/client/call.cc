@@ -8,7 +8,7 @@ namespace stator::client {
 
 Result<api::AnyAnswer, api::Fault> run_and_wait(Client& client, api::AnyRequest request) {
   return wait_for_reply<Result<api::AnyAnswer, api::Fault>>(
-      [&](api::AnyReply reply) { client.run(std::move(request), std::move(reply)); });
+      [&](api::AnyReplyCallback reply) { client.run(std::move(request), std::move(reply)); });
 }
 
 api::Reply call_and_wait(Client& client, std::string_view operation, std::string_view json) {

@@ -16,15 +16,19 @@ namespace stator::client {
 inline constexpr std::string_view kNetworkFailure = "stator.client#NetworkFailure";      // there is no answer
 inline constexpr std::string_view kUnexpectedAnswer = "stator.client#UnexpectedAnswer";  // it is not DynamoDB's JSON
 
+// Whether an endpoint refuses with this name, of an exception or of a cancellation reason, because too much is asked of
+// it: the request was not carried out, and may be later.
+bool is_throttling(std::string_view name);
+
 // The DynamoDB API, wherever it is.  Who holds one cannot tell an engine in the same process from an endpoint at the
 // other end of a wire.  Thread-safe.
 class Client {
  public:
   virtual ~Client() = default;
 
-  // Runs one operation.  The reply may come before the call returns, or later from another thread.  Through call(),
-  // where there is no way without JSON.
-  virtual void run(api::AnyRequest request, api::AnyReply reply);
+  // Runs one operation.  The reply may come before the call returns, or later from another thread.  The default
+  // implementation encodes the request and uses call().
+  virtual void run(api::AnyRequest request, api::AnyReplyCallback reply);
 
   // The same with JSON, which is read before the call returns.
   virtual void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) = 0;
@@ -36,7 +40,7 @@ class InProcessClient final : public Client {
   // Both outlive the client; without a budget there is no limit to what its calls decode and answer.
   explicit InProcessClient(api::Operations& operations, MemoryBudget* memory = nullptr)
       : operations_(operations), memory_(memory) {}
-  void run(api::AnyRequest request, api::AnyReply reply) override;
+  void run(api::AnyRequest request, api::AnyReplyCallback reply) override;
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace stator::client {
 
-void InProcessClient::run(api::AnyRequest request, api::AnyReply reply) {
+void InProcessClient::run(api::AnyRequest request, api::AnyReplyCallback reply) {
   operations_.run(std::move(request), std::move(reply), {.endpoint = {}, .memory = memory_});
 }
 

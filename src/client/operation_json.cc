@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <tuple>
 
+#include "stator/api/json/item_names.h"
 #include "stator/api/json/statement_fields.h"
 #include "stator/api/json/stream_fields.h"
 #include "stator/api/json/table_fields.h"
@@ -63,7 +65,7 @@ class Expressions {
 
 void write_capacity(JsonWriter& json, CapacityDetail detail) {
   if (detail == CapacityDetail::None) return;
-  json.key("ReturnConsumedCapacity").string(detail == CapacityDetail::Total ? "TOTAL" : "INDEXES");
+  json.key("ReturnConsumedCapacity").string(api::wire_name(detail));
 }
 
 void write_reports(JsonWriter& json, const api::WriteReports& reports) {
@@ -72,8 +74,7 @@ void write_reports(JsonWriter& json, const api::WriteReports& reports) {
 }
 
 void write_returns(JsonWriter& json, ReturnValues values, bool item_on_failure) {
-  constexpr std::array<std::string_view, 5> kNames = {"NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"};
-  if (values != ReturnValues::None) json.key("ReturnValues").string(kNames[static_cast<std::size_t>(values)]);
+  if (values != ReturnValues::None) json.key("ReturnValues").string(api::wire_name(values));
   if (item_on_failure) json.key("ReturnValuesOnConditionCheckFailure").string("ALL_OLD");
 }
 
@@ -106,14 +107,12 @@ void write(JsonWriter& json, const api::DeleteItemRequest& request) {
 }
 
 void write_page(JsonWriter& json, const api::PageRequest& page, const expr::KeyCondition* condition) {
-  constexpr std::array<std::string_view, 5> kSelections = {"", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES",
-                                                           "SPECIFIC_ATTRIBUTES", "COUNT"};
   json.key("TableName").string(page.table);
   if (page.index) json.key("IndexName").string(*page.index);
   Expressions expressions(json);
   if (condition != nullptr) expressions.add("KeyConditionExpression", *condition);
   expressions.add("FilterExpression", page.filter).add("ProjectionExpression", page.projection).end();
-  if (page.select != Selection::Unset) json.key("Select").string(kSelections[static_cast<std::size_t>(page.select)]);
+  if (page.select != Selection::Unset) json.key("Select").string(api::wire_name(page.select));
   if (page.consistent) json.key("ConsistentRead").boolean(true);
   if (page.limit) json.key("Limit").integer(static_cast<std::int64_t>(*page.limit));
   if (page.start) json.key("ExclusiveStartKey").item(*page.start);
@@ -172,11 +171,10 @@ void write(JsonWriter& json, const api::TransactGetItemsRequest& request) {
 }
 
 void write(JsonWriter& json, const api::TransactWriteItemsRequest& request) {
-  constexpr std::array<std::string_view, 4> kMembers = {"Put", "Update", "Delete", "ConditionCheck"};
   json.key("TransactItems").begin_array();
   for (const auto& item : request.items) {
     const bool is_put = item.kind == api::TransactWriteItem::Kind::Put;
-    json.begin_object().key(kMembers[static_cast<std::size_t>(item.kind)]).begin_object();
+    json.begin_object().key(api::wire_name(item.kind)).begin_object();
     json.key("TableName").string(item.table).key(is_put ? "Item" : "Key").item(item.item);
     Expressions(json).add("UpdateExpression", item.update).add("ConditionExpression", item.condition).end();
     write_returns(json, ReturnValues::None, item.return_item_on_failure);
@@ -228,14 +226,14 @@ Read<std::optional<AnswerItem>> answer_item_at(const JsonObject& object, std::st
 std::optional<api::ConsumedCapacity> capacity_at(const JsonObject& json) {
   const auto capacity = json.get<JsonObject>("ConsumedCapacity");
   if (!capacity) return std::nullopt;
-  return api::read_consumed(api::Request(*capacity));
+  return api::read_consumed(api::JsonMembers(*capacity));
 }
 
 std::vector<api::ConsumedCapacity> capacities_at(const JsonObject& json) {
   std::vector<api::ConsumedCapacity> all;
   for (const auto element : json["ConsumedCapacity"].array()) {
     JsonObject object;
-    if (element.get(object)) all.push_back(api::read_consumed(api::Request(object)));
+    if (element.get(object)) all.push_back(api::read_consumed(api::JsonMembers(object)));
   }
   return all;
 }
@@ -274,7 +272,7 @@ Read<AnyAnswer> read_page(const JsonObject& json) {
   return AnyAnswer(std::move(answer));
 }
 
-Read<AnyAnswer> read_batch_get(const JsonObject& json) {
+Read<AnyAnswer> read_batch_get(const api::BatchGetItemRequest& request, const JsonObject& json) {
   const auto responses = json.get<JsonObject>("Responses");
   if (!responses) return Unreadable{};
   api::BatchGetItemAnswer answer;
@@ -289,17 +287,22 @@ Read<AnyAnswer> read_batch_get(const JsonObject& json) {
     for (const auto [table, keys] : *unprocessed) {
       JsonObject object;
       if (!keys.get(object)) return Unreadable{};
-      auto& left = answer.unprocessed.emplace_back();
-      left.table = table;
-      left.keys = TRY(items_from(object["Keys"].array()));
+      // The answer repeats the expressions of the request, which has them bound.
+      const auto asked = std::ranges::find(request.tables, table, &api::TableKeys::table);
+      if (asked == request.tables.end()) return Unreadable{};
+      auto left = TRY(items_from(object["Keys"].array()));
+      answer.unprocessed.push_back({.table = asked->table,
+                                    .keys = std::move(left),
+                                    .projection = asked->projection,
+                                    .consistent = asked->consistent});
     }
   }
   answer.capacity = capacities_at(json);
   return AnyAnswer(std::move(answer));
 }
 
-Read<api::BatchWriteItemAnswer> read_writes(const JsonObject& json) {
-  api::BatchWriteItemAnswer answer{.capacity = capacities_at(json), .collections = {}};
+Read<api::SeveralWritesAnswer> read_writes(const JsonObject& json) {
+  api::SeveralWritesAnswer answer{.capacity = capacities_at(json), .collections = {}};
   if (const auto collections = json.get<JsonObject>("ItemCollectionMetrics")) {
     for (const auto [table, list] : *collections) {
       JsonArray array;
@@ -315,6 +318,37 @@ Read<api::BatchWriteItemAnswer> read_writes(const JsonObject& json) {
   return answer;
 }
 
+Read<api::TableWrites::Write> unprocessed_write(const JsonObject& json) {
+  for (const auto& [kind, content, is_put] :
+       {std::tuple("PutRequest", "Item", true), std::tuple("DeleteRequest", "Key", false)}) {
+    const auto found = json.get<JsonObject>(kind);
+    if (!found) continue;
+    auto item = TRY(item_at(*found, content));
+    if (!item) return Unreadable{};
+    return api::TableWrites::Write{.is_put = is_put, .item = std::move(*item)};
+  }
+  return Unreadable{};
+}
+
+Read<AnyAnswer> read_batch_write(const JsonObject& json) {
+  auto reports = TRY(read_writes(json));
+  api::BatchWriteItemAnswer answer{std::move(reports)};
+  if (const auto unprocessed = json.get<JsonObject>("UnprocessedItems")) {
+    for (const auto [table, list] : *unprocessed) {
+      JsonArray array;
+      if (!list.get(array)) return Unreadable{};
+      auto& left = answer.unprocessed.emplace_back();
+      left.table = table;
+      for (const JsonElement one : array) {
+        JsonObject object;
+        if (!one.get(object)) return Unreadable{};
+        left.writes.push_back(TRY(unprocessed_write(object)));
+      }
+    }
+  }
+  return AnyAnswer(std::move(answer));
+}
+
 Read<AnyAnswer> read_transact_get(const JsonObject& json) {
   api::TransactGetItemsAnswer answer;
   for (const auto element : json["Responses"].array()) {
@@ -328,7 +362,7 @@ Read<AnyAnswer> read_transact_get(const JsonObject& json) {
 
 // The answers to operations on items; those to others are lists of plain members.
 template <typename Asked>
-Read<AnyAnswer> read_answer(const JsonObject& json) {
+Read<AnyAnswer> read_answer(const Asked& request, const JsonObject& json) {
   using Answer = typename Asked::Answer;
   if constexpr (std::same_as<Answer, api::GetItemAnswer>) {
     return read_get(json);
@@ -337,25 +371,19 @@ Read<AnyAnswer> read_answer(const JsonObject& json) {
   } else if constexpr (std::same_as<Answer, api::PageAnswer>) {
     return read_page(json);
   } else if constexpr (std::same_as<Answer, api::BatchGetItemAnswer>) {
-    return read_batch_get(json);
+    return read_batch_get(request, json);
   } else if constexpr (std::same_as<Answer, api::BatchWriteItemAnswer>) {
-    return AnyAnswer(TRY(read_writes(json)));
+    return read_batch_write(json);
   } else if constexpr (std::same_as<Answer, api::TransactGetItemsAnswer>) {
     return read_transact_get(json);
   } else if constexpr (std::same_as<Answer, api::TransactWriteItemsAnswer>) {
     return AnyAnswer(api::TransactWriteItemsAnswer{TRY(read_writes(json))});
   } else {
     Answer answer;
-    if (!api::read_fields(api::Request(json), answer)) return Unreadable{};
+    if (!api::read_fields(api::JsonMembers(json), answer)) return Unreadable{};
     return AnyAnswer(std::move(answer));
   }
 }
-
-template <std::size_t... kIndexes>
-constexpr auto answer_readers(std::index_sequence<kIndexes...>) {
-  return std::array{&read_answer<std::variant_alternative_t<kIndexes, AnyRequest>>...};
-}
-constexpr auto kAnswerReaders = answer_readers(std::make_index_sequence<std::variant_size_v<AnyRequest>>());
 
 }  // namespace
 
@@ -377,16 +405,17 @@ std::string encode_request(const AnyRequest& request) {
   return body;
 }
 
-Result<AnyAnswer, api::Fault> decode_answer(std::size_t index, std::string_view json) {
+Result<AnyAnswer, api::Fault> decode_answer(const AnyRequest& request, std::string_view json) {
   thread_local value::JsonParser parser;
   const auto root = parser.parse(json.empty() ? "{}" : json);  // TagResource answers with nothing at all
   JsonObject object;
   if (root && root->get(object)) {
-    if (auto answer = kAnswerReaders[index](object)) return std::move(*answer);
+    auto answer = std::visit([&](const auto& asked) { return read_answer(asked, object); }, request);
+    if (answer) return std::move(*answer);
   }
   return api::Fault{
       .type = std::string(kUnexpectedAnswer),
-      .message = fmt::format("the database's answer to {} could not be read", api::kOperationNames[index]),
+      .message = fmt::format("the database's answer to {} could not be read", api::operation_name(request)),
       .server_side = true};
 }
 

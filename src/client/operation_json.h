@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,8 +11,8 @@ namespace stator::client {
 
 std::string encode_request(const api::AnyRequest& request);
 
-// The answer to a request of the type that AnyRequest has at `index`.  Faults: kUnexpectedAnswer.
-Result<api::AnyAnswer, api::Fault> decode_answer(std::size_t index, std::string_view json);
+// The answer to a request.  Faults: kUnexpectedAnswer.
+Result<api::AnyAnswer, api::Fault> decode_answer(const api::AnyRequest& request, std::string_view json);
 
 // The members of a fault that have types: Item and CancellationReasons.
 void decode_members(const value::JsonObject& json, api::Fault& fault);

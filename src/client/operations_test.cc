@@ -7,6 +7,7 @@
 #include "stator/api/json/stream_fields.h"
 #include "stator/api/json/table_fields.h"
 #include "stator/client/call.h"
+#include "stator/expr/build.h"
 #include "stator/library/instance.h"
 
 namespace stator::client {
@@ -201,6 +202,157 @@ TEST_F(OperationsTest, ATokenMakesARepeatedTransactionHarmless) {
     ASSERT_TRUE(ask(client, DeleteItemRequest{.table = "Orders", .key = {{"pk", AttributeValue::string("x")}}}).ok());
     EXPECT_EQ(told(*way, named), R"({"Responses":[{}]})");
     EXPECT_EQ(told(*way, named), R"({"Responses":[{}]})") << "it is there already, and the token says by whom";
+  }
+}
+
+TEST_F(OperationsTest, ATokenAloneTellsTransactionsApart) {
+  create_orders();
+  const auto key = [](std::string_view id) { return value::Item{{"pk", AttributeValue::string(id)}}; };
+  const auto writes = [&](std::string_view id, std::optional<expr::Condition> condition = {}) {
+    return TransactWriteItemsRequest{.items = {{.table = "Orders", .item = key(id), .condition = std::move(condition)}},
+                                     .token = RequestToken{.text = "writes"}};
+  };
+  const auto outcome = [&](const auto& request) {
+    const auto answer = ask(client, request);
+    return answer ? "ok" : std::string(answer.error().name());
+  };
+  EXPECT_EQ(outcome(writes("a")), "ok");
+  EXPECT_EQ(outcome(writes("a")), "ok") << "a repetition";
+  EXPECT_EQ(outcome(writes("b")), "IdempotentParameterMismatchException");
+  EXPECT_EQ(outcome(writes("a", expr::to_condition(expr::exists("pk")))), "IdempotentParameterMismatchException");
+  EXPECT_FALSE(ask(client, GetItemRequest{.table = "Orders", .key = key("b")})->item);
+
+  const auto statement = [&](std::string_view id) {
+    return ExecuteTransactionRequest{.statements = {{.statement = R"(INSERT INTO "Orders" VALUE {'pk': ?})",
+                                                     .parameters = {{AttributeValue::string(id)}}}},
+                                     .token = RequestToken{.text = "statements"}};
+  };
+  EXPECT_EQ(outcome(statement("c")), "ok");
+  EXPECT_EQ(outcome(statement("c")), "ok");
+  EXPECT_EQ(outcome(statement("d")), "IdempotentParameterMismatchException");
+
+  for (const auto* text : {"", "0123456789012345678901234567890123456"}) {
+    auto one = writes("e");
+    auto other = statement("e");
+    one.token->text = other.token->text = text;
+    EXPECT_EQ(outcome(one), "ValidationException") << text;
+    EXPECT_EQ(outcome(other), "ValidationException") << text;
+  }
+}
+
+// An item of nulls, whose JSON is many times as large as DynamoDB counts it.
+value::Item item_of_nulls(std::string_view id, std::size_t nulls) {
+  return {{"pk", AttributeValue::string(id)}, {"nulls", AttributeValue(value::List(nulls))}};
+}
+
+TEST_F(OperationsTest, ATransactionOfReadsIsMeasuredAsDynamoDbMeasuresItems) {
+  create_orders();
+  ExecuteTransactionRequest request;
+  TransactGetItemsRequest gets;
+  for (int i = 0; i < 3; ++i) {
+    const auto item = item_of_nulls(std::to_string(i), 150'000);
+    ASSERT_TRUE(ask(client, PutItemRequest{.table = "Orders", .item = item}).ok());
+    request.statements.push_back(
+        {.statement = R"(SELECT * FROM "Orders" WHERE pk = ?)", .parameters = {{*item.find("pk")}}});
+    gets.gets.push_back({.table = "Orders", .key = {{"pk", *item.find("pk")}}});
+  }
+  EXPECT_TRUE(ask(client, gets).ok());
+  const auto read = ask(client, request);
+  EXPECT_TRUE(read.ok()) << read.error().message;
+}
+
+// The event loops answer what is quick, and hand the rest to the slow lane.
+TEST_F(OperationsTest, AReadWithALargeAnswerStopsWhereItHasToBeQuick) {
+  create_orders();
+  for (const auto* id : {"a", "b"}) {
+    ASSERT_TRUE(ask(client, PutItemRequest{.table = "Orders", .item = item_of_nulls(id, 100'000)}).ok());
+  }
+  const auto takes_long = [&](std::string_view operation, std::string body, std::size_t quick_bytes) {
+    body.reserve(body.size() + value::kJsonPadding);
+    bool answer = false;
+    instance->service().call(operation, body, [&](const Reply& reply) { answer = reply.takes_long; },
+                             {.quick_bytes = quick_bytes});
+    return answer;
+  };
+  constexpr std::size_t kQuick = std::size_t{2} << 20;
+  for (const auto& [operation, body] : {std::pair<std::string, std::string>{"Scan", R"({"TableName":"Orders"})"},
+                                        {"Scan", R"({"TableName":"Orders","ProjectionExpression":"nulls"})"},
+                                        {"ExecuteStatement", R"({"Statement":"SELECT * FROM \"Orders\""})"},
+                                        {"ExecuteTransaction", R"({"TransactStatements":[
+           {"Statement":"SELECT * FROM \"Orders\" WHERE pk = 'a'"},{"Statement":"SELECT * FROM \"Orders\" WHERE pk = 'b'"}]})"}}) {
+    EXPECT_TRUE(takes_long(operation, body, kQuick)) << operation;
+    EXPECT_FALSE(takes_long(operation, body, SIZE_MAX)) << operation;
+  }
+  EXPECT_FALSE(takes_long("Scan", R"({"TableName":"Orders","Limit":1})", kQuick)) << "one item is small enough";
+  EXPECT_TRUE(takes_long("Query",
+                         R"({"TableName":"Orders","KeyConditionExpression":"pk = :a",
+                             "ExpressionAttributeValues":{":a":{"S":"a"}}})",
+                         std::size_t{1} << 20));
+}
+
+TEST(AnswerItemsTest, KnowTheirSizeHoweverTheyWereMade) {
+  AnswerItems read;
+  read.add(R"({"pk":{"S":"a"}})");
+  EXPECT_EQ(read.bytes(), 16U);
+  EXPECT_EQ(AnswerItems({{{"pk", AttributeValue::string("a")}}}).bytes(), 3U);
+}
+
+// An endpoint that has one answer to everything.
+class OneAnswer final : public Client {
+ public:
+  explicit OneAnswer(std::string answer) : answer_(std::move(answer)) {}
+  void call(std::string_view, std::string_view, ReplyCallback reply) override {
+    reply({.outcome = answer_, .table = {}});
+  }
+
+ private:
+  std::string answer_;
+};
+
+TEST(Unprocessed, WritesComeBackFromABatch) {
+  OneAnswer endpoint(R"({"UnprocessedItems":{"Orders":[{"PutRequest":{"Item":{"pk":{"S":"a"},"n":{"N":"1"}}}},
+                                                       {"DeleteRequest":{"Key":{"pk":{"S":"b"}}}}]}})");
+  const auto answer = ask(endpoint, BatchWriteItemRequest{});
+  ASSERT_TRUE(answer.ok());
+  ASSERT_EQ(answer->unprocessed.size(), 1U);
+  const auto& [table, writes] = answer->unprocessed.front();
+  EXPECT_EQ(table, "Orders");
+  ASSERT_EQ(writes.size(), 2U);
+  EXPECT_TRUE(writes[0].is_put);
+  EXPECT_EQ(writes[0].item.size(), 2U);
+  EXPECT_FALSE(writes[1].is_put);
+  EXPECT_EQ(writes[1].item, (value::Item{{"pk", AttributeValue::string("b")}}));
+  OneAnswer broken(R"({"UnprocessedItems":{"Orders":[{"PutRequest":{}}]}})");
+  EXPECT_FALSE(ask(broken, BatchWriteItemRequest{}).ok());
+}
+
+TEST(Unprocessed, KeysComeBackWithWhatWasAskedOfThem) {
+  OneAnswer endpoint(R"({"Responses":{},"UnprocessedKeys":{"Orders":{"Keys":[{"pk":{"S":"a"}}],
+                         "ProjectionExpression":"#0","ExpressionAttributeNames":{"#0":"n"},"ConsistentRead":true}}})");
+  BatchGetItemRequest request;
+  request.tables.push_back({.table = "Others", .keys = {}});
+  request.tables.push_back({.table = "Orders",
+                            .keys = {},
+                            .projection = expr::Projection(std::vector<expr::Path>{{"n", {}}}),
+                            .consistent = true});
+  const auto answer = ask(endpoint, request);
+  ASSERT_TRUE(answer.ok());
+  ASSERT_EQ(answer->unprocessed.size(), 1U);
+  const auto& left = answer->unprocessed.front();
+  EXPECT_EQ(left.table, "Orders");
+  EXPECT_EQ(left.keys.size(), 1U);
+  EXPECT_TRUE(left.consistent);
+  ASSERT_TRUE(left.projection);
+  EXPECT_EQ(left.projection->paths().size(), 1U);
+}
+
+TEST(Throttling, HasNamesOfExceptionsAndOfReasons) {
+  for (const auto* name : {"ThrottlingException", "ProvisionedThroughputExceededException", "RequestThrottled",
+                           "ThrottlingError", "ProvisionedThroughputExceeded"}) {
+    EXPECT_TRUE(is_throttling(name)) << name;
+  }
+  for (const auto* name : {"TransactionInProgressException", "LimitExceededException", "ValidationException", ""}) {
+    EXPECT_FALSE(is_throttling(name)) << name;
   }
 }
 

@@ -85,8 +85,8 @@ http::Origin streams_origin(http::Origin origin) {
 enum class Verdict : std::uint8_t {
   Final,
   Throttled,
-  NotDone,    // nothing happened, and it may the next time
-  MaybeDone,  // the same, if it did not
+  NotDone,    // the request was not executed; a retry may succeed
+  MaybeDone,  // it may have been executed
 };
 
 struct Attempt {
@@ -114,18 +114,6 @@ Attempt outcome_of(http::ClientFailure failure) {
   }
   return faulty(kNetworkFailure, std::move(failure.message),
                 failure.maybe_handled ? Verdict::MaybeDone : Verdict::NotDone);
-}
-
-bool is_throttling(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kNames = {"ProvisionedThroughputExceededException",
-                                                             "RequestLimitExceeded",
-                                                             "RequestThrottled",
-                                                             "RequestThrottledException",
-                                                             "Throttling",
-                                                             "ThrottledException",
-                                                             "ThrottlingException",
-                                                             "TransactionInProgressException"};
-  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 // A fault as the endpoint tells it; nothing when the body is not one.
@@ -186,7 +174,9 @@ Attempt outcome_of(http::ClientResponse response, const http::Origin& origin) {
   }
   if (!fault) return unexpected(response, origin, by_status);
   fault->server_side = response.status >= 500;
-  const auto verdict = is_throttling(fault->name()) ? Verdict::Throttled : by_status;
+  // An earlier attempt with the same token is still under way, and a later one gets its answer.
+  const bool in_progress = fault->name() == "TransactionInProgressException";
+  const auto verdict = in_progress || is_throttling(fault->name()) ? Verdict::Throttled : by_status;
   return {.reply = {.outcome = std::move(*fault), .table = {}}, .verdict = verdict};
 }
 

@@ -44,9 +44,10 @@ struct RemoteOptions {
 //
 // A reply is what the in-process client would give; a fault has the endpoint's own type, message and members.  What can
 // succeed when it is tried again is: throttling, failures of the endpoint, failures of the network.  But a call that
-// may have been carried out is only repeated when that does no harm: a read, a put or delete without a condition, and a
-// transaction, which is given a ClientRequestToken if it has none.  The SDKs repeat other writes too, and may then
-// count twice.  When most calls fail, retries stop for a while, so as not to make it worse.
+// may have been carried out is only repeated when that does no harm: a read, a put or delete without a condition and
+// without ReturnValues, a BatchWriteItem, and a transaction, which is given a ClientRequestToken if it has none.  The
+// SDKs repeat other writes too, and may then count twice.  When most calls fail, retries stop for a while, so as not to
+// make it worse.
 //
 // Replies come on a thread of the client's; they must not block.  docs/internals/remote.md.
 class RemoteClient final : public Client {

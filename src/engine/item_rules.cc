@@ -164,4 +164,9 @@ Result<void> check_updated_item(const Table& table, const value::Item& before, c
   return {};
 }
 
+Result<void> check_transaction_size(std::size_t bytes) {
+  if (bytes <= kMaxTransactionBytes) return {};
+  return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
+}
+
 }  // namespace stator::engine

@@ -12,6 +12,10 @@ namespace stator::engine {
 
 inline constexpr std::size_t kMaxPartitionKeyBytes = 2048;
 inline constexpr std::size_t kMaxSortKeyBytes = 1024;
+inline constexpr std::size_t kMaxTransactionBytes = std::size_t{4} << 20;
+
+// All items of a transaction together.  Errors: Validation.
+Result<void> check_transaction_size(std::size_t bytes);
 
 // An item to be put: has the table's key attributes with the right types and sizes, and nothing unfit for an index key.
 Result<void> check_item(const Table& table, const value::Item& item);

@@ -202,7 +202,6 @@ struct WriteSize {
   std::size_t held_bytes = 0, item_bytes = 0;
 
   Result<void> add(const Step& step, bool several, bool atomic, MemoryClaim& memory) {
-    constexpr std::size_t kMaxTransactionBytes = std::size_t{4} << 20;
     constexpr std::size_t kUncountedBytes = 64 << 10;
     if (!step.plan || !*step.plan) return {};
     const auto& plan = **step.plan;
@@ -213,9 +212,7 @@ struct WriteSize {
     item_bytes += larger_size(step);
     held_bytes += before_bytes + put_bytes + (plan.change_record ? plan.change_record->size() : 0);
     for (const auto& change : plan.indexes) held_bytes += change.value.size();
-    if (atomic && several && item_bytes > kMaxTransactionBytes) {
-      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-    }
+    if (atomic && several) TRY(check_transaction_size(item_bytes));
     if (held_bytes > kUncountedBytes && !memory.resize(held_bytes)) {
       return Error{ErrorCode::Busy, "There is no memory for this write at the moment; try again later"};
     }
@@ -267,7 +264,7 @@ Result<void> ItemWrite::check_collection_size(const Step& step, PendingCommit& c
 }
 
 // An entry that a builder has not made yet is not lost when its item changes.
-Result<void> ItemWrite::settle_unsure(Step& step, PendingCommit& commit) {
+Result<void> ItemWrite::resolve_unsure(Step& step, PendingCommit& commit) {
   if (!step.action.table->is_building()) return {};
   for (auto& change : (*step.plan)->indexes) {
     if (!change.unsure || TRY(commit.get(*change.unsure))) continue;
@@ -327,14 +324,14 @@ Result<void> ItemWrite::run(PendingCommit& commit) {
                                     [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
     if (failed) return {};
     // All reads before the first write, so that an error leaves nothing half done.
-    for (auto& step : steps) TRY(settle_unsure(step, commit));
+    for (auto& step : steps) TRY(resolve_unsure(step, commit));
     for (auto& step : steps) apply(step, commit);
   } else {
     for (auto& step : steps) {
       TRY(refresh(step, commit));
       TRY(check_collection_size(step, commit));
       if (!*step.plan) continue;
-      TRY(settle_unsure(step, commit));
+      TRY(resolve_unsure(step, commit));
       apply(step, commit);
     }
   }

@@ -152,7 +152,7 @@ class ItemWrite final : public Work {
   Result<void> refresh(Step& step, PendingCommit& commit);
   void apply(Step& step, PendingCommit& commit);
   // Of indexes that are being built: finds out which entries are there.
-  Result<void> settle_unsure(Step& step, PendingCommit& commit);
+  Result<void> resolve_unsure(Step& step, PendingCommit& commit);
   Result<void> check_collection_size(const Step& step, PendingCommit& commit);
 
   const Catalog& catalog_;

@@ -62,10 +62,10 @@ Database::~Database() { state_->calls.wait_for_all(); }
 
 Result<api::AnyAnswer, api::Fault> Database::run_and_wait(api::AnyRequest request) {
   return wait_for_reply<Result<api::AnyAnswer, api::Fault>>(
-      [&](api::AnyReply reply) { state_->instance->service().run(std::move(request), std::move(reply)); });
+      [&](api::AnyReplyCallback reply) { state_->instance->service().run(std::move(request), std::move(reply)); });
 }
 
-void Database::run(api::AnyRequest request, api::AnyReply reply) {
+void Database::run(api::AnyRequest request, api::AnyReplyCallback reply) {
   auto until_answered = [call = state_->calls.open(), reply = std::move(reply)](auto answer) mutable {
     reply(std::move(answer));
   };

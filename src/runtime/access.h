@@ -49,9 +49,9 @@ Result<Visible, Problem> find_for(Transaction& transaction, const model::Model& 
                                   const value::Item& naming, const model::Access& access, const Caller& caller,
                                   bool include_deleted);
 
-// What an action is within, for a caller whom its access lets in; `inputs` name it.  A native action's access is about
-// that entity; that of others is also about the rows of their steps, so whoever sees what it is within directly gets as
-// far as those. Problems: NotFound, Unauthenticated, Forbidden.
+// What an action is within, for a caller whom its access lets in; `inputs` name it.  For a native action, `access` is
+// checked on this entity.  For an action of steps, a caller who sees the entity directly is let in here; each step then
+// checks its own rows.  Problems: NotFound, Unauthenticated, Forbidden.
 Result<Visible, Problem> find_within(Transaction& transaction, const model::Model& model, const model::Action& action,
                                      const value::Item& inputs, const Caller& caller, bool include_deleted);
 
@@ -70,7 +70,7 @@ Result<value::Item, Problem> with_owner(Transaction& transaction, const model::M
                                         const model::Entity& entity, const value::Item& attributes,
                                         const Caller& caller);
 
-// That whoever creates something as its owner is the owner that it got from its parent.
+// The owner of a new entity is a copy from its parent.  A caller who may create only as the owner must be that owner.
 Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& caller);
 
 }  // namespace stator::runtime

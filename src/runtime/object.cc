@@ -14,7 +14,7 @@ Object to_object(const model::Model& model, const model::Entity& entity, value::
   };
   hide(model.table.version_attribute);
   if (model.table.ttl_attribute) hide(*model.table.ttl_attribute);
-  ignore_error(model::derive_when_read(entity, attributes), "an average of nothing is nothing");
+  ignore_error(model::derive_when_read(entity, attributes), "a value that cannot be computed is left out");
   object.attributes = std::move(attributes);
   return object;
 }

@@ -114,7 +114,7 @@ class Repository {
   Result<Object, Problem> update(const model::Entity& entity, const value::Item& key, const model::PlainObject& changes,
                                  const Caller& caller, const WriteOptions& options = {});
   // Creates the entity that `key` names, or changes it as update() does when it is there.  What is soft-deleted, or
-  // somebody else's, is NotFound.  Attributes that cannot be changed may be given when they are what they are.
+  // somebody else's, is NotFound.  An attribute that cannot be changed may be given with its present value.
   Result<PutResult, Problem> put(const model::Entity& entity, const value::Item& key, const model::PlainObject& given,
                                  const Caller& caller, const Precondition& precondition = {});
   Result<void, Problem> remove(const model::Entity& entity, const value::Item& key, const Caller& caller,
@@ -133,13 +133,13 @@ class Repository {
 
   // What a change of that entity by a request (create, put, update) entails, in the same transaction: it may look at
   // the draft, refuse it, change it further, and change other things.  Like `build` below, it is called again when a
-  // race is lost.  To be told before anybody asks for anything.
+  // race is lost.  Call it before the first request.
   using Follow = std::function<Result<void, Problem>(Transaction& transaction, Draft& draft)>;
   void follow(const model::Entity& entity, Follow follow);
 
   // What makes room when a new number is asked for and there is none behind the last one (`Full`), in transactions of
-  // its own; the create, put or update is then tried once more.  `naming` is what that was given.  To be told before
-  // anybody asks for anything.
+  // its own; the create, put or update is then tried once more.  `naming` is what that was given.  Call it before the
+  // first request.
   using MakeRoom = std::function<Result<void, Problem>(const value::Item& naming)>;
   void make_room(const model::Entity& entity, MakeRoom make_room);
 

@@ -24,6 +24,7 @@ struct KeyRange {
   Bytes begin;
   Bytes end;
   static KeyRange prefix(BytesView prefix) { return {Bytes(prefix), prefix_end(prefix)}; }
+  bool contains(BytesView key) const { return key >= begin && (end.empty() || key < end); }
 };
 
 enum class Direction : std::uint8_t { Forward, Backward };

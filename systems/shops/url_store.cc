@@ -15,7 +15,7 @@ namespace {
 
 using runtime::Problem;
 using runtime::Refusal;
-using runtime::Write;
+using runtime::RowWrite;
 using value::AttributeValue;
 using value::Item;
 
@@ -41,7 +41,7 @@ bool is_as_known(const Item& known, const model::PlainObject& changes) {
 
 // The changes that one chunk makes to the rows that were read.
 struct UrlStore::Plan {
-  std::vector<Write> writes;
+  std::vector<RowWrite> writes;
   std::vector<std::size_t> created, changed, unchanged;  // places in the chunk
 };
 
@@ -127,14 +127,14 @@ Result<UrlStore::Plan, Problem> UrlStore::plan(const std::string& domain, std::s
 }
 
 // The whole row, if it is still the one that was read, or still absent.
-Result<Write, Problem> UrlStore::to_write(const Item& attributes, const Item* before) const {
+Result<RowWrite, Problem> UrlStore::to_write(const Item& attributes, const Item* before) const {
   const auto& version = model_.table.version_attribute;
   const auto* seen = before == nullptr ? nullptr : before->find(version);
   auto whole = attributes;
   whole.set(version, AttributeValue::number(before == nullptr ? 1 : before->integer(version) + 1));
   TRY(runtime::checked(model::derive(url_, whole)));
   auto rows = TRY(runtime::checked(model::rows_of(model_, url_, whole)));
-  Write write;
+  RowWrite write;
   write.table = model_.table.name;
   write.item = std::move(rows.front().item);
   write.condition = expr::to_condition(seen == nullptr ? expr::absent(model_.table.partition.name)
@@ -142,9 +142,9 @@ Result<Write, Problem> UrlStore::to_write(const Item& attributes, const Item* be
   return write;
 }
 
-Write UrlStore::count_write(const std::string& domain, std::size_t created) const {
-  Write write;
-  write.kind = Write::Kind::Update;
+RowWrite UrlStore::count_write(const std::string& domain, std::size_t created) const {
+  RowWrite write;
+  write.kind = RowWrite::Kind::Update;
   write.table = model_.table.name;
   const auto key = model::key_of(model_, shop_, Item{{"domain", AttributeValue::string(domain)}});
   write.item = **key;

@@ -45,8 +45,8 @@ class UrlStore {
   Result<void, runtime::Problem> upsert_chunk(const std::string& domain, std::span<UrlNews> chunk,
                                               UpsertReport& report);
   Result<Plan, runtime::Problem> plan(const std::string& domain, std::span<const UrlNews> chunk);
-  Result<runtime::Write, runtime::Problem> to_write(const value::Item& attributes, const value::Item* before) const;
-  runtime::Write count_write(const std::string& domain, std::size_t created) const;
+  Result<runtime::RowWrite, runtime::Problem> to_write(const value::Item& attributes, const value::Item* before) const;
+  runtime::RowWrite count_write(const std::string& domain, std::size_t created) const;
 
   const model::Model& model_;
   const model::Entity& url_;

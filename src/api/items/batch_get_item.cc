@@ -17,7 +17,7 @@ constexpr std::size_t kMaxKeys = 100;
 // What one answer may hold; keys beyond it come back unprocessed.
 constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20;
 
-Result<TableKeys> decode_table(std::string_view name, const Request& json, expr::Cache& cache) {
+Result<TableKeys> decode_table(std::string_view name, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
   TableKeys keys;
   keys.table = name;
@@ -49,7 +49,7 @@ Result<std::vector<engine::TablePtr>> find_tables(CallContext& call, const Batch
 }
 
 // A table's part of UnprocessedKeys: the request again, with the keys that are left.
-void write_unprocessed(value::JsonWriter& json, const TableKeys& left, const Request& request) {
+void write_unprocessed(value::JsonWriter& json, const TableKeys& left, const JsonMembers& request) {
   json.key(left.table).begin_object().key("Keys").begin_array();
   for (const auto& key : left.keys) json.item(key);
   json.end_array();
@@ -64,11 +64,11 @@ void write_unprocessed(value::JsonWriter& json, const TableKeys& left, const Req
 
 }  // namespace
 
-Result<BatchGetItemRequest> decode(As<BatchGetItemRequest>, const Request& json, expr::Cache& cache) {
+Result<BatchGetItemRequest> decode(As<BatchGetItemRequest>, const JsonMembers& json, expr::Cache& cache) {
   BatchGetItemRequest request{.tables = {}, .capacity = capacity_detail(json)};
   std::size_t count = 0;
   for (const auto [name, of_table] : json.object("RequestItems")->json()) {
-    request.tables.push_back(TRY(decode_table(name, Request(of_table.object()), cache)));
+    request.tables.push_back(TRY(decode_table(name, JsonMembers(of_table.object()), cache)));
     count += request.tables.back().keys.size();
     TRY(check_count(count));
   }
@@ -122,7 +122,7 @@ Result<BatchGetItemAnswer> run(CallContext& call, const BatchGetItemRequest& req
   return answer;
 }
 
-std::string encode(BatchGetItemAnswer&& answer, const Request& request) {
+std::string encode(BatchGetItemAnswer&& answer, const JsonMembers& request) {
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("Responses").begin_object();

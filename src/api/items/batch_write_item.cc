@@ -11,11 +11,11 @@ namespace stator::api {
 namespace {
 
 using engine::WriteAction;
-using BatchWrite = BatchWriteItemRequest::Write;
+using BatchWrite = TableWrites::Write;
 
 constexpr std::size_t kMaxBatchWrites = 25;
 
-Result<BatchWrite> decode_write(const Request& json) {
+Result<BatchWrite> decode_write(const JsonMembers& json) {
   const auto put = json.object("PutRequest");
   const auto erase = json.object("DeleteRequest");
   if (put.has_value() == erase.has_value()) {
@@ -68,13 +68,13 @@ Result<engine::WriteRequest> plan_batch(CallContext& call, BatchWriteItemRequest
 
 }  // namespace
 
-Result<BatchWriteItemRequest> decode(As<BatchWriteItemRequest>, const Request& json, expr::Cache& /*cache*/) {
+Result<BatchWriteItemRequest> decode(As<BatchWriteItemRequest>, const JsonMembers& json, expr::Cache& /*cache*/) {
   BatchWriteItemRequest request{.tables = {}, .reports = write_reports(json)};
   std::size_t count = 0;
   for (const auto [name, requests] : json.object("RequestItems")->json()) {
     auto& writes = request.tables.emplace_back();
     writes.table = name;
-    for (const auto one : requests.array()) writes.writes.push_back(TRY(decode_write(Request(one.object()))));
+    for (const auto one : requests.array()) writes.writes.push_back(TRY(decode_write(JsonMembers(one.object()))));
     count += writes.writes.size();
   }
   TRY(check_batch_count(count));
@@ -101,8 +101,7 @@ void run(CallContext call, BatchWriteItemRequest request, Done<BatchWriteItemAns
   engine.write(std::move(*batch), [call = std::move(call), written = std::move(written),
                                    done = std::move(done)](Result<engine::WriteOutcome> outcome) mutable {
     if (!outcome) return done(call, to_fault(outcome.error()));
-    auto answer = written.answer(call.engine(), *outcome, CapacityKind::Plain);
-    done(call, std::move(answer));
+    done(call, BatchWriteItemAnswer{written.answer(call.engine(), *outcome, CapacityKind::Plain)});
   });
 }
 

@@ -7,7 +7,7 @@
 
 namespace stator::api {
 
-Result<DeleteItemRequest> decode(As<DeleteItemRequest>, const Request& json, expr::Cache& cache) {
+Result<DeleteItemRequest> decode(As<DeleteItemRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
   DeleteItemRequest request;
   request.table = json.string("TableName").value_or("");

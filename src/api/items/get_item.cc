@@ -9,7 +9,7 @@
 
 namespace stator::api {
 
-Result<GetItemRequest> decode(As<GetItemRequest>, const Request& json, expr::Cache& cache) {
+Result<GetItemRequest> decode(As<GetItemRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ProjectionExpression"}, .legacy = {"AttributesToGet"}}));
   GetItemRequest request;
   request.key = TRY(value::decode_item(*json.element("Key")));

@@ -153,20 +153,24 @@ struct BatchGetItemRequest {
   CapacityDetail capacity = CapacityDetail::None;
 };
 
-struct BatchWriteItemAnswer {
-  std::vector<ConsumedCapacity> capacity;
-  std::vector<std::pair<std::string, std::vector<ItemCollectionMetrics>>> collections;  // by table
-};
-struct BatchWriteItemRequest {
-  using Answer = BatchWriteItemAnswer;
+struct TableWrites {
   struct Write {
     bool is_put = true;
     value::Item item;  // a delete: its key
   };
-  struct TableWrites {
-    std::string table;
-    std::vector<Write> writes;
-  };
+  std::string table;
+  std::vector<Write> writes;
+};
+// What the answers to several writes have in common.
+struct SeveralWritesAnswer {
+  std::vector<ConsumedCapacity> capacity;
+  std::vector<std::pair<std::string, std::vector<ItemCollectionMetrics>>> collections;  // by table
+};
+struct BatchWriteItemAnswer : SeveralWritesAnswer {
+  std::vector<TableWrites> unprocessed = {};  // of a remote endpoint: send them again.  In process there are none.
+};
+struct BatchWriteItemRequest {
+  using Answer = BatchWriteItemAnswer;
   std::vector<TableWrites> tables;
   WriteReports reports = {};
 };
@@ -186,7 +190,7 @@ struct TransactGetItemsRequest {
   CapacityDetail capacity = CapacityDetail::None;
 };
 
-struct TransactWriteItemsAnswer : BatchWriteItemAnswer {};
+struct TransactWriteItemsAnswer : SeveralWritesAnswer {};
 struct TransactWriteItem {
   enum class Kind : std::uint8_t { Put, Update, Delete, Check };
   Kind kind = Kind::Put;
@@ -198,10 +202,10 @@ struct TransactWriteItem {
 };
 // A repetition of a transaction with the same token does nothing.
 struct RequestToken {
-  std::string text;
-  // Of what the transaction asks for.  A caller in this process computes it, equal for equal transactions only: a token
-  // that comes again with another fingerprint is refused, and with the same one it counts as a repetition.
-  std::uint64_t fingerprint = 0;
+  std::string text;  // 1 to 36 characters
+  // Of what the transaction asks for: a token that comes again with another fingerprint is refused, and with the same
+  // one it counts as a repetition.  Without one, it is computed from the request.
+  std::optional<std::uint64_t> fingerprint = {};
 };
 struct TransactWriteItemsRequest {
   using Answer = TransactWriteItemsAnswer;

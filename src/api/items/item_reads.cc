@@ -5,7 +5,7 @@
 
 namespace stator::api {
 
-Result<std::optional<expr::Projection>> decode_projection(const Request& json, expr::Cache& cache) {
+Result<std::optional<expr::Projection>> decode_projection(const JsonMembers& json, expr::Cache& cache) {
   auto projection = TRY(legacy_projection(json));
   if (const auto text = json.string("ProjectionExpression")) {
     auto binder = TRY(read_placeholders(json, cache));

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "stator/api/answer_item.h"
-#include "stator/api/json/request.h"
+#include "stator/api/json/json_members.h"
 #include "stator/engine/item_write.h"
 #include "stator/expr/cache.h"
 #include "stator/expr/projection.h"
@@ -12,7 +12,7 @@
 namespace stator::api {
 
 // ProjectionExpression, or AttributesToGet in its place.  Errors: Validation.
-Result<std::optional<expr::Projection>> decode_projection(const Request& json, expr::Cache& cache);
+Result<std::optional<expr::Projection>> decode_projection(const JsonMembers& json, expr::Cache& cache);
 
 // An item that exists, or what a projection leaves of it, as bytes: attributes take many times as much, and an answer
 // may hold a hundred items.  Errors: Corruption.

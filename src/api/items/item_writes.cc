@@ -6,6 +6,7 @@
 
 #include "stator/api/items/capacity_report.h"
 #include "stator/api/json/expressions.h"
+#include "stator/api/json/item_names.h"
 #include "stator/engine/item_rules.h"
 #include "stator/value/item_size.h"
 #include "stator/value/well_formed.h"
@@ -90,25 +91,20 @@ Fault condition_failed(ActionOutcome& outcome, bool with_item) {
 
 }  // namespace
 
-ReturnValues return_values(const Request& request) {
-  const auto text = request.string("ReturnValues").value_or("NONE");
-  if (text == "ALL_OLD") return ReturnValues::AllOld;
-  if (text == "UPDATED_OLD") return ReturnValues::UpdatedOld;
-  if (text == "ALL_NEW") return ReturnValues::AllNew;
-  if (text == "UPDATED_NEW") return ReturnValues::UpdatedNew;
-  return ReturnValues::None;
+ReturnValues return_values(const JsonMembers& request) {
+  return from_wire_name<ReturnValues>(request.string("ReturnValues").value_or("")).value_or(ReturnValues::None);
 }
 
-WriteReports write_reports(const Request& request) {
+WriteReports write_reports(const JsonMembers& request) {
   return {.capacity = capacity_detail(request),
           .collection_metrics = request.string("ReturnItemCollectionMetrics") == "SIZE"};
 }
 
-bool returns_item_on_failure(const Request& request) {
+bool returns_item_on_failure(const JsonMembers& request) {
   return request.string("ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
 }
 
-Result<WriteExpressions> bind_write_expressions(const Request& request, bool is_update, expr::Cache& cache) {
+Result<WriteExpressions> bind_write_expressions(const JsonMembers& request, bool is_update, expr::Cache& cache) {
   WriteExpressions bound;
   const auto condition = request.string("ConditionExpression");
   const auto update = is_update ? request.string("UpdateExpression") : std::nullopt;

@@ -9,9 +9,9 @@
 // What the operations that write items have in common.
 namespace stator::api {
 
-ReturnValues return_values(const Request& request);
-WriteReports write_reports(const Request& request);
-bool returns_item_on_failure(const Request& request);
+ReturnValues return_values(const JsonMembers& request);
+WriteReports write_reports(const JsonMembers& request);
+bool returns_item_on_failure(const JsonMembers& request);
 
 // The ConditionExpression of a request, and the UpdateExpression of an update, bound, where there is one.  Errors:
 // Validation.
@@ -19,7 +19,7 @@ struct WriteExpressions {
   std::optional<expr::Condition> condition;
   std::optional<expr::Update> update;
 };
-Result<WriteExpressions> bind_write_expressions(const Request& request, bool is_update, expr::Cache& cache);
+Result<WriteExpressions> bind_write_expressions(const JsonMembers& request, bool is_update, expr::Cache& cache);
 
 // What values that were made in this process have to be: see value::check_well_formed().  Errors: Validation.
 Result<void> check_expression_values(const std::optional<expr::Condition>& condition,
@@ -46,7 +46,7 @@ WriteReturns returns_of(const Request& request) {
       .values = request.return_values, .item_on_failure = request.return_item_on_failure, .reports = request.reports};
 }
 template <typename Decoded>
-void decode_returns(const Request& json, Decoded& request) {
+void decode_returns(const JsonMembers& json, Decoded& request) {
   request.return_values = return_values(json);
   request.return_item_on_failure = returns_item_on_failure(json);
   request.reports = write_reports(json);

@@ -9,6 +9,7 @@
 #include "stator/api/items/capacity_report.h"
 #include "stator/api/items/item_writes.h"
 #include "stator/api/json/expressions.h"
+#include "stator/api/json/item_names.h"
 #include "stator/api/json/legacy.h"
 #include "stator/api/tables/table_name.h"
 #include "stator/engine/capacity.h"
@@ -23,21 +24,6 @@ namespace {
 using engine::IndexKind;
 using engine::ProjectionKind;
 
-struct SelectName {
-  Selection select;
-  std::string_view name;
-};
-constexpr std::array kSelects = {SelectName{Selection::AllAttributes, "ALL_ATTRIBUTES"},
-                                 SelectName{Selection::AllProjectedAttributes, "ALL_PROJECTED_ATTRIBUTES"},
-                                 SelectName{Selection::SpecificAttributes, "SPECIFIC_ATTRIBUTES"},
-                                 SelectName{Selection::Count, "COUNT"}};
-
-Selection decode_select(const Request& json) {
-  const auto text = json.string("Select");
-  const auto found = std::ranges::find(kSelects, text.value_or(""), &SelectName::name);
-  return found == kSelects.end() ? Selection::Unset : found->select;
-}
-
 // Select against the parameters beside it.  `projection` is the name of the parameter that chooses attributes, if there
 // is one.
 Result<void> check_select(Selection select, std::string_view projection, bool has_index) {
@@ -48,8 +34,7 @@ Result<void> check_select(Selection select, std::string_view projection, bool ha
     return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
   }
   if (projects) {
-    const auto name = std::ranges::find(kSelects, select, &SelectName::select)->name;
-    const auto what = select == Selection::Count ? std::string_view("only the Count") : name;
+    const auto what = select == Selection::Count ? std::string_view("only the Count") : wire_name(select);
     return invalid(fmt::format("Cannot specify the {} when choosing to get {}", projection, what));
   }
   if (select == Selection::AllProjectedAttributes && !has_index) {
@@ -58,8 +43,8 @@ Result<void> check_select(Selection select, std::string_view projection, bool ha
   return {};
 }
 
-// What an index cannot give by itself: refused for a global one, fetched from the table for a local one.
-Result<bool> needs_table(const engine::ReadTarget& target, const PageRequest& page) {
+// Whether an index lacks something that the page asks for.
+Result<bool> lacks_attributes(const engine::ReadTarget& target, const PageRequest& page) {
   if (target.index == nullptr || target.index->projection.kind == ProjectionKind::All) return false;
   const auto& index = *target.index;
   if (page.select == Selection::AllAttributes) {
@@ -69,15 +54,11 @@ Result<bool> needs_table(const engine::ReadTarget& target, const PageRequest& pa
                     "projection type is not ALL",
                     index.name));
   }
-  std::vector<std::string_view> missing;
+  std::vector<std::string_view> attributes;
   if (page.projection) {
-    for (const auto& path : page.projection->paths()) {
-      if (!engine::is_projected(*target.table, index, path.attribute)) missing.push_back(path.attribute);
-    }
+    for (const auto& path : page.projection->paths()) attributes.push_back(path.attribute);
   }
-  if (missing.empty()) return false;
-  if (index.kind == IndexKind::Local) return true;
-  return invalid(fmt::format("Global secondary index {} does not project [{}]", index.name, fmt::join(missing, ", ")));
+  return needs_table(target, attributes);
 }
 
 Result<void> check_projected_keys(const engine::Table& table, const expr::Projection& projection) {
@@ -120,6 +101,18 @@ Result<void> PageReader::take(const value::StoredItemView& stored) {
   return sink_(stored, &item);
 }
 
+Result<bool> needs_table(const engine::ReadTarget& target, const std::vector<std::string_view>& attributes) {
+  if (target.index == nullptr) return false;
+  const auto& index = *target.index;
+  std::vector<std::string_view> missing;
+  for (const auto attribute : attributes) {
+    if (!engine::is_projected(*target.table, index, attribute)) missing.push_back(attribute);
+  }
+  if (missing.empty()) return false;
+  if (index.kind == IndexKind::Local) return true;
+  return invalid(fmt::format("Global secondary index {} does not project [{}]", index.name, fmt::join(missing, ", ")));
+}
+
 std::uint64_t filter_bound(const expr::Condition& filter) {
   constexpr std::size_t kMostWork = std::size_t{1} << 27;  // bytes compared
   std::size_t bytes = 1;
@@ -127,9 +120,9 @@ std::uint64_t filter_bound(const expr::Condition& filter) {
   return std::max<std::uint64_t>(1, kMostWork / bytes);
 }
 
-Result<DecodedPage> decode_page(const Request& json, std::optional<value::Item> start, std::string_view legacy_filter,
-                                expr::Cache& cache) {
-  const auto select = decode_select(json);
+Result<DecodedPage> decode_page(const JsonMembers& json, std::optional<value::Item> start,
+                                std::string_view legacy_filter, expr::Cache& cache) {
+  const auto select = from_wire_name<Selection>(json.string("Select").value_or("")).value_or(Selection::Unset);
   TRY(check_select(select,
                    json.has("ProjectionExpression") ? "ProjectionExpression"
                    : json.has("AttributesToGet")    ? "AttributesToGet"
@@ -187,7 +180,7 @@ Result<PageRead> open_page(CallContext& call, const PageRequest& page) {
   }
   if (page.filter) TRY(engine::check_scalar_keys(*read.target.table, page.filter->nested_attributes()));
   if (page.projection) TRY(check_projected_keys(*read.target.table, *page.projection));
-  read.fetch_from_table = TRY(needs_table(read.target, page));
+  read.fetch_from_table = TRY(lacks_attributes(read.target, page));
   read.filter = page.filter;
   return read;
 }
@@ -203,6 +196,7 @@ Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const
   answer.with_items = page.select != Selection::Count;
   const bool projects = page.projection && answer.with_items;
   const auto snapshot = call.engine().snapshot();
+  AnswerGrowth growth(call);
   PageReader reader(
       read, *snapshot,
       [&](const value::StoredItemView& stored, const value::Item* item) -> Result<void> {
@@ -212,7 +206,7 @@ Result<PageAnswer> answer_page(CallContext& call, const PageRequest& page, const
         } else if (answer.with_items) {
           answer.items.add(stored.json);
         }
-        return {};
+        return growth.check(answer.items.bytes());
       },
       projects);
   const auto result = TRY(reader.read(range));
@@ -249,7 +243,7 @@ std::string encode(PageAnswer&& answer) {
   return body;
 }
 
-Result<std::optional<value::Item>> decode_start_key(const Request& request) {
+Result<std::optional<value::Item>> decode_start_key(const JsonMembers& request) {
   const auto json = request.element("ExclusiveStartKey");
   if (!json) return std::optional<value::Item>();
   auto key = value::decode_item(*json);

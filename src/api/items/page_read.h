@@ -10,7 +10,7 @@
 // What Query, Scan and SELECT have in common: a page of items from a table or an index, filtered and counted.
 namespace stator::api {
 
-// What is read, and which of it counts.
+// The table or index that a page is read from, and the filter.
 struct PageRead {
   engine::ReadTarget target;
   std::optional<expr::Condition> filter;
@@ -45,6 +45,28 @@ class PageReader {
   double fetched_units_ = 0;
 };
 
+// Whether an index lacks one of the attributes, so that they are fetched from the table.  Errors: Validation, of a
+// global index, from which nothing is fetched.
+Result<bool> needs_table(const engine::ReadTarget& target, const std::vector<std::string_view>& attributes);
+
+// Tells a call how its answer grows, in steps: most answers are smaller than the first and cost nothing.
+class AnswerGrowth {
+ public:
+  explicit AnswerGrowth(CallContext& call) : call_(call) {}  // outlives it
+
+  // The answer has that many bytes.  Errors: CallContext::answer_grows().
+  Result<void> check(std::size_t bytes) {
+    if (bytes < next_) return {};
+    next_ = bytes + kStep;
+    return call_.answer_grows(bytes);
+  }
+
+ private:
+  static constexpr std::size_t kStep = 64 << 10;
+  CallContext& call_;
+  std::size_t next_ = kStep;
+};
+
 // How many items a page looks at, at most, when its filter compares each of them with the request's own values.
 //
 // A client chooses both sides of a comparison, and a megabyte holds many small items: without a bound one request could
@@ -57,10 +79,10 @@ struct DecodedPage {
   PageRequest page;
   std::optional<expr::KeyCondition> key_condition;
 };
-Result<DecodedPage> decode_page(const Request& json, std::optional<value::Item> start, std::string_view legacy_filter,
-                                expr::Cache& cache);
+Result<DecodedPage> decode_page(const JsonMembers& json, std::optional<value::Item> start,
+                                std::string_view legacy_filter, expr::Cache& cache);
 // ExclusiveStartKey.  Errors: Validation.
-Result<std::optional<value::Item>> decode_start_key(const Request& json);
+Result<std::optional<value::Item>> decode_start_key(const JsonMembers& json);
 // What decoding has made sure of.  Errors: Validation.
 Result<void> check_page(const PageRequest& page);
 

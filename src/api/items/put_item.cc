@@ -7,7 +7,7 @@
 
 namespace stator::api {
 
-Result<PutItemRequest> decode(As<PutItemRequest>, const Request& json, expr::Cache& cache) {
+Result<PutItemRequest> decode(As<PutItemRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ConditionExpression"}, .legacy = {"Expected"}}));
   PutItemRequest request;
   request.table = json.string("TableName").value_or("");

@@ -7,10 +7,6 @@
 namespace stator::api {
 namespace {
 
-bool contains(const storage::KeyRange& range, BytesView key) {
-  return key >= range.begin && (range.end.empty() || key < range.end);
-}
-
 // A start key must be one that this query could have ended a page with.
 Result<engine::KeyBytes> check_start(const engine::ReadTarget& target, const storage::KeyRange& range,
                                      const expr::KeyCondition& condition, const value::Item& start) {
@@ -20,7 +16,7 @@ Result<engine::KeyBytes> check_start(const engine::ReadTarget& target, const sto
         "reads at most one item");
   }
   auto key = TRY(engine::start_key(target, start));
-  if (contains(range, key)) return key;
+  if (range.contains(key)) return key;
   const bool has_range = condition.terms.size() > target.keys().partition.size();
   if (!has_range) {
     return validation_error("The provided starting key is outside query boundaries based on provided conditions");
@@ -33,7 +29,7 @@ Result<engine::KeyBytes> check_start(const engine::ReadTarget& target, const sto
     }
   }
   const auto moved_key = TRY(engine::start_key(target, moved));
-  if (contains(range, moved_key)) {
+  if (range.contains(moved_key)) {
     return validation_error("The query can return at most one row and cannot be restarted");
   }
   return validation_error("The provided starting key does not match the range key predicate");
@@ -51,7 +47,7 @@ Result<void> check_filter(const engine::ReadTarget& target, const expr::Conditio
 
 }  // namespace
 
-Result<QueryRequest> decode(As<QueryRequest>, const Request& json, expr::Cache& cache) {
+Result<QueryRequest> decode(As<QueryRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(
       json, {.expressions = {"ProjectionExpression", "FilterExpression", "KeyConditionExpression"},
              .legacy = {"AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"}}));

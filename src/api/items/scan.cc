@@ -19,7 +19,7 @@ Result<void> check_segment(std::int64_t segment, std::int64_t total) {
       segment, total));
 }
 
-Result<Segment> decode_segment(const Request& json) {
+Result<Segment> decode_segment(const JsonMembers& json) {
   const auto segment = json.integer("Segment");
   const auto total = json.integer("TotalSegments");
   if (segment && !total) {
@@ -37,7 +37,7 @@ Result<Segment> decode_segment(const Request& json) {
 
 }  // namespace
 
-Result<ScanRequest> decode(As<ScanRequest>, const Request& json, expr::Cache& cache) {
+Result<ScanRequest> decode(As<ScanRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(json, {.expressions = {"ProjectionExpression", "FilterExpression"},
                                          .legacy = {"AttributesToGet", "ScanFilter", "ConditionalOperator"}}));
   auto start = TRY(decode_start_key(json));
@@ -57,7 +57,7 @@ Result<PageAnswer> run(CallContext& call, const ScanRequest& request) {
   range.range = engine::scan_range(read.target, request.segment, request.segments);
   if (request.page.start) {
     auto key = TRY(engine::start_key(read.target, *request.page.start));
-    if (key < range.range.begin || (!range.range.end.empty() && key >= range.range.end)) {
+    if (!range.range.contains(key)) {
       return validation_error(fmt::format(
           "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
           "correct Segment. TotalSegments: {} Segment: {}",

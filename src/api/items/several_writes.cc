@@ -15,9 +15,9 @@ SeveralWrites::SeveralWrites(const std::vector<engine::WriteAction>& actions, co
   }
 }
 
-BatchWriteItemAnswer SeveralWrites::answer(engine::Engine& engine, const engine::WriteOutcome& outcome,
-                                           CapacityKind kind) const {
-  BatchWriteItemAnswer answer;
+SeveralWritesAnswer SeveralWrites::answer(engine::Engine& engine, const engine::WriteOutcome& outcome,
+                                          CapacityKind kind) const {
+  SeveralWritesAnswer answer;
   if (reports_.capacity != CapacityDetail::None) {
     CapacityReports capacity(kind);
     for (std::size_t i = 0; i < tables_.size(); ++i) capacity.of(tables_[i]).add(outcome.actions[i].units);
@@ -27,7 +27,7 @@ BatchWriteItemAnswer SeveralWrites::answer(engine::Engine& engine, const engine:
   return answer;
 }
 
-void write_reports(value::JsonWriter& json, const BatchWriteItemAnswer& answer) {
+void write_reports(value::JsonWriter& json, const SeveralWritesAnswer& answer) {
   write_capacity(json, answer.capacity);
   write_collections(json, answer.collections);
 }

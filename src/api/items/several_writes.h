@@ -12,7 +12,7 @@ class SeveralWrites {
  public:
   SeveralWrites(const std::vector<engine::WriteAction>& actions, const WriteReports& reports);
 
-  BatchWriteItemAnswer answer(engine::Engine& engine, const engine::WriteOutcome& outcome, CapacityKind kind) const;
+  SeveralWritesAnswer answer(engine::Engine& engine, const engine::WriteOutcome& outcome, CapacityKind kind) const;
 
  private:
   WriteReports reports_;
@@ -21,6 +21,6 @@ class SeveralWrites {
 };
 
 // ,"ConsumedCapacity":[...],"ItemCollectionMetrics":{...}, as far as they are there.
-void write_reports(value::JsonWriter& json, const BatchWriteItemAnswer& answer);
+void write_reports(value::JsonWriter& json, const SeveralWritesAnswer& answer);
 
 }  // namespace stator::api

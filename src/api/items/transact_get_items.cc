@@ -16,7 +16,7 @@ namespace {
 
 using TransactGet = TransactGetItemsRequest::Get;
 
-Result<TransactGet> decode_get(const Request& item, expr::Cache& cache) {
+Result<TransactGet> decode_get(const JsonMembers& item, expr::Cache& cache) {
   const auto body = item.object("Get");
   if (!body) return validation_error("Invalid Request: TransactGetRequest should contain Get request");
   TransactGet get;
@@ -59,9 +59,7 @@ Result<TransactGetItemsAnswer> read_all(CallContext& call, const TransactGetItem
     const auto& get = request.gets[i];
     auto image = TRY(engine::ItemImage::from_bytes(TRY(snapshot->get(engine::item_key(*tables[i], get.key)))));
     bytes += image.size_bytes();
-    if (bytes > kMaxTransactBytes) {
-      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-    }
+    TRY(engine::check_transaction_size(bytes));
     reports.of(tables[i]).add_table(engine::read_units(image.size_bytes(), true));
     auto& item = answer.items.emplace_back();
     if (!image.exists()) continue;
@@ -76,7 +74,7 @@ Result<TransactGetItemsAnswer> read_all(CallContext& call, const TransactGetItem
 
 }  // namespace
 
-Result<TransactGetItemsRequest> decode(As<TransactGetItemsRequest>, const Request& json, expr::Cache& cache) {
+Result<TransactGetItemsRequest> decode(As<TransactGetItemsRequest>, const JsonMembers& json, expr::Cache& cache) {
   TransactGetItemsRequest request{.gets = {}, .capacity = capacity_detail(json)};
   for (const auto& item : json.objects("TransactItems")) request.gets.push_back(TRY(decode_get(item, cache)));
   return request;

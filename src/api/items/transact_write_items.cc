@@ -1,17 +1,17 @@
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <fmt/format.h>
 
-#include <array>
 #include <unordered_set>
 
 #include "stator/api/items/item_writes.h"
 #include "stator/api/items/several_writes.h"
 #include "stator/api/items/transaction.h"
 #include "stator/api/json/expressions.h"
+#include "stator/api/json/item_names.h"
 #include "stator/api/tables/table_name.h"
+#include "stator/api/typed_check.h"
+#include "stator/engine/item_rules.h"
 #include "stator/engine/keyspace.h"
+#include "stator/expr/unbinder.h"
 #include "stator/value/item_size.h"
 #include "stator/value/well_formed.h"
 
@@ -21,18 +21,11 @@ namespace {
 using engine::WriteAction;
 using Kind = TransactWriteItem::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds = {{
-    {"ConditionCheck", Kind::Check},
-    {"Put", Kind::Put},
-    {"Delete", Kind::Delete},
-    {"Update", Kind::Update},
-}};
-
-Result<TransactWriteItem> decode_item(const Request& json, expr::Cache& cache) {
+Result<TransactWriteItem> decode_item(const JsonMembers& json, expr::Cache& cache) {
   TransactWriteItem item;
-  std::optional<Request> body;
-  for (const auto& [name, kind] : kKinds) {
-    const auto found = json.object(name);
+  std::optional<JsonMembers> body;
+  for (const auto kind : {Kind::Put, Kind::Update, Kind::Delete, Kind::Check}) {
+    const auto found = json.object(wire_name(kind));
     if (!found) continue;
     if (body) return validation_error("TransactItems can only contain one of Check, Put, Update or Delete");
     body = found;
@@ -52,6 +45,24 @@ Result<TransactWriteItem> decode_item(const Request& json, expr::Cache& cache) {
   item.condition = std::move(bound.condition);
   item.update = std::move(bound.update);
   return item;
+}
+
+// A request that was made in this process, as a text that no other transaction has.
+std::string text_of(const std::vector<TransactWriteItem>& items) {
+  std::string text;
+  value::JsonWriter json(text);
+  json.begin_array();
+  for (const auto& item : items) {
+    expr::Unbinder unbinder;
+    json.begin_array().string(wire_name(item.kind)).string(item.table).item(item.item);
+    json.string(item.update ? unbinder.text(*item.update) : "");
+    json.string(item.condition ? unbinder.text(*item.condition) : "");
+    for (const auto& [placeholder, name] : unbinder.names()) json.string(placeholder).string(name);
+    for (const auto& [placeholder, content] : unbinder.values()) json.string(placeholder).attribute(content);
+    json.boolean(item.return_item_on_failure).end_array();
+  }
+  json.end_array();
+  return text;
 }
 
 WriteAction::Kind kind_of(Kind kind) {
@@ -75,9 +86,7 @@ Result<std::optional<BadItem>> plan_items(CallContext& call, std::vector<Transac
                                           std::vector<WriteAction>& actions) {
   std::size_t bytes = 0;
   for (const auto& item : items) bytes += value::item_size_bytes(item.item);
-  if (bytes > kMaxTransactBytes) {
-    return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-  }
+  TRY(engine::check_transaction_size(bytes));
   std::unordered_set<engine::KeyBytes> seen;
   actions.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -104,18 +113,19 @@ Result<void> check_transaction_count(std::size_t items) {
   return {};
 }
 
-Result<TransactWriteItemsRequest> decode(As<TransactWriteItemsRequest>, const Request& json, expr::Cache& cache) {
+Result<TransactWriteItemsRequest> decode(As<TransactWriteItemsRequest>, const JsonMembers& json, expr::Cache& cache) {
   TransactWriteItemsRequest request{.items = {}, .reports = write_reports(json)};
   for (const auto& item : json.objects("TransactItems")) request.items.push_back(TRY(decode_item(item, cache)));
   if (const auto text = json.string("ClientRequestToken")) {
     const auto asked = value::json_text(*json.element("TransactItems"));
-    request.token = {.text = std::string(*text), .fingerprint = XXH3_64bits(asked.data(), asked.size())};
+    request.token = {.text = std::string(*text), .fingerprint = fingerprint_of(asked)};
   }
   return request;
 }
 
 // Beside what the values have to be, what the shape of TransactWriteItems demands.
 Result<void> check(const TransactWriteItemsRequest& request) {
+  TRY(check_token(request.token));
   TRY(check_transaction_count(request.items.size()));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     const auto& item = request.items[i];
@@ -140,6 +150,11 @@ Result<void> check(const TransactWriteItemsRequest& request) {
 void run(CallContext call, TransactWriteItemsRequest request, Done<TransactWriteItemsAnswer> done) {
   engine::WriteRequest writes;
   writes.memory = call.write_memory();
+  if (request.token) {
+    const auto fingerprint =
+        request.token->fingerprint ? *request.token->fingerprint : fingerprint_of(text_of(request.items));
+    writes.token = engine::RequestToken{request.token->text, fingerprint};
+  }
   const auto bad = plan_items(call, request.items, writes.actions);
   if (!bad) return done(call, to_fault(bad.error()));
   if (*bad) {
@@ -147,7 +162,6 @@ void run(CallContext call, TransactWriteItemsRequest request, Done<TransactWrite
     reasons[(*bad)->place] = {.code = "ValidationError", .message = (*bad)->error.message};
     return done(call, transaction_canceled(std::move(reasons)));
   }
-  if (request.token) writes.token = engine::RequestToken{request.token->text, request.token->fingerprint};
   SeveralWrites written(writes.actions, request.reports);
   std::vector<bool> return_item;
   for (const auto& item : request.items) return_item.push_back(item.return_item_on_failure);

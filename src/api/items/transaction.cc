@@ -1,17 +1,21 @@
 #include "stator/api/items/transaction.h"
 
+#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <xxhash.h>
 
 namespace stator::api {
+
+std::uint64_t fingerprint_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 Fault transaction_canceled(std::vector<CancellationReason> reasons) {
   std::vector<std::string_view> codes;
   for (const auto& reason : reasons) codes.push_back(reason.code);
-  Fault fault{
-      .type = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-      .message = fmt::format("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
-                             fmt::join(codes, ", "))};
+  auto fault =
+      dynamodb_fault("TransactionCanceledException",
+                     fmt::format("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+                                 fmt::join(codes, ", ")));
   fault.reasons = std::move(reasons);
   return fault;
 }

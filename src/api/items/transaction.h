@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "stator/api/reply.h"
@@ -9,10 +11,12 @@
 namespace stator::api {
 
 inline constexpr std::size_t kMaxTransactItems = 100;
-inline constexpr std::size_t kMaxTransactBytes = std::size_t{4} << 20;
 
 // Errors: Validation, when there are none or too many.
 Result<void> check_transaction_count(std::size_t items);
+
+// Of a token: equal for equal texts only.
+std::uint64_t fingerprint_of(std::string_view text);
 
 // TransactionCanceledException with its reasons, in the order of the items.
 Fault transaction_canceled(std::vector<CancellationReason> reasons);

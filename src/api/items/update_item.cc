@@ -8,7 +8,7 @@
 
 namespace stator::api {
 
-Result<UpdateItemRequest> decode(As<UpdateItemRequest>, const Request& json, expr::Cache& cache) {
+Result<UpdateItemRequest> decode(As<UpdateItemRequest>, const JsonMembers& json, expr::Cache& cache) {
   TRY(check_expression_parameters(
       json, {.expressions = {"UpdateExpression", "ConditionExpression"}, .legacy = {"AttributeUpdates", "Expected"}}));
   UpdateItemRequest request;

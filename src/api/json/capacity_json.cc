@@ -1,5 +1,7 @@
 #include "stator/api/json/capacity_json.h"
 
+#include "stator/api/json/item_names.h"
+
 namespace stator::api {
 namespace {
 
@@ -11,16 +13,16 @@ void write_units(value::JsonWriter& json, CapacityKind kind, double units) {
   if (kind == CapacityKind::TransactionalWrite) json.key("WriteCapacityUnits").real(units);
 }
 
-double units_in(const Request& json) {
+double units_in(const JsonMembers& json) {
   const auto units = json.element("CapacityUnits");
   double number = 0;
   return units && units->get(number) ? number : 0;
 }
 
-void read_indexes(const Request& json, std::string_view name, Indexes& indexes) {
+void read_indexes(const JsonMembers& json, std::string_view name, Indexes& indexes) {
   const auto all = json.object(name);
   if (!all) return;
-  for (const auto [index, units] : all->json()) indexes.emplace_back(index, units_in(Request(units.object())));
+  for (const auto [index, units] : all->json()) indexes.emplace_back(index, units_in(JsonMembers(units.object())));
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ void write_consumed(value::JsonWriter& json, const ConsumedCapacity& capacity) {
   json.end_object();
 }
 
-ConsumedCapacity read_consumed(const Request& json) {
+ConsumedCapacity read_consumed(const JsonMembers& json) {
   ConsumedCapacity capacity{.table = std::string(json.string("TableName").value_or("")),
                             .kind = json.has("ReadCapacityUnits")    ? CapacityKind::TransactionalRead
                                     : json.has("WriteCapacityUnits") ? CapacityKind::TransactionalWrite
@@ -64,11 +66,9 @@ ConsumedCapacity read_consumed(const Request& json) {
   return capacity;
 }
 
-CapacityDetail capacity_detail(const Request& request) {
-  const auto text = request.string("ReturnConsumedCapacity").value_or("NONE");
-  if (text == "TOTAL") return CapacityDetail::Total;
-  if (text == "INDEXES") return CapacityDetail::Indexes;
-  return CapacityDetail::None;
+CapacityDetail capacity_detail(const JsonMembers& request) {
+  const auto text = request.string("ReturnConsumedCapacity").value_or("");
+  return from_wire_name<CapacityDetail>(text).value_or(CapacityDetail::None);
 }
 
 void write_capacity(value::JsonWriter& json, const ConsumedCapacity& capacity) {

@@ -8,7 +8,7 @@
 
 namespace stator::api {
 
-Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cache) {
+Result<expr::Binder> read_placeholders(const JsonMembers& request, expr::Cache& cache) {
   std::optional<expr::Names> names;
   if (const auto object = request.object("ExpressionAttributeNames")) {
     names.emplace();
@@ -43,7 +43,7 @@ Error bad_expression_value(const Error& error, std::string_view placeholder) {
           fmt::format("ExpressionAttributeValues contains invalid value: {} for key {}", error.message, placeholder)};
 }
 
-Result<void> check_expression_parameters(const Request& request, const ExpressionParameters& parameters) {
+Result<void> check_expression_parameters(const JsonMembers& request, const ExpressionParameters& parameters) {
   const auto present = [&](std::initializer_list<std::string_view> names) {
     std::vector<std::string_view> found;
     std::copy_if(names.begin(), names.end(), std::back_inserter(found), [&](auto name) { return request.has(name); });

@@ -3,14 +3,14 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "stator/api/json/request.h"
+#include "stator/api/json/json_members.h"
 #include "stator/expr/binder.h"
 
 namespace stator::api {
 
 // Reads ExpressionAttributeNames and ExpressionAttributeValues of a request, checked, ready to bind expressions with.
 // Errors: Validation.
-Result<expr::Binder> read_placeholders(const Request& request, expr::Cache& cache);
+Result<expr::Binder> read_placeholders(const JsonMembers& request, expr::Cache& cache);
 
 // The error of a value in ExpressionAttributeValues.
 Error bad_expression_value(const Error& error, std::string_view placeholder);
@@ -21,6 +21,6 @@ struct ExpressionParameters {
   std::initializer_list<std::string_view> legacy;
 };
 // Refuses a mix of both, and names or values without an expression to use them.  Errors: Validation.
-Result<void> check_expression_parameters(const Request& request, const ExpressionParameters& parameters);
+Result<void> check_expression_parameters(const JsonMembers& request, const ExpressionParameters& parameters);
 
 }  // namespace stator::api

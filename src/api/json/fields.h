@@ -1,7 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 #include "stator/api/answer_item.h"
 #include "stator/api/json/capacity_json.h"
-#include "stator/api/json/request.h"
+#include "stator/api/json/enum_names.h"
+#include "stator/api/json/json_members.h"
 #include "stator/api/json/request_check.h"
 #include "stator/base/clock.h"
 #include "stator/value/json.h"
@@ -26,15 +27,12 @@
 //     f("WriteCapacityUnits", throughput.write_units);
 //   }
 //
-// An optional member that is empty is not written.  A member that is absent, or of another type, is not read.
+// An optional member that is empty is not written.  A member that is absent, or of another type, is not read; nor is a
+// list with an element of another type.
 namespace stator::api {
 
 template <typename T, typename Plain>
 concept Is = std::same_as<std::remove_const_t<T>, Plain>;
-
-// `names`: what the values of an enumeration are called on the wire, in their order.
-template <typename Enum>
-struct EnumNames;
 
 template <typename T>
 inline constexpr bool kIsOptional = false;
@@ -83,7 +81,7 @@ class FieldWriter {
     } else if constexpr (std::same_as<Plain, WallTime>) {
       json_.real(epoch_seconds(value));
     } else if constexpr (std::is_enum_v<Plain>) {
-      json_.string(EnumNames<Plain>::names[static_cast<std::size_t>(value)]);
+      json_.string(wire_name(value));
     } else if constexpr (std::same_as<Plain, value::AttributeValue>) {
       json_.attribute(value);
     } else if constexpr (std::same_as<Plain, value::Item>) {
@@ -112,7 +110,7 @@ class FieldWriter {
 class FieldReader {
  public:
   static constexpr bool kReads = true;
-  explicit FieldReader(const Request& object) : object_(&object) {}
+  explicit FieldReader(const JsonMembers& object) : object_(&object) {}
 
   template <typename T>
   void operator()(std::string_view name, T& member) {
@@ -121,7 +119,8 @@ class FieldReader {
   template <typename T>
   void required(std::string_view name, T& member) {
     const auto element = object_->element(name);
-    if (!element || !read(*element, member)) note(validation_error("a member is missing"));
+    if (element && read(*element, member)) return;
+    note(validation_error(fmt::format("The member {} is {}", name, element ? "not of its type" : "missing")));
   }
   template <typename T>
   void unless_empty(std::string_view name, T& list) {
@@ -162,10 +161,9 @@ class FieldReader {
     } else if constexpr (std::is_enum_v<T>) {
       std::string_view text;
       if (!json.get(text)) return false;
-      const auto& names = EnumNames<T>::names;
-      const auto found = std::find(names.begin(), names.end(), text);
-      if (found == names.end()) return false;
-      out = static_cast<T>(found - names.begin());
+      const auto found = from_wire_name<T>(text);
+      if (!found) return false;
+      out = *found;
     } else if constexpr (std::same_as<T, value::AttributeValue>) {
       return take(value::decode_value(json), out);
     } else if constexpr (std::same_as<T, value::Item>) {
@@ -180,11 +178,15 @@ class FieldReader {
       out = AnswerItems(std::move(items));
     } else if constexpr (std::same_as<T, ConsumedCapacity>) {
       if (!json.is_object()) return false;
-      out = read_consumed(Request(json.object()));
+      out = read_consumed(JsonMembers(json.object()));
     } else if constexpr (kIsVector<T>) {
       value::JsonArray array;
       if (!json.get(array)) return false;
-      for (const value::JsonElement element : array) read(element, out.emplace_back());
+      T list;
+      for (const value::JsonElement element : array) {
+        if (!read(element, list.emplace_back())) return false;
+      }
+      out = std::move(list);
     } else if constexpr (requires { unreadable_json(out); }) {  // of several, those that can be read are good
       if (!read_object(json, out)) unreadable_json(out) = value::json_text(json);
     } else {
@@ -197,7 +199,7 @@ class FieldReader {
   template <typename T>
   static Result<void> read_object(value::JsonElement json, T& out) {
     if (!json.is_object()) return validation_error("an object is missing");
-    const Request object(json.object());
+    const JsonMembers object(json.object());
     FieldReader reader(object);
     fields(reader, out);
     return reader.result();
@@ -215,7 +217,7 @@ class FieldReader {
     if (result_) result_ = error;
   }
 
-  const Request* object_;
+  const JsonMembers* object_;
   Result<void> result_;
 };
 
@@ -229,7 +231,7 @@ std::string fields_to_json(T& object) {
 
 // Errors: Validation.
 template <typename T>
-Result<void> read_fields(const Request& json, T& object) {
+Result<void> read_fields(const JsonMembers& json, T& object) {
   FieldReader reader(json);
   fields(reader, object);
   return reader.result();

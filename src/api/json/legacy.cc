@@ -77,26 +77,26 @@ Result<void> check_comparison(const Comparison& comparison) {
   return {};
 }
 
-Result<std::vector<AttributeValue>> read_values(const Request& condition, std::string_view parameter) {
+Result<std::vector<AttributeValue>> read_values(const JsonMembers& condition, std::string_view parameter) {
   std::vector<AttributeValue> values;
   for (const auto& json : condition.elements(parameter)) values.push_back(TRY(value::decode_value(json)));
   return values;
 }
 
-Result<void> check_count(const Request& conditions, std::string_view parameter) {
+Result<void> check_count(const JsonMembers& conditions, std::string_view parameter) {
   const auto count = conditions.json().size();
   if (count <= kMaxConditions) return {};
   return invalid(fmt::format("{} can have at most {} conditions, it has {}", parameter, kMaxConditions, count));
 }
 
 // {"attribute": {"ComparisonOperator": ..., "AttributeValueList": [...]}}
-Result<std::vector<Comparison>> read_conditions(const Request& conditions, std::string_view parameter) {
+Result<std::vector<Comparison>> read_conditions(const JsonMembers& conditions, std::string_view parameter) {
   TRY(check_count(conditions, parameter));
   std::vector<Comparison> comparisons;
   for (const auto [attribute, json] : conditions.json()) {
     value::JsonObject object;
     if (!json.get(object)) continue;
-    const Request condition(object);
+    const JsonMembers condition(object);
     Comparison comparison{std::string(attribute), &find_operator(*condition.string("ComparisonOperator")), {}};
     comparison.arguments = TRY(read_values(condition, "AttributeValueList"));
     TRY(check_comparison(comparison));
@@ -106,7 +106,7 @@ Result<std::vector<Comparison>> read_conditions(const Request& conditions, std::
 }
 
 // One attribute of Expected: either a comparison, or the oldest form with Value and Exists.
-Result<Comparison> read_expected(std::string_view attribute, const Request& expected) {
+Result<Comparison> read_expected(std::string_view attribute, const JsonMembers& expected) {
   const auto error = [&](std::string_view what) {
     return invalid(fmt::format("{} for Attribute: {}", what, attribute));
   };
@@ -200,7 +200,7 @@ std::optional<expr::Condition> combine(std::vector<Comparison> comparisons, bool
   return tree.condition();
 }
 
-Result<bool> any_of(const Request& request, std::string_view parameter) {
+Result<bool> any_of(const JsonMembers& request, std::string_view parameter) {
   const auto op = request.string("ConditionalOperator");
   const auto conditions = request.object(parameter);
   if (op && (!conditions || conditions->json().size() == 0)) {
@@ -214,7 +214,7 @@ Result<bool> any_of(const Request& request, std::string_view parameter) {
 
 }  // namespace
 
-Result<std::optional<expr::Condition>> legacy_expected(const Request& request) {
+Result<std::optional<expr::Condition>> legacy_expected(const JsonMembers& request) {
   const bool any = TRY(any_of(request, "Expected"));
   const auto expected = request.object("Expected");
   if (!expected) return std::optional<expr::Condition>();
@@ -222,19 +222,19 @@ Result<std::optional<expr::Condition>> legacy_expected(const Request& request) {
   std::vector<Comparison> comparisons;
   for (const auto [attribute, json] : expected->json()) {
     value::JsonObject object;
-    if (json.get(object)) comparisons.push_back(TRY(read_expected(attribute, Request(object))));
+    if (json.get(object)) comparisons.push_back(TRY(read_expected(attribute, JsonMembers(object))));
   }
   return combine(std::move(comparisons), any);
 }
 
-Result<std::optional<expr::Condition>> legacy_filter(const Request& request, std::string_view parameter) {
+Result<std::optional<expr::Condition>> legacy_filter(const JsonMembers& request, std::string_view parameter) {
   const bool any = TRY(any_of(request, parameter));
   const auto filter = request.object(parameter);
   if (!filter) return std::optional<expr::Condition>();
   return combine(TRY(read_conditions(*filter, parameter)), any);
 }
 
-Result<std::optional<expr::KeyCondition>> legacy_key_conditions(const Request& request) {
+Result<std::optional<expr::KeyCondition>> legacy_key_conditions(const JsonMembers& request) {
   const auto conditions = request.object("KeyConditions");
   if (!conditions) return std::optional<expr::KeyCondition>();
   using KeyOp = expr::KeyTerm::Op;
@@ -259,14 +259,14 @@ Result<std::optional<expr::KeyCondition>> legacy_key_conditions(const Request& r
   return std::optional<expr::KeyCondition>(std::move(condition));
 }
 
-Result<std::optional<expr::Update>> legacy_updates(const Request& request) {
+Result<std::optional<expr::Update>> legacy_updates(const JsonMembers& request) {
   const auto updates = request.object("AttributeUpdates");
   if (!updates || updates->json().size() == 0) return std::optional<expr::Update>();
   LegacyTree tree(expr::Kind::Update);
   for (const auto [name, json] : updates->json()) {
     value::JsonObject object;
     if (!json.get(object)) continue;
-    const Request update(object);
+    const JsonMembers update(object);
     const std::string attribute(name);
     if (attribute.empty()) return invalid("Empty attribute name");
     const auto action = update.string("Action").value_or("PUT");
@@ -306,7 +306,7 @@ Result<std::optional<expr::Update>> legacy_updates(const Request& request) {
   return std::optional<expr::Update>(tree.update());
 }
 
-Result<std::optional<expr::Projection>> legacy_projection(const Request& request) {
+Result<std::optional<expr::Projection>> legacy_projection(const JsonMembers& request) {
   if (!request.has("AttributesToGet")) return std::optional<expr::Projection>();
   std::vector<expr::Path> paths;
   std::set<std::string_view> seen;

@@ -1,15 +1,11 @@
 #pragma once
 
 #include "stator/api/json/fields.h"
+#include "stator/api/json/item_names.h"
 #include "stator/api/partiql/statement_operations.h"
 
 // The members of requests and answers about PartiQL statements.
 namespace stator::api {
-
-template <>
-struct EnumNames<CapacityDetail> {
-  static constexpr std::array<std::string_view, 3> names = {"NONE", "TOTAL", "INDEXES"};
-};
 
 // `ReturnValuesOnConditionCheckFailure`, which says ALL_OLD or NONE.
 enum class FailureReturns : std::uint8_t { None, AllOld };

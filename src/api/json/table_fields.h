@@ -25,9 +25,9 @@ struct EnumNames<StreamView> {
 };
 template <>
 struct EnumNames<value::Type> {
-  static constexpr std::array<std::string_view, 3> names = {"S", "N", "B"};
-  static_assert(static_cast<int>(value::Type::S) == 0 && static_cast<int>(value::Type::N) == 1 &&
-                static_cast<int>(value::Type::B) == 2);
+  // Keys are S, N or B; a request with another type is refused where it is carried out.
+  static constexpr std::array<std::string_view, 10> names = {"S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL"};
+  static_assert(static_cast<std::size_t>(value::Type::Bool) + 1 == names.size());
 };
 
 // --- parts of tables

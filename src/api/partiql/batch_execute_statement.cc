@@ -113,9 +113,49 @@ void start_write(const std::shared_ptr<Writes>& writes, std::size_t i, Statement
       });
 }
 
+// The statements in the order of the request; null: it could not be read, and its member has the fault.
+using Statements = std::vector<std::unique_ptr<BoundStatement>>;
+
+// Errors: Busy.  What is wrong with one statement is its member's.
+Result<void> run_reads(CallContext& call, const BatchExecuteStatementRequest& request, const Statements& statements,
+                       std::vector<BatchMember>& members) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    if (statements[i] == nullptr) continue;
+    const bool consistent = request.statements[i].consistent.value_or(false);
+    if (auto read = read_item(call, *statements[i], consistent, members[i]); !read) {
+      members[i].fault = to_fault(read.error());
+    }
+    if (members[i].item) bytes += members[i].item->bytes();
+    TRY(call.answer_grows(bytes));
+  }
+  return {};
+}
+
+void run_writes(CallContext call, const BatchExecuteStatementRequest& request, const Statements& statements,
+                std::vector<BatchMember> members, Done<BatchExecuteStatementAnswer> done) {
+  const std::shared_ptr<Writes> shared(
+      new Writes{std::move(call), std::move(members), request.capacity, std::move(done)});
+  const auto plan_one = [&](const BoundStatement& statement) -> Result<StatementWrite> {
+    auto plan = TRY(plan_write(statement, TRY(find_table(shared->call, statement))));
+    if (plan.key_error) return *plan.key_error;
+    return plan;
+  };
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    if (statements[i] == nullptr) continue;
+    auto plan = plan_one(*statements[i]);
+    if (plan) {
+      start_write(shared, i, std::move(*plan), request.statements[i].return_item_on_failure);
+    } else {
+      shared->members[i].fault = to_fault(plan.error());
+    }
+  }
+  shared->finish_one();
+}
+
 }  // namespace
 
-Result<BatchExecuteStatementRequest> decode(As<BatchExecuteStatementRequest>, const Request& json,
+Result<BatchExecuteStatementRequest> decode(As<BatchExecuteStatementRequest>, const JsonMembers& json,
                                             expr::Cache& /*cache*/) {
   BatchExecuteStatementRequest request{.statements = {}, .capacity = capacity_detail(json)};
   for (const auto& object : json.objects("Statements")) {
@@ -128,7 +168,7 @@ Result<BatchExecuteStatementRequest> decode(As<BatchExecuteStatementRequest>, co
 void run(CallContext call, BatchExecuteStatementRequest request, Done<BatchExecuteStatementAnswer> done) {
   const auto count = request.statements.size();
   std::vector<BatchMember> members(count);
-  std::vector<std::unique_ptr<BoundStatement>> statements(count);
+  Statements statements(count);
   bool reads = false, writes = false;
   for (std::size_t i = 0; i < count; ++i) {
     auto statement = read_statement(request.statements[i]);
@@ -144,36 +184,11 @@ void run(CallContext call, BatchExecuteStatementRequest request, Done<BatchExecu
         call,
         to_fault(validation_error("The batch must consist of either read statements or write statements, not both.")));
   }
-  if (!writes) {
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (statements[i] == nullptr) continue;
-      const bool consistent = request.statements[i].consistent.value_or(false);
-      if (auto read = read_item(call, *statements[i], consistent, members[i]); !read) {
-        members[i].fault = to_fault(read.error());
-      }
-      if (members[i].item) bytes += members[i].item->bytes();
-      if (const auto room = call.answer_grows(bytes); !room) return done(call, to_fault(room.error()));
-    }
-    return done(call, answer_of(std::move(members), request.capacity));
+  if (writes) return run_writes(std::move(call), request, statements, std::move(members), std::move(done));
+  if (const auto read = run_reads(call, request, statements, members); !read) {
+    return done(call, to_fault(read.error()));
   }
-  const std::shared_ptr<Writes> shared(
-      new Writes{std::move(call), std::move(members), request.capacity, std::move(done)});
-  for (std::size_t i = 0; i < count; ++i) {
-    if (statements[i] == nullptr) continue;
-    const auto plan_one = [&]() -> Result<StatementWrite> {
-      auto plan = TRY(plan_write(*statements[i], TRY(find_table(shared->call, *statements[i]))));
-      if (plan.key_error) return *plan.key_error;
-      return plan;
-    };
-    auto plan = plan_one();
-    if (!plan) {
-      shared->members[i].fault = to_fault(plan.error());
-      continue;
-    }
-    start_write(shared, i, std::move(*plan), request.statements[i].return_item_on_failure);
-  }
-  shared->finish_one();
+  done(call, answer_of(std::move(members), request.capacity));
 }
 
 }  // namespace stator::api

@@ -19,7 +19,8 @@ Result<ExecuteStatementAnswer> run_read(CallContext& call, const ExecuteStatemen
   if (request.limit) limit = static_cast<std::uint64_t>(*request.limit);
   if (plan.filter) limit = std::min(limit.value_or(UINT64_MAX), filter_bound(*plan.filter));
   const auto snapshot = call.engine().snapshot();
-  auto page = TRY(run_select(*snapshot, plan, limit, from));
+  AnswerGrowth growth(call);
+  auto page = TRY(run_select(*snapshot, plan, limit, from, &growth));
 
   ExecuteStatementAnswer answer{.items = std::move(page.items)};
   if (page.next) {

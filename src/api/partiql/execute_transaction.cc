@@ -1,6 +1,4 @@
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -98,10 +96,7 @@ Result<void> check_together(const std::vector<TransactMember>& members) {
     }
     bytes += value::item_size_bytes(member.item());
   }
-  if (bytes > kMaxTransactBytes) {
-    return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-  }
-  return {};
+  return engine::check_transaction_size(bytes);
 }
 
 Result<ExecuteTransactionAnswer> run_reads(CallContext& call, const std::vector<TransactMember>& members,
@@ -110,16 +105,16 @@ Result<ExecuteTransactionAnswer> run_reads(CallContext& call, const std::vector<
   const auto snapshot = call.engine().snapshot();
   CapacityReports reports(CapacityKind::TransactionalRead);
   ExecuteTransactionAnswer answer;
-  std::size_t bytes = 0;
+  std::size_t read_bytes = 0, body_bytes = 0;
   for (const auto& member : members) {
     auto page = TRY(run_select(*snapshot, *member.read, {}, {}));
+    read_bytes += page.read_bytes;
+    TRY(engine::check_transaction_size(read_bytes));
     auto& response = answer.responses.emplace_back();
     response.item = std::move(page.items).take_only();
     reports.of(member.table()).add_table(page.table_units);
-    if (response.item) bytes += response.item->bytes();
-    if (bytes > kMaxTransactBytes) {
-      return validation_error("Aggregate item size cannot exceed 4194304 bytes in a transaction");
-    }
+    if (response.item) body_bytes += response.item->bytes();
+    TRY(call.answer_grows(body_bytes, read_bytes));
   }
   answer.capacity = reports.consumed(detail);
   return answer;
@@ -146,7 +141,7 @@ void run_writes(CallContext call, const ExecuteTransactionRequest& request, std:
                 Done<ExecuteTransactionAnswer> done) {
   engine::WriteRequest writes;
   writes.memory = call.write_memory();
-  if (request.token) writes.token = engine::RequestToken{request.token->text, request.token->fingerprint};
+  if (request.token) writes.token = engine::RequestToken{request.token->text, *request.token->fingerprint};
   std::vector<engine::TablePtr> tables;
   std::vector<bool> return_item, is_insert;
   for (auto& member : members) {
@@ -172,17 +167,20 @@ void run_writes(CallContext call, const ExecuteTransactionRequest& request, std:
 
 }  // namespace
 
-Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const Request& json, expr::Cache& /*cache*/) {
+Result<ExecuteTransactionRequest> decode(As<ExecuteTransactionRequest>, const JsonMembers& json,
+                                         expr::Cache& /*cache*/) {
   ExecuteTransactionRequest request;
   TRY(read_fields(json, request));
   if (request.token) {
-    const auto asked = value::json_text(*json.element("TransactStatements"));
-    request.token->fingerprint = XXH3_64bits(asked.data(), asked.size());
+    request.token->fingerprint = fingerprint_of(value::json_text(*json.element("TransactStatements")));
   }
   return request;
 }
 
 void run(CallContext call, ExecuteTransactionRequest request, Done<ExecuteTransactionAnswer> done) {
+  if (request.token && !request.token->fingerprint) {  // before the parameters are taken
+    request.token->fingerprint = fingerprint_of(fields_to_json(request.statements));
+  }
   auto members = read_members(call, request.statements);
   if (!members) return done(call, to_fault(members.error()));
   if (std::ranges::any_of(*members, &TransactMember::is_cancelled)) {

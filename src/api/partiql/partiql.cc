@@ -123,10 +123,7 @@ Result<std::optional<AnswerItem>> WriteReturn::item(engine::ActionOutcome& outco
 }
 
 Fault WriteReturn::failure(engine::ActionOutcome& outcome, bool with_item) const {
-  if (is_insert) {
-    return {.type = "com.amazonaws.dynamodb.v20120810#DuplicateItemException",
-            .message = "Duplicate primary key exists in table"};
-  }
+  if (is_insert) return dynamodb_fault("DuplicateItemException", "Duplicate primary key exists in table");
   Fault fault = to_fault({ErrorCode::ConditionalCheckFailed, "The conditional request failed"});
   if (with_item && outcome.before.exists()) fault.item = AnswerItem(std::move(outcome.before).take());
   return fault;

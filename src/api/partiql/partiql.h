@@ -59,12 +59,15 @@ struct SelectPosition {
 struct SelectPage {
   AnswerItems items;
   std::size_t count = 0;
+  std::size_t read_bytes = 0;  // DynamoDB's size of all items that were looked at
   std::optional<SelectPosition> next;
   double table_units = 0;
   double index_units = 0;
 };
+// `growth` is told of the items of a page; null: the caller looks at the one item of a key itself.
 Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan,
-                              std::optional<std::uint64_t> limit, const SelectPosition& from);
+                              std::optional<std::uint64_t> limit, const SelectPosition& from,
+                              AnswerGrowth* growth = nullptr);
 
 // A NextToken, and back.  Errors: Validation, when it was not made here or for another statement.
 std::string make_next_token(const BoundStatement& statement, const SelectPosition& position);

@@ -418,19 +418,19 @@ std::vector<std::string_view> shared_filter_attributes(const Binding& binding, c
   return attributes;
 }
 
-// Columns that an index lacks: refused for a global one, fetched from the table for a local one.
-Result<bool> needs_table(const engine::ReadTarget& target, const std::vector<expr::partiql::Column>& columns) {
-  if (target.index == nullptr) return false;
-  std::vector<std::string_view> missing;
-  for (const auto& column : columns) {
-    if (!engine::is_projected(*target.table, *target.index, column.path.attribute))
-      missing.push_back(column.path.attribute);
+// The table, or its index that the statement names.
+Result<engine::ReadTarget> find_target(engine::TablePtr table, std::string_view index, bool consistent) {
+  engine::ReadTarget target{.table = std::move(table)};
+  if (index.empty()) return target;
+  target.index = target.table->find_index(index);
+  if (target.index == nullptr) return validation_error("The table does not have the specified index");
+  if (target.index->building) {
+    return validation_error(fmt::format("Cannot read from backfilling global secondary index: {}", target.index->name));
   }
-  if (missing.empty()) return false;
-  if (target.index->kind == engine::IndexKind::Local) return true;
-  return validation_error(
-      fmt::format("One or more parameter values were invalid: Global secondary index {} does not project [{}]",
-                  target.index->name, fmt::join(missing, ", ")));
+  if (consistent && target.index->kind == engine::IndexKind::Global) {
+    return validation_error("Strongly consistent read is not supported on Global Secondary Indexes");
+  }
+  return target;
 }
 
 }  // namespace
@@ -439,22 +439,13 @@ Result<SelectPlan> plan_select(const BoundStatement& statement, engine::TablePtr
   const auto& binding = statement.binding();
   const auto& select = std::get<expr::partiql::Select>(statement.statement().body);
   SelectPlan plan;
-  plan.target.table = std::move(table);
+  plan.target = TRY(find_target(std::move(table), select.from.index, consistent));
   plan.consistent = consistent;
   plan.columns = select.columns;
-  if (!select.from.index.empty()) {
-    plan.target.index = plan.target.table->find_index(select.from.index);
-    if (plan.target.index == nullptr) return validation_error("The table does not have the specified index");
-    if (plan.target.index->building) {
-      return validation_error(
-          fmt::format("Cannot read from backfilling global secondary index: {}", plan.target.index->name));
-    }
-    if (consistent && plan.target.index->kind == engine::IndexKind::Global) {
-      return validation_error("Strongly consistent read is not supported on Global Secondary Indexes");
-    }
-  }
   if (select.where) plan.filter = TRY(binding.where(*select.where));
-  plan.fetch_from_table = TRY(needs_table(plan.target, plan.columns));
+  std::vector<std::string_view> attributes;
+  for (const auto& column : plan.columns) attributes.push_back(column.path.attribute);
+  plan.fetch_from_table = TRY(needs_table(plan.target, attributes));
 
   const auto& keys = plan.target.keys();
   const KeyReader reader(binding, keys);

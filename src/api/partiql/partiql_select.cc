@@ -12,6 +12,7 @@ Result<void> read_key(const storage::Snapshot& snapshot, const SelectPlan& plan,
     return {};
   }
   const auto stored = TRY(value::StoredItemView::from(*bytes));
+  page.read_bytes = stored.item_size_bytes;
   page.table_units = engine::read_units(stored.item_size_bytes, plan.consistent);
   return reader.read(stored);
 }
@@ -27,7 +28,7 @@ value::Item row_of(const SelectPlan& plan, const value::Item& item) {
 }  // namespace
 
 Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPlan& plan,
-                              std::optional<std::uint64_t> limit, const SelectPosition& from) {
+                              std::optional<std::uint64_t> limit, const SelectPosition& from, AnswerGrowth* growth) {
   SelectPage page;
   const bool has_columns = !plan.columns.empty();
   PageReader reader(
@@ -39,25 +40,24 @@ Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPla
         } else {
           page.items.add(stored.json);
         }
-        return {};
+        return growth != nullptr ? growth->check(page.items.bytes()) : Result<void>();
       },
       has_columns);
   if (plan.key) {
     TRY(read_key(snapshot, plan, reader, page));
     return page;
   }
-  std::size_t bytes = 0;
   for (auto i = from.read; i < plan.reads.size(); ++i) {
     engine::RangeRead read = plan.reads[i];
     read.limit = limit;
     if (i == from.read && from.after) {
       const auto invalid = validation_error("Invalid NextToken");
       auto start = engine::start_key(plan.target, *from.after);
-      if (!start || *start < read.range.begin || (!read.range.end.empty() && *start >= read.range.end)) return invalid;
+      if (!start || !read.range.contains(*start)) return invalid;
       read.start_after = std::move(*start);
     }
     const auto result = TRY(reader.read(read));
-    bytes += result.bytes;
+    page.read_bytes += result.bytes;
     const auto units = engine::read_units(result.bytes, plan.consistent);
     (plan.target.index != nullptr ? page.index_units : page.table_units) += units;
     if (result.last_item) {
@@ -66,7 +66,7 @@ Result<SelectPage> run_select(const storage::Snapshot& snapshot, const SelectPla
       break;
     }
     if (limit) *limit -= result.scanned;  // not below 1: the page would have had a last item
-    if (bytes >= engine::kMaxPageBytes && i + 1 < plan.reads.size()) {
+    if (page.read_bytes >= engine::kMaxPageBytes && i + 1 < plan.reads.size()) {
       page.next = {.read = i + 1, .after = {}};
       break;
     }

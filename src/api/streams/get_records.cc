@@ -92,7 +92,7 @@ StreamRecord decode_stream_record(std::string_view json) {
   value::JsonParser parser;
   StreamRecord record;
   const auto root = parser.parse(json);
-  if (!root || !read_fields(Request(root->object()), record)) record.unreadable = json;
+  if (!root || !read_fields(JsonMembers(root->object()), record)) record.unreadable = json;
   return record;
 }
 

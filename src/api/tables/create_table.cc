@@ -114,7 +114,7 @@ Result<Table> read_table(const CallContext& call, const CreateTableRequest& requ
 
 }  // namespace
 
-Result<CreateTableRequest> decode(As<CreateTableRequest>, const Request& json, expr::Cache& /*cache*/) {
+Result<CreateTableRequest> decode(As<CreateTableRequest>, const JsonMembers& json, expr::Cache& /*cache*/) {
   CreateTableRequest request;
   TRY(read_fields(json, request));
   TRY(table_name(request.table));

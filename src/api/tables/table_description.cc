@@ -27,12 +27,12 @@ WarmThroughputDescription describe_warm(const engine::Throughput& warm) {
   return {.read_units = warm.read_units, .write_units = warm.write_units, .status = "ACTIVE"};
 }
 
-ThroughputDescription describe_throughput(const Table& table, const engine::Throughput& throughput) {
+ThroughputDescription describe_throughput(const Table& table, WallTime now) {
   return {.last_increase = table.last_increase,
           .last_decrease = table.last_decrease,
-          .decreases_today = table.decreases_today,
-          .read_units = throughput.read_units,
-          .write_units = throughput.write_units};
+          .decreases_today = decreases_today(table, now),
+          .read_units = table.throughput.read_units,
+          .write_units = table.throughput.write_units};
 }
 
 Result<IndexDescription> describe_index(const Environment& environment, const Table& table, const Index& index,
@@ -48,7 +48,9 @@ Result<IndexDescription> describe_index(const Environment& environment, const Ta
     const bool follows_table = status == "CREATING" || status == "DELETING";
     description.status = follows_table ? status : index.building ? "CREATING" : "ACTIVE";
     if (index.building) description.backfilling = true;
-    description.throughput = describe_throughput(table, index.throughput);
+    // Changes of an index are not noted.
+    description.throughput =
+        ThroughputDescription{.read_units = index.throughput.read_units, .write_units = index.throughput.write_units};
     description.on_demand = describe_on_demand(index.on_demand);
     description.warm = describe_warm(warm_throughput(index.warm, table.billing_mode, index.throughput));
   }
@@ -68,7 +70,7 @@ TableDescription describe_deleted_table(const Environment& environment, const Ta
   TableDescription description;
   description.name = table.name;
   description.status = "DELETING";
-  description.throughput = describe_throughput(table, table.throughput);
+  description.throughput = describe_throughput(table, environment.engine.clock().now());
   description.arn = table_arn(environment, table.name);
   description.id = table.uuid;
   if (table.billing_mode_given) {

@@ -2,34 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "stator/api/json/shape_constraints.h"
 
 namespace stator::api {
-namespace {
-
-constexpr std::size_t kMinNameLength = 3;
-constexpr std::size_t kMaxNameLength = 255;
-
-bool is_name(std::string_view text) {
-  return text.size() >= kMinNameLength && text.size() <= kMaxNameLength &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-                  c == '.';
-         });
-}
-
-}  // namespace
-
 Result<std::string_view> table_name(std::string_view name_or_arn) {
   std::string_view name = name_or_arn;
-  if (name.starts_with("arn:")) {
+  if (is_arn(name)) {
     const auto at = name.find(":table/");
     if (at == std::string_view::npos) {
       return validation_error(fmt::format("Invalid table ARN: {}", name_or_arn));
     }
     name.remove_prefix(at + 7);
   }
-  if (!is_name(name)) {
+  if (!is_table_name(name)) {
     return validation_error(
         "Invalid table/index name.  Table/index names must be between 3 and 255 characters long, and may contain only "
         "the "
@@ -48,7 +33,7 @@ Result<std::string_view> table_of_resource_arn(std::string_view arn) {
   const auto invalid = [&](std::string_view what) {
     return validation_error(fmt::format("One or more parameter values were invalid: {}: {}", what, arn));
   };
-  if (!arn.starts_with("arn:")) return invalid("ARNs must start with 'arn:'");
+  if (!is_arn(arn)) return invalid("ARNs must start with 'arn:'");
   // arn:partition:service:region:account:resource
   std::string_view part[5];
   std::string_view resource = arn;
@@ -64,7 +49,7 @@ Result<std::string_view> table_of_resource_arn(std::string_view arn) {
   resource.remove_prefix(6);
   const auto slash = resource.find('/');
   const auto name = resource.substr(0, slash);
-  if (!is_name(name)) return invalid("Provided Arn is not a DynamoDB resource arn");
+  if (!is_table_name(name)) return invalid("Provided Arn is not a DynamoDB resource arn");
   if (slash == std::string_view::npos) return name;
   const auto part_of_table = resource.substr(slash);
   if (part_of_table.starts_with("/index/")) {

@@ -121,6 +121,11 @@ Result<engine::Throughput> change_warm(const engine::Throughput& current, const 
   return warm;
 }
 
+std::int64_t decreases_today(const engine::Table& table, WallTime now) {
+  const auto day = [](WallTime time) { return std::chrono::floor<std::chrono::days>(time); };  // in UTC
+  return table.last_decrease && day(*table.last_decrease) == day(now) ? table.decreases_today : 0;
+}
+
 engine::Throughput warm_throughput(const std::optional<engine::Throughput>& warm, engine::BillingMode mode,
                                    const engine::Throughput& provisioned) {
   const auto least = mode == engine::BillingMode::PayPerRequest ? kOnDemandWarm : provisioned;
@@ -132,7 +137,7 @@ Result<std::optional<engine::Encryption>> read_encryption(const EncryptionSpecif
                                                           const Environment& environment) {
   const auto& type = asked.type;
   const auto& key = asked.key;
-  // To name a kind of encryption without saying whether is to want it.
+  // SSEType without Enabled means that encryption is wanted.
   if (!asked.enabled.value_or(type.has_value())) {
     if (type) return invalid("SSEType can not be specified if Enabled is false");
     if (key) return invalid("KMSMasterKeyId can not be specified if Enabled is false");
@@ -168,7 +173,7 @@ Result<void> apply_stream(const std::optional<StreamSpecification>& asked, engin
   return {};
 }
 
-Result<void> refuse_unsupported(const Request& request, std::initializer_list<std::string_view> names) {
+Result<void> refuse_unsupported(const JsonMembers& request, std::initializer_list<std::string_view> names) {
   for (const auto name : names) {
     if (request.has(name)) {
       return Error{ErrorCode::Unsupported, fmt::format("{} is not supported", name)};

@@ -45,6 +45,9 @@ Result<void> check_warm_change(const std::optional<WarmThroughput>& change, Sett
 Result<engine::Throughput> change_warm(const engine::Throughput& current, const WarmThroughput& change,
                                        SettingOwner owner);
 // What the table or index is warm for: what was asked for, or else what it has anyway.
+// How often the table's throughput was decreased on the day of `now`, in UTC.
+std::int64_t decreases_today(const engine::Table& table, WallTime now);
+
 engine::Throughput warm_throughput(const std::optional<engine::Throughput>& warm, engine::BillingMode mode,
                                    const engine::Throughput& provisioned);
 
@@ -56,6 +59,6 @@ Result<std::optional<engine::Encryption>> read_encryption(const EncryptionSpecif
 Result<void> apply_stream(const std::optional<StreamSpecification>& asked, engine::Stream& stream);
 
 // Refuses what a table could be asked for and Stator does not have.  Errors: Unsupported.
-Result<void> refuse_unsupported(const Request& request, std::initializer_list<std::string_view> names);
+Result<void> refuse_unsupported(const JsonMembers& request, std::initializer_list<std::string_view> names);
 
 }  // namespace stator::api

@@ -35,7 +35,7 @@ struct Changes {
   std::optional<engine::OnDemandThroughput> on_demand;
   std::optional<WarmThroughput> warm;
   bool change_encryption = false;
-  std::optional<engine::Encryption> encryption;  // nullopt: as a table has it that did not ask for any
+  std::optional<engine::Encryption> encryption;  // nullopt: the default encryption
   bool key_by_arn = false;
   std::optional<engine::Stream> enable_stream;
   bool disable_stream = false;
@@ -211,8 +211,8 @@ Result<Changes> read_changes(const UpdateTableRequest& request, const Environmen
 void note_throughput_change(Table& table, const engine::Throughput& from, const engine::Throughput& to, WallTime now) {
   if (to.read_units > from.read_units || to.write_units > from.write_units) table.last_increase = now;
   if (to.read_units < from.read_units || to.write_units < from.write_units) {
+    table.decreases_today = decreases_today(table, now) + 1;
     table.last_decrease = now;
-    ++table.decreases_today;
   }
 }
 
@@ -389,7 +389,7 @@ Result<Table> apply(Table table, const Changes& changes) {
 
 }  // namespace
 
-Result<UpdateTableRequest> decode(As<UpdateTableRequest>, const Request& json, expr::Cache& /*cache*/) {
+Result<UpdateTableRequest> decode(As<UpdateTableRequest>, const JsonMembers& json, expr::Cache& /*cache*/) {
   UpdateTableRequest request;
   TRY(read_fields(json, request));
   TRY(table_name(request.table));

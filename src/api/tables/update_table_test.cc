@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <future>
@@ -83,6 +84,67 @@ TEST_F(UpdateTableTest, IsPlannedAgainstTheTableAsTheUpdatesBeforeItLeftIt) {
   EXPECT_NE(table->find_index("New"), nullptr);
   EXPECT_EQ(table->attribute_definitions,
             (std::vector<engine::KeyAttribute>{{"pk", value::Type::S}, {"a", value::Type::N}}));
+}
+
+// A service on a clock of the test's.
+class Throughputs : public ::testing::Test {
+ protected:
+  std::string call(std::string_view operation, std::string body) {
+    body.reserve(body.size() + value::kJsonPadding);
+    std::promise<std::string> answer;
+    service_.call(operation, body, [&](Reply reply) {
+      const auto* success = std::get_if<std::string>(&reply.outcome);
+      answer.set_value(success != nullptr ? *success : std::get<Fault>(reply.outcome).body());
+    });
+    return answer.get_future().get();
+  }
+  void set_throughput(int units) {
+    const auto answer =
+        call("UpdateTable", fmt::format(R"({{"TableName":"Orders","ProvisionedThroughput":{{"ReadCapacityUnits":{0},
+                                                "WriteCapacityUnits":{0}}}}})",
+                                        units));
+    ASSERT_EQ(answer.find("__type"), std::string::npos) << answer;
+  }
+  // How often DescribeTable says a thing.
+  std::size_t described(std::string_view what) {
+    const auto answer = call("DescribeTable", R"({"TableName":"Orders"})");
+    std::size_t count = 0;
+    for (auto at = answer.find(what); at != answer.npos; at = answer.find(what, at + 1)) ++count;
+    return count;
+  }
+
+  ManualClock clock_;  // 22:13 in UTC
+  Random random_{1};
+  std::unique_ptr<storage::Store> store_ = storage::open_memory_store();
+  std::unique_ptr<engine::Engine> engine_ = engine::Engine::open(*store_, clock_, random_).value();
+  Operations service_{*engine_};
+};
+
+TEST_F(Throughputs, AreDecreasedTodayUntilMidnight) {
+  call("CreateTable",
+       R"({"TableName":"Orders","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],
+           "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+           "ProvisionedThroughput":{"ReadCapacityUnits":9,"WriteCapacityUnits":9}})");
+  for (const int units : {8, 7}) set_throughput(units);
+  EXPECT_EQ(described(R"("NumberOfDecreasesToday":2)"), 1U);
+  clock_.advance(std::chrono::hours(2));
+  EXPECT_EQ(described(R"("NumberOfDecreasesToday":0)"), 1U);
+  set_throughput(6);
+  EXPECT_EQ(described(R"("NumberOfDecreasesToday":1)"), 1U) << "the count begins again";
+}
+
+TEST_F(Throughputs, OfAnIndexDoNotTellOfChangesOfTheTable) {
+  call("CreateTable",
+       R"({"TableName":"Orders","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],
+           "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+           "ProvisionedThroughput":{"ReadCapacityUnits":9,"WriteCapacityUnits":9},
+           "GlobalSecondaryIndexes":[{"IndexName":"Same","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],
+             "Projection":{"ProjectionType":"ALL"},
+             "ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}}]})");
+  set_throughput(8);
+  EXPECT_EQ(described(R"("NumberOfDecreasesToday":1)"), 1U) << "that of the table";
+  EXPECT_EQ(described(R"("NumberOfDecreasesToday":0)"), 1U) << "that of the index";
+  EXPECT_EQ(described(R"("LastDecreaseDateTime")"), 1U);
 }
 
 }  // namespace

@@ -124,8 +124,8 @@ Result<std::variant<IdempotencyStore::Claimed, http::Response>, Problem> Idempot
   const auto now = seconds_of(clock_.now());
   const auto request_digest = digest_of({request.method, request.target, request.body});
   Claimed claimed{digest_of({request.subject ? "user" : "", request.subject.value_or(""), request.key})};
-  runtime::Write write{
-      .kind = runtime::Write::Kind::Put,
+  runtime::RowWrite write{
+      .kind = runtime::RowWrite::Kind::Put,
       .table = table_,
       .item = {{std::string(kId), AttributeValue::string(claimed.id)},
                {std::string(kRequest), AttributeValue::string(request_digest)},
@@ -165,7 +165,7 @@ Result<void, Problem> IdempotencyStore::complete(const Claimed& claimed, const h
 }
 
 Result<void, Problem> IdempotencyStore::release(const Claimed& claimed) {
-  TRY(dynamo_.write({.kind = runtime::Write::Kind::Delete,
+  TRY(dynamo_.write({.kind = runtime::RowWrite::Kind::Delete,
                      .table = table_,
                      .item = {{std::string(kId), AttributeValue::string(claimed.id)}}}));
   return {};
@@ -177,8 +177,8 @@ Result<void, Problem> IdempotencyStore::abandon(const Claimed& claimed) {
   return {};
 }
 
-runtime::Write IdempotencyStore::update_of(const Claimed& claimed, expr::Update update) const {
-  return {.kind = runtime::Write::Kind::Update,
+runtime::RowWrite IdempotencyStore::update_of(const Claimed& claimed, expr::Update update) const {
+  return {.kind = runtime::RowWrite::Kind::Update,
           .table = table_,
           .item = {{std::string(kId), AttributeValue::string(claimed.id)}},
           .update = std::move(update),

@@ -65,7 +65,7 @@ class IdempotencyStore {
   Result<void, runtime::Problem> abandon(const Claimed& claimed);
 
  private:
-  runtime::Write update_of(const Claimed& claimed, expr::Update update) const;
+  runtime::RowWrite update_of(const Claimed& claimed, expr::Update update) const;
   Result<void, runtime::Problem> make_table();
 
   const std::string table_;

@@ -73,7 +73,7 @@ Result<void, Problem> ConsistencyManager::start(const std::stop_token& stop) {
     running_ = true;
   }
   stop_ = std::stop_source();
-  threads_.emplace_back([this, own = stop_.get_token()] { tend_until_stopped(own); });
+  threads_.emplace_back([this, own = stop_.get_token()] { maintain_until_stopped(own); });
   for (unsigned worker = 0; worker < options_.workers; ++worker) {
     threads_.emplace_back([this, own = stop_.get_token()] { work_until_stopped(own); });
   }
@@ -103,7 +103,7 @@ ConsistencyStatus ConsistencyManager::status() const {
   status.verifying = verification.since.has_value();
   status.held = hold_.is_held();
   status.shards = static_cast<unsigned>(leases_.all().size());
-  status.carried = totals.carried;
+  status.carried = totals.propagated;
   status.parked = totals.parked;
   status.repaired = verification.repaired;
 
@@ -124,19 +124,19 @@ Result<void, Problem> ConsistencyManager::catch_up() {
   TRY(open(stop));
   for (bool progress = true; progress;) {
     progress = false;
-    TRY(tend(stop));
+    TRY(maintain(stop));
     for (const auto& shard : leases_.all()) {
       while (TRY(advance(*shard, stop))) progress = true;
     }
     MutexLock lock(mutex_);
-    progress = std::exchange(tend_now_, false) || verification_.is_asked() || progress;
+    progress = std::exchange(maintain_now_, false) || verification_.is_asked() || progress;
   }
   return {};
 }
 
 // -------------------------------------------------------------------------------------------------------- whose shards
 
-Result<void, Problem> ConsistencyManager::tend(const std::stop_token& stop) {
+Result<void, Problem> ConsistencyManager::maintain(const std::stop_token& stop) {
   const auto state = TRY(dynamo_.describe_table(model_->table.name));
   if (!state || !state->stream_arn) return invalid(fmt::format("table {} has no stream", model_->table.name));
   const auto& stream = *state->stream_arn;
@@ -163,7 +163,7 @@ Result<void, Problem> ConsistencyManager::tend(const std::stop_token& stop) {
 Result<void, Problem> ConsistencyManager::verify(const std::optional<StreamProgress>& seen, const std::string& stream,
                                                  const std::stop_token& stop) {
   leases_.drop_all();
-  if (TRY(verification_.run(seen, stream, stop))) tend_soon();
+  if (TRY(verification_.run(seen, stream, stop))) maintain_soon();
   return {};
 }
 
@@ -202,7 +202,7 @@ Result<bool, Problem> ConsistencyManager::add_new_shards(const std::vector<Strea
 Result<bool, Problem> ConsistencyManager::advance(LeasedShard& shard, const std::stop_token& stop) {
   const auto progress = TRY(worker_.advance(shard, stop));
   if (progress.missed) verification_.ask();
-  if (progress.missed || progress.ended) tend_soon();
+  if (progress.missed || progress.ended) maintain_soon();
   return progress.more;
 }
 
@@ -240,18 +240,18 @@ void ConsistencyManager::note(const std::string& problem) {
   problem_ = problem;
 }
 
-void ConsistencyManager::tend_soon() {
+void ConsistencyManager::maintain_soon() {
   MutexLock lock(mutex_);
-  tend_now_ = true;
+  maintain_now_ = true;
   changed_.notify_all();
 }
 
-void ConsistencyManager::tend_until_stopped(const std::stop_token& stop) {
+void ConsistencyManager::maintain_until_stopped(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
-      const auto tended = tend(stop);
-      note(tended ? "" : tended.error().message);
-      wait_for_tending(stop);
+      const auto maintained = maintain(stop);
+      note(maintained ? "" : maintained.error().message);
+      wait_for_maintenance(stop);
     } catch (const std::exception& exception) {
       note(exception.what());
       clock_.wait(kAfterProblem, stop);
@@ -259,21 +259,21 @@ void ConsistencyManager::tend_until_stopped(const std::stop_token& stop) {
   }
 }
 
-void ConsistencyManager::wait_for_tending(const std::stop_token& stop) {
+void ConsistencyManager::wait_for_maintenance(const std::stop_token& stop) {
   const auto until = clock_.steady_now() + options_.lease / kRenewalsPerLease;
-  while (!is_time_to_tend(until, stop)) {
+  while (!is_time_to_maintain(until, stop)) {
     const auto counted = count_unread();
-    if (!counted) break;  // tending tells what is wrong
+    if (!counted) break;  // the next maintenance tells what is wrong
   }
   MutexLock lock(mutex_);
-  tend_now_ = false;
+  maintain_now_ = false;
 }
 
-bool ConsistencyManager::is_time_to_tend(SteadyTime until, const std::stop_token& stop) {
+bool ConsistencyManager::is_time_to_maintain(SteadyTime until, const std::stop_token& stop) {
   const auto look = clock_.steady_now() + kLookAtOthers;
   const auto wake = unread_.shards() > 0 ? std::min(until, look) : until;
   MutexLock lock(mutex_);
-  while (!tend_now_ && !stop.stop_requested()) {
+  while (!maintain_now_ && !stop.stop_requested()) {
     const auto left = wake - clock_.steady_now();
     if (left <= left.zero()) return wake == until;
     clock_.wait_for(changed_, mutex_, left);

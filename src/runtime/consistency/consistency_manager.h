@@ -45,8 +45,8 @@ struct ConsistencyStatus {
   bool verifying = false;  // changes may have been missed, and the whole table is being verified
   bool held = false;       // waiting: a migration to another model moves rows, or has moved them
   unsigned shards = 0;     // that this manager reads
-  // How old the oldest change is that is not done, whoever is to do it; zero: none is waiting.  While the table is
-  // verified, what came since that began.
+  // Age of the oldest change that no manager has processed; zero: none waits.  While the table is verified, what came
+  // since that began.
   std::chrono::milliseconds lag{};
   std::uint64_t waiting = 0;   // changes that were seen and are not done; there may be more behind them
   std::uint64_t carried = 0;   // changes that are done, since the start
@@ -55,11 +55,11 @@ struct ConsistencyStatus {
   std::string problem;         // the last one; empty while all is well
 };
 
-// Keeps copies, cascades and what expires true: reads the stream of a model's table and carries every change to what
+// Keeps copies, cascades and what expires true: reads the stream of a model's table and propagates every change to what
 // depends on it.
 //
 // Managers share the shards by leases.  A child is read after its parent, and each shard in order.  A change is
-// checkpointed after it was carried: a process that dies repeats a little, which does no harm (see Propagation).
+// checkpointed after it was propagated: a process that dies repeats a little, which does no harm (see Propagation).
 // Changes may have been missed at the first start, with another stream, or when a checkpoint is older than what a
 // stream keeps.  Then positions are taken, and the whole table is verified and repaired.  A record that fails again
 // and again is parked, where people can see and replay it.  docs/internals/consistency.md tells how and why.
@@ -82,17 +82,18 @@ class ConsistencyManager {
   void stop();
   ConsistencyStatus status() const;
 
-  // Carries what there is, here and now, and returns when nothing is left that it may read.  Not while it is started.
+  // Propagates what there is, here and now, and returns when nothing is left that it may read.  Not while it is
+  // started.
   Result<void, Problem> catch_up();
 
   Result<std::vector<ParkedRecord>, Problem> parked();
-  // Carries a parked record, and forgets it when that went well.  Errors: NotFound.
+  // Propagates a parked record, and forgets it when that went well.  Errors: NotFound.
   Result<void, Problem> replay(const std::string& id);
 
  private:
   Result<void, Problem> open(const std::stop_token& stop);
   // One round: finds shards, takes and renews leases, and verifies when that is necessary.
-  Result<void, Problem> tend(const std::stop_token& stop);
+  Result<void, Problem> maintain(const std::stop_token& stop);
   Result<void, Problem> verify(const std::optional<StreamProgress>& seen, const std::string& stream,
                                const std::stop_token& stop);
   Result<bool, Problem> add_new_shards(const std::vector<StreamShard>& listed, std::vector<ShardProgress>& known);
@@ -102,13 +103,13 @@ class ConsistencyManager {
   Result<bool, Problem> advance(LeasedShard& shard, const std::stop_token& stop);
   Result<void, Problem> count_unread();
 
-  void tend_until_stopped(const std::stop_token& stop);
+  void maintain_until_stopped(const std::stop_token& stop);
   void work_until_stopped(const std::stop_token& stop);
-  // Looks at what others read meanwhile.
-  void wait_for_tending(const std::stop_token& stop);
-  // Waits for that, or until it is time to look at what others read.
-  bool is_time_to_tend(SteadyTime until, const std::stop_token& stop);
-  void tend_soon();
+  // Waits for the next maintenance; every second it counts the changes that wait in the shards of other managers.
+  void wait_for_maintenance(const std::stop_token& stop);
+  // Waits until `until`, until maintenance is asked for, or a second.  False: only the second is over.
+  bool is_time_to_maintain(SteadyTime until, const std::stop_token& stop);
+  void maintain_soon();
   void note(const std::string& problem);
 
   // Constant after construction.
@@ -131,7 +132,7 @@ class ConsistencyManager {
 
   mutable Mutex mutex_;
   CondVar changed_;
-  bool tend_now_ GUARDED_BY(mutex_) = false;  // a shard has ended or was missed
+  bool maintain_now_ GUARDED_BY(mutex_) = false;  // a shard has ended or was missed
   bool running_ GUARDED_BY(mutex_) = false;
   std::string stream_ GUARDED_BY(mutex_);
   std::string problem_ GUARDED_BY(mutex_);

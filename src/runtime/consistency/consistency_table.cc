@@ -96,7 +96,7 @@ Result<void, Problem> ConsistencyTable::open(const std::stop_token& stop) {
 
 Result<bool, Problem> ConsistencyTable::update(std::string_view row, expr::Update update,
                                                const expr::Clause& condition) {
-  const auto answer = TRY(dynamo_.write({.kind = Write::Kind::Update,
+  const auto answer = TRY(dynamo_.write({.kind = RowWrite::Kind::Update,
                                          .table = name_,
                                          .item = key(row),
                                          .update = std::move(update),
@@ -172,7 +172,7 @@ Result<void, Problem> ConsistencyTable::add_shard(const ShardProgress& shard) {
   item.set("Owner", text(shard.owner));
   item.set("Expires", number(shard.expires_ms));
   item.set("ReadTo", number(shard.read_to_ms));
-  TRY(dynamo_.write({.kind = Write::Kind::Put,
+  TRY(dynamo_.write({.kind = RowWrite::Kind::Put,
                      .table = name_,
                      .item = std::move(item),
                      .condition = expr::to_condition(expr::absent("Row"))}));
@@ -266,7 +266,7 @@ Result<std::vector<ParkedRecord>, Problem> ConsistencyTable::parked() {
                         .parked_at = found.text("ParkedAt")};
     if (const auto count = found.integer("Parts"); count > 0) {
       auto whole = TRY(parts_of(record.id, count));
-      if (!whole) {  // it was carried, and forgetting it was interrupted
+      if (!whole) {  // it was propagated, and forgetting it was interrupted
         TRY(unpark(record.id));
         continue;
       }
@@ -293,12 +293,12 @@ Result<std::optional<Item>, Problem> ConsistencyTable::row(std::string_view row)
 
 Result<void, Problem> ConsistencyTable::put_row(std::string_view row, Item attributes) {
   for (const auto& [name, content] : key(row)) attributes.set(name, content);
-  TRY(dynamo_.write({.kind = Write::Kind::Put, .table = name_, .item = std::move(attributes)}));
+  TRY(dynamo_.write({.kind = RowWrite::Kind::Put, .table = name_, .item = std::move(attributes)}));
   return {};
 }
 
 Result<void, Problem> ConsistencyTable::remove_row(std::string_view row) {
-  TRY(dynamo_.write({.kind = Write::Kind::Delete, .table = name_, .item = key(row)}));
+  TRY(dynamo_.write({.kind = RowWrite::Kind::Delete, .table = name_, .item = key(row)}));
   return {};
 }
 

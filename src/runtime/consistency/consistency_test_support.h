@@ -138,14 +138,14 @@ class Shelf {
     return {};
   }
   void put(const Item& row) {
-    Write write;
+    RowWrite write;
     write.table = world.model().table.name;
     write.item = row;
     EXPECT_TRUE(world.dynamo().write(write).ok());
   }
   void erase(const Item& row) {
-    Write write;
-    write.kind = Write::Kind::Delete;
+    RowWrite write;
+    write.kind = RowWrite::Kind::Delete;
     write.table = world.model().table.name;
     write.item = model::primary_key_of(world.model().table, row);
     EXPECT_TRUE(world.dynamo().write(write).ok());

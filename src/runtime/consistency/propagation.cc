@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stator/runtime/problem.h"
+#include "stator/value/same.h"
 
 namespace stator::runtime {
 namespace {
@@ -11,9 +12,7 @@ using model::Entity;
 using value::Item;
 
 bool differs(const Item& before, const Item& after, const std::string& name) {
-  const auto* a = before.find(name);
-  const auto* b = after.find(name);
-  return a == nullptr || b == nullptr ? a != b : *a != *b;
+  return !value::same(before.find(name), after.find(name));
 }
 
 bool has_counters(const Entity& entity) {
@@ -32,15 +31,6 @@ Result<void, Problem> unless_impossible(Result<void, Problem> outcome, std::opti
   if (outcome || outcome.error().kind != ProblemKind::Invalid) return outcome;
   if (!impossible) impossible = outcome.error();
   return {};
-}
-
-bool stopped(const std::function<bool()>& stopping) { return stopping && stopping(); }
-
-Problem interrupted() {
-  return {.kind = ProblemKind::Unavailable,
-          .code = std::string(Propagation::kStopped),
-          .message = "stopped half way",
-          .details = {}};
 }
 
 }  // namespace
@@ -79,7 +69,7 @@ Result<void, Problem> Propagation::propagate(const Change& change, const std::fu
   if (before && after && before->entity == after->entity) return propagate_modification(*before, *after, stopping);
   if (before) TRY(propagate_removal(*before, change.expired, stopping));
   if (after) TRY(propagate_arrival(*after, stopping));
-  if (!before && change.expired) return propagate_expired_record(*change.before);
+  if (!before && change.expired && change.before) return propagate_expired_record(*change.before);
   return {};
 }
 
@@ -174,7 +164,7 @@ Result<void, Problem> Propagation::reconcile_children(const StoredEntity& parent
   std::optional<Item> start;
   std::optional<Problem> impossible;
   do {
-    if (stopped(stopping)) return interrupted();
+    if (stopping && stopping()) return stopped("propagating a change");
     auto page = TRY(reconciler_.children(parent, child, *relation.relation, start));
     TRY(unless_impossible(reconciler_.reconcile_all(page.children, options), impossible));
     start = std::move(page.next);

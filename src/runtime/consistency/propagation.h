@@ -29,13 +29,11 @@ class Propagation {
   // Whether a model has anything that needs this.
   static bool needed(const model::Model& model);
 
-  // `stopping` is asked between transactions.  A change that was interrupted has to be propagated again from the start.
+  // `stopping` is asked between transactions; when it says so, the problem is stopped().  Such a change has to be
+  // propagated again from the start.
   Result<void, Problem> propagate(const Change& change, const std::function<bool()>& stopping = {});
   // Only the copies of an entity that was changed, not created or removed.
   Result<void, Problem> propagate_copies(const Change& change);
-
-  // The code of the problem when a change was interrupted.
-  static constexpr std::string_view kStopped = "Stopped";
 
  private:
   Result<void, Problem> propagate_modification(const StoredEntity& before, const StoredEntity& after,

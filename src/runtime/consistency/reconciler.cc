@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "stator/runtime/problem.h"
@@ -169,11 +170,12 @@ Result<bool, Problem> Reconciler::is_gone(Work& work, const StoredEntity& child,
 Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, const ReconcileOptions& options) {
   const auto expectation = TRY(expect(work, stored, options));
   const auto* to = expectation.gone ? nullptr : &expectation.attributes;
-  const bool changes = TRY(plan_change(work, stored, to, options, 0));
+  const bool changes = TRY(plan_change(work, stored, to, options));
   if (!changes) return {};
   for (const auto& parent : expectation.parents) {
     if (!parent.attributes) {
-      work.plan.require(parent.key, row_absent());
+      const auto& found = work.rows.at(key_text(parent.key));
+      work.plan.require(parent.key, entity_absent(model_.table, *parent.rules->parent, found));
       continue;
     }
     work.plan.require(parent.key, row_exists());
@@ -190,6 +192,7 @@ Result<void, Problem> Reconciler::plan(Work& work, const StoredEntity& stored, c
 Result<std::vector<Finding>, Problem> Reconciler::examine(const StoredEntity& stored, const ReconcileOptions& options) {
   auto work = TRY(begin_work());
   TRY(plan(work, stored, options));
+  TRY(plan_parents(work));
   return std::move(work.findings);
 }
 
@@ -199,6 +202,7 @@ Result<std::vector<Finding>, Problem> Reconciler::reconcile(const StoredEntity& 
   for (unsigned attempt = 1; attempt <= kCommitAttempts; ++attempt) {
     auto work = TRY(begin_work());
     TRY(plan(work, *current, options));
+    TRY(plan_parents(work));
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
     back_off(attempt, random_, dynamo_.clock());
@@ -220,11 +224,16 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
     // At least one, and as many more as certainly fit.
     std::size_t widest = 0;
     bool planned = true;
-    while (planned && end < stored.size() && work.plan.size() + widest <= most_rows) {
+    while (planned && end < stored.size() && work.plan.size() + rows_of_parents(work) + widest <= most_rows) {
       const auto before = work.plan.size();
       planned = plan(work, stored[end++], options).ok();
       widest = std::max(widest, work.plan.size() - before);
     }
+    // An entity that changes itself and as a parent of others is planned by itself.
+    const auto batch = std::span(stored).subspan(begin, end - begin);
+    const bool entangled = std::any_of(
+        batch.begin(), batch.end(), [&](const StoredEntity& one) { return work.parents.contains(key_text(one.key)); });
+    planned = planned && !entangled && plan_parents(work).ok();
     const auto commit = planned && end - begin > 1 ? work.plan.commit(dynamo_) : WritePlan::Commit::Stale;
     if (!commit || *commit != WritePlan::Commit::Written) {
       for (auto one = begin; one < end; ++one) {
@@ -270,7 +279,7 @@ Result<std::vector<Finding>, Problem> Reconciler::sweep_remains(const StoredEnti
     const auto effects =
         TRY(checked(effects_of(work.rules(), *gone.entity, {.attributes = &gone.attributes, .key = &gone.key}, {})));
     if (!TRY(plan_rows(work, *gone.entity, effects.rows, true))) return std::vector<Finding>();
-    work.plan.require(gone.key, row_absent());
+    work.plan.require(gone.key, entity_absent(model_.table, *gone.entity, *TRY(row(work, gone.key))));
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return std::move(work.findings);
     // A new entity of this name was created meanwhile: then all rows belong to the new one.

@@ -142,7 +142,12 @@ class Reconciler {
     const Rules& rules() const { return view->rules; }
     MigrationNotice::Shared view;                            // with what the rows of the entities are computed
     std::map<std::string, std::optional<value::Item>> rows;  // by key: as they were read
-    std::map<std::string, value::Item> pending;  // by key: attributes of parents that the plan itself changes
+    // A parent of which other things than the counter itself change: keys, other rows, sums further up.
+    struct Parent {
+      StoredEntity stored;
+      value::Item attributes;  // with the changed counters
+    };
+    std::map<std::string, Parent> parents;  // by key; plan_parents() plans each once, when all its changes are known
     WritePlan plan;
     std::vector<Finding> findings;
   };
@@ -167,17 +172,23 @@ class Reconciler {
   Result<bool, Problem> is_gone(Work& work, const StoredEntity& child, const RelationRules& rules,
                                 const ReconcileOptions& options, Expectation& expectation);
   Result<Expectation, Problem> expect(Work& work, const StoredEntity& stored, const ReconcileOptions& options);
+  // Plans one entity.  After the last one of a batch comes plan_parents().
   Result<void, Problem> plan(Work& work, const StoredEntity& stored, const ReconcileOptions& options);
+  Result<void, Problem> plan_parents(Work& work);
+  // The most rows that plan_parents() adds to the plan.
+  static std::size_t rows_of_parents(const Work& work);
   // The changes from what lies in the table to these attributes; null: the entity is removed.  False: there are none.
   Result<bool, Problem> plan_change(Work& work, const StoredEntity& stored, const value::Item* to,
-                                    const ReconcileOptions& options, unsigned depth);
+                                    const ReconcileOptions& options);
   Result<Work, Problem> begin_work();
   bool plan_main_row(Work& work, const StoredEntity& stored, const value::Item& to);
   Result<bool, Problem> plan_move(Work& work, const StoredEntity& stored, const RowEffect& to);
   // All rows but the main one.  Reservations that stay are examined only when thorough.
   Result<bool, Problem> plan_rows(Work& work, const model::Entity& entity, const std::vector<RowEffect>& rows,
                                   bool thorough);
-  Result<bool, Problem> plan_counters(Work& work, const StoredEntity& stored, const value::Item* to, unsigned depth);
+  // What the parents of an entity count differently when it changes.  False: nothing.
+  Result<bool, Problem> plan_counters(Work& work, const model::Entity& entity, const value::Item& from,
+                                      const value::Item* to, unsigned depth = 0);
   Result<void, Problem> adjust_counters(Work& work, const ParentEffect& effect, unsigned depth);
   // The plan requires every attribute that something is computed from to be unchanged.
   void require_unchanged(Work& work, const StoredEntity& stored);

@@ -51,7 +51,7 @@ void write_change(WritePlan& plan, const Item& key, const AttributeChange& chang
 }  // namespace
 
 Result<bool, Problem> Reconciler::plan_change(Work& work, const StoredEntity& stored, const Item* to,
-                                              const ReconcileOptions& options, unsigned depth) {
+                                              const ReconcileOptions& options) {
   const auto& entity = *stored.entity;
   auto effects =
       effects_of(work.rules(), entity, {.attributes = &stored.attributes, .key = &stored.key}, {.attributes = to});
@@ -78,7 +78,7 @@ Result<bool, Problem> Reconciler::plan_change(Work& work, const StoredEntity& st
   }
   changes = TRY(plan_rows(work, entity, effects->rows, options.thorough || moved)) || changes;
   if (options.parents != ReconcileOptions::Parents::Ignored) {
-    changes = TRY(plan_counters(work, stored, to, depth)) || changes;
+    changes = TRY(plan_counters(work, entity, stored.attributes, to)) || changes;
   }
   if (changes && to != nullptr && !moved) require_unchanged(work, stored);
   return changes;

@@ -16,9 +16,9 @@ constexpr unsigned kPatientAttempts = 2;  // to see two collections of children 
 
 }  // namespace
 
-Result<bool, Problem> Reconciler::plan_counters(Work& work, const StoredEntity& stored, const Item* to,
-                                                unsigned depth) {
-  const auto effects = TRY(checked(effects_on_parents(work.rules(), *stored.entity, &stored.attributes, to)));
+Result<bool, Problem> Reconciler::plan_counters(Work& work, const model::Entity& entity, const Item& from,
+                                                const Item* to, unsigned depth) {
+  const auto effects = TRY(checked(effects_on_parents(work.rules(), entity, &from, to)));
   bool changes = false;
   for (const auto& effect : effects) {
     if (effect.counters.empty()) continue;
@@ -30,9 +30,9 @@ Result<bool, Problem> Reconciler::plan_counters(Work& work, const StoredEntity& 
 
 Result<void, Problem> Reconciler::adjust_counters(Work& work, const ParentEffect& effect, unsigned depth) {
   const auto& entity = *effect.rules->parent;
-  auto parent = TRY(entity_at(work, entity, effect.key));
+  const auto parent = TRY(entity_at(work, entity, effect.key));
   if (!parent) {
-    work.plan.require(effect.key, row_absent());
+    work.plan.require(effect.key, entity_absent(model_.table, entity, *TRY(row(work, effect.key))));
     return {};
   }
   work.plan.require(effect.key, row_exists());
@@ -44,18 +44,32 @@ Result<void, Problem> Reconciler::adjust_counters(Work& work, const ParentEffect
       computed.push_back(change);
   }
   if (computed.empty()) return {};
-  // Keys, other rows, or sums further up are computed from these counters.
   if (depth == kMaxCounterDepth) return counters_too_deep(entity);
-  const auto text = key_text(effect.key);
-  if (const auto pending = work.pending.find(text); pending != work.pending.end()) parent->attributes = pending->second;
-  auto attributes = parent->attributes;
+  const auto [known, is_new] =
+      work.parents.try_emplace(key_text(effect.key), Work::Parent{.stored = *parent, .attributes = parent->attributes});
+  auto& attributes = known->second.attributes;
+  const auto before = attributes;
   TRY(checked(add_to_counters(computed, attributes)));
-  TRY(checked(derive_attributes(entity, &parent->attributes, attributes)));
-  const auto findings = work.findings.size();
-  TRY(plan_change(work, *parent, &attributes, {}, depth + 1));
-  work.findings.resize(findings);  // this follows from the change; it was not wrong before
-  work.pending[text] = std::move(attributes);
+  TRY(checked(derive_attributes(entity, &before, attributes)));
+  TRY(plan_counters(work, entity, before, &attributes, depth + 1));
   return {};
+}
+
+Result<void, Problem> Reconciler::plan_parents(Work& work) {
+  ReconcileOptions options;
+  options.parents = ReconcileOptions::Parents::Ignored;  // adjust_counters() has been further up already
+  const auto findings = work.findings.size();
+  for (const auto& [key, parent] : work.parents) TRY(plan_change(work, parent.stored, &parent.attributes, options));
+  work.findings.resize(findings);  // these follow from the changes; they were not wrong before
+  return {};
+}
+
+std::size_t Reconciler::rows_of_parents(const Work& work) {
+  std::size_t rows = 0;  // beside main rows: a row or a reservation can leave one place and come to another
+  for (const auto& [key, parent] : work.parents) {
+    rows += 2 * (parent.stored.entity->records.size() - 1 + parent.stored.entity->uniques.size());
+  }
+  return rows;
 }
 
 Result<Reconciler::Collection, Problem> Reconciler::collect(const StoredEntity& parent) {
@@ -146,7 +160,8 @@ Result<std::vector<Finding>, Problem> Reconciler::recount(const StoredEntity& st
     for (const auto* counter : counters) {
       work.plan.require(stored.key, attribute_is(counter->name, current->row.find(counter->name)));
     }
-    TRY(plan_change(work, *current, &attributes, {}, 0));
+    TRY(plan_change(work, *current, &attributes, {}));
+    TRY(plan_parents(work));
     const auto commit = TRY(work.plan.commit(dynamo_));
     if (commit == WritePlan::Commit::Written) return findings;
     back_off(attempt, random_, dynamo_.clock());

@@ -50,8 +50,8 @@ struct WaitingChanges {
 
 // The shards that one manager reads: it takes, renews and gives back their leases, and hands the shards to workers.
 //
-// A lease that ran out may be somebody else's.  Its shard is then dropped, and whoever works on it learns so with its
-// next note.  Thread-safe; the table is asked without the lock.
+// A lease that has expired may belong to another manager.  Its shard is dropped; the worker notices this when it next
+// calls note_waiting().  Thread-safe; the table is asked without the lock.
 class ShardLeases {
  public:
   // Table and clock outlive it.  `lease`: how long a lease lasts.

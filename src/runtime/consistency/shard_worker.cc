@@ -53,14 +53,14 @@ Result<ShardWorker::Progress, Problem> ShardWorker::advance(LeasedShard& shard, 
   for (std::size_t done = 0; done < count; ++done) {
     const auto& change = page->changes[done];
     if (!parts_.leases.note_waiting(shard, count - done, change.at) || stop.stop_requested()) return Progress{};
-    TRY(carry_or_park(shard, change, stop));
+    TRY(propagate_or_park(shard, change, stop));
     const bool is_time = done + 1 == count || (done + 1) % kCheckpointEvery == 0;
     if (is_time && !TRY(checkpoint(shard, change))) {
       parts_.leases.drop(shard);
       return Progress{};
     }
     MutexLock lock(mutex_);
-    ++totals_.carried;
+    ++totals_.propagated;
   }
   if (!page->next) {
     TRY(parts_.table.finish(shard.id, options_.owner, asked_ms));
@@ -83,14 +83,14 @@ Result<bool, Problem> ShardWorker::checkpoint(LeasedShard& shard, const Change& 
   return true;
 }
 
-Result<void, Problem> ShardWorker::carry_or_park(const LeasedShard& shard, const Change& change,
-                                                 const std::stop_token& stop) {
+Result<void, Problem> ShardWorker::propagate_or_park(const LeasedShard& shard, const Change& change,
+                                                     const std::stop_token& stop) {
   if (change.unreadable) return park(shard, change, unreadable_change(), 1);
   auto pause = options_.first_wait;
   for (unsigned attempt = 1;; ++attempt) {
-    const auto carried = parts_.propagation.propagate(change, [&] { return stop.stop_requested(); });
-    if (carried) return {};
-    const auto& problem = carried.error();
+    const auto propagated = parts_.propagation.propagate(change, [&] { return stop.stop_requested(); });
+    if (propagated) return {};
+    const auto& problem = propagated.error();
     if (stop.stop_requested()) return problem;
     const bool hopeless = problem.kind == ProblemKind::Invalid;  // what the rules give cannot be stored
     if (!hopeless && attempt < options_.attempts) {

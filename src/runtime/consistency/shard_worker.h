@@ -17,9 +17,9 @@
 
 namespace stator::runtime {
 
-// Reads a shard page by page, and carries every change in it to what depends on it.
+// Reads a shard page by page, and propagates every change in it to what depends on it.
 //
-// A change is checkpointed after it was carried.  One that fails again and again is parked, and the others go on.
+// A change is checkpointed after it was propagated.  One that fails again and again is parked, and the others go on.
 // Thread-safe, but each shard has one worker at a time.
 class ShardWorker {
  public:
@@ -51,7 +51,7 @@ class ShardWorker {
   Result<Progress, Problem> advance(LeasedShard& shard, const std::stop_token& stop);
 
   struct Totals {
-    std::uint64_t carried = 0;  // changes that are done
+    std::uint64_t propagated = 0;  // changes that are done
     std::uint64_t parked = 0;
   };
   Totals totals() const;
@@ -60,7 +60,7 @@ class ShardWorker {
   Result<ChangePage, Problem> next_page(LeasedShard& shard);
   // False when the lease is no longer ours.
   Result<bool, Problem> checkpoint(LeasedShard& shard, const Change& change);
-  Result<void, Problem> carry_or_park(const LeasedShard& shard, const Change& change, const std::stop_token& stop);
+  Result<void, Problem> propagate_or_park(const LeasedShard& shard, const Change& change, const std::stop_token& stop);
   Result<void, Problem> park(const LeasedShard& shard, const Change& change, const Problem& problem, unsigned attempts);
 
   const Parts parts_;

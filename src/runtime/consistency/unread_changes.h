@@ -18,7 +18,7 @@ class UnreadChanges {
   UnreadChanges(ConsistencyTable& table, StreamReader& reader, const ShardLeases& leases)
       : table_(table), reader_(reader), leases_(leases) {}
 
-  // Reads without leases: nothing is carried, and others may look as well.  `all`: those of our shards, too.
+  // Reads without leases: nothing is propagated, and others may look as well.  `all`: those of our shards, too.
   Result<void, Problem> count(const std::string& stream, bool all);
 
   // As they were counted last.

@@ -198,7 +198,7 @@ TEST(Verify, RepairsCopiesOfCopiesUntilNothingIsLeft) {
   world.made("VOICE", {{"word", text("hello")}}, {});
   world.made("ECHO", {}, {});
   world.made("FAINT", {}, {});
-  Write write;
+  RowWrite write;
   write.table = "Echoes";
   write.item = world.rows().back();
   write.item.set("word", text("goodbye"));
@@ -345,8 +345,8 @@ class ExpiryTest : public ::testing::Test {
     EXPECT_EQ(told(Propagation(reconciler).propagate(change)), "ok") << "and a second time";
   }
   void erase(std::string_view pk, std::string_view sk) {
-    Write write;
-    write.kind = Write::Kind::Delete;
+    RowWrite write;
+    write.kind = RowWrite::Kind::Delete;
     write.table = "Stories";
     write.item = {{"PK", text(pk)}, {"SK", text(sk)}};
     ASSERT_TRUE(world.dynamo().write(write).ok());
@@ -360,7 +360,7 @@ TEST_F(ExpiryTest, FindsRecordsThatAreMissingDifferentOrTooMany) {
   EXPECT_EQ(findings(true), Strings{"record shelf"});
   auto row = *world.row("author#ann", "story#1");
   row.set("title", text("Dusk"));
-  Write write;
+  RowWrite write;
   write.table = "Stories";
   write.item = row;
   ASSERT_TRUE(world.dynamo().write(write).ok());
@@ -387,6 +387,15 @@ TEST_F(ExpiryTest, AnotherRowThatExpiredEndsTheWholeEntity) {
   expire("bin#ann", "story#1");
   EXPECT_EQ(world.rows().size(), 1U);
   EXPECT_EQ(shown(*world.row("author#ann", "author"), "stories"), "0");
+}
+
+TEST_F(ExpiryTest, AnExpiredRowThatTheStreamDoesNotShowChangesNothing) {
+  Change change;
+  change.kind = Change::Kind::Remove;
+  change.expired = true;
+  Reconciler reconciler(world.model(), world.dynamo(), world.random());
+  EXPECT_EQ(told(Propagation(reconciler).propagate(change)), "ok");
+  EXPECT_EQ(findings(false), Strings());
 }
 
 }  // namespace

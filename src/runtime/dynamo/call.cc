@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include "stator/client/client.h"
 
 namespace stator::runtime {
 
@@ -15,18 +14,12 @@ Problem unreadable_answer(std::string_view operation) {
 }
 
 Problem to_problem(std::string_view name, std::string_view message) {
-  constexpr std::array<std::string_view, 6> kThrottling = {"ProvisionedThroughputExceededException",
-                                                           "ProvisionedThroughputExceeded",
-                                                           "ThrottlingException",
-                                                           "ThrottlingError",
-                                                           "RequestLimitExceeded",
-                                                           "LimitExceededException"};
   const auto problem = [&](ProblemKind kind, std::string_view code) {
     return Problem{.kind = kind, .code = std::string(code), .message = std::string(message), .details = {}};
   };
-  if (std::find(kThrottling.begin(), kThrottling.end(), name) != kThrottling.end()) {
-    return problem(ProblemKind::Busy, "Busy");
-  }
+  // Too many tables are being changed, or a shard is read too often: that passes, though not at once.
+  const bool over_limit = name == "LimitExceededException";
+  if (over_limit || client::is_throttling(name)) return problem(ProblemKind::Busy, "Busy");
   if (name == "ValidationException" || name == "ValidationError") {
     const bool too_large = message.find("size has exceeded") != std::string_view::npos ||
                            message.find("size to update has exceeded") != std::string_view::npos;

@@ -48,22 +48,22 @@ Result<Refusal, Problem> refusal_of(api::CancellationReason reason, std::string_
 }
 
 // The request of a write that stands alone.
-api::AnyRequest request_of(Write write) {
+api::AnyRequest request_of(RowWrite write) {
   const bool shows_item = write.condition.has_value();
   switch (write.kind) {
-    case Write::Kind::Update:
+    case RowWrite::Kind::Update:
       return api::UpdateItemRequest{.table = std::move(write.table),
                                     .key = std::move(write.item),
                                     .update = std::move(write.update),
                                     .condition = std::move(write.condition),
                                     .return_item_on_failure = shows_item};
-    case Write::Kind::Delete:
+    case RowWrite::Kind::Delete:
       return api::DeleteItemRequest{.table = std::move(write.table),
                                     .key = std::move(write.item),
                                     .condition = std::move(write.condition),
                                     .return_item_on_failure = shows_item};
-    case Write::Kind::Check: STATOR_ASSERT(false, "a check alone is no write");
-    case Write::Kind::Put: break;
+    case RowWrite::Kind::Check: STATOR_ASSERT(false, "a check alone is no write");
+    case RowWrite::Kind::Put: break;
   }
   return api::PutItemRequest{.table = std::move(write.table),
                              .item = std::move(write.item),
@@ -280,9 +280,9 @@ Result<ItemPage, Problem> Dynamo::query(QueryRequest request) {
 
 Result<ItemPage, Problem> Dynamo::scan(ScanRequest request) { return page_from(TRY(ask(std::move(request))), "Scan"); }
 
-Result<WriteAnswer, Problem> Dynamo::write(Write write) {
+Result<WriteOutcome, Problem> Dynamo::write(RowWrite write) {
   auto answer = client::run_and_wait(client_, request_of(std::move(write)));
-  if (answer) return WriteAnswer{};
+  if (answer) return WriteOutcome{};
   auto& fault = answer.error();
   Refusal refusal;
   if (fault.name() == "ConditionalCheckFailedException") {
@@ -293,19 +293,19 @@ Result<WriteAnswer, Problem> Dynamo::write(Write write) {
   } else {
     return to_problem(fault);
   }
-  return WriteAnswer{.refusals = {std::move(refusal)}};
+  return WriteOutcome{.refusals = {std::move(refusal)}};
 }
 
-Result<WriteAnswer, Problem> Dynamo::transact(std::vector<Write> writes) {
+Result<WriteOutcome, Problem> Dynamo::transact(std::vector<RowWrite> writes) {
   constexpr std::string_view kOperation = "TransactWriteItems";
   const auto count = writes.size();
   for (auto& write : writes) write.return_item_on_failure = write.condition.has_value();
   auto answered = client::ask(client_, api::TransactWriteItemsRequest{.items = std::move(writes)});
-  if (answered) return WriteAnswer{};
+  if (answered) return WriteOutcome{};
   auto fault = std::move(answered).error();
   if (fault.name() != "TransactionCanceledException") return to_problem(fault);
   if (!fault.reasons || fault.reasons->size() != count) return unreadable_answer(kOperation);
-  WriteAnswer answer;
+  WriteOutcome answer;
   for (auto& reason : *fault.reasons) answer.refusals.push_back(TRY(refusal_of(std::move(reason), kOperation)));
   return answer;
 }

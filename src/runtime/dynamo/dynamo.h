@@ -17,7 +17,7 @@ namespace stator::runtime {
 
 using api::QueryRequest;
 using api::ScanRequest;
-using Write = api::TransactWriteItem;
+using RowWrite = api::TransactWriteItem;
 
 // Why one write of a refused transaction did not go through.
 struct Refusal {
@@ -32,7 +32,7 @@ struct Refusal {
 
 // What became of a write or a transaction: `refusals` is empty when it was carried out, and otherwise has one per
 // write.
-struct WriteAnswer {
+struct WriteOutcome {
   std::vector<Refusal> refusals;
   bool written() const { return refusals.empty(); }
 };
@@ -76,10 +76,10 @@ class Dynamo {
   Result<ItemPage, Problem> scan(ScanRequest request);
 
   // One conditional write.  Not for Check.  A refusal tells the item that it found.
-  Result<WriteAnswer, Problem> write(Write write);
+  Result<WriteOutcome, Problem> write(RowWrite write);
   // All or none, 1 to 100 of them, on different items.  A remote client gives them a token, so that a repeated request
   // is carried out once.
-  Result<WriteAnswer, Problem> transact(std::vector<Write> writes);
+  Result<WriteOutcome, Problem> transact(std::vector<RowWrite> writes);
 
   // nullopt: there is no such table.
   Result<std::optional<TableState>, Problem> describe_table(std::string_view table);

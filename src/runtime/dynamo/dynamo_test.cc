@@ -70,7 +70,7 @@ TEST_F(DynamoTest, AConditionThatDoesNotHoldIsAnAnswerWithTheItem) {
   auto refused = fault("x#ConditionalCheckFailedException", "no");
   refused.item = api::AnswerItem(Item{{"PK", text("a")}, {"n", number(1)}});
   client.answers.emplace_back(std::move(refused));
-  const auto answer = dynamo.write({.kind = Write::Kind::Delete,
+  const auto answer = dynamo.write({.kind = RowWrite::Kind::Delete,
                                     .table = "T",
                                     .item = key("a"),
                                     .condition = expr::to_condition(expr::absent("PK"))});
@@ -84,7 +84,7 @@ TEST_F(DynamoTest, AConditionThatDoesNotHoldIsAnAnswerWithTheItem) {
 }
 
 TEST_F(DynamoTest, ACancelledTransactionTellsTheReasonOfEachWrite) {
-  const Write put{.table = "T", .item = key("a")};
+  const RowWrite put{.table = "T", .item = key("a")};
   client.answers.emplace_back(cancelled({{.code = "None"},
                                          {.code = "TransactionConflict"},
                                          {.code = "ConditionalCheckFailed", .item = api::AnswerItem(key("c"))}}));

@@ -61,7 +61,7 @@ class FakeStream final : public client::Client {
   // The shards whose records were asked for, in that order.
   const std::vector<std::string>& asked() const { return asked_; }
 
-  void run(api::AnyRequest request, api::AnyReply reply) override {
+  void run(api::AnyRequest request, api::AnyReplyCallback reply) override {
     if (std::holds_alternative<api::DescribeStreamRequest>(request)) return reply(api::AnyAnswer(described()));
     if (const auto* asked = std::get_if<api::GetShardIteratorRequest>(&request)) return reply(iterator(*asked));
     if (const auto* asked = std::get_if<api::GetRecordsRequest>(&request)) return reply(records(*asked));

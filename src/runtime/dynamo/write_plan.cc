@@ -120,21 +120,21 @@ void WritePlan::add(const value::Item& key, const std::string& attribute, const 
   }
 }
 
-Write WritePlan::to_write(Touch& touch) const {
-  Write write;
+RowWrite WritePlan::to_write(Touch& touch) const {
+  RowWrite write;
   write.table = table_.name;
   if (touch.state == Touch::State::Put) {
-    write.kind = Write::Kind::Put;
+    write.kind = RowWrite::Kind::Put;
     write.item = std::move(touch.row);
   } else if (touch.state == Touch::State::Removed) {
-    write.kind = Write::Kind::Delete;
+    write.kind = RowWrite::Kind::Delete;
   } else if (touch.writes()) {
-    write.kind = Write::Kind::Update;
+    write.kind = RowWrite::Kind::Update;
     write.update = update_of(touch);
   } else {
-    write.kind = Write::Kind::Check;
+    write.kind = RowWrite::Kind::Check;
   }
-  if (write.kind != Write::Kind::Put) write.item = touch.key;
+  if (write.kind != RowWrite::Kind::Put) write.item = touch.key;
   std::vector<expr::Clause> clauses;
   for (const auto& requirement : touch.requirements) {
     clauses.push_back(clause_of(requirement, table_.partition.name));
@@ -171,7 +171,7 @@ Result<WritePlan::Commit, Problem> WritePlan::commit(Dynamo& dynamo) {
         .message = fmt::format("this would change {} rows at once; {} is the most", touched.size(), kMaxWrites),
         .details = {}};
   }
-  std::vector<Write> writes;
+  std::vector<RowWrite> writes;
   writes.reserve(touched.size());
   for (auto* touch : touched) writes.push_back(to_write(*touch));
   const auto answer =
@@ -180,7 +180,7 @@ Result<WritePlan::Commit, Problem> WritePlan::commit(Dynamo& dynamo) {
   return explain(answer, touched);
 }
 
-Result<WritePlan::Commit, Problem> WritePlan::explain(const WriteAnswer& answer,
+Result<WritePlan::Commit, Problem> WritePlan::explain(const WriteOutcome& answer,
                                                       const std::vector<Touch*>& written) const {
   std::optional<Problem> problem;
   for (std::size_t i = 0; i < written.size(); ++i) {

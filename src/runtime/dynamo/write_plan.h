@@ -77,9 +77,9 @@ class WritePlan {
   };
 
   Touch& touch(const value::Item& key);
-  Write to_write(Touch& touch) const;
+  RowWrite to_write(Touch& touch) const;
   static expr::Update update_of(const Touch& touch);
-  Result<Commit, Problem> explain(const WriteAnswer& answer, const std::vector<Touch*>& written) const;
+  Result<Commit, Problem> explain(const WriteOutcome& answer, const std::vector<Touch*>& written) const;
 
   const model::TableDesign& table_;
   std::vector<Touch> touches_;  // in the order of their first touch

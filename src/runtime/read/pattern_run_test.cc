@@ -187,9 +187,9 @@ class PostPatterns : public ::testing::Test {
         .attributes;
   }
   void put_row(Item row) {
-    Write write;
+    RowWrite write;
     write.table = "Posts";
-    write.kind = Write::Kind::Put;
+    write.kind = RowWrite::Kind::Put;
     write.item = std::move(row);
     ASSERT_TRUE(world.dynamo().write(write).ok());
   }

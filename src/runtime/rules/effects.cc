@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stator/value/same.h"
+
 namespace stator::runtime {
 namespace {
 
@@ -10,13 +12,9 @@ using value::AttributeValue;
 using value::Item;
 using value::Number;
 
-bool same_value(const AttributeValue* a, const AttributeValue* b) {
-  return a == nullptr || b == nullptr ? a == b : *a == *b;
-}
-
 // Returns whether that changes anything.
 bool assign_value(Item& item, const std::string& name, const AttributeValue* content) {
-  if (same_value(item.find(name), content)) return false;
+  if (value::same(item.find(name), content)) return false;
   if (content != nullptr)
     item.set(name, *content);
   else
@@ -121,8 +119,9 @@ Result<std::optional<Item>> counting_parent(const model::Model& model, const Ent
 
 bool names_the_same(const model::Parent& relation, const Item* before, const Item* after) {
   return before != nullptr && after != nullptr &&
-         std::all_of(relation.by.begin(), relation.by.end(),
-                     [&](const auto& pair) { return same_value(before->find(pair.second), after->find(pair.second)); });
+         std::all_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) {
+           return value::same(before->find(pair.second), after->find(pair.second));
+         });
 }
 
 }  // namespace
@@ -176,7 +175,7 @@ std::vector<AttributeChange> differences(const Item& from, const Item& to) {
   std::vector<AttributeChange> changes;
   for (const auto& [name, content] : from) {
     const auto* other = to.find(name);
-    if (!same_value(&content, other)) changes.push_back({.name = name, .from = &content, .to = other});
+    if (!value::same(&content, other)) changes.push_back({.name = name, .from = &content, .to = other});
   }
   for (const auto& [name, content] : to) {
     if (from.find(name) == nullptr) changes.push_back({.name = name, .from = nullptr, .to = &content});
@@ -189,7 +188,7 @@ std::vector<AttributeChange> differences(const Item& from, const Item& to) {
 RowEffect::Action RowEffect::action(const std::optional<Item>& found) const {
   if (!found) return to ? Action::Put : Action::None;
   const auto* owner = found->find(mark);
-  const bool is_ours = (from && same_value(owner, from->find(mark))) || (to && same_value(owner, to->find(mark)));
+  const bool is_ours = (from && value::same(owner, from->find(mark))) || (to && value::same(owner, to->find(mark)));
   if (!to) return is_ours ? Action::Remove : Action::None;
   if (!is_ours) return Action::Blocked;
   return *found == *to ? Action::None : Action::Update;

@@ -24,7 +24,7 @@ class Generator {
   // Seconds since 1970, as DynamoDB's TTL wants them.
   std::int64_t seconds_from_now(std::chrono::seconds later) const;
   std::string uuid() const { return random_.uuid(); }
-  // The milliseconds, then 80 random bits, in Crockford's base32: text order is time order.
+  // The milliseconds, 10 bits of microseconds and 70 random bits, in Crockford's base32: text order is time order.
   std::string ulid() const;
 
   // Not for Generated::No.

@@ -4,6 +4,7 @@
 
 #include "stator/base/article.h"
 #include "stator/model/body_shape.h"
+#include "stator/value/same.h"
 
 namespace stator::runtime {
 namespace {
@@ -51,9 +52,6 @@ void check_values(value::Item& values, std::vector<model::ValueProblem>& problem
 // before, or from their defaults.
 void collect_given(const Entity& entity, const Attribute& derived, const value::Item* before, const value::Item& after,
                    std::vector<std::string>& names) {
-  const auto same = [](const value::AttributeValue* a, const value::AttributeValue* b) {
-    return a == nullptr || b == nullptr ? a == b : *a == *b;
-  };
   for (const auto& name : derived.derived->paths()) {
     const auto* input = entity.find_attribute(name);
     if (input == nullptr || std::find(names.begin(), names.end(), name) != names.end()) continue;
@@ -62,7 +60,7 @@ void collect_given(const Entity& entity, const Attribute& derived, const value::
                                                : nullptr;
     if (input->derived)
       collect_given(entity, *input, before, after, names);
-    else if (!input->computed() && !same(usual, after.find(name)))
+    else if (!input->computed() && !value::same(usual, after.find(name)))
       names.push_back(name);
   }
 }
@@ -178,11 +176,7 @@ std::vector<model::ValueProblem> explain_underivable(const Entity& entity, const
 
 void check_whole(const Entity& entity, const value::Item* before, const value::Item& after, Source source,
                  std::vector<model::ValueProblem>& problems) {
-  const auto differs = [&](const std::string& name) {
-    const auto* old = before->find(name);
-    const auto* now = after.find(name);
-    return (old == nullptr) != (now == nullptr) || (old != nullptr && *old != *now);
-  };
+  const auto differs = [&](const std::string& name) { return !value::same(before->find(name), after.find(name)); };
   for (const auto& attribute : entity.attributes) {
     const auto* content = attribute.derived && !attribute.when_read ? after.find(attribute.name) : nullptr;
     if (content == nullptr || (before != nullptr && !differs(attribute.name))) continue;
@@ -207,7 +201,7 @@ Objections check_end(const Entity& entity, const value::Item* before, const valu
     const auto* old = before == nullptr ? nullptr : before->find(name);
     const auto* now = after.find(name);
     if (is_counter(name)) return (old == nullptr ? zero : *old) != (now == nullptr ? zero : *now);
-    return (old == nullptr) != (now == nullptr) || (old != nullptr && *old != *now);
+    return !value::same(old, now);
   };
   for (const auto& check : entity.checks) {
     if (reads_transient(entity, check)) continue;  // it was asked while that was there

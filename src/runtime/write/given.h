@@ -41,8 +41,9 @@ void check_whole(const model::Entity& entity, const value::Item* before, const v
 std::vector<model::ValueProblem> explain_underivable(const model::Entity& entity, const value::Item* before,
                                                      const value::Item& after);
 
-// What checks have against an entity at the end of an action that changed something they read, if only a counter.  A
-// check that did not hold before (null: it is new) lets those through who bring it nearer to holding.
+// What checks have against an entity at the end of an action that changed something they read, if only a counter.
+// `before` is null: it is new.  If a check was false before the action and only counters changed, a change that brings
+// the counter nearer to a true check is accepted.
 struct Objections {
   std::vector<model::ValueProblem> problems;
   bool counted = false;  // children have come, gone or changed

@@ -179,8 +179,8 @@ TEST_F(NumbersTest, NoNumberIsGivenTwiceHoweverManyAsk) {
 // A table from before: the repository has no last number yet.
 TEST_F(NumbersTest, AParentFromBeforeBeginsAtTheHighestNumber) {
   const auto put = [&](Item row) {
-    Write write;
-    write.kind = Write::Kind::Put;
+    RowWrite write;
+    write.kind = RowWrite::Kind::Put;
     write.table = world.model().table.name;
     write.item = std::move(row);
     ASSERT_TRUE(world.dynamo().write(std::move(write)).ok());
@@ -198,8 +198,8 @@ TEST_F(NumbersTest, AParentFromBeforeBeginsAtTheHighestNumber) {
 TEST_F(NumbersTest, ALastNumberThatIsBehindIsRepaired) {
   issue();
   issue();
-  Write write;
-  write.kind = Write::Kind::Put;
+  RowWrite write;
+  write.kind = RowWrite::Kind::Put;
   write.table = world.model().table.name;
   write.item = *world.row("repo#a", "repo");
   write.item.set("last", number(1));

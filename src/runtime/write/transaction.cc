@@ -9,6 +9,7 @@
 #include "stator/model/report.h"
 #include "stator/runtime/problem.h"
 #include "stator/runtime/rules/requirements.h"
+#include "stator/value/same.h"
 
 namespace stator::runtime {
 namespace {
@@ -38,10 +39,7 @@ Item take_compared(const Entity& entity, Item& attributes) {
 // Whether only attributes that drift differ, and derived ones.
 bool differs_by_drift_alone(const Entity& entity, const Item& a, const Item& b) {
   return std::all_of(entity.attributes.begin(), entity.attributes.end(), [&](const model::Attribute& attribute) {
-    const auto* left = a.find(attribute.name);
-    const auto* right = b.find(attribute.name);
-    const bool same = left == nullptr || right == nullptr ? left == right : *left == *right;
-    return same || attribute.drifts || attribute.derived;
+    return attribute.drifts || attribute.derived || value::same(a.find(attribute.name), b.find(attribute.name));
   });
 }
 
@@ -139,9 +137,7 @@ Result<void, Problem> Transaction::depend_on_absence(const Entity& entity, const
 Result<void, Problem> Transaction::depend_on_absence_at(const Entity& entity, const Item& key) {
   looked_at_.insert(&entity);
   if (find(key) != nullptr) return {};
-  const auto& row = *TRY(read(key));
-  const auto type = AttributeValue::string(entity.main().type);
-  plan_.require(key, row ? attribute_is_not(model_.table.type_attribute, type) : row_absent());
+  plan_.require(key, entity_absent(model_.table, entity, *TRY(read(key))));
   return {};
 }
 
@@ -330,10 +326,8 @@ Result<void, Problem> Transaction::check(const Draft& draft) {
 }
 
 Result<WritePlan::Commit, Problem> Transaction::commit() {
-  for (const auto& draft : drafts_) {
-    TRY(check(draft));
-    TRY(plan(draft));
-  }
+  for (const auto& draft : drafts_) TRY(check(draft));
+  TRY(plan());
   // What is announced in the meantime is seen here at the latest.
   if (TRY(context_.notice->look()) != view_) return WritePlan::Commit::Stale;
   return plan_.commit(context_.dynamo);

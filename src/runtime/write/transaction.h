@@ -173,9 +173,11 @@ class Transaction {
   // Problems: Invalid, when a check of the entity does not hold; Conflict `CheckFailed`, when children had part in
   // that.
   Result<void, Problem> check(const Draft& draft);
-  Result<void, Problem> plan(const Draft& draft);
-  void plan_row(const Draft& draft, RowEffect& row);
+  // Plans the rows of all drafts.
+  Result<void, Problem> plan();
+  void plan_row(const model::Entity& entity, RowEffect& row);
   void plan_change(const model::Entity& entity, const value::Item& key, const AttributeChange& change);
+  // The plan requires that what the effects were computed from is unchanged.
   void require_unchanged(const Draft& draft, const Effects& effects);
 
   Context& context_;

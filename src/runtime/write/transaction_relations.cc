@@ -129,7 +129,7 @@ Result<void, Problem> Transaction::copy(const Entity& entity, const RelationRule
   const Draft* source = key ? TRY(load_key(*rules.parent, *key)) : nullptr;
   if (key && source == nullptr) {
     if (rules.relation->must_exist) return missing_parent(entity, rules);
-    plan_.require(*key, row_absent());
+    TRY(depend_on_absence_at(*rules.parent, *key));
   }
   copy_attributes(rules, source == nullptr ? nullptr : &*source->after, to);
   if (source == nullptr || !source->before) return {};

@@ -28,35 +28,41 @@ Problem duplicate(const Entity& entity, const model::Unique& rule) {
 
 }  // namespace
 
-Result<void, Problem> Transaction::plan(const Draft& draft) {
-  if (!draft.changed()) return {};
-  const EntityState before{.attributes = draft.before ? &*draft.before : nullptr, .key = &draft.key};
-  const EntityState after{.attributes = draft.after ? &*draft.after : nullptr,
-                          .key = draft.before ? nullptr : &draft.key};
-  auto effects = TRY(checked(effects_of(rules_, *draft.entity, before, after)));
-  if (draft.before) require_unchanged(draft, effects);
-  for (auto& row : effects.rows) plan_row(draft, row);
+// In three passes over all drafts.  The plan judges requirements against what it has planned already, so they come
+// before all changes.  Removals come before the rows that are put: one entity can take the place or the unique value
+// that another one gives up.
+Result<void, Problem> Transaction::plan() {
+  std::vector<std::pair<const Draft*, Effects>> planned;
+  for (const auto& draft : drafts_) {
+    if (!draft.changed()) continue;
+    const EntityState before{.attributes = draft.before ? &*draft.before : nullptr, .key = &draft.key};
+    const EntityState after{.attributes = draft.after ? &*draft.after : nullptr,
+                            .key = draft.before ? nullptr : &draft.key};
+    planned.emplace_back(&draft, TRY(checked(effects_of(rules_, *draft.entity, before, after))));
+  }
+  for (const auto& [draft, effects] : planned) {
+    if (draft->before) require_unchanged(*draft, effects);
+  }
+  for (const auto& [draft, effects] : planned) {
+    for (const auto& row : effects.rows) {
+      if (row.action(row.from) == RowEffect::Action::Remove) plan_.remove(row.key);
+    }
+  }
+  for (auto& [draft, effects] : planned) {
+    for (auto& row : effects.rows) plan_row(*draft->entity, row);
+  }
   return {};
 }
 
-void Transaction::plan_row(const Draft& draft, RowEffect& row) {
-  const auto& entity = *draft.entity;
+void Transaction::plan_row(const Entity& entity, RowEffect& row) {
   switch (row.action(row.from)) {
     case RowEffect::Action::None:
+    case RowEffect::Action::Remove:
     case RowEffect::Action::Blocked: return;
-    case RowEffect::Action::Remove: return plan_.remove(row.key);
     case RowEffect::Action::Update:
       for (const auto& change : differences(*row.from, *row.to)) plan_change(entity, row.key, change);
       return;
     case RowEffect::Action::Put:
-      // A row that is new or moves is written whole, with counters and copies as they were read.
-      if (draft.before && row.record != nullptr) {
-        for (const auto& name : rules_.of(entity).drifting) {
-          if (holds_attribute(*row.record, name)) {
-            plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
-          }
-        }
-      }
       plan_.require(row.key, otherwise(row_absent(), row.record != nullptr ? exists_already(model_, entity)
                                                                            : duplicate(entity, *row.unique)));
       plan_.put(row.key, std::move(*row.to));
@@ -92,6 +98,15 @@ void Transaction::require_unchanged(const Draft& draft, const Effects& effects) 
                               .attribute = counter,
                               .value = {},
                               .otherwise = in_use(entity, {counter, "is not zero"})});
+  }
+  // A row that is new or moves is written whole, with counters and copies as they were read.
+  for (const auto& row : effects.rows) {
+    if (row.record == nullptr || row.action(row.from) != RowEffect::Action::Put) continue;
+    for (const auto& name : rules.drifting) {
+      if (holds_attribute(*row.record, name)) {
+        plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
+      }
+    }
   }
 }
 

@@ -196,6 +196,92 @@ TEST_F(AccountsTest, AnEntityCanGoWithoutAVersion) {
   EXPECT_EQ(shown(world.rows().front(), "Version"), "-");
 }
 
+// One row gives its unique value to another, in one action, whichever of the two is read first.
+constexpr std::string_view kSeats = R"yaml(
+model: seats
+table: { name: Seats, key: [PK, SK] }
+entities:
+  GUEST:
+    access: { read: public, write: public }
+    keys: { PK: "guest#{guest}", SK: "guest" }
+    attributes:
+      guest: { type: string, required: true }
+      seat: { type: integer, unique_within: table }
+actions:
+  give:
+    post: /give
+    access: public
+    input: { from: { type: string, required: true }, to: { type: string, required: true } }
+    steps:
+      - read: GUEST
+        as: giver
+        key: { guest: ":from" }
+      - read: GUEST
+        as: taker
+        key: { guest: ":to" }
+      - update: taker
+        set: { seat: "giver.seat" }
+      - update: giver
+        set: { seat: "null" }
+    result: taker
+  take:
+    post: /take
+    access: public
+    input: { from: { type: string, required: true }, to: { type: string, required: true } }
+    steps:
+      - read: GUEST
+        as: taker
+        key: { guest: ":to" }
+      - read: GUEST
+        as: giver
+        key: { guest: ":from" }
+      - update: taker
+        set: { seat: "giver.seat" }
+      - update: giver
+        set: { seat: "null" }
+    result: taker
+  exchange:
+    post: /exchange
+    access: public
+    input: { from: { type: string, required: true }, to: { type: string, required: true } }
+    steps:
+      - read: GUEST
+        as: one
+        key: { guest: ":from" }
+      - read: GUEST
+        as: other
+        key: { guest: ":to" }
+      - update: one
+        set: { seat: "one.seat + other.seat" }
+      - update: other
+        set: { seat: "one.seat - other.seat" }
+      - update: one
+        set: { seat: "one.seat - other.seat" }
+    result: one
+)yaml";
+
+TEST(UniqueValues, PassFromOneRowToAnotherInOneAction) {
+  World world(kSeats);
+  world.made("GUEST", {{"guest", text("ann")}, {"seat", number(1)}}, nobody());
+  world.made("GUEST", {{"guest", text("bob")}}, nobody());
+  world.made("GUEST", {{"guest", text("cy")}, {"seat", number(7)}}, nobody());
+  const auto seat = [&](std::string_view guest) {
+    return shown(*world.get("GUEST", {{"guest", text(guest)}}, nobody()), "seat");
+  };
+  const auto perform = [&](std::string_view action, std::string_view from, std::string_view to) {
+    return told(world.perform(action, {{"from", text(from)}, {"to", text(to)}}, nobody()));
+  };
+  EXPECT_EQ(perform("give", "ann", "bob"), "ok");
+  EXPECT_EQ(seat("bob") + seat("ann"), "1-");
+  EXPECT_EQ(perform("take", "bob", "ann"), "ok");
+  EXPECT_EQ(seat("ann") + seat("bob"), "1-");
+  EXPECT_EQ(perform("exchange", "ann", "cy"), "ok");
+  EXPECT_EQ(seat("ann") + seat("cy"), "71");
+  EXPECT_EQ(told(world.create("GUEST", {{"guest", text("dot")}, {"seat", number(1)}}, nobody())),
+            "409 Duplicate; seat is taken");
+  EXPECT_EQ(world.rows().size(), 5U) << "three guests, two seats";
+}
+
 TEST(GeneratorTest, UlidsSortByTime) {
   ManualClock clock;
   Random random{1};
