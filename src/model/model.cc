@@ -74,21 +74,15 @@ std::vector<EntityRoute> Entity::routes() const {
   return routes;
 }
 
-std::vector<std::string> Entity::identity(const TableDesign& table) const {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& attribute) {
-    if (std::find(names.begin(), names.end(), attribute) == names.end()) names.push_back(attribute);
+bool Entity::is_named_by(std::string_view attribute) const {
+  return std::find(identity.begin(), identity.end(), attribute) != identity.end();
+}
+
+bool Entity::lets_in_by(std::string_view grant) const {
+  const auto has = [&](const Access& access) {
+    return std::find(access.grants.begin(), access.grants.end(), grant) != access.grants.end();
   };
-  const auto add_key = [&](const KeyDesign& key) {
-    const KeyRule* rule = main().find_key(key.name);
-    if (rule == nullptr) return add(key.name);
-    for (const auto& alternative : rule->alternatives) {
-      for (const auto& attribute : alternative.text.attributes()) add(attribute);
-    }
-  };
-  add_key(table.partition);
-  if (table.sort) add_key(*table.sort);
-  return names;
+  return has(create) || has(read) || has(update) || has(remove);
 }
 
 unsigned Pattern::shards() const {

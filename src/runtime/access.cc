@@ -34,8 +34,8 @@ void add_with_sources(const Entity& entity, const std::string& name, std::vector
 }
 
 // The attributes that name an entity in their one spelling; nullopt when no entity can have such ones.
-std::optional<Item> normalised(const Entity& entity, const Model& model, const Item& naming) {
-  const auto identity = entity.identity(model.table);
+std::optional<Item> normalised(const Entity& entity, const Item& naming) {
+  const auto& identity = entity.identity;
   std::vector<std::string> names;
   for (const auto& name : identity) add_with_sources(entity, name, names);
   Item named;
@@ -70,9 +70,9 @@ Item with_default_owner(const Entity& entity, Item naming, const Caller& caller)
 
 // The row of that name, unless what it belongs to is gone; or it is soft-deleted, or what it belongs to is, and nobody
 // asked for such.
-Result<Draft*, Problem> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
+Result<Draft*, Problem> find_row(Transaction& transaction, const Entity& entity, const Item& naming,
                                  bool include_deleted) {
-  const auto named = normalised(entity, model, naming);
+  const auto named = normalised(entity, naming);
   if (!named) return nullptr;
   auto loaded = transaction.load(entity, *named);
   if (!loaded && loaded.error().kind == ProblemKind::Invalid) return nullptr;  // no key can be made from this
@@ -126,8 +126,8 @@ struct Pointer {
 
 // The caller's pointer when these attributes are asked for.  With `include_deleted` it may be hidden, because what it
 // belongs to is deleted; it is not deleted itself.
-Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, const Model& model, const Grant& grant,
-                                                     const Item& asked, const Caller& caller, bool include_deleted) {
+Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, const Grant& grant, const Item& asked,
+                                                     const Caller& caller, bool include_deleted) {
   if (!caller.subject) return std::optional<Pointer>();
   Item naming;
   for (const auto& [theirs, ours] : grant.key) {
@@ -137,7 +137,7 @@ Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, c
       naming.set(theirs, *content);
     }
   }
-  const auto* found = TRY(find_row(transaction, model, *grant.pointer, naming, include_deleted));
+  const auto* found = TRY(find_row(transaction, *grant.pointer, naming, include_deleted));
   if (found == nullptr || !is_live(*grant.pointer, *found->after)) return std::optional<Pointer>();
   Pointer pointer{.draft = found, .gives = {}};
   for (const auto& [ours, theirs] : grant.gives) {
@@ -148,14 +148,13 @@ Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, c
 
 // The row that a pointer of the caller's leads to; null when there is none.  A pointer may be hidden by the deletion
 // that hides the row, such as that of a tenant to which both belong, and by no other.
-Result<Draft*, Problem> find_through(Transaction& transaction, const Model& model, const Entity& entity,
-                                     const Grant& grant, const Item& naming, const Caller& caller,
-                                     bool include_deleted) {
-  const auto pointer = TRY(find_pointer(transaction, model, grant, naming, caller, include_deleted));
+Result<Draft*, Problem> find_through(Transaction& transaction, const Entity& entity, const Grant& grant,
+                                     const Item& naming, const Caller& caller, bool include_deleted) {
+  const auto pointer = TRY(find_pointer(transaction, grant, naming, caller, include_deleted));
   if (!pointer) return nullptr;
   auto theirs = naming;
   for (const auto& [attribute, content] : pointer->gives) theirs.set(attribute, content);
-  auto* draft = TRY(find_row(transaction, model, entity, theirs, include_deleted));
+  auto* draft = TRY(find_row(transaction, entity, theirs, include_deleted));
   if (draft == nullptr || !is_meant(grant, pointer->gives, naming, *draft->after)) return nullptr;
   const auto hides_pointer = TRY(transaction.presence(*pointer->draft)).deleted;
   const auto hides_row = TRY(transaction.presence(*draft)).deleted;
@@ -169,7 +168,7 @@ Result<bool, Problem> may_remove(Transaction& transaction, const Model& model, c
   if (TRY(lets_in(access, *deleted.entity, *deleted.after, caller))) return true;
   for (const auto& name : access.grants) {
     const auto& grant = *model.find_grant(name);
-    if (TRY(find_through(transaction, model, *deleted.entity, grant, *deleted.after, caller, true)) == &deleted) {
+    if (TRY(find_through(transaction, *deleted.entity, grant, *deleted.after, caller, true)) == &deleted) {
       return true;
     }
   }
@@ -212,9 +211,9 @@ std::optional<Problem> shut_out(const model::Access& access, const Caller& calle
   return forbidden();
 }
 
-Result<std::optional<Item>, Problem> look_up(Transaction& transaction, const Model& model, const Grant& grant,
-                                             const Item& asked, const Caller& caller) {
-  auto pointer = TRY(find_pointer(transaction, model, grant, asked, caller, false));
+Result<std::optional<Item>, Problem> look_up(Transaction& transaction, const Grant& grant, const Item& asked,
+                                             const Caller& caller) {
+  auto pointer = TRY(find_pointer(transaction, grant, asked, caller, false));
   return pointer ? std::optional(std::move(pointer->gives)) : std::nullopt;
 }
 
@@ -223,7 +222,7 @@ Result<Visible, Problem> find_visible(Transaction& transaction, const Model& mod
   const auto own = with_default_owner(entity, naming, caller);
   // Who may delete it sees it once it is deleted, whoever may read it otherwise.
   const auto is_deleted = [&](const Draft& found) { return !is_live(entity, *found.after); };
-  auto* draft = TRY(find_row(transaction, model, entity, own, include_deleted));
+  auto* draft = TRY(find_row(transaction, entity, own, include_deleted));
   if (draft != nullptr) {
     const auto& row = *draft->after;
     const bool lets = is_deleted(*draft) ? TRY(lets_in(entity.remove, entity, row, caller))
@@ -236,7 +235,7 @@ Result<Visible, Problem> find_visible(Transaction& transaction, const Model& mod
   if (include_deleted) grants.insert(grants.end(), entity.remove.grants.begin(), entity.remove.grants.end());
   for (const auto& name : grants) {
     const auto& grant = *model.find_grant(name);
-    auto* shared = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
+    auto* shared = TRY(find_through(transaction, entity, grant, naming, caller, include_deleted));
     if (shared == nullptr || (!is_deleted(*shared) && !contains(entity.read.grants, name))) continue;
     if (TRY(may_look_behind(transaction, model, *shared, caller))) return Visible{.draft = shared, .grant = &grant};
   }
@@ -254,7 +253,7 @@ Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const
   if (seen.grant != nullptr && contains(access.grants, seen.grant->name)) return std::optional(seen);
   for (const auto& name : access.grants) {
     const auto& grant = *model.find_grant(name);
-    const auto* found = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
+    const auto* found = TRY(find_through(transaction, entity, grant, naming, caller, include_deleted));
     if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = &grant});
   }
   return std::optional<Visible>();
@@ -271,13 +270,13 @@ Result<Visible, Problem> find_for(Transaction& transaction, const Model& model, 
   }
   // Something that one may change without being able to see it.
   const auto own = with_default_owner(entity, naming, caller);
-  auto* draft = TRY(find_row(transaction, model, entity, own, false));
+  auto* draft = TRY(find_row(transaction, entity, own, false));
   if (draft != nullptr && TRY(lets_in(access, entity, *draft->after, caller))) {
     return Visible{.draft = draft, .grant = nullptr};
   }
   for (const auto& name : access.grants) {
     const auto& grant = *model.find_grant(name);
-    auto* shared = TRY(find_through(transaction, model, entity, grant, naming, caller, false));
+    auto* shared = TRY(find_through(transaction, entity, grant, naming, caller, false));
     if (shared != nullptr) return Visible{.draft = shared, .grant = &grant};
   }
   return found;
@@ -373,7 +372,7 @@ Result<Item, Problem> with_owner(Transaction& transaction, const Model& model, c
     return {};
   };
   for (const auto& name : entity.create.grants) {
-    const auto gives = TRY(look_up(transaction, model, *model.find_grant(name), attributes, caller));
+    const auto gives = TRY(look_up(transaction, *model.find_grant(name), attributes, caller));
     if (!gives) continue;
     for (const auto& [attribute, content] : *gives) TRY(take(attribute, content));
     return owned;

@@ -27,9 +27,8 @@ Result<bool, Problem> lets_in(const model::Access& access, const model::Entity& 
 std::optional<Problem> shut_out(const model::Access& access, const Caller& caller);
 
 // What the pointer of a grant gives when these attributes are asked for; nullopt when the caller has no such pointer.
-Result<std::optional<value::Item>, Problem> look_up(Transaction& transaction, const model::Model& model,
-                                                    const model::Grant& grant, const value::Item& asked,
-                                                    const Caller& caller);
+Result<std::optional<value::Item>, Problem> look_up(Transaction& transaction, const model::Grant& grant,
+                                                    const value::Item& asked, const Caller& caller);
 
 // The entity that the attributes name, the caller being its owner unless they say otherwise; through a grant when there
 // is no such row of the caller's.  With `include_deleted`, what is deleted is there for those who may delete it, and

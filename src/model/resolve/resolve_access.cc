@@ -19,22 +19,11 @@ std::vector<std::string> in_both(const std::vector<std::string>& a, bool a_lets_
 
 // A grant is applied to entities that name it: those have the attributes by which the pointer is found and what it
 // gives.
-void check_use(const GrantSyntax& syntax, const Grant& grant, const Entity& entity, Resolver& resolver) {
-  const auto names = [&](const Access& access) {
-    return std::find(access.grants.begin(), access.grants.end(), grant.name) != access.grants.end();
-  };
-  if (!names(entity.create) && !names(entity.read) && !names(entity.update) && !names(entity.remove)) return;
+void resolve_use(const GrantSyntax& syntax, const Entity& entity, Resolver& resolver) {
   for (const auto& [pointers, asked] : syntax.key) {
     if (asked.text != "me") resolver.need_attribute(entity, asked);
   }
   for (const auto& [given, pointers] : syntax.gives) resolver.need_attribute(entity, given);
-  const bool gives_owner = entity.owner && std::any_of(syntax.gives.begin(), syntax.gives.end(), [&](const auto& pair) {
-                             return pair.first.text == *entity.owner;
-                           });
-  if (!gives_owner)
-    resolver.report.error(grant.position, "grant-lacks-owner",
-                          fmt::format("{} lets callers in through {}, which does not give its owner{}", entity.name,
-                                      grant.name, entity.owner ? fmt::format(", {}", *entity.owner) : std::string()));
 }
 
 }  // namespace
@@ -66,15 +55,9 @@ void resolve_grant(const GrantSyntax& syntax, Grant& grant, Resolver& resolver) 
   if (grant.pointer == nullptr) return;
   for (const auto& [pointers, asked] : syntax.key) resolver.need_attribute(*grant.pointer, pointers);
   for (const auto& [given, pointers] : syntax.gives) resolver.need_attribute(*grant.pointer, pointers);
-  for (const auto& name : grant.pointer->identity(resolver.model.table)) {
-    const bool is_given =
-        std::any_of(syntax.key.begin(), syntax.key.end(), [&](const auto& pair) { return pair.first.text == name; });
-    if (!is_given)
-      resolver.report.error(
-          grant.position, "grant-lacks-key",
-          fmt::format("the key of {} is made from {}, which the grant's key does not give", grant.pointer->name, name));
+  for (const auto& entity : resolver.model.entities) {
+    if (entity.lets_in_by(grant.name)) resolve_use(syntax, entity, resolver);
   }
-  for (const auto& entity : resolver.model.entities) check_use(syntax, grant, entity, resolver);
 }
 
 void resolve_granted(const std::vector<Text>& grants, Resolver& resolver) {

@@ -43,7 +43,7 @@ struct CopySyntax {
   std::size_t attribute = 0;  // which of the entity's
   Text relation;
   Text source;
-  bool has_type = false;  // of its own; otherwise it gets that of its source
+  std::optional<Type> type;  // that the file gives it; otherwise it gets that of its source
 };
 
 // A number that a parent gives.
