@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "stator/expr/binder.h"
+#include "stator/expr/build.h"
+#include "stator/model/expression/expression_condition.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
@@ -150,21 +151,10 @@ bool can_filter(const model::Expression& filter, const Keys& keys) {
 Result<std::optional<expr::Condition>, Problem> bind_filter(const model::Expression& filter, const Item& values) {
   const model::Expression::Scope scope{
       .attribute = {}, .input = [&](std::string_view name) { return values.find(name); }, .generate = {}};
-  const auto written = TRY(checked(filter.to_dynamodb(scope, "f")));
-  if (written.text.empty()) return std::optional<expr::Condition>();
-  std::optional<expr::Names> names;
-  for (const auto& [placeholder, name] : written.names) {
-    if (!names) names.emplace();
-    names->emplace(placeholder, *name.as_string());
-  }
-  std::optional<expr::Values> bound;
-  for (const auto& [placeholder, content] : written.values) {
-    if (!bound) bound.emplace();
-    bound->emplace(placeholder, content);
-  }
-  static expr::Cache cache;  // the same few texts, parsed once
-  expr::Binder binder(std::move(names), std::move(bound), cache);
-  return std::optional(TRY(checked(binder.condition(expr::Kind::Filter, written.text))));
+  auto bound = TRY(checked(model::bind_condition(filter, scope)));
+  if (auto* condition = std::get_if<expr::Condition>(&bound)) return std::optional(std::move(*condition));
+  if (std::get<bool>(bound)) return std::optional<expr::Condition>();
+  return std::optional(expr::to_condition(expr::all_of({expr::exists("never"), expr::absent("never")})));
 }
 
 }  // namespace
