@@ -34,14 +34,7 @@ class ChildSearch {
   }
 
   Result<ChildPlan> run() {
-    const auto& table = model_.table;
-    for (const auto* index : relation_.found_by) {
-      if (index != nullptr) {
-        TRY(consider(index, index->partition, index->sort));
-      } else {
-        TRY(consider(nullptr, {table.partition}, table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>()));
-      }
-    }
+    for (const auto* index : relation_.found_by) TRY(consider(index, model_.table.key_of(index)));
     if (!best_) {
       return validation_error(fmt::format("no key leads from {} to its rows of {} through {}",
                                           with_article(relation_.entity), child_.name, relation_.name));
@@ -51,13 +44,12 @@ class ChildSearch {
 
  private:
   // Keeps the key if it beats what was found so far; the table comes first and wins ties.
-  Result<void> consider(const IndexDesign* index, const std::vector<KeyDesign>& partition,
-                        const std::vector<KeyDesign>& sort) {
+  Result<void> consider(const IndexDesign* index, const KeyPair& keys) {
     Front front;
-    for (const auto& key : partition) {
+    for (const auto& key : keys.partition) {
       if (!TRY(add_partition(key, front))) return {};
     }
-    if (!sort.empty()) TRY(add_sort(sort.front(), front));
+    if (!keys.sort.empty()) TRY(add_sort(keys.sort.front(), front));
     if (best_ && front.determined.size() <= determined_) return {};
     determined_ = front.determined.size();
     best_ = ChildPlan{.child = &child_,

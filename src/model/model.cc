@@ -16,6 +16,11 @@ const T* by_name(const std::vector<T>& list, std::string_view name) {
 
 const IndexDesign* TableDesign::find_index(std::string_view index) const { return by_name(indexes, index); }
 
+KeyPair TableDesign::key_of(const IndexDesign* index) const {
+  if (index != nullptr) return {.partition = index->partition, .sort = index->sort};
+  return {.partition = {partition}, .sort = sort ? std::vector{*sort} : std::vector<KeyDesign>()};
+}
+
 bool TableDesign::projects(const IndexDesign& index, std::string_view attribute) const {
   if (index.projection == Projection::All || attribute == partition.name || (sort && attribute == sort->name))
     return true;
@@ -34,6 +39,10 @@ const KeyRule* Record::find_key(std::string_view attribute) const {
   const auto found =
       std::find_if(keys.begin(), keys.end(), [&](const KeyRule& rule) { return rule.attribute == attribute; });
   return found == keys.end() ? nullptr : &*found;
+}
+
+bool Record::holds(std::string_view attribute) const {
+  return attributes.empty() || std::find(attributes.begin(), attributes.end(), attribute) != attributes.end();
 }
 
 const Attribute* Entity::find_attribute(std::string_view attribute) const { return by_name(attributes, attribute); }
@@ -78,9 +87,13 @@ bool Entity::is_named_by(std::string_view attribute) const {
   return std::find(identity.begin(), identity.end(), attribute) != identity.end();
 }
 
-bool Entity::lets_in_by(std::string_view grant) const {
+bool Entity::expires() const {
+  return std::any_of(records.begin(), records.end(), [](const Record& record) { return record.expires.has_value(); });
+}
+
+bool Entity::lets_in_by(const Grant& grant) const {
   const auto has = [&](const Access& access) {
-    return std::find(access.grants.begin(), access.grants.end(), grant) != access.grants.end();
+    return std::find(access.grants.begin(), access.grants.end(), &grant) != access.grants.end();
   };
   return has(create) || has(read) || has(update) || has(remove);
 }
@@ -91,6 +104,12 @@ unsigned Pattern::shards() const {
     for (const auto& operand : condition.operands) shards = std::max(shards, operand.shards());
   }
   return shards;
+}
+
+bool Action::creates(const Entity& entity) const {
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::Create && step.entities.front() == &entity;
+  });
 }
 
 const Entity* Model::find_entity(std::string_view entity) const { return by_name(entities, entity); }

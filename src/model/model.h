@@ -38,11 +38,17 @@ struct IndexDesign {
   std::string name;
   std::string description;
   bool local = false;
-  std::vector<KeyDesign> partition;  // one, or up to four in a global index
+  std::vector<KeyDesign> partition;  // one, or up to four in a global index; of a local one, the table's
   std::vector<KeyDesign> sort;       // none, one, or up to four in a global index
   Projection projection = Projection::All;
   std::vector<std::string> included;  // with Projection::Include
   Position position;
+};
+
+// The key of the table or of an index.
+struct KeyPair {
+  std::vector<KeyDesign> partition;
+  std::vector<KeyDesign> sort;
 };
 
 enum class StreamView : std::uint8_t { None, KeysOnly, NewImage, OldImage, NewAndOldImages };
@@ -66,6 +72,7 @@ struct TableDesign {
   Position position;
 
   const IndexDesign* find_index(std::string_view name) const;
+  KeyPair key_of(const IndexDesign* index) const;  // null: of the table
   // Whether the entries of an index have that attribute of a row, if the row has it.
   bool projects(const IndexDesign& index, std::string_view attribute) const;
 };
@@ -95,6 +102,7 @@ enum class Kind : std::uint8_t {
 
 struct Attribute;
 struct Entity;
+struct Grant;
 struct Parent;
 struct Pattern;
 struct Record;
@@ -235,6 +243,7 @@ struct Record {
   Position position;
 
   const KeyRule* find_key(std::string_view attribute) const;
+  bool holds(std::string_view attribute) const;  // beside keys, type and version
 };
 
 enum class OnDelete : std::uint8_t {
@@ -258,6 +267,8 @@ struct Parent {
   OnDelete on_delete = OnDelete::Nothing;
   std::vector<std::string> clear;  // with OnDelete::Clear
   Position position;
+  // Derived: the counts and sums of the parent in which children are; the copies and numbers of the child.
+  std::vector<const Attribute*> counters, copies, numbers;
   // Derived: the parent can be removed although children restrict it.  It expires, or it is removed with its own
   // parent, unless the children restrict that parent as well or are removed with it.
   bool overruled = false;
@@ -304,8 +315,8 @@ struct Access {
   bool owner = false;      // `owner`: the entity's owner attribute is the token's subject
   // `{ public: "isPublic = true" }`: no token needed for a row of which this holds.  Only for reading.
   std::optional<Expression> anyone_when;
-  std::vector<std::string> roles;   // `role:admin`
-  std::vector<std::string> grants;  // `shared`: the name of a grant
+  std::vector<std::string> roles;    // `role:admin`
+  std::vector<const Grant*> grants;  // `shared`: the name of a grant
   Position position;
 };
 
@@ -351,12 +362,13 @@ struct Entity {
   // "/lists/{id}/items".
   std::string collection_path() const;
   bool has_operation(std::string_view operation) const;
+  bool expires() const;  // one of its rows does
   // Those of its operations; none without a path.
   std::vector<EntityRoute> routes() const;
   // Whether the attribute is part of its name.
   bool is_named_by(std::string_view attribute) const;
   // Whether its access has that grant.
-  bool lets_in_by(std::string_view grant) const;
+  bool lets_in_by(const Grant& grant) const;
 };
 
 // ------------------------------------------------------------------------------------------------------------ patterns
@@ -478,6 +490,8 @@ struct Action {
   Access access;
   bool own_access = false;  // the file has it; otherwise it follows from the steps
   Position position;
+
+  bool creates(const Entity& entity) const;  // in a step
 };
 
 // Somebody else's rows, through a pointer: SHARED_LIBRARY(SharedToId = me, LibraryId) gives OwnerId = SharedFromId.

@@ -17,10 +17,6 @@ using value::Item;
 
 constexpr std::string_view kUnique = "unique";
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // A null is the absence of a value.
 const AttributeValue* present(const Item& attributes, std::string_view path) {
   const AttributeValue* value = find_path(attributes, path);
@@ -76,7 +72,7 @@ bool holds(const Model& model, const Entity& entity, const Record& record, std::
   if (name == model.table.version_attribute && entity.versioned) return true;
   const Attribute* attribute = entity.find_attribute(name);
   if (attribute != nullptr && !attribute->is_stored()) return false;
-  return record.attributes.empty() || contains(record.attributes, name);
+  return record.holds(name);
 }
 
 // Seconds since 1970, as DynamoDB's TTL wants them; nullopt when the row does not expire.

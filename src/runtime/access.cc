@@ -14,7 +14,8 @@ using model::Model;
 using value::AttributeValue;
 using value::Item;
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
+template <typename T>
+bool contains(const std::vector<T>& list, const T& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
@@ -162,13 +163,11 @@ Result<Draft*, Problem> find_through(Transaction& transaction, const Entity& ent
 }
 
 // Whether the caller may delete what is deleted already, and so restore and purge it.
-Result<bool, Problem> may_remove(Transaction& transaction, const Model& model, const Draft& deleted,
-                                 const Caller& caller) {
+Result<bool, Problem> may_remove(Transaction& transaction, const Draft& deleted, const Caller& caller) {
   const auto& access = deleted.entity->remove;
   if (TRY(lets_in(access, *deleted.entity, *deleted.after, caller))) return true;
-  for (const auto& name : access.grants) {
-    const auto& grant = *model.find_grant(name);
-    if (TRY(find_through(transaction, *deleted.entity, grant, *deleted.after, caller, true)) == &deleted) {
+  for (const auto* grant : access.grants) {
+    if (TRY(find_through(transaction, *deleted.entity, *grant, *deleted.after, caller, true)) == &deleted) {
       return true;
     }
   }
@@ -176,10 +175,9 @@ Result<bool, Problem> may_remove(Transaction& transaction, const Model& model, c
 }
 
 // What is deleted is there only for those who may delete it, and so is what belongs to it.
-Result<bool, Problem> may_look_behind(Transaction& transaction, const Model& model, const Draft& draft,
-                                      const Caller& caller) {
+Result<bool, Problem> may_look_behind(Transaction& transaction, const Draft& draft, const Caller& caller) {
   for (const auto* deleted : TRY(transaction.presence(draft)).deleted) {
-    if (!TRY(may_remove(transaction, model, *deleted, caller))) return false;
+    if (!TRY(may_remove(transaction, *deleted, caller))) return false;
   }
   return true;
 }
@@ -227,17 +225,16 @@ Result<Visible, Problem> find_visible(Transaction& transaction, const Model& mod
     const auto& row = *draft->after;
     const bool lets = is_deleted(*draft) ? TRY(lets_in(entity.remove, entity, row, caller))
                                          : TRY(may_read(transaction, model, entity, row, caller));
-    if (lets && TRY(may_look_behind(transaction, model, *draft, caller))) {
+    if (lets && TRY(may_look_behind(transaction, *draft, caller))) {
       return Visible{.draft = draft, .grant = nullptr};
     }
   }
   auto grants = entity.read.grants;
   if (include_deleted) grants.insert(grants.end(), entity.remove.grants.begin(), entity.remove.grants.end());
-  for (const auto& name : grants) {
-    const auto& grant = *model.find_grant(name);
-    auto* shared = TRY(find_through(transaction, entity, grant, naming, caller, include_deleted));
-    if (shared == nullptr || (!is_deleted(*shared) && !contains(entity.read.grants, name))) continue;
-    if (TRY(may_look_behind(transaction, model, *shared, caller))) return Visible{.draft = shared, .grant = &grant};
+  for (const auto* grant : grants) {
+    auto* shared = TRY(find_through(transaction, entity, *grant, naming, caller, include_deleted));
+    if (shared == nullptr || (!is_deleted(*shared) && !contains(entity.read.grants, grant))) continue;
+    if (TRY(may_look_behind(transaction, *shared, caller))) return Visible{.draft = shared, .grant = grant};
   }
   const bool would_help = !entity.read.anyone && !caller.subject && !caller.system && !entity.read.anyone_when;
   if (would_help) return unauthenticated();
@@ -245,16 +242,15 @@ Result<Visible, Problem> find_visible(Transaction& transaction, const Model& mod
   return of_others ? not_found(entity.name) : no_such(model, entity);
 }
 
-Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Model& model, const Visible& seen,
-                                                 const Item& naming, const model::Access& access, const Caller& caller,
+Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Visible& seen, const Item& naming,
+                                                 const model::Access& access, const Caller& caller,
                                                  bool include_deleted) {
   const auto& entity = *seen.draft->entity;
   if (TRY(lets_in(access, entity, *seen.draft->after, caller))) return std::optional(seen);
-  if (seen.grant != nullptr && contains(access.grants, seen.grant->name)) return std::optional(seen);
-  for (const auto& name : access.grants) {
-    const auto& grant = *model.find_grant(name);
-    const auto* found = TRY(find_through(transaction, entity, grant, naming, caller, include_deleted));
-    if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = &grant});
+  if (seen.grant != nullptr && contains(access.grants, seen.grant)) return std::optional(seen);
+  for (const auto* grant : access.grants) {
+    const auto* found = TRY(find_through(transaction, entity, *grant, naming, caller, include_deleted));
+    if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = grant});
   }
   return std::optional<Visible>();
 }
@@ -264,7 +260,7 @@ Result<Visible, Problem> find_for(Transaction& transaction, const Model& model, 
                                   bool include_deleted) {
   auto found = find_visible(transaction, model, entity, naming, caller, include_deleted);
   if (found) {
-    const auto let_in = TRY(admitted(transaction, model, *found, naming, access, caller, include_deleted));
+    const auto let_in = TRY(admitted(transaction, *found, naming, access, caller, include_deleted));
     if (!let_in) return not_admitted(caller);
     return *let_in;
   }
@@ -274,10 +270,9 @@ Result<Visible, Problem> find_for(Transaction& transaction, const Model& model, 
   if (draft != nullptr && TRY(lets_in(access, entity, *draft->after, caller))) {
     return Visible{.draft = draft, .grant = nullptr};
   }
-  for (const auto& name : access.grants) {
-    const auto& grant = *model.find_grant(name);
-    auto* shared = TRY(find_through(transaction, entity, grant, naming, caller, false));
-    if (shared != nullptr) return Visible{.draft = shared, .grant = &grant};
+  for (const auto* grant : access.grants) {
+    auto* shared = TRY(find_through(transaction, entity, *grant, naming, caller, false));
+    if (shared != nullptr) return Visible{.draft = shared, .grant = grant};
   }
   return found;
 }
@@ -289,7 +284,7 @@ Result<Visible, Problem> find_within(Transaction& transaction, const Model& mode
   if (!entity.path.empty() && action.path.starts_with(entity.path)) {
     TRY(check_place(entity, inputs, *seen.draft->after));
   }
-  const auto let_in = TRY(admitted(transaction, model, seen, inputs, action.access, caller, include_deleted));
+  const auto let_in = TRY(admitted(transaction, seen, inputs, action.access, caller, include_deleted));
   if (let_in) return *let_in;
   // Steps are let at rows one by one, and those that are the caller's own may be in what is somebody else's.
   if (!action.native && seen.grant == nullptr) return seen;
@@ -360,8 +355,8 @@ Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& calle
   return forbidden();
 }
 
-Result<Item, Problem> with_owner(Transaction& transaction, const Model& model, const Entity& entity,
-                                 const Item& attributes, const Caller& caller) {
+Result<Item, Problem> with_owner(Transaction& transaction, const Entity& entity, const Item& attributes,
+                                 const Caller& caller) {
   if (caller.system) return attributes;
   if (auto problem = shut_out(entity.create, caller)) return std::move(*problem);
   auto owned = attributes;
@@ -371,8 +366,8 @@ Result<Item, Problem> with_owner(Transaction& transaction, const Model& model, c
     owned.set(name, content);
     return {};
   };
-  for (const auto& name : entity.create.grants) {
-    const auto gives = TRY(look_up(transaction, *model.find_grant(name), attributes, caller));
+  for (const auto* grant : entity.create.grants) {
+    const auto gives = TRY(look_up(transaction, *grant, attributes, caller));
     if (!gives) continue;
     for (const auto& [attribute, content] : *gives) TRY(take(attribute, content));
     return owned;

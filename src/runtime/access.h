@@ -38,10 +38,9 @@ Result<Visible, Problem> find_visible(Transaction& transaction, const model::Mod
 
 // What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in
 // another way, because it is public or through another grant, may have a pointer as well.  `naming` found it.
-Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const model::Model& model,
-                                                 const Visible& seen, const value::Item& naming,
-                                                 const model::Access& access, const Caller& caller,
-                                                 bool include_deleted);
+Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Visible& seen,
+                                                 const value::Item& naming, const model::Access& access,
+                                                 const Caller& caller, bool include_deleted);
 
 // The same for somebody who wants to do what `access` guards.  Problems: Forbidden, too.
 Result<Visible, Problem> find_for(Transaction& transaction, const model::Model& model, const model::Entity& entity,
@@ -65,9 +64,8 @@ Result<void, Problem> check_parents(Transaction& transaction, const Context& con
                                     const Caller& caller);
 
 // `attributes` of a new entity with the owner that it is going to have.  Problems: Unauthenticated, Forbidden, Invalid.
-Result<value::Item, Problem> with_owner(Transaction& transaction, const model::Model& model,
-                                        const model::Entity& entity, const value::Item& attributes,
-                                        const Caller& caller);
+Result<value::Item, Problem> with_owner(Transaction& transaction, const model::Entity& entity,
+                                        const value::Item& attributes, const Caller& caller);
 
 // That whoever creates something as its owner is the owner that it got from its parent.
 Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& caller);

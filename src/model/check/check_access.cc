@@ -67,10 +67,8 @@ void find_unusable_grants(const Model& model, Report& findings) {
   const auto look_at = [&](const auto& part) {
     if (!part.own_access) return;
     const Report::About about{.code = "unusable-grant", .subject = part.name, .position = part.access.position};
-    for (const auto& name : part.access.grants) {
-      const auto* grant = model.find_grant(name);
-      report_unusable(about, name, why_unusable(*grant, part), findings);
-    }
+    for (const auto* grant : part.access.grants)
+      report_unusable(about, grant->name, why_unusable(*grant, part), findings);
   };
   for (const auto& pattern : model.patterns) {
     if (!pattern.path.empty()) look_at(pattern);
@@ -96,21 +94,20 @@ bool gives_owner(const Grant& grant, const Entity& entity) {
                      [&](const auto& pair) { return pair.first == entity.owner; });
 }
 
-bool can_be_seen(const Model& model, const Pattern& pattern, const Entity& entity) {
+bool can_be_seen(const Pattern& pattern, const Entity& entity) {
   const auto& access = pattern.access;
   if (access.anyone || access.signed_in || access.anyone_when || !access.roles.empty()) return true;
   const bool keyed = is_keyed_by_owner(pattern, entity);
   if (access.owner && (entity.owner || keyed)) return true;
-  return std::any_of(access.grants.begin(), access.grants.end(), [&](const std::string& name) {
-    const auto& grant = *model.find_grant(name);
-    return why_unusable(grant, pattern).empty() && (entity.owner ? gives_owner(grant, entity) : keyed);
+  return std::any_of(access.grants.begin(), access.grants.end(), [&](const Grant* grant) {
+    return why_unusable(*grant, pattern).empty() && (entity.owner ? gives_owner(*grant, entity) : keyed);
   });
 }
 
-void find_unseen_rows(const Model& model, const Pattern& pattern, Report& findings) {
+void find_unseen_rows(const Pattern& pattern, Report& findings) {
   if (pattern.path.empty()) return;
   for (const auto& row : returned_rows(pattern)) {
-    if (can_be_seen(model, pattern, *row.entity)) continue;
+    if (can_be_seen(pattern, *row.entity)) continue;
     const bool own = std::any_of(pattern.partition.begin(), pattern.partition.end(), [](const KeyCondition& condition) {
       return contains(condition.operands.front().attributes(), "me");
     });
@@ -194,11 +191,8 @@ void find_never_created(const Model& model, Report& findings) {
   if (!offers || has_native(model)) return;
   for (const auto& entity : entities) {
     if (creates_by_route(entity) && lets_anyone(entity.create)) continue;
-    const bool by_action = std::any_of(model.actions.begin(), model.actions.end(), [&](const Action& action) {
-      return std::any_of(action.steps.begin(), action.steps.end(), [&](const Step& step) {
-        return step.kind == Step::Kind::Create && step.entities.front() == &entity;
-      });
-    });
+    const bool by_action = std::any_of(model.actions.begin(), model.actions.end(),
+                                       [&](const Action& action) { return action.creates(entity); });
     if (by_action) continue;
     findings.warning(
         {.code = "never-created", .subject = entity.name, .position = entity.position},
@@ -216,9 +210,9 @@ bool deletes(const Action& action, const Entity& entity) {
 }
 
 // Whether somebody who may delete it still may when it is deleted: a pointer that is deleted itself gives nothing.
-bool lets_back(const Model& model, const Entity& entity) {
+bool lets_back(const Entity& entity) {
   auto access = entity.remove;
-  std::erase_if(access.grants, [&](const std::string& name) { return model.find_grant(name)->pointer == &entity; });
+  std::erase_if(access.grants, [&](const Grant* grant) { return grant->pointer == &entity; });
   return lets_anyone(access);
 }
 
@@ -230,7 +224,7 @@ void find_one_way_deletions(const Model& model, const Entity& entity, Report& fi
                                      [&](const Action& action) { return deletes(action, entity); });
   if (!by_route && !by_action) return;
   const bool has_way_back = entity.has_operation("restore") || entity.has_operation("purge");
-  if (has_way_back && lets_back(model, entity)) return;
+  if (has_way_back && lets_back(entity)) return;
   findings.warning(
       {.code = "one-way-deletion", .subject = entity.name, .position = rule->position},
       has_way_back
@@ -246,7 +240,7 @@ void find_one_way_deletions(const Model& model, const Entity& entity, Report& fi
 
 void check_access(const Model& model, Report& findings) {
   find_unusable_grants(model, findings);
-  for (const auto& pattern : model.patterns) find_unseen_rows(model, pattern, findings);
+  for (const auto& pattern : model.patterns) find_unseen_rows(pattern, findings);
   for (const auto& entity : model.entities) {
     find_foreign_owners(model, entity, findings);
     find_one_way_deletions(model, entity, findings);

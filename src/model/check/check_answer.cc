@@ -78,8 +78,8 @@ void find_projection(const CheckedPattern& query, Report& findings) {
       }
     }
     for (const auto& attribute : row.entity->attributes) {
-      const bool stored = row.record->attributes.empty() || contains(row.record->attributes, attribute.name);
-      if (!attribute.hidden && !attribute.transient && stored) add_name(served, attribute.name);
+      if (!attribute.hidden && !attribute.transient && row.record->holds(attribute.name))
+        add_name(served, attribute.name);
     }
   }
   const auto missing = [&](const std::vector<std::string>& wanted) {

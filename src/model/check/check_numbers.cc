@@ -16,9 +16,7 @@ std::string number_name(const Entity& entity, const Attribute& attribute) {
 // Whether a row can be removed while the order that it is in stays.
 bool can_be_removed(const Model& model, const Entity& entity) {
   if (entity.append_only) return false;
-  const bool expires = std::any_of(entity.records.begin(), entity.records.end(),
-                                   [](const Record& record) { return record.expires.has_value(); });
-  return expires || entity.has_operation("delete") || entity.has_operation("purge") ||
+  return entity.expires() || entity.has_operation("delete") || entity.has_operation("purge") ||
          std::any_of(model.actions.begin(), model.actions.end(), [](const Action& action) {
            return action.native || std::any_of(action.steps.begin(), action.steps.end(),
                                                [](const Step& step) { return step.kind == Step::Kind::Delete; });

@@ -20,32 +20,9 @@ std::string relation_name(const Entity& child, const Parent& relation) {
   return fmt::format("{}.{}", child.name, relation.name);
 }
 
-bool has(const std::vector<Children>& of, const Parent& relation) {
-  return std::any_of(of.begin(), of.end(), [&](const Children& each) { return each.through == &relation; });
-}
-
 bool is_counted(const Parent& relation) {
-  const auto& attributes = relation.to->attributes;
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [&](const Attribute& attribute) { return attribute.count && has(attribute.count->of, relation); });
-}
-
-bool is_summed(const Parent& relation) {
-  const auto& attributes = relation.to->attributes;
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [&](const Attribute& attribute) { return attribute.sum && has(attribute.sum->of, relation); });
-}
-
-bool is_numbered(const Entity& child, const Parent& relation) {
-  return std::any_of(child.attributes.begin(), child.attributes.end(), [&](const Attribute& attribute) {
-    return attribute.next && attribute.next->through == &relation;
-  });
-}
-
-bool is_copied(const Entity& child, const Parent& relation) {
-  return std::any_of(child.attributes.begin(), child.attributes.end(), [&](const Attribute& attribute) {
-    return attribute.copy_of && attribute.copy_of->through == &relation;
-  });
+  return std::any_of(relation.counters.begin(), relation.counters.end(),
+                     [](const Attribute* attribute) { return attribute->count.has_value(); });
 }
 
 // Whether something becomes of a child when its parent has gone.
@@ -59,12 +36,12 @@ void find_relations(const Entity& child, Report& findings) {
     };
     const char* need = relation.cascades                       ? "delete"
                        : relation.on_delete == OnDelete::Clear ? "clear"
-                       : is_copied(child, relation)            ? "keep the copies of"
+                       : !relation.copies.empty()              ? "keep the copies of"
                                                                : nullptr;
-    const char* count = is_counted(relation)           ? "count"
-                        : is_summed(relation)          ? "sum up"
-                        : is_numbered(child, relation) ? "find the last number of"
-                                                       : nullptr;
+    const char* count = is_counted(relation)         ? "count"
+                        : !relation.counters.empty() ? "sum up"
+                        : !relation.numbers.empty()  ? "find the last number of"
+                                                     : nullptr;
     if ((need == nullptr && count == nullptr) || !relation.found_by.empty()) continue;
     const auto missing = fmt::format(
         "no partition key of the table, or of an index that always has them, follows from the {}", parent->name);
@@ -98,10 +75,9 @@ void find_silent_copies(const Entity& child, Report& findings) {
     if (relation.must_exist || !follows_parent(relation)) continue;
     std::vector<std::string> sources;
     bool tells = false;
-    for (const auto& attribute : child.attributes) {
-      if (!attribute.copy_of || attribute.copy_of->through != &relation) continue;
-      sources.push_back(attribute.copy_of->attribute);
-      tells = tells || attribute.copy_of->from->always_there;
+    for (const auto* copy : relation.copies) {
+      sources.push_back(copy->copy_of->attribute);
+      tells = tells || copy->copy_of->from->always_there;
     }
     if (tells || sources.empty()) continue;
     findings.warning(
@@ -152,9 +128,9 @@ void find_stream(const Model& model, Report& findings) {
   std::vector<std::string> counted;
   for (const auto& entity : model.entities) {
     for (const auto& relation : entity.parents) {
-      if (follows_parent(relation) || is_copied(entity, relation)) {
+      if (follows_parent(relation) || !relation.copies.empty()) {
         needs.push_back(relation_name(entity, relation));
-      } else if (relation.can_precede && (is_counted(relation) || is_summed(relation))) {
+      } else if (relation.can_precede && !relation.counters.empty()) {
         counted.push_back(relation_name(entity, relation));
       }
     }

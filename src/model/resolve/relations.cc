@@ -15,15 +15,13 @@ bool cascades(const Entity& child, const Parent& relation, unsigned depth);
 bool is_overruled(const Entity& child, const Parent& relation, unsigned depth) {
   if (relation.on_delete != OnDelete::Restrict || depth > kMostGenerations) return false;
   const auto& parent = *relation.to;
-  const bool expires =
-      std::any_of(parent.records.begin(), parent.records.end(), [](const Record& record) { return record.expires; });
   const auto is_held_by = [&](const Entity* ancestor) {
     return std::any_of(child.parents.begin(), child.parents.end(), [&](const Parent& own) {
       const bool holds = own.on_delete == OnDelete::Cascade || own.on_delete == OnDelete::Restrict;
       return own.to == ancestor && holds && own.must_exist && !own.optional && !own.when;
     });
   };
-  return expires || std::any_of(parent.parents.begin(), parent.parents.end(), [&](const Parent& further) {
+  return parent.expires() || std::any_of(parent.parents.begin(), parent.parents.end(), [&](const Parent& further) {
            return cascades(parent, further, depth + 1) && !is_held_by(further.to);
          });
 }
@@ -121,12 +119,29 @@ class ChildKeys {
   const Parent& relation_;
 };
 
+// What depends on the relation.
+void derive_dependants(const Entity& child, Parent& relation) {
+  const auto is_in = [&](const Attribute& attribute) {
+    const auto* of = attribute.count ? &attribute.count->of : attribute.sum ? &attribute.sum->of : nullptr;
+    return of != nullptr &&
+           std::any_of(of->begin(), of->end(), [&](const Children& each) { return each.through == &relation; });
+  };
+  for (const auto& attribute : relation.to->attributes) {
+    if (is_in(attribute)) relation.counters.push_back(&attribute);
+  }
+  for (const auto& attribute : child.attributes) {
+    if (attribute.copy_of && attribute.copy_of->through == &relation) relation.copies.push_back(&attribute);
+    if (attribute.next && attribute.next->through == &relation) relation.numbers.push_back(&attribute);
+  }
+}
+
 }  // namespace
 
 void derive_relations(Model& model) {
   for (auto& entity : model.entities) entity.never_recreated = never_recreated(entity, 0);
   for (auto& child : model.entities) {
     for (auto& relation : child.parents) {
+      derive_dependants(child, relation);
       relation.overruled = is_overruled(child, relation, 0);
       relation.cascades = cascades(child, relation, 0);
       relation.can_precede = can_precede(relation);

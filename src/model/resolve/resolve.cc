@@ -134,12 +134,11 @@ Model resolve(Syntax& syntax, std::string file, Report& report) {
     require_content_of_keys(model.table, entity);
   }
   each(syntax.entities, model.entities, resolve_parents, resolver);
-  each(syntax.entities, model.entities, resolve_copies, resolver);
+  each(syntax.entities, model.entities, resolve_sources, resolver);
   each(syntax.entities, model.entities, complete_copies, resolver);
-  each(syntax.entities, model.entities, resolve_numbers, resolver);
   resolve_projections(syntax.table.included, resolver);
+  each(syntax.entities, model.entities, resolve_granted, resolver);
   each(syntax.grants, model.grants, resolve_grant, resolver);
-  resolve_granted(syntax.granted, resolver);
   each(syntax.entities, model.entities, resolve_entity, resolver);
   each(syntax.patterns, model.patterns, resolve_pattern, resolver);
   each(syntax.actions, model.actions, resolve_action, resolver);

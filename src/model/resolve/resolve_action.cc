@@ -202,6 +202,7 @@ void resolve_native(const ActionSyntax& syntax, Action& action, Resolver& resolv
 
 void resolve_action(const ActionSyntax& syntax, Action& action, Resolver& resolver) {
   action.own_access = syntax.has_access;
+  action.access.grants = resolver.need_grants(syntax.grants);
   if (syntax.within) action.within = resolver.need_entity(*syntax.within);
   if (action.native) return resolve_native(syntax, action, resolver);
   ActionResolver steps(syntax, action, resolver);

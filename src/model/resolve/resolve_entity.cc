@@ -73,21 +73,19 @@ void resolve_parents(const EntitySyntax& syntax, Entity& entity, Resolver& resol
   }
 }
 
-void resolve_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
-  for (const auto& copy : syntax.copies) {
-    CopyOf& source = *entity.attributes[copy.attribute].copy_of;
-    source.through = resolver.need_parent(entity, copy.relation);
-    const Entity* parent = source.through == nullptr ? nullptr : source.through->to;
-    if (parent != nullptr) source.from = resolver.need_attribute(*parent, copy.source);
+void resolve_sources(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
+  const auto resolve = [&](const FromParentSyntax& written, const Parent*& through, const Attribute*& source) {
+    through = resolver.need_parent(entity, written.relation);
+    const Entity* parent = through == nullptr ? nullptr : through->to;
+    if (parent != nullptr) source = resolver.need_attribute(*parent, written.source);
+  };
+  for (const auto& written : syntax.copies) {
+    CopyOf& copy = *entity.attributes[written.attribute].copy_of;
+    resolve(written, copy.through, copy.from);
   }
-}
-
-void resolve_numbers(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
-  for (const auto& number : syntax.numbers) {
-    Next& next = *entity.attributes[number.attribute].next;
-    next.through = resolver.need_parent(entity, number.relation);
-    const Entity* parent = next.through == nullptr ? nullptr : next.through->to;
-    if (parent != nullptr) next.last = resolver.need_attribute(*parent, number.counter);
+  for (const auto& written : syntax.numbers) {
+    Next& next = *entity.attributes[written.attribute].next;
+    resolve(written, next.through, next.last);
   }
 }
 

@@ -150,7 +150,11 @@ void resolve_pattern(const PatternSyntax& syntax, Pattern& pattern, Resolver& re
   if (syntax.within) pattern.within = resolver.need_entity(*syntax.within);
   infer_parameters(syntax.uses, pattern, resolver.report);
   pattern.own_access = syntax.has_access;
-  if (!syntax.has_access) pattern.access = infer_access(pattern);
+  if (syntax.has_access) {
+    pattern.access.grants = resolver.need_grants(syntax.grants);
+  } else {
+    pattern.access = infer_access(pattern);
+  }
 }
 
 }  // namespace stator::model

@@ -19,6 +19,7 @@ struct Resolver {
   const Entity* need_entity(const Text& name);
   const Attribute* need_attribute(const Entity& entity, const Text& name);
   const Parent* need_parent(const Entity& entity, const Text& relation);
+  std::vector<const Grant*> need_grants(const std::vector<Text>& names);
   // What is inside an attribute: address.city, authors[0].
   void need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
                  Position position);
@@ -35,13 +36,13 @@ Access intersection(const Access& a, const Access& b);
 
 // The passes, in their order.  Each takes a part of the file and what it has become in the model.
 void resolve_parents(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
-void resolve_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
-void resolve_numbers(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
+// Of copies, and of numbers that parents give.
+void resolve_sources(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 // Gives copies the types of their sources, once all copies are resolved.
 void complete_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 void resolve_entity(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
+void resolve_granted(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 void resolve_grant(const GrantSyntax& syntax, Grant& grant, Resolver& resolver);
-void resolve_granted(const std::vector<Text>& grants, Resolver& resolver);
 void resolve_pattern(const PatternSyntax& syntax, Pattern& pattern, Resolver& resolver);
 void resolve_action(const ActionSyntax& syntax, Action& action, Resolver& resolver);
 // Lets bounds of patterns that end where a key goes on stand for all keys that begin with them.

@@ -333,8 +333,10 @@ void parse_giver(const YamlNode& node, Next& next, EntitySyntax& entity, Report&
   if (!halves) return;
   next.relation = halves->first.text;
   next.counter = halves->second.text;
-  entity.numbers.push_back(
-      {.attribute = entity.entity.attributes.size(), .relation = halves->first, .counter = halves->second});
+  entity.numbers.push_back({.attribute = entity.entity.attributes.size(),
+                            .relation = halves->first,
+                            .source = halves->second,
+                            .type = std::nullopt});
 }
 
 Next parse_next(const YamlNode& node, EntitySyntax& entity, Report& report) {

@@ -55,9 +55,7 @@ bool Propagation::needed(const model::Model& model) {
     const auto& relations = rules.of(entity).relations;
     const bool follows = std::any_of(relations.begin(), relations.end(),
                                      [](const RelationRules& relation) { return relation.follows_parent(); });
-    const bool expires = std::any_of(entity.records.begin(), entity.records.end(),
-                                     [](const model::Record& record) { return record.expires.has_value(); });
-    return copies || follows || expires || (is_told && counts_anew(rules.of(entity)));
+    return copies || follows || entity.expires() || (is_told && counts_anew(rules.of(entity)));
   });
 }
 

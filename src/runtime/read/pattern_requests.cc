@@ -18,17 +18,6 @@ using model::KeyDesign;
 using value::AttributeValue;
 using value::Item;
 
-// The keys of the table or index that a pattern reads.
-struct Keys {
-  std::vector<KeyDesign> partition, sort;
-};
-
-Keys keys_of(const model::TableDesign& table, const model::IndexDesign* index) {
-  const auto table_sort = table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>();
-  if (index == nullptr) return {.partition = {table.partition}, .sort = table_sort};
-  return {.partition = index->local ? std::vector{table.partition} : index->partition, .sort = index->sort};
-}
-
 value::Type type_of(const std::vector<KeyDesign>& keys, const std::string& name) {
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const KeyDesign& key) { return key.name == name; });
   return found == keys.end() ? value::Type::S : found->type;
@@ -137,7 +126,7 @@ class ConditionWriter {
 };
 
 // DynamoDB filters by what is no key.
-bool can_filter(const model::Expression& filter, const Keys& keys) {
+bool can_filter(const model::Expression& filter, const model::KeyPair& keys) {
   const auto paths = filter.paths();
   const auto is_key = [&](const std::string& path) {
     const auto named = [&](const KeyDesign& key) { return key.name == path; };
@@ -162,7 +151,7 @@ Result<std::optional<expr::Condition>, Problem> bind_filter(const model::Express
 Result<PatternRequests, Problem> query_of(const model::Model& model, const model::Pattern& pattern, const Item& values,
                                           bool ascending) {
   const auto& table = model.table;
-  const auto keys = keys_of(table, pattern.index);
+  const auto keys = table.key_of(pattern.index);
   PatternRequests query;
   std::optional<expr::Condition> filter;
   if (pattern.filter && can_filter(*pattern.filter, keys)) {

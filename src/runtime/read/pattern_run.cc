@@ -114,8 +114,8 @@ class PatternRun {
 
     lets_all_in_ = lets_in(pattern_.access, caller_);
     if (pattern_.within != nullptr) return admit_within(parameters);
-    for (const auto& name : pattern_.access.grants) {
-      const auto gives = TRY(look_up(transaction_, *model_.find_grant(name), parameters, caller_));
+    for (const auto* grant : pattern_.access.grants) {
+      const auto gives = TRY(look_up(transaction_, *grant, parameters, caller_));
       if (!gives) continue;
       for (const auto& [attribute, content] : *gives) values_.set(attribute, content);
       granted_ = *gives;
@@ -132,7 +132,7 @@ class PatternRun {
     }
     auto access = pattern_.access;
     access.anyone_when.reset();  // it is about what is returned
-    const auto let_in = TRY(admitted(transaction_, model_, seen, parameters, access, caller_, include_deleted_));
+    const auto let_in = TRY(admitted(transaction_, seen, parameters, access, caller_, include_deleted_));
     if (!let_in && seen.grant != nullptr) return forbidden();
     if (!let_in || let_in->grant == nullptr) return {};
     Item gives;

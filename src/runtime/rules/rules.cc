@@ -6,14 +6,9 @@ namespace stator::runtime {
 namespace {
 
 using model::Attribute;
-using model::Children;
 using model::Entity;
 using model::Model;
 using model::Parent;
-
-bool names(const std::vector<Children>& of, const Parent& relation) {
-  return std::any_of(of.begin(), of.end(), [&](const Children& children) { return children.through == &relation; });
-}
 
 bool is_needed(const Parent& relation) { return !relation.optional && relation.must_exist; }
 
@@ -41,18 +36,12 @@ RelationRules relation_rules(const Entity& child, const Parent& relation) {
   rules.relation = &relation;
   rules.parent = relation.to;
   rules.can_be_hidden = can_hide(relation, can_hide_itself);
-  for (const auto& attribute : rules.parent->attributes) {
-    if (attribute.count && names(attribute.count->of, relation)) {
-      rules.counters.push_back({.attribute = &attribute, .summed = {}});
-    }
-    if (attribute.sum && names(attribute.sum->of, relation)) {
-      rules.counters.push_back({.attribute = &attribute, .summed = attribute.sum->attribute});
-    }
+  for (const auto* attribute : relation.counters) {
+    rules.counters.push_back(
+        {.attribute = attribute, .summed = attribute->sum ? attribute->sum->attribute : std::string()});
   }
-  for (const auto& attribute : child.attributes) {
-    if (attribute.copy_of && attribute.copy_of->through == &relation) rules.copies.push_back(&attribute);
-    if (attribute.next && attribute.next->through == &relation) rules.numbers.push_back(&attribute);
-  }
+  rules.copies = relation.copies;
+  rules.numbers = relation.numbers;
   const auto is_in_path = [&](const std::string& name) {
     return child.path.find("{" + name + "}") != std::string::npos;
   };
@@ -148,10 +137,8 @@ void add_ruled_attributes(const model::TableDesign& table, std::set<std::string>
 }
 
 bool in_several_rows(const Entity& entity, const std::string& attribute) {
-  return std::any_of(entity.records.begin() + 1, entity.records.end(), [&](const model::Record& record) {
-    const auto& held = record.attributes;
-    return held.empty() || std::find(held.begin(), held.end(), attribute) != held.end();
-  });
+  return std::any_of(entity.records.begin() + 1, entity.records.end(),
+                     [&](const model::Record& record) { return record.holds(attribute); });
 }
 
 EntityRules entity_rules(const Model& model, const Entity& entity) {

@@ -23,7 +23,7 @@ void check_grants(const Model& model, Report& report) {
                                  grant.pointer->name, name));
     }
     for (const auto& entity : model.entities) {
-      if (entity.lets_in_by(grant.name) && !has(grant.gives, entity.owner))
+      if (entity.lets_in_by(grant) && !has(grant.gives, entity.owner))
         report.error(grant.position, "grant-lacks-owner",
                      fmt::format("{} lets callers in through {}, which does not give its owner{}", entity.name,
                                  grant.name, entity.owner ? fmt::format(", {}", *entity.owner) : std::string()));

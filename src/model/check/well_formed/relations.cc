@@ -62,7 +62,7 @@ void check_limits_of_copy(const Attribute& copy, const Type& own, std::string_vi
                  fmt::format("leave the type out; it is that of {}", source));
 }
 
-void check_type_of_copy(const CopySyntax& syntax, const Attribute& copy, Report& report) {
+void check_type_of_copy(const FromParentSyntax& syntax, const Attribute& copy, Report& report) {
   const Attribute* origin = copy.copy_of->origin;
   if (!syntax.type || origin == nullptr || !origin->is_stored()) return;
   const auto source = fmt::format("{}.{}", copy.copy_of->through->entity, syntax.source.text);

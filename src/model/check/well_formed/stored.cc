@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "stator/model/check/well_formed/well_formed.h"
 
 // What the model looks at again, later or elsewhere, is in the rows.
@@ -64,23 +62,16 @@ void check_entity(const EntitySyntax& syntax, const Entity& entity, Report& repo
 
 // Rows are chosen by what one of them holds.
 void check_pattern(const PatternSyntax& syntax, const Pattern& pattern, const TableDesign& table, Report& report) {
-  const auto has = [](const Returned& returned, const std::string& name) {
-    return returned.entity->find_attribute(name) != nullptr;
-  };
-  const auto holds = [](const Returned& returned, const std::string& name) {
-    const auto& held = returned.record->attributes;
-    const Attribute* attribute = returned.entity->find_attribute(name);
-    return attribute != nullptr && attribute->is_stored() &&
-           (held.empty() || std::find(held.begin(), held.end(), name) != held.end());
-  };
-  const auto any = [&](const auto& condition, const std::string& name) {
-    return std::any_of(pattern.returns.begin(), pattern.returns.end(),
-                       [&](const Returned& returned) { return condition(returned, name); });
-  };
   for (const auto& expression : syntax.row_conditions) {
     visit_names(expression, [&](const Expression::Node& node, Position position) {
       if (node.op != Op::Path || node.name == table.type_attribute) return;
-      if (any(has, node.name) && !any(holds, node.name))
+      bool is_known = false, is_held = false;
+      for (const auto& returned : pattern.returns) {
+        const Attribute* attribute = returned.entity->find_attribute(node.name);
+        is_known = is_known || attribute != nullptr;
+        is_held = is_held || (attribute != nullptr && attribute->is_stored() && returned.record->holds(node.name));
+      }
+      if (is_known && !is_held)
         report.error(
             position, "not-stored",
             fmt::format("no row that {} returns holds {}, so none can be chosen by it", pattern.name, node.name));
