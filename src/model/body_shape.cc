@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "stator/model/presence.h"
-
 namespace stator::model {
 namespace {
 
@@ -84,13 +82,12 @@ bool has_parameter(std::string_view path, std::string_view name) {
 
 std::vector<BodyMember> body_members(const Model& model, const Entity& entity, BodyOf of) {
   const auto address = of == BodyOf::Create ? entity.collection_path() : entity.path;
-  const auto identity = entity.identity(model.table);
   std::vector<BodyMember> members;
   for (const auto& attribute : entity.attributes) {
     if (attribute.computed() || is_of_soft_deletion(entity, attribute) || has_parameter(address, attribute.name)) {
       continue;
     }
-    const bool fixed = attribute.immutable || entity.owner == attribute.name || contains(identity, attribute.name);
+    const bool fixed = attribute.immutable || entity.owner == attribute.name || entity.is_named_by(attribute.name);
     if (of == BodyOf::Update && fixed) continue;
     const bool can_be_empty = !attribute.required || attribute.default_value || attribute.next;
     members.push_back({.attribute = &attribute,
@@ -106,13 +103,13 @@ bool is_always_served(const Model& model, const Entity& entity, const Attribute&
   if (!is_served(attribute) || attribute.when_read) return false;
   if (can_be_cleared(entity, attribute) && !attribute.default_value) return false;
   if (is_owner_of_all(model, entity, attribute) || is_in_every_address(model, entity, attribute)) return true;
-  const auto identity = entity.identity(model.table);
-  if (contains(identity, attribute.name) && is_in_every_key(model.table, entity, attribute.name)) return true;
-  const bool named_by_some_keys = contains(identity, attribute.name) && !attribute.required &&
-                                  !attribute.default_value && attribute.generated == Generated::No;
+  const bool names_it = entity.is_named_by(attribute.name);
+  if (names_it && is_in_every_key(model.table, entity, attribute.name)) return true;
+  const bool named_by_some_keys =
+      names_it && !attribute.required && !attribute.default_value && attribute.generated == Generated::No;
   if (attribute.last || (attribute.next && attribute.next->in_every_row())) return true;
   const bool may_have_no_number = attribute.next && !attribute.default_value;
-  return !named_by_some_keys && !may_have_no_number && is_always_there(model, entity, attribute.name);
+  return !named_by_some_keys && !may_have_no_number && attribute.always_there;
 }
 
 }  // namespace stator::model

@@ -16,6 +16,11 @@ const T* by_name(const std::vector<T>& list, std::string_view name) {
 
 const IndexDesign* TableDesign::find_index(std::string_view index) const { return by_name(indexes, index); }
 
+KeyPair TableDesign::key_of(const IndexDesign* index) const {
+  if (index != nullptr) return {.partition = index->partition, .sort = index->sort};
+  return {.partition = {partition}, .sort = sort ? std::vector{*sort} : std::vector<KeyDesign>()};
+}
+
 bool TableDesign::projects(const IndexDesign& index, std::string_view attribute) const {
   if (index.projection == Projection::All || attribute == partition.name || (sort && attribute == sort->name))
     return true;
@@ -34,6 +39,10 @@ const KeyRule* Record::find_key(std::string_view attribute) const {
   const auto found =
       std::find_if(keys.begin(), keys.end(), [&](const KeyRule& rule) { return rule.attribute == attribute; });
   return found == keys.end() ? nullptr : &*found;
+}
+
+bool Record::holds(std::string_view attribute) const {
+  return attributes.empty() || std::find(attributes.begin(), attributes.end(), attribute) != attributes.end();
 }
 
 const Attribute* Entity::find_attribute(std::string_view attribute) const { return by_name(attributes, attribute); }
@@ -74,21 +83,19 @@ std::vector<EntityRoute> Entity::routes() const {
   return routes;
 }
 
-std::vector<std::string> Entity::identity(const TableDesign& table) const {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& attribute) {
-    if (std::find(names.begin(), names.end(), attribute) == names.end()) names.push_back(attribute);
+bool Entity::is_named_by(std::string_view attribute) const {
+  return std::find(identity.begin(), identity.end(), attribute) != identity.end();
+}
+
+bool Entity::expires() const {
+  return std::any_of(records.begin(), records.end(), [](const Record& record) { return record.expires.has_value(); });
+}
+
+bool Entity::lets_in_by(const Grant& grant) const {
+  const auto has = [&](const Access& access) {
+    return std::find(access.grants.begin(), access.grants.end(), &grant) != access.grants.end();
   };
-  const auto add_key = [&](const KeyDesign& key) {
-    const KeyRule* rule = main().find_key(key.name);
-    if (rule == nullptr) return add(key.name);
-    for (const auto& alternative : rule->alternatives) {
-      for (const auto& attribute : alternative.text.attributes()) add(attribute);
-    }
-  };
-  add_key(table.partition);
-  if (table.sort) add_key(*table.sort);
-  return names;
+  return has(create) || has(read) || has(update) || has(remove);
 }
 
 unsigned Pattern::shards() const {
@@ -97,6 +104,12 @@ unsigned Pattern::shards() const {
     for (const auto& operand : condition.operands) shards = std::max(shards, operand.shards());
   }
   return shards;
+}
+
+bool Action::creates(const Entity& entity) const {
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::Create && step.entities.front() == &entity;
+  });
 }
 
 const Entity* Model::find_entity(std::string_view entity) const { return by_name(entities, entity); }

@@ -21,7 +21,7 @@
 // What a name stands for is looked up once, by resolve/: the pointers below lead to other parts of the same Model.  In
 // a loaded Model none of them is null, unless its comment says so.  All that is pointed to is an element of a vector,
 // so pointers stay valid when the Model is moved; a Model cannot be copied, and these vectors do not change after it is
-// loaded.
+// loaded.  "Derived:" marks facts that follow from the rest; resolve/ derives them once, for a model without errors.
 namespace stator::model {
 
 // ----------------------------------------------------------------------------------------------------------- the table
@@ -38,11 +38,17 @@ struct IndexDesign {
   std::string name;
   std::string description;
   bool local = false;
-  std::vector<KeyDesign> partition;  // one, or up to four in a global index
+  std::vector<KeyDesign> partition;  // one, or up to four in a global index; of a local one, the table's
   std::vector<KeyDesign> sort;       // none, one, or up to four in a global index
   Projection projection = Projection::All;
   std::vector<std::string> included;  // with Projection::Include
   Position position;
+};
+
+// The key of the table or of an index.
+struct KeyPair {
+  std::vector<KeyDesign> partition;
+  std::vector<KeyDesign> sort;
 };
 
 enum class StreamView : std::uint8_t { None, KeysOnly, NewImage, OldImage, NewAndOldImages };
@@ -66,6 +72,7 @@ struct TableDesign {
   Position position;
 
   const IndexDesign* find_index(std::string_view name) const;
+  KeyPair key_of(const IndexDesign* index) const;  // null: of the table
   // Whether the entries of an index have that attribute of a row, if the row has it.
   bool projects(const IndexDesign& index, std::string_view attribute) const;
 };
@@ -95,6 +102,7 @@ enum class Kind : std::uint8_t {
 
 struct Attribute;
 struct Entity;
+struct Grant;
 struct Parent;
 struct Pattern;
 struct Record;
@@ -137,10 +145,23 @@ struct Sum {
   std::string attribute;  // of the children; a number
 };
 struct CopyOf {
-  std::string relation;             // one of this entity's parents
-  std::string attribute;            // of that parent
-  const Parent* through = nullptr;  // `relation`
-  const Attribute* from = nullptr;  // `attribute`
+  std::string relation;               // one of this entity's parents
+  std::string attribute;              // of that parent
+  const Parent* through = nullptr;    // `relation`
+  const Attribute* from = nullptr;    // `attribute`
+  const Attribute* origin = nullptr;  // `from`, or the attribute that it is a copy of in the end
+};
+
+// Where the numbers of an order are counted: the rows of one partition whose sort key has a certain front, then the
+// number.
+struct NextPlace {
+  const IndexDesign* index = nullptr;  // null: the table
+  const Record* record = nullptr;
+  std::vector<KeyDesign> partition;
+  KeyDesign sort;
+  const Template* text = nullptr;  // of the sort key; null: it is the number as it is
+  unsigned width = 0;              // digits of the number; 0: the sort key is a number
+  std::vector<std::string> scope;  // attributes that say which rows: those of the partition key, and before the number
 };
 
 // Where an absent number comes from: the greatest in the order of `pattern`, or the last one that a parent has given,
@@ -153,6 +174,7 @@ struct Next {
   bool distinct = false;  // no two rows of the order have the same number
   Position position;
   const Pattern* order = nullptr;   // `pattern`; null: a parent gives it
+  std::optional<NextPlace> place;   // in that order; none: a parent gives it
   const Parent* through = nullptr;  // `relation`; null: it is of an order
   const Attribute* last = nullptr;  // `counter`; null: it is of an order
 
@@ -181,7 +203,12 @@ struct Attribute {
   std::optional<Next> next;
   bool last = false;  // the last number that was given to a child whose `next` names it; it only grows
   Position position;
+  // Derived: every stored row has it.  It names the entity, somebody must give it, or it is made from what is always
+  // there.
+  bool always_there = false;
 
+  // Whether rows hold it.
+  bool is_stored() const { return !transient && !when_read; }
   // Whether a parent gives it, and neither requests nor actions can set it.
   bool is_numbered() const { return next && !next->relation.empty(); }
   // Nobody's request may set it: it is generated, derived, counted, copied, numbered by a parent, internal...
@@ -216,6 +243,7 @@ struct Record {
   Position position;
 
   const KeyRule* find_key(std::string_view attribute) const;
+  bool holds(std::string_view attribute) const;  // beside keys, type and version
 };
 
 enum class OnDelete : std::uint8_t {
@@ -239,6 +267,19 @@ struct Parent {
   OnDelete on_delete = OnDelete::Nothing;
   std::vector<std::string> clear;  // with OnDelete::Clear
   Position position;
+  // Derived: the counts and sums of the parent in which children are; the copies and numbers of the child.
+  std::vector<const Attribute*> counters, copies, numbers;
+  // Derived: the parent can be removed although children restrict it.  It expires, or it is removed with its own
+  // parent, unless the children restrict that parent as well or are removed with it.
+  bool overruled = false;
+  // Derived: children are removed when their parent is gone.
+  bool cascades = false;
+  // Derived: children can exist before their parent.  It need not exist, or a former parent of the same name has left
+  // them.
+  bool can_precede = false;
+  // Derived: the keys that lead from a parent to all of its children; null: that of the table, which comes first.  Such
+  // a key is not sparse; its partition key has one alternative and no shards, and follows from the parent.
+  std::vector<const IndexDesign*> found_by;
 };
 
 // No two rows of the same scope have the same values.  A reservation row, written in the same transaction, holds the
@@ -274,8 +315,8 @@ struct Access {
   bool owner = false;      // `owner`: the entity's owner attribute is the token's subject
   // `{ public: "isPublic = true" }`: no token needed for a row of which this holds.  Only for reading.
   std::optional<Expression> anyone_when;
-  std::vector<std::string> roles;   // `role:admin`
-  std::vector<std::string> grants;  // `shared`: the name of a grant
+  std::vector<std::string> roles;    // `role:admin`
+  std::vector<const Grant*> grants;  // `shared`: the name of a grant
   Position position;
 };
 
@@ -304,6 +345,11 @@ struct Entity {
   std::optional<SoftDelete> soft_delete;
   std::optional<std::string> unfinished;  // the attribute that is true while the entity is written in several steps
   Position position;
+  // The attributes in the templates of the main record's primary key: what names one entity.
+  std::vector<std::string> identity;
+  // Derived: no second entity ever has the same name.  Part of it is generated, or is a number of a parent of which
+  // that is true.
+  bool never_recreated = false;
 
   const Attribute* find_attribute(std::string_view name) const;
   const Parent* find_parent(std::string_view relation) const;
@@ -316,10 +362,13 @@ struct Entity {
   // "/lists/{id}/items".
   std::string collection_path() const;
   bool has_operation(std::string_view operation) const;
+  bool expires() const;  // one of its rows does
   // Those of its operations; none without a path.
   std::vector<EntityRoute> routes() const;
-  // The attributes in the templates of the main record's primary key: what names one entity.
-  std::vector<std::string> identity(const TableDesign& table) const;
+  // Whether the attribute is part of its name.
+  bool is_named_by(std::string_view attribute) const;
+  // Whether its access has that grant.
+  bool lets_in_by(const Grant& grant) const;
 };
 
 // ------------------------------------------------------------------------------------------------------------ patterns
@@ -415,7 +464,7 @@ struct Step {
   };
   Kind kind = Kind::Check;
   std::string as;                       // names what was read or created; Update and Delete: what was read
-  std::vector<const Entity*> entities;  // Read: the first whose row is there; Create: one
+  std::vector<const Entity*> entities;  // Read: the first whose row is there; Create: one; others: those of `as`
   std::vector<Assignment> key;          // Read
   std::vector<Assignment> set;          // Create, Update; null clears
   std::optional<Expression> that;       // Check
@@ -441,6 +490,8 @@ struct Action {
   Access access;
   bool own_access = false;  // the file has it; otherwise it follows from the steps
   Position position;
+
+  bool creates(const Entity& entity) const;  // in a step
 };
 
 // Somebody else's rows, through a pointer: SHARED_LIBRARY(SharedToId = me, LibraryId) gives OwnerId = SharedFromId.

@@ -43,7 +43,6 @@ bool take_front(const Template& text, const Attribute& attribute, NextPlace& pla
 
 Result<NextPlace> next_place(const Model& model, const Entity& entity, const Attribute& attribute) {
   const Pattern& pattern = *attribute.next->order;
-  const TableDesign& table = model.table;
   NextPlace place;
   const auto returned = std::find_if(pattern.returns.begin(), pattern.returns.end(),
                                      [&](const Returned& one) { return one.entity == &entity; });
@@ -51,11 +50,8 @@ Result<NextPlace> next_place(const Model& model, const Entity& entity, const Att
     return validation_error(fmt::format("{} does not return {}", pattern.name, entity.name));
   place.record = returned->record;
   place.index = pattern.index;
-  const bool own_partition = place.index != nullptr && !place.index->local;
-  place.partition = own_partition ? place.index->partition : std::vector{table.partition};
-  const auto sort = place.index != nullptr ? place.index->sort
-                    : table.sort           ? std::vector{*table.sort}
-                                           : std::vector<KeyDesign>();
+  const auto [partition, sort] = model.table.key_of(pattern.index);
+  place.partition = partition;
   const auto refused = [&](std::string_view why) {
     return validation_error(fmt::format("{} is not the order of {}: {}", pattern.name, attribute.name, why));
   };

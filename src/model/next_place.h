@@ -10,23 +10,12 @@
 
 namespace stator::model {
 
-// Where an attribute with `next` is counted: the rows of one partition whose sort key has a certain front, then the
-// number.
-struct NextPlace {
-  const IndexDesign* index = nullptr;  // null: the table
-  const Record* record = nullptr;
-  std::vector<KeyDesign> partition;
-  KeyDesign sort;
-  const Template* text = nullptr;  // of the sort key; null: it is the number as it is
-  unsigned width = 0;              // digits of the number; 0: the sort key is a number
-  std::vector<std::string> scope;  // attributes that say which rows: those of the partition key, and before the number
-};
-
+// Where an attribute of an order is counted: Next::place.
 // Errors: Validation: the key of the entity in the pattern's order does not have the number first of all that varies,
 // or is spread over shards.  The pattern is there.
 Result<NextPlace> next_place(const Model& model, const Entity& entity, const Attribute& attribute);
 
-// One such place.
+// One range of such a place.
 struct NextRange {
   value::Item partition;  // the values of the partition key attributes
   std::string front;      // of the sort key, up to the number

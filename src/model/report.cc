@@ -20,11 +20,20 @@ void Report::add(Diagnostic diagnostic) {
   diagnostics_.push_back(std::move(diagnostic));
 }
 
-void Report::add_to_text(Diagnostic diagnostic) {
-  failed_ = failed_ || diagnostic.severity == Severity::Error;
+void Report::add_to_text(Severity severity, Position position, std::string_view code, std::string message,
+                         std::string subject, std::string fix) {
+  failed_ = failed_ || severity == Severity::Error;
   if (of_text_ == kMaxDiagnostics) return;
   ++of_text_;
-  add(std::move(diagnostic));
+  add({.severity = severity,
+       .code = std::string(code),
+       .file = {},
+       .position = position,
+       .message = std::move(message),
+       .witness = {},
+       .fix = std::move(fix),
+       .accepted = {},
+       .subject = std::move(subject)});
 }
 
 void Report::add_finding(Severity severity, About about, std::string message, std::string fix, std::string witness) {
@@ -41,28 +50,12 @@ void Report::add_finding(Severity severity, About about, std::string message, st
 }
 
 void Report::error(Position position, std::string_view code, std::string message, std::string fix) {
-  add_to_text({.severity = Severity::Error,
-               .code = std::string(code),
-               .file = {},
-               .position = position,
-               .message = std::move(message),
-               .witness = {},
-               .fix = std::move(fix),
-               .accepted = {},
-               .subject = {}});
+  add_to_text(Severity::Error, position, code, std::move(message), {}, std::move(fix));
 }
 
 void Report::warning(Position position, std::string_view code, std::string message, std::string subject,
                      std::string fix) {
-  add_to_text({.severity = Severity::Warning,
-               .code = std::string(code),
-               .file = {},
-               .position = position,
-               .message = std::move(message),
-               .witness = {},
-               .fix = std::move(fix),
-               .accepted = {},
-               .subject = std::move(subject)});
+  add_to_text(Severity::Warning, position, code, std::move(message), std::move(subject), std::move(fix));
 }
 
 void Report::unknown(Position position, std::string_view code, std::string message, std::string_view word,

@@ -66,7 +66,8 @@ class Report {
   Diagnostics take_as_added() && { return std::move(diagnostics_); }
 
  private:
-  void add_to_text(Diagnostic diagnostic);
+  void add_to_text(Severity severity, Position position, std::string_view code, std::string message,
+                   std::string subject, std::string fix);
   void add_finding(Severity severity, About about, std::string message, std::string fix, std::string witness);
   void add(Diagnostic diagnostic);
 

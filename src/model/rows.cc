@@ -17,10 +17,6 @@ using value::Item;
 
 constexpr std::string_view kUnique = "unique";
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // A null is the absence of a value.
 const AttributeValue* present(const Item& attributes, std::string_view path) {
   const AttributeValue* value = find_path(attributes, path);
@@ -46,8 +42,8 @@ Result<std::optional<Item>> record_key(const TableDesign& table, const Record& r
   return std::optional(std::move(key));
 }
 
-Error missing_from_key(const Model& model, const Entity& entity, const Item& attributes) {
-  for (const auto& name : entity.identity(model.table)) {
+Error missing_from_key(const Entity& entity, const Item& attributes) {
+  for (const auto& name : entity.identity) {
     if (present(attributes, name) == nullptr) {
       return validation_error(fmt::format("{} is missing, and the key of {} needs it", name, entity.name));
     }
@@ -61,8 +57,8 @@ bool holds(const Model& model, const Entity& entity, const Record& record, std::
   if (record.expires && name == model.table.ttl_attribute) return false;
   if (name == model.table.version_attribute && entity.versioned) return true;
   const Attribute* attribute = entity.find_attribute(name);
-  if (attribute != nullptr && (attribute->transient || attribute->when_read)) return false;
-  return record.attributes.empty() || contains(record.attributes, name);
+  if (attribute != nullptr && !attribute->is_stored()) return false;
+  return record.holds(name);
 }
 
 // Seconds since 1970, as DynamoDB's TTL wants them; nullopt when the row does not expire.
@@ -187,7 +183,7 @@ Result<void> derive_when_read(const Entity& entity, Item& attributes) {
 
 Result<std::vector<Row>> rows_of(const Model& model, const Entity& entity, const Item& attributes) {
   const auto main_key = TRY(record_key(model.table, entity.main(), attributes, 0));
-  if (!main_key) return missing_from_key(model, entity, attributes);
+  if (!main_key) return missing_from_key(entity, attributes);
   return rows_of(model, entity, attributes, *main_key);
 }
 
@@ -257,7 +253,7 @@ Result<std::vector<Reservation>> reservations_of(const Model& model, const Entit
   if (entity.uniques.empty()) return std::vector<Reservation>();
   const auto main_key = TRY(key_of(model, entity, attributes));
   auto reservations = TRY(reservations_of(model, entity, attributes, main_key.value_or(Item())));
-  if (!main_key && !reservations.empty()) return missing_from_key(model, entity, attributes);
+  if (!main_key && !reservations.empty()) return missing_from_key(entity, attributes);
   return reservations;
 }
 

@@ -73,20 +73,15 @@ Result<std::vector<Reservation>> reservations_of(const Model& model, const Entit
 std::string reservation_prefix(const Model& model, const Entity& entity);
 
 // How to find the children of one parent: the table or the index whose key has the longest front that the parent
-// determines.
+// determines.  Other rows may be in that range: the relation's attributes have to be compared.
 struct ChildPlan {
   const Entity* child = nullptr;
   const Parent* relation = nullptr;
   const IndexDesign* index = nullptr;  // null: the table, which is preferred because it can be read consistently
   value::Item partition;               // the values of the partition key attributes
   std::string sort_prefix;             // empty: the whole partition
-  bool exact = false;  // every row of the range is such a child; otherwise the relation's attributes are compared
 };
-// Whether there is such a key, whatever the parent.  It has all children in it, so it is not sparse; its partition key
-// has one alternative and no shards, and follows from the parent. `without` is an index that is taken not to be there.
-bool can_find_children(const Model& model, const Entity& child, const Parent& relation,
-                       const IndexDesign* without = nullptr);
-// Errors: Validation, when can_find_children() says no; the checker says so beforehand.
+// Errors: Validation, when no key leads to the children (Parent::found_by); the checker says so beforehand.
 Result<ChildPlan> plan_children(const Model& model, const Entity& child, const Parent& relation,
                                 const value::Item& parent_attributes);
 

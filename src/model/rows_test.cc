@@ -354,17 +354,17 @@ TEST(Reservations, RefuseWhatIsTooLong) {
 
 // ------------------------------------------------------------------------------------------------------------ children
 
-// "GSI1 {partition} prefix (exact)"
+// "GSI1 {partition} prefix"
 std::string plan(std::string_view child, std::string_view relation, std::string_view parent) {
   const auto found = plan_children(model(), entity(child), *entity(child).find_parent(relation), plain(parent));
   if (!found.ok()) return found.error().message;
   return (found->index == nullptr ? "table" : found->index->name) + " " + json_of(found->partition) + " " +
-         found->sort_prefix + (found->exact ? " exact" : "");
+         found->sort_prefix;
 }
 
 TEST(PlanChildren, ReadsTheRangeThatTheParentDetermines) {
   EXPECT_EQ(plan("EVENT", "book", R"({"OwnerId":"u","LibraryId":"l","ItemId":"i"})"),
-            R"(table {"PK":"owner#u"} library#l#event#i# exact)");
+            R"(table {"PK":"owner#u"} library#l#event#i#)");
 }
 
 TEST(PlanChildren, ReadsMoreWhenTheKeyDoesNotNameTheParent) {
@@ -373,11 +373,11 @@ TEST(PlanChildren, ReadsMoreWhenTheKeyDoesNotNameTheParent) {
 }
 
 TEST(PlanChildren, ReadsAWholePartition) {
-  EXPECT_EQ(plan("ENTRY", "list", R"({"listId":"x"})"), R"(table {"PK":"list#x"} entry# exact)");
+  EXPECT_EQ(plan("ENTRY", "list", R"({"listId":"x"})"), R"(table {"PK":"list#x"} entry#)");
 }
 
 TEST(PlanChildren, UsesAnIndexThatHoldsThemAll) {
-  EXPECT_EQ(plan("SAVED", "list", R"({"listId":"x"})"), R"(GSI1 {"GSI1PK":"list#x"} user# exact)");
+  EXPECT_EQ(plan("SAVED", "list", R"({"listId":"x"})"), R"(GSI1 {"GSI1PK":"list#x"} user#)");
 }
 
 TEST(PlanChildren, DoesNotTrustASparseIndex) {

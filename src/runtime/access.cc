@@ -14,7 +14,8 @@ using model::Model;
 using value::AttributeValue;
 using value::Item;
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
+template <typename T>
+bool contains(const std::vector<T>& list, const T& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
@@ -34,8 +35,8 @@ void add_with_sources(const Entity& entity, const std::string& name, std::vector
 }
 
 // The attributes that name an entity in their one spelling; nullopt when no entity can have such ones.
-std::optional<Item> normalised(const Entity& entity, const Model& model, const Item& naming) {
-  const auto identity = entity.identity(model.table);
+std::optional<Item> normalised(const Entity& entity, const Item& naming) {
+  const auto& identity = entity.identity;
   std::vector<std::string> names;
   for (const auto& name : identity) add_with_sources(entity, name, names);
   Item named;
@@ -70,9 +71,9 @@ Item with_default_owner(const Entity& entity, Item naming, const Caller& caller)
 
 // The row of that name, unless what it belongs to is gone; or it is soft-deleted, or what it belongs to is, and nobody
 // asked for such.
-Result<Draft*, Problem> find_row(Transaction& transaction, const Model& model, const Entity& entity, const Item& naming,
+Result<Draft*, Problem> find_row(Transaction& transaction, const Entity& entity, const Item& naming,
                                  bool include_deleted) {
-  const auto named = normalised(entity, model, naming);
+  const auto named = normalised(entity, naming);
   if (!named) return nullptr;
   auto loaded = transaction.load(entity, *named);
   if (!loaded && loaded.error().kind == ProblemKind::Invalid) return nullptr;  // no key can be made from this
@@ -126,8 +127,8 @@ struct Pointer {
 
 // The caller's pointer when these attributes are asked for.  With `include_deleted` it may be hidden, because what it
 // belongs to is deleted; it is not deleted itself.
-Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, const Model& model, const Grant& grant,
-                                                     const Item& asked, const Caller& caller, bool include_deleted) {
+Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, const Grant& grant, const Item& asked,
+                                                     const Caller& caller, bool include_deleted) {
   if (!caller.subject) return std::optional<Pointer>();
   Item naming;
   for (const auto& [theirs, ours] : grant.key) {
@@ -137,7 +138,7 @@ Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, c
       naming.set(theirs, *content);
     }
   }
-  const auto* found = TRY(find_row(transaction, model, *grant.pointer, naming, include_deleted));
+  const auto* found = TRY(find_row(transaction, *grant.pointer, naming, include_deleted));
   if (found == nullptr || !is_live(*grant.pointer, *found->after)) return std::optional<Pointer>();
   Pointer pointer{.draft = found, .gives = {}};
   for (const auto& [ours, theirs] : grant.gives) {
@@ -148,14 +149,13 @@ Result<std::optional<Pointer>, Problem> find_pointer(Transaction& transaction, c
 
 // The row that a pointer of the caller's leads to; null when there is none.  A pointer may be hidden by the deletion
 // that hides the row, such as that of a tenant to which both belong, and by no other.
-Result<Draft*, Problem> find_through(Transaction& transaction, const Model& model, const Entity& entity,
-                                     const Grant& grant, const Item& naming, const Caller& caller,
-                                     bool include_deleted) {
-  const auto pointer = TRY(find_pointer(transaction, model, grant, naming, caller, include_deleted));
+Result<Draft*, Problem> find_through(Transaction& transaction, const Entity& entity, const Grant& grant,
+                                     const Item& naming, const Caller& caller, bool include_deleted) {
+  const auto pointer = TRY(find_pointer(transaction, grant, naming, caller, include_deleted));
   if (!pointer) return nullptr;
   auto theirs = naming;
   for (const auto& [attribute, content] : pointer->gives) theirs.set(attribute, content);
-  auto* draft = TRY(find_row(transaction, model, entity, theirs, include_deleted));
+  auto* draft = TRY(find_row(transaction, entity, theirs, include_deleted));
   if (draft == nullptr || !is_meant(grant, pointer->gives, naming, *draft->after)) return nullptr;
   const auto hides_pointer = TRY(transaction.presence(*pointer->draft)).deleted;
   const auto hides_row = TRY(transaction.presence(*draft)).deleted;
@@ -163,13 +163,11 @@ Result<Draft*, Problem> find_through(Transaction& transaction, const Model& mode
 }
 
 // Whether the caller may delete what is deleted already, and so restore and purge it.
-Result<bool, Problem> may_remove(Transaction& transaction, const Model& model, const Draft& deleted,
-                                 const Caller& caller) {
+Result<bool, Problem> may_remove(Transaction& transaction, const Draft& deleted, const Caller& caller) {
   const auto& access = deleted.entity->remove;
   if (TRY(lets_in(access, *deleted.entity, *deleted.after, caller))) return true;
-  for (const auto& name : access.grants) {
-    const auto& grant = *model.find_grant(name);
-    if (TRY(find_through(transaction, model, *deleted.entity, grant, *deleted.after, caller, true)) == &deleted) {
+  for (const auto* grant : access.grants) {
+    if (TRY(find_through(transaction, *deleted.entity, *grant, *deleted.after, caller, true)) == &deleted) {
       return true;
     }
   }
@@ -177,10 +175,9 @@ Result<bool, Problem> may_remove(Transaction& transaction, const Model& model, c
 }
 
 // What is deleted is there only for those who may delete it, and so is what belongs to it.
-Result<bool, Problem> may_look_behind(Transaction& transaction, const Model& model, const Draft& draft,
-                                      const Caller& caller) {
+Result<bool, Problem> may_look_behind(Transaction& transaction, const Draft& draft, const Caller& caller) {
   for (const auto* deleted : TRY(transaction.presence(draft)).deleted) {
-    if (!TRY(may_remove(transaction, model, *deleted, caller))) return false;
+    if (!TRY(may_remove(transaction, *deleted, caller))) return false;
   }
   return true;
 }
@@ -212,9 +209,9 @@ std::optional<Problem> shut_out(const model::Access& access, const Caller& calle
   return forbidden();
 }
 
-Result<std::optional<Item>, Problem> look_up(Transaction& transaction, const Model& model, const Grant& grant,
-                                             const Item& asked, const Caller& caller) {
-  auto pointer = TRY(find_pointer(transaction, model, grant, asked, caller, false));
+Result<std::optional<Item>, Problem> look_up(Transaction& transaction, const Grant& grant, const Item& asked,
+                                             const Caller& caller) {
+  auto pointer = TRY(find_pointer(transaction, grant, asked, caller, false));
   return pointer ? std::optional(std::move(pointer->gives)) : std::nullopt;
 }
 
@@ -223,22 +220,21 @@ Result<Visible, Problem> find_visible(Transaction& transaction, const Model& mod
   const auto own = with_default_owner(entity, naming, caller);
   // Who may delete it sees it once it is deleted, whoever may read it otherwise.
   const auto is_deleted = [&](const Draft& found) { return !is_live(entity, *found.after); };
-  auto* draft = TRY(find_row(transaction, model, entity, own, include_deleted));
+  auto* draft = TRY(find_row(transaction, entity, own, include_deleted));
   if (draft != nullptr) {
     const auto& row = *draft->after;
     const bool lets = is_deleted(*draft) ? TRY(lets_in(entity.remove, entity, row, caller))
                                          : TRY(may_read(transaction, model, entity, row, caller));
-    if (lets && TRY(may_look_behind(transaction, model, *draft, caller))) {
+    if (lets && TRY(may_look_behind(transaction, *draft, caller))) {
       return Visible{.draft = draft, .grant = nullptr};
     }
   }
   auto grants = entity.read.grants;
   if (include_deleted) grants.insert(grants.end(), entity.remove.grants.begin(), entity.remove.grants.end());
-  for (const auto& name : grants) {
-    const auto& grant = *model.find_grant(name);
-    auto* shared = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
-    if (shared == nullptr || (!is_deleted(*shared) && !contains(entity.read.grants, name))) continue;
-    if (TRY(may_look_behind(transaction, model, *shared, caller))) return Visible{.draft = shared, .grant = &grant};
+  for (const auto* grant : grants) {
+    auto* shared = TRY(find_through(transaction, entity, *grant, naming, caller, include_deleted));
+    if (shared == nullptr || (!is_deleted(*shared) && !contains(entity.read.grants, grant))) continue;
+    if (TRY(may_look_behind(transaction, *shared, caller))) return Visible{.draft = shared, .grant = grant};
   }
   const bool would_help = !entity.read.anyone && !caller.subject && !caller.system && !entity.read.anyone_when;
   if (would_help) return unauthenticated();
@@ -246,16 +242,15 @@ Result<Visible, Problem> find_visible(Transaction& transaction, const Model& mod
   return of_others ? not_found(entity.name) : no_such(model, entity);
 }
 
-Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Model& model, const Visible& seen,
-                                                 const Item& naming, const model::Access& access, const Caller& caller,
+Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Visible& seen, const Item& naming,
+                                                 const model::Access& access, const Caller& caller,
                                                  bool include_deleted) {
   const auto& entity = *seen.draft->entity;
   if (TRY(lets_in(access, entity, *seen.draft->after, caller))) return std::optional(seen);
-  if (seen.grant != nullptr && contains(access.grants, seen.grant->name)) return std::optional(seen);
-  for (const auto& name : access.grants) {
-    const auto& grant = *model.find_grant(name);
-    const auto* found = TRY(find_through(transaction, model, entity, grant, naming, caller, include_deleted));
-    if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = &grant});
+  if (seen.grant != nullptr && contains(access.grants, seen.grant)) return std::optional(seen);
+  for (const auto* grant : access.grants) {
+    const auto* found = TRY(find_through(transaction, entity, *grant, naming, caller, include_deleted));
+    if (found == seen.draft) return std::optional(Visible{.draft = seen.draft, .grant = grant});
   }
   return std::optional<Visible>();
 }
@@ -265,20 +260,19 @@ Result<Visible, Problem> find_for(Transaction& transaction, const Model& model, 
                                   bool include_deleted) {
   auto found = find_visible(transaction, model, entity, naming, caller, include_deleted);
   if (found) {
-    const auto let_in = TRY(admitted(transaction, model, *found, naming, access, caller, include_deleted));
+    const auto let_in = TRY(admitted(transaction, *found, naming, access, caller, include_deleted));
     if (!let_in) return not_admitted(caller);
     return *let_in;
   }
   // Something that one may change without being able to see it.
   const auto own = with_default_owner(entity, naming, caller);
-  auto* draft = TRY(find_row(transaction, model, entity, own, false));
+  auto* draft = TRY(find_row(transaction, entity, own, false));
   if (draft != nullptr && TRY(lets_in(access, entity, *draft->after, caller))) {
     return Visible{.draft = draft, .grant = nullptr};
   }
-  for (const auto& name : access.grants) {
-    const auto& grant = *model.find_grant(name);
-    auto* shared = TRY(find_through(transaction, model, entity, grant, naming, caller, false));
-    if (shared != nullptr) return Visible{.draft = shared, .grant = &grant};
+  for (const auto* grant : access.grants) {
+    auto* shared = TRY(find_through(transaction, entity, *grant, naming, caller, false));
+    if (shared != nullptr) return Visible{.draft = shared, .grant = grant};
   }
   return found;
 }
@@ -290,7 +284,7 @@ Result<Visible, Problem> find_within(Transaction& transaction, const Model& mode
   if (!entity.path.empty() && action.path.starts_with(entity.path)) {
     TRY(check_place(entity, inputs, *seen.draft->after));
   }
-  const auto let_in = TRY(admitted(transaction, model, seen, inputs, action.access, caller, include_deleted));
+  const auto let_in = TRY(admitted(transaction, seen, inputs, action.access, caller, include_deleted));
   if (let_in) return *let_in;
   // Steps are let at rows one by one, and those that are the caller's own may be in what is somebody else's.
   if (!action.native && seen.grant == nullptr) return seen;
@@ -361,8 +355,8 @@ Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& calle
   return forbidden();
 }
 
-Result<Item, Problem> with_owner(Transaction& transaction, const Model& model, const Entity& entity,
-                                 const Item& attributes, const Caller& caller) {
+Result<Item, Problem> with_owner(Transaction& transaction, const Entity& entity, const Item& attributes,
+                                 const Caller& caller) {
   if (caller.system) return attributes;
   if (auto problem = shut_out(entity.create, caller)) return std::move(*problem);
   auto owned = attributes;
@@ -372,8 +366,8 @@ Result<Item, Problem> with_owner(Transaction& transaction, const Model& model, c
     owned.set(name, content);
     return {};
   };
-  for (const auto& name : entity.create.grants) {
-    const auto gives = TRY(look_up(transaction, model, *model.find_grant(name), attributes, caller));
+  for (const auto* grant : entity.create.grants) {
+    const auto gives = TRY(look_up(transaction, *grant, attributes, caller));
     if (!gives) continue;
     for (const auto& [attribute, content] : *gives) TRY(take(attribute, content));
     return owned;

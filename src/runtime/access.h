@@ -27,9 +27,8 @@ Result<bool, Problem> lets_in(const model::Access& access, const model::Entity& 
 std::optional<Problem> shut_out(const model::Access& access, const Caller& caller);
 
 // What the pointer of a grant gives when these attributes are asked for; nullopt when the caller has no such pointer.
-Result<std::optional<value::Item>, Problem> look_up(Transaction& transaction, const model::Model& model,
-                                                    const model::Grant& grant, const value::Item& asked,
-                                                    const Caller& caller);
+Result<std::optional<value::Item>, Problem> look_up(Transaction& transaction, const model::Grant& grant,
+                                                    const value::Item& asked, const Caller& caller);
 
 // The entity that the attributes name, the caller being its owner unless they say otherwise; through a grant when there
 // is no such row of the caller's.  With `include_deleted`, what is deleted is there for those who may delete it, and
@@ -39,10 +38,9 @@ Result<Visible, Problem> find_visible(Transaction& transaction, const model::Mod
 
 // What is seen, with what lets the caller do what `access` guards; nullopt when nothing does.  Somebody who sees it in
 // another way, because it is public or through another grant, may have a pointer as well.  `naming` found it.
-Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const model::Model& model,
-                                                 const Visible& seen, const value::Item& naming,
-                                                 const model::Access& access, const Caller& caller,
-                                                 bool include_deleted);
+Result<std::optional<Visible>, Problem> admitted(Transaction& transaction, const Visible& seen,
+                                                 const value::Item& naming, const model::Access& access,
+                                                 const Caller& caller, bool include_deleted);
 
 // The same for somebody who wants to do what `access` guards.  Problems: Forbidden, too.
 Result<Visible, Problem> find_for(Transaction& transaction, const model::Model& model, const model::Entity& entity,
@@ -66,9 +64,8 @@ Result<void, Problem> check_parents(Transaction& transaction, const Context& con
                                     const Caller& caller);
 
 // `attributes` of a new entity with the owner that it is going to have.  Problems: Unauthenticated, Forbidden, Invalid.
-Result<value::Item, Problem> with_owner(Transaction& transaction, const model::Model& model,
-                                        const model::Entity& entity, const value::Item& attributes,
-                                        const Caller& caller);
+Result<value::Item, Problem> with_owner(Transaction& transaction, const model::Entity& entity,
+                                        const value::Item& attributes, const Caller& caller);
 
 // The owner of a new entity is a copy from its parent.  A caller who may create only as the owner must be that owner.
 Result<void, Problem> check_copied_owner(const Draft& draft, const Caller& caller);

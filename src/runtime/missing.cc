@@ -22,10 +22,7 @@ std::string how_to_create(const Model& model, const Entity& entity) {
     if (route.operation == "create" || route.operation == "put") return fmt::format("{} {}", route.method, route.path);
   }
   for (const auto& action : model.actions) {
-    const bool creates = std::any_of(action.steps.begin(), action.steps.end(), [&](const model::Step& step) {
-      return step.kind == model::Step::Kind::Create && step.entities.front() == &entity;
-    });
-    if (creates) return fmt::format("{} {}", action.method, action.path);
+    if (action.creates(entity)) return fmt::format("{} {}", action.method, action.path);
   }
   return {};
 }

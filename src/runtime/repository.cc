@@ -80,7 +80,7 @@ Result<Draft*, Problem> create_for(Transaction& transaction, const Context& cont
   transaction.name_by([path = std::string(path)](const Entity& one, const std::string& attribute) {
     return names_in_route(one, path, attribute);
   });
-  auto owned = with_owner(transaction, *context.model, entity, attributes, caller);
+  auto owned = with_owner(transaction, entity, attributes, caller);
   if (!owned && owned.error().kind == ProblemKind::Invalid) {
     auto problem = owned.error();
     if (model::has_parameter(path, problem.details.front().attribute)) {

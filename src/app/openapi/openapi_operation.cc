@@ -81,7 +81,7 @@ class Description {
   }
 
   void include_deleted() {
-    if (!takes_include_deleted(model_, route_)) return;
+    if (!takes_include_deleted(route_)) return;
     model::Type boolean;
     boolean.kind = Kind::Boolean;
     parameter("query", kIncludeDeleted, false, boolean, "Also what is deleted and can be restored");

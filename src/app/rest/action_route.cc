@@ -52,7 +52,7 @@ RestAnswer run_target(const RouteContext& system, const model::Action* action, c
                       const RestCall& call) {
   auto inputs = TRY(path_values(match, action->inputs));
   ValueProblems problems;
-  const bool may_be_deleted = takes_include_deleted(system.model, *match.route);
+  const bool may_be_deleted = takes_include_deleted(*match.route);
   const runtime::ReadOptions read{.include_deleted = read_include_deleted(call.query, may_be_deleted, problems)};
   if (inputs_from_query(*action)) {
     query_values(call.query, may_be_deleted, action->inputs, inputs, problems);

@@ -55,7 +55,7 @@ struct EntityCall {
   RestAnswer get() const {
     const auto key = TRY(path_values(match, entity.attributes));
     ValueProblems problems;
-    const bool may_be_deleted = takes_include_deleted(system.model, *match.route);
+    const bool may_be_deleted = takes_include_deleted(*match.route);
     if (may_be_deleted) {
       refuse_others(call.query, {kIncludeDeleted}, problems);
     } else {
@@ -96,7 +96,7 @@ struct EntityCall {
     TRY(check_rows_first(system.repository, *match.route, key, call));
     auto changes = TRY(body_values(call, entity.attributes, key, problems));
     if (!problems.empty()) {
-      join_problems(problems, runtime::check_changes(entity, system.model.table, changes, Source::Request));
+      join_problems(problems, runtime::check_changes(entity, changes, Source::Request));
       return refusal(std::move(problems), entity.update, call.caller());
     }
     return answer(200, TRY(system.repository.update(entity, key, changes, call.caller(), write_options(call))));

@@ -73,10 +73,10 @@ bool takes_files(const Route& route) {
   return action != nullptr && takes_raw_body(**action);
 }
 
-bool takes_include_deleted(const model::Model& model, const Route& route) {
+bool takes_include_deleted(const Route& route) {
   if (route.method != "GET") return false;
   const auto* read = std::visit([&](const auto& target) { return what_is_read(target); }, route.target);
-  return read != nullptr && runtime::can_be_hidden(model, *read);
+  return read != nullptr && runtime::can_be_hidden(*read);
 }
 
 bool inputs_from_query(const model::Action& action) {

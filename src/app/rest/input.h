@@ -30,6 +30,6 @@ bool inputs_from_query(const model::Action& action);
 inline constexpr std::string_view kIncludeDeleted = "includeDeleted";
 // Whether a route has that parameter: it reads something, or what is within it, that can be deleted softly, itself or
 // with what it belongs to.
-bool takes_include_deleted(const model::Model& model, const Route& route);
+bool takes_include_deleted(const Route& route);
 
 }  // namespace stator::app

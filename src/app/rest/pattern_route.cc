@@ -53,7 +53,7 @@ class PatternInput {
 
   // The rest of the query string.
   void read_query() {
-    const bool may_be_deleted = takes_include_deleted(system_.model, *match_.route);
+    const bool may_be_deleted = takes_include_deleted(*match_.route);
     page.include_deleted = read_include_deleted(call_.query, may_be_deleted, problems);
     for (const auto& [name, text] : call_.query.all()) {
       const bool in_route =

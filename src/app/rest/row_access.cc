@@ -39,18 +39,17 @@ Result<void, Problem> check_named_parents(Transaction& transaction, const model:
 }
 
 // Whether the path says all that these grants are looked up by; the body may have the rest.
-bool names_grants(const model::Model& model, const std::vector<std::string>& grants, const Item& named) {
-  return std::ranges::all_of(grants, [&](const std::string& name) {
-    return std::ranges::all_of(model.find_grant(name)->key, [&](const auto& pair) {
-      return pair.second == "me" || named.find(pair.second) != nullptr;
-    });
+bool names_grants(const std::vector<const model::Grant*>& grants, const Item& named) {
+  return std::ranges::all_of(grants, [&](const model::Grant* grant) {
+    return std::ranges::all_of(
+        grant->key, [&](const auto& pair) { return pair.second == "me" || named.find(pair.second) != nullptr; });
   });
 }
 
 Result<void, Problem> check_create(Transaction& transaction, const model::Model& model, const model::Entity& entity,
                                    const Item& named, const Caller& caller) {
-  if (!names_grants(model, entity.create.grants, named)) return {};
-  const auto owned = runtime::with_owner(transaction, model, entity, named, caller);
+  if (!names_grants(entity.create.grants, named)) return {};
+  const auto owned = runtime::with_owner(transaction, entity, named, caller);
   if (!owned && owned.error().kind != ProblemKind::Invalid) return owned.error();
   return check_named_parents(transaction, model, entity, owned ? *owned : named, caller);
 }
@@ -61,7 +60,7 @@ Result<void, Problem> check_target(Transaction& transaction, const model::Model&
   const auto& entity = *target.entity;
   if (target.operation == Operation::Create) return check_create(transaction, model, entity, named, caller);
   if (target.operation != Operation::Update && target.operation != Operation::Put) return {};
-  if (!names_grants(model, entity.update.grants, named) || !names_grants(model, entity.read.grants, named)) {
+  if (!names_grants(entity.update.grants, named) || !names_grants(entity.read.grants, named)) {
     return {};
   }
   const bool put = target.operation == Operation::Put;
@@ -79,7 +78,7 @@ Result<void, Problem> check_target(Transaction& transaction, const model::Model&
   // Only where the path names it: what the body has to say of it is not known yet.
   const auto* within = action->within;
   if (within == nullptr || within->path.empty() || !action->path.starts_with(within->path)) return {};
-  if (!names_grants(model, action->access.grants, named) || !names_grants(model, within->read.grants, named)) {
+  if (!names_grants(action->access.grants, named) || !names_grants(within->read.grants, named)) {
     return {};
   }
   TRY(runtime::find_within(transaction, model, *action, named, caller, false));

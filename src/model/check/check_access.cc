@@ -67,10 +67,8 @@ void find_unusable_grants(const Model& model, Report& findings) {
   const auto look_at = [&](const auto& part) {
     if (!part.own_access) return;
     const Report::About about{.code = "unusable-grant", .subject = part.name, .position = part.access.position};
-    for (const auto& name : part.access.grants) {
-      const auto* grant = model.find_grant(name);
-      report_unusable(about, name, why_unusable(*grant, part), findings);
-    }
+    for (const auto* grant : part.access.grants)
+      report_unusable(about, grant->name, why_unusable(*grant, part), findings);
   };
   for (const auto& pattern : model.patterns) {
     if (!pattern.path.empty()) look_at(pattern);
@@ -82,12 +80,11 @@ void find_unusable_grants(const Model& model, Report& findings) {
 // seen
 
 // Whether the partition is that of the caller, or of what the pattern is within (see may_see() in the runtime).
-bool is_keyed_by_owner(const Model& model, const Pattern& pattern, const Entity& entity) {
-  const auto within = pattern.within == nullptr ? std::vector<std::string>() : pattern.within->identity(model.table);
+bool is_keyed_by_owner(const Pattern& pattern, const Entity& entity) {
   return std::any_of(pattern.partition.begin(), pattern.partition.end(), [&](const KeyCondition& condition) {
     const auto names = condition.operands.front().attributes();
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return name == "me" || (pattern.within != nullptr && (name == entity.owner || contains(within, name)));
+      return name == "me" || (pattern.within != nullptr && (name == entity.owner || pattern.within->is_named_by(name)));
     });
   });
 }
@@ -97,21 +94,20 @@ bool gives_owner(const Grant& grant, const Entity& entity) {
                      [&](const auto& pair) { return pair.first == entity.owner; });
 }
 
-bool can_be_seen(const Model& model, const Pattern& pattern, const Entity& entity) {
+bool can_be_seen(const Pattern& pattern, const Entity& entity) {
   const auto& access = pattern.access;
   if (access.anyone || access.signed_in || access.anyone_when || !access.roles.empty()) return true;
-  const bool keyed = is_keyed_by_owner(model, pattern, entity);
+  const bool keyed = is_keyed_by_owner(pattern, entity);
   if (access.owner && (entity.owner || keyed)) return true;
-  return std::any_of(access.grants.begin(), access.grants.end(), [&](const std::string& name) {
-    const auto& grant = *model.find_grant(name);
-    return why_unusable(grant, pattern).empty() && (entity.owner ? gives_owner(grant, entity) : keyed);
+  return std::any_of(access.grants.begin(), access.grants.end(), [&](const Grant* grant) {
+    return why_unusable(*grant, pattern).empty() && (entity.owner ? gives_owner(*grant, entity) : keyed);
   });
 }
 
-void find_unseen_rows(const Model& model, const Pattern& pattern, Report& findings) {
+void find_unseen_rows(const Pattern& pattern, Report& findings) {
   if (pattern.path.empty()) return;
   for (const auto& row : returned_rows(pattern)) {
-    if (can_be_seen(model, pattern, *row.entity)) continue;
+    if (can_be_seen(pattern, *row.entity)) continue;
     const bool own = std::any_of(pattern.partition.begin(), pattern.partition.end(), [](const KeyCondition& condition) {
       return contains(condition.operands.front().attributes(), "me");
     });
@@ -128,8 +124,8 @@ void find_unseen_rows(const Model& model, const Pattern& pattern, Report& findin
 // -------------------------------------------------------------------------------------------------------------- owners
 
 // Whether that attribute alone names an entity among those of its owner.
-bool is_name(const Model& model, const Entity& entity, const std::string& attribute) {
-  auto names = entity.identity(model.table);
+bool is_name(const Entity& entity, const std::string& attribute) {
+  auto names = entity.identity;
   if (attribute != entity.owner) std::erase_if(names, [&](const std::string& name) { return name == entity.owner; });
   return names == std::vector{attribute};
 }
@@ -142,13 +138,13 @@ const Entity* named_by(const Model& model, const Entity& holder, const std::stri
     for (const auto& [theirs, ours] : relation.by) {
       if (ours != attribute) continue;
       if (relation.to->owner == theirs) return nullptr;
-      if (is_name(model, *relation.to, theirs)) return relation.to;
+      if (is_name(*relation.to, theirs)) return relation.to;
       if (const auto* further = named_by(model, *relation.to, theirs, depth + 1)) return further;
     }
   }
   // Without a relation only the word says what it is: what somebody else owns is no user.
   const auto named = std::find_if(model.entities.begin(), model.entities.end(), [&](const Entity& entity) {
-    return &entity != &holder && entity.owner && entity.owner != attribute && is_name(model, entity, attribute);
+    return &entity != &holder && entity.owner && entity.owner != attribute && is_name(entity, attribute);
   });
   return named == model.entities.end() ? nullptr : &*named;
 }
@@ -163,7 +159,7 @@ void find_foreign_owners(const Model& model, const Entity& entity, Report& findi
     if (attribute->name == holder->owner) return;  // that is looked at there
   }
   if (attribute == nullptr) return;
-  const bool is_its_name = holder != &entity && is_name(model, *holder, attribute->name);
+  const bool is_its_name = holder != &entity && is_name(*holder, attribute->name);
   const auto* named = is_its_name ? holder : named_by(model, *holder, attribute->name);
   if (named == nullptr) return;
   findings.error(
@@ -171,7 +167,7 @@ void find_foreign_owners(const Model& model, const Entity& entity, Report& findi
       fmt::format("its owner, {}, is the name of a {}: a caller whose subject is that name owns it, whoever that is",
                   *entity.owner, named->name),
       fmt::format("let the owner hold the subject of a user; if a {0} is a user, write `owner: {1}` in {0}",
-                  named->name, named->identity(model.table).back()));
+                  named->name, named->identity.back()));
 }
 
 // ------------------------------------------------------------------------------------------------ creating and
@@ -195,11 +191,8 @@ void find_never_created(const Model& model, Report& findings) {
   if (!offers || has_native(model)) return;
   for (const auto& entity : entities) {
     if (creates_by_route(entity) && lets_anyone(entity.create)) continue;
-    const bool by_action = std::any_of(model.actions.begin(), model.actions.end(), [&](const Action& action) {
-      return std::any_of(action.steps.begin(), action.steps.end(), [&](const Step& step) {
-        return step.kind == Step::Kind::Create && step.entities.front() == &entity;
-      });
-    });
+    const bool by_action = std::any_of(model.actions.begin(), model.actions.end(),
+                                       [&](const Action& action) { return action.creates(entity); });
     if (by_action) continue;
     findings.warning(
         {.code = "never-created", .subject = entity.name, .position = entity.position},
@@ -212,17 +205,14 @@ void find_never_created(const Model& model, Report& findings) {
 bool deletes(const Action& action, const Entity& entity) {
   return std::any_of(action.steps.begin(), action.steps.end(), [&](const Step& step) {
     return step.kind == Step::Kind::Delete &&
-           std::any_of(action.steps.begin(), action.steps.end(), [&](const Step& read) {
-             return read.as == step.as &&
-                    std::find(read.entities.begin(), read.entities.end(), &entity) != read.entities.end();
-           });
+           std::find(step.entities.begin(), step.entities.end(), &entity) != step.entities.end();
   });
 }
 
 // Whether somebody who may delete it still may when it is deleted: a pointer that is deleted itself gives nothing.
-bool lets_back(const Model& model, const Entity& entity) {
+bool lets_back(const Entity& entity) {
   auto access = entity.remove;
-  std::erase_if(access.grants, [&](const std::string& name) { return model.find_grant(name)->pointer == &entity; });
+  std::erase_if(access.grants, [&](const Grant* grant) { return grant->pointer == &entity; });
   return lets_anyone(access);
 }
 
@@ -234,7 +224,7 @@ void find_one_way_deletions(const Model& model, const Entity& entity, Report& fi
                                      [&](const Action& action) { return deletes(action, entity); });
   if (!by_route && !by_action) return;
   const bool has_way_back = entity.has_operation("restore") || entity.has_operation("purge");
-  if (has_way_back && lets_back(model, entity)) return;
+  if (has_way_back && lets_back(entity)) return;
   findings.warning(
       {.code = "one-way-deletion", .subject = entity.name, .position = rule->position},
       has_way_back
@@ -250,7 +240,7 @@ void find_one_way_deletions(const Model& model, const Entity& entity, Report& fi
 
 void check_access(const Model& model, Report& findings) {
   find_unusable_grants(model, findings);
-  for (const auto& pattern : model.patterns) find_unseen_rows(model, pattern, findings);
+  for (const auto& pattern : model.patterns) find_unseen_rows(pattern, findings);
   for (const auto& entity : model.entities) {
     find_foreign_owners(model, entity, findings);
     find_one_way_deletions(model, entity, findings);

@@ -7,8 +7,6 @@
 
 #include "stator/base/article.h"
 #include "stator/model/check/checked_pattern.h"
-#include "stator/model/next_place.h"
-#include "stator/model/presence.h"
 
 namespace stator::model {
 namespace {
@@ -80,8 +78,8 @@ void find_projection(const CheckedPattern& query, Report& findings) {
       }
     }
     for (const auto& attribute : row.entity->attributes) {
-      const bool stored = row.record->attributes.empty() || contains(row.record->attributes, attribute.name);
-      if (!attribute.hidden && !attribute.transient && stored) add_name(served, attribute.name);
+      if (!attribute.hidden && !attribute.transient && row.record->holds(attribute.name))
+        add_name(served, attribute.name);
     }
   }
   const auto missing = [&](const std::vector<std::string>& wanted) {
@@ -140,16 +138,16 @@ void find_single(const CheckedPattern& query, Report& findings) {
 }
 
 // An attribute that a row may well be without.
-bool may_be_absent(const CheckedPattern& query, const Entity& entity, const std::string& name) {
+bool may_be_absent(const Entity& entity, const std::string& name) {
   const auto* attribute = entity.find_attribute(name);
   if (attribute == nullptr || attribute->required || attribute->default_value) return false;
-  if (contains(entity.identity(query.model.table), name)) return false;
-  if (attribute->copy_of) return !is_always_there(query.model, entity, name);
+  if (entity.is_named_by(name)) return false;
+  if (attribute->copy_of) return !attribute->always_there;
   if (attribute->next && attribute->next->through != nullptr) return !attribute->next->in_every_row();
   if (attribute->next) {  // a row that is in the order has a number
-    const auto place = next_place(query.model, entity, *attribute);
-    return place && std::any_of(place->scope.begin(), place->scope.end(),
-                                [&](const std::string& each) { return may_be_absent(query, entity, each); });
+    const auto& scope = attribute->next->place->scope;
+    return std::any_of(scope.begin(), scope.end(),
+                       [&](const std::string& each) { return may_be_absent(entity, each); });
   }
   return !attribute->computed();
 }
@@ -168,7 +166,7 @@ void find_sparse(const CheckedPattern& query, Report& findings) {
       for (const auto& part : all.back().parts) {
         const auto* field = std::get_if<Field>(&part);
         if (field == nullptr || contains(asked, field->attribute)) continue;
-        if (!may_be_absent(query, *row.entity, field->attribute)) continue;
+        if (!may_be_absent(*row.entity, field->attribute)) continue;
         const auto* copied = row.entity->find_attribute(field->attribute)->copy_of
                                  ? &*row.entity->find_attribute(field->attribute)->copy_of
                                  : nullptr;

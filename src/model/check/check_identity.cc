@@ -12,22 +12,17 @@ namespace {
 
 using Field = Template::Field;
 
-bool is_identity(const Entity& entity, const TableDesign& table, const std::string& attribute) {
-  const auto names = entity.identity(table);
-  return std::find(names.begin(), names.end(), attribute) != names.end();
-}
-
 constexpr int kMostDerivations = 8;
 
 // Whether an attribute's value can change in the life of a row; the key's own attributes cannot, because no update
 // takes them.
-bool can_change(const Model& model, const Entity& entity, const Attribute& attribute, int depth = 0) {
+bool can_change(const Entity& entity, const Attribute& attribute, int depth = 0) {
   if (depth > kMostDerivations) return true;
   if (attribute.count || attribute.sum || attribute.updated) return true;
   const auto changes = [&](const Entity& of, const Attribute& source) {
     if (source.immutable) return false;
-    if (!source.computed() && is_identity(of, model.table, source.name)) return false;
-    return source.generated == Generated::No && (!source.computed() || can_change(model, of, source, depth + 1));
+    if (!source.computed() && of.is_named_by(source.name)) return false;
+    return source.generated == Generated::No && (!source.computed() || can_change(of, source, depth + 1));
   };
   if (attribute.copy_of) return changes(*attribute.copy_of->through->to, *attribute.copy_of->from);
   if (!attribute.derived) return false;
@@ -55,7 +50,7 @@ void find_identity(const Model& model, const Entity& entity, Report& findings) {
           time = attribute->name;
           time_key = entity.main().find_key(key.name);
         }
-        if (can_change(model, entity, *attribute)) {
+        if (can_change(entity, *attribute)) {
           findings.error({.code = "mutable-key",
                           .subject = fmt::format("{}.{}", entity.name, attribute->name),
                           .position = form.position},
@@ -86,7 +81,7 @@ void find_unnamed(const Model& model, const Entity& entity, Report& findings) {
     for (const auto& alternative : rule->alternatives) {
       if (!alternative.when) continue;
       for (const auto& name : alternative.when->paths()) {
-        if (is_identity(entity, model.table, name)) continue;
+        if (entity.is_named_by(name)) continue;
         findings.error(
             {.code = "unnamed-key",
              .subject = fmt::format("{}.{}", entity.name, name),
@@ -120,7 +115,7 @@ void find_unreadable(const Model& model, const Entity& entity, Report& findings)
   const auto& read = entity.read;
   const bool for_others = read.anyone || read.signed_in || read.anyone_when;
   if (!for_others || !entity.owner || !entity.has_operation("get")) return;
-  if (names(entity.path, *entity.owner) || !is_identity(entity, model.table, *entity.owner)) return;
+  if (names(entity.path, *entity.owner) || !entity.is_named_by(*entity.owner)) return;
   const bool served = std::any_of(model.patterns.begin(), model.patterns.end(), [&](const Pattern& pattern) {
     const auto rows = returned_rows(pattern);
     return !pattern.path.empty() && !is_for_oneself(pattern) &&

@@ -5,7 +5,6 @@
 
 #include "stator/model/check/checked_pattern.h"
 #include "stator/model/check/rules.h"
-#include "stator/model/relations.h"
 
 namespace stator::model {
 namespace {
@@ -17,9 +16,7 @@ std::string number_name(const Entity& entity, const Attribute& attribute) {
 // Whether a row can be removed while the order that it is in stays.
 bool can_be_removed(const Model& model, const Entity& entity) {
   if (entity.append_only) return false;
-  const bool expires = std::any_of(entity.records.begin(), entity.records.end(),
-                                   [](const Record& record) { return record.expires.has_value(); });
-  return expires || entity.has_operation("delete") || entity.has_operation("purge") ||
+  return entity.expires() || entity.has_operation("delete") || entity.has_operation("purge") ||
          std::any_of(model.actions.begin(), model.actions.end(), [](const Action& action) {
            return action.native || std::any_of(action.steps.begin(), action.steps.end(),
                                                [](const Step& step) { return step.kind == Step::Kind::Delete; });
@@ -29,7 +26,7 @@ bool can_be_removed(const Model& model, const Entity& entity) {
 // The last number of an order is free again when its row is gone, and then names another row.
 void find_reused(const Model& model, const Entity& entity, const Attribute& attribute, Report& findings) {
   if (attribute.next->order == nullptr || !can_be_removed(model, entity)) return;
-  if (!contains(entity.identity(model.table), attribute.name)) return;
+  if (!entity.is_named_by(attribute.name)) return;
   findings.warning(
       {.code = "reused-number", .subject = number_name(entity, attribute), .position = attribute.next->position},
       fmt::format("{0} names a {1}, and the number of the last {1} is given again when that is deleted: links and tags "
@@ -40,9 +37,9 @@ void find_reused(const Model& model, const Entity& entity, const Attribute& attr
 }
 
 // A parent that is created again under its name counts from the beginning.
-void find_begun_again(const Model& model, const Entity& entity, const Attribute& attribute, Report& findings) {
+void find_begun_again(const Entity& entity, const Attribute& attribute, Report& findings) {
   const auto* relation = attribute.next->through;
-  if (relation == nullptr || never_recreated(model.table, *relation->to)) return;
+  if (relation == nullptr || relation->to->never_recreated) return;
   const bool stay = relation->on_delete == OnDelete::Nothing || relation->on_delete == OnDelete::Clear;
   if (!stay) return;
   findings.warning(
@@ -55,13 +52,12 @@ void find_begun_again(const Model& model, const Entity& entity, const Attribute&
 }
 
 // Each parent counts for itself, so a number without its parent names several rows.
-void find_unscoped(const Model& model, const Entity& entity, const Attribute& attribute, Report& findings) {
+void find_unscoped(const Entity& entity, const Attribute& attribute, Report& findings) {
   const auto* relation = attribute.next->through;
-  const auto identity = entity.identity(model.table);
-  if (relation == nullptr || !contains(identity, attribute.name)) return;
+  if (relation == nullptr || !entity.is_named_by(attribute.name)) return;
   std::vector<std::string> missing;
   for (const auto& [theirs, ours] : relation->by) {
-    if (!contains(identity, ours)) missing.push_back(ours);
+    if (!entity.is_named_by(ours)) missing.push_back(ours);
   }
   if (missing.empty()) return;
   findings.error({.code = "key-not-unique", .subject = entity.name, .position = entity.position},
@@ -77,8 +73,8 @@ void check_numbers(const Model& model, Report& findings) {
     for (const auto& attribute : entity.attributes) {
       if (!attribute.next) continue;
       find_reused(model, entity, attribute, findings);
-      find_begun_again(model, entity, attribute, findings);
-      find_unscoped(model, entity, attribute, findings);
+      find_begun_again(entity, attribute, findings);
+      find_unscoped(entity, attribute, findings);
     }
   }
 }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "stator/model/check/checked_pattern.h"
-#include "stator/model/rows.h"
 
 namespace stator::model {
 namespace {
@@ -28,10 +27,9 @@ std::vector<std::string> few_values(const Type* type) {
 }
 
 // Whether the children of some relation are found by this index alone.
-bool leads_to_children(const Model& model, const Entity& child, const IndexDesign& index) {
-  return std::any_of(child.parents.begin(), child.parents.end(), [&](const Parent& relation) {
-    return can_find_children(model, child, relation) && !can_find_children(model, child, relation, &index);
-  });
+bool leads_to_children(const Entity& child, const IndexDesign& index) {
+  return std::any_of(child.parents.begin(), child.parents.end(),
+                     [&](const Parent& relation) { return relation.found_by == std::vector{&index}; });
 }
 
 void find_unread(const Model& model, const KeySpace& space, const std::vector<CheckedPattern>& queries,
@@ -42,9 +40,8 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Ch
   }
   const Report::About unused{.code = "unused-index", .subject = space.name, .position = space.position};
   const auto& entities = model.entities;
-  const bool for_children = std::any_of(entities.begin(), entities.end(), [&](const Entity& entity) {
-    return leads_to_children(model, entity, *space.index);
-  });
+  const bool for_children = std::any_of(entities.begin(), entities.end(),
+                                        [&](const Entity& entity) { return leads_to_children(entity, *space.index); });
   if (readers.empty() && !for_children) {
     findings.warning(unused, fmt::format("no pattern reads {}, and every write pays for it", space.name),
                      "remove it, or write down the pattern that it is for");
@@ -58,7 +55,7 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Ch
     std::copy_if(readers.begin(), readers.end(), std::back_inserter(of_row),
                  [&](const CheckedPattern* query) { return query->returns(row); });
     if (of_row.empty()) {
-      if (leads_to_children(model, *row.entity, *space.index)) continue;
+      if (leads_to_children(*row.entity, *space.index)) continue;
       findings.warning(about,
                        fmt::format("{} is written into {}, and no pattern reads it there", row.name(), space.name),
                        "leave out its keys of this index, or add the pattern");

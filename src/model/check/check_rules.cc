@@ -9,9 +9,6 @@
 #include "stator/base/article.h"
 #include "stator/model/check/proof/keys.h"
 #include "stator/model/check/rules.h"
-#include "stator/model/next_place.h"
-#include "stator/model/presence.h"
-#include "stator/model/relations.h"
 #include "stator/model/rows.h"
 
 namespace stator::model {
@@ -23,54 +20,29 @@ std::string relation_name(const Entity& child, const Parent& relation) {
   return fmt::format("{}.{}", child.name, relation.name);
 }
 
-bool has(const std::vector<Children>& of, const Parent& relation) {
-  return std::any_of(of.begin(), of.end(), [&](const Children& each) { return each.through == &relation; });
-}
-
 bool is_counted(const Parent& relation) {
-  const auto& attributes = relation.to->attributes;
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [&](const Attribute& attribute) { return attribute.count && has(attribute.count->of, relation); });
-}
-
-bool is_summed(const Parent& relation) {
-  const auto& attributes = relation.to->attributes;
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [&](const Attribute& attribute) { return attribute.sum && has(attribute.sum->of, relation); });
-}
-
-bool is_numbered(const Entity& child, const Parent& relation) {
-  return std::any_of(child.attributes.begin(), child.attributes.end(), [&](const Attribute& attribute) {
-    return attribute.next && attribute.next->through == &relation;
-  });
-}
-
-bool is_copied(const Entity& child, const Parent& relation) {
-  return std::any_of(child.attributes.begin(), child.attributes.end(), [&](const Attribute& attribute) {
-    return attribute.copy_of && attribute.copy_of->through == &relation;
-  });
+  return std::any_of(relation.counters.begin(), relation.counters.end(),
+                     [](const Attribute* attribute) { return attribute->count.has_value(); });
 }
 
 // Whether something becomes of a child when its parent has gone.
-bool follows_parent(const Model& model, const Entity& child, const Parent& relation) {
-  return relation.on_delete == OnDelete::Clear || cascades(model, child, relation);
-}
+bool follows_parent(const Parent& relation) { return relation.on_delete == OnDelete::Clear || relation.cascades; }
 
-void find_relations(const Model& model, const Entity& child, Report& findings) {
+void find_relations(const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = relation.to;
     const auto about = [&](std::string_view code) {
       return Report::About{.code = code, .subject = relation_name(child, relation), .position = relation.position};
     };
-    const char* need = cascades(model, child, relation)        ? "delete"
+    const char* need = relation.cascades                       ? "delete"
                        : relation.on_delete == OnDelete::Clear ? "clear"
-                       : is_copied(child, relation)            ? "keep the copies of"
+                       : !relation.copies.empty()              ? "keep the copies of"
                                                                : nullptr;
-    const char* count = is_counted(relation)           ? "count"
-                        : is_summed(relation)          ? "sum up"
-                        : is_numbered(child, relation) ? "find the last number of"
-                                                       : nullptr;
-    if ((need == nullptr && count == nullptr) || can_find_children(model, child, relation)) continue;
+    const char* count = is_counted(relation)         ? "count"
+                        : !relation.counters.empty() ? "sum up"
+                        : !relation.numbers.empty()  ? "find the last number of"
+                                                     : nullptr;
+    if ((need == nullptr && count == nullptr) || !relation.found_by.empty()) continue;
     const auto missing = fmt::format(
         "no partition key of the table, or of an index that always has them, follows from the {}", parent->name);
     const auto fix = fmt::format(
@@ -90,24 +62,22 @@ void find_relations(const Model& model, const Entity& child, Report& findings) {
           about("children-not-found"),
           fmt::format("nobody can {} the {} of {} anew if the number is ever wrong{}: {}", count, child.name,
                       with_article(parent->name),
-                      can_precede(model, relation) ? ", as it is when some are there before their parent comes" : "",
-                      missing),
+                      relation.can_precede ? ", as it is when some are there before their parent comes" : "", missing),
           fix);
     }
   }
 }
 
 // Where a parent need not exist, only a copy tells that a child has had one (see has_had_parent() in the runtime).
-void find_silent_copies(const Model& model, const Entity& child, Report& findings) {
+void find_silent_copies(const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = relation.to;
-    if (relation.must_exist || !follows_parent(model, child, relation)) continue;
+    if (relation.must_exist || !follows_parent(relation)) continue;
     std::vector<std::string> sources;
     bool tells = false;
-    for (const auto& attribute : child.attributes) {
-      if (!attribute.copy_of || attribute.copy_of->through != &relation) continue;
-      sources.push_back(attribute.copy_of->attribute);
-      tells = tells || is_always_there(model, *parent, sources.back());
+    for (const auto* copy : relation.copies) {
+      sources.push_back(copy->copy_of->attribute);
+      tells = tells || copy->copy_of->from->always_there;
     }
     if (tells || sources.empty()) continue;
     findings.warning(
@@ -122,13 +92,13 @@ void find_silent_copies(const Model& model, const Entity& child, Report& finding
 }
 
 // A deletion that has been answered cannot be refused any more by what it takes along.
-void find_overruled(const Model& model, const Entity& child, Report& findings) {
+void find_overruled(const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     const auto* parent = relation.to;
-    if (!can_go_despite(model, child, relation)) continue;
+    if (!relation.overruled) continue;
     std::vector<std::string> causes;
     for (const auto& further : parent->parents) {
-      if (cascades(model, *parent, further)) causes.push_back(further.entity);
+      if (further.cascades) causes.push_back(further.entity);
     }
     findings.warning(
         {.code = "restrict-overruled", .subject = relation_name(child, relation), .position = relation.position},
@@ -158,9 +128,9 @@ void find_stream(const Model& model, Report& findings) {
   std::vector<std::string> counted;
   for (const auto& entity : model.entities) {
     for (const auto& relation : entity.parents) {
-      if (follows_parent(model, entity, relation) || is_copied(entity, relation)) {
+      if (follows_parent(relation) || !relation.copies.empty()) {
         needs.push_back(relation_name(entity, relation));
-      } else if (can_precede(model, relation) && (is_counted(relation) || is_summed(relation))) {
+      } else if (relation.can_precede && !relation.counters.empty()) {
         counted.push_back(relation_name(entity, relation));
       }
     }
@@ -225,14 +195,13 @@ bool leaves_order(const NextPlace& place, const std::set<std::string>& changed) 
 }
 
 // Clearing is no user's change, so it gives no numbers and takes none but those that it names.
-void find_stray_numbers(const Model& model, const Entity& child, Report& findings) {
+void find_stray_numbers(const Entity& child, Report& findings) {
   for (const auto& relation : child.parents) {
     if (relation.on_delete != OnDelete::Clear) continue;
     const auto changed = changed_by_clearing(child, relation);
     for (const auto& attribute : child.attributes) {
-      if (!attribute.next || attribute.next->order == nullptr) continue;
-      const auto place = next_place(model, child, attribute);
-      if (!place) continue;
+      if (!attribute.next || !attribute.next->place) continue;
+      const auto& place = attribute.next->place;
       const bool leaves = leaves_order(*place, changed);
       const bool loses = changed.contains(attribute.name);
       if (leaves == loses) continue;
@@ -260,31 +229,30 @@ void find_stray_numbers(const Model& model, const Entity& child, Report& finding
 
 // Whether somebody else than the one who writes the row can change the attribute: it is a copy of what changes, or
 // derived from one.
-bool follows_others(const Model& model, const Entity& entity, const Attribute& attribute, unsigned depth = 0) {
+bool follows_others(const Entity& entity, const Attribute& attribute, unsigned depth = 0) {
   constexpr unsigned kDeepest = 16;
   if (depth == kDeepest) return true;
   if (attribute.derived) {
     const auto paths = attribute.derived->paths();
     return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
       const auto* read = entity.find_attribute(path);
-      return read != nullptr && follows_others(model, entity, *read, depth + 1);
+      return read != nullptr && follows_others(entity, *read, depth + 1);
     });
   }
   if (!attribute.copy_of) return false;
   const auto* parent = attribute.copy_of->through->to;
   const auto* source = attribute.copy_of->from;
-  if (source->copy_of || source->derived) return follows_others(model, *parent, *source, depth + 1);
-  const auto identity = parent->identity(model.table);
-  const bool names_it = std::find(identity.begin(), identity.end(), source->name) != identity.end();
-  return !source->immutable && !names_it && parent->owner != source->name && source->generated == Generated::No;
+  if (source->copy_of || source->derived) return follows_others(*parent, *source, depth + 1);
+  return !source->immutable && !parent->is_named_by(source->name) && parent->owner != source->name &&
+         source->generated == Generated::No;
 }
 
-void find_moving_uniques(const Model& model, const Entity& entity, Report& findings) {
+void find_moving_uniques(const Entity& entity, Report& findings) {
   for (const auto& unique : entity.uniques) {
     for (const auto* names : {&unique.attributes, &unique.within}) {
       for (const auto& name : *names) {
         const auto* attribute = entity.find_attribute(name);
-        if (attribute == nullptr || !follows_others(model, entity, *attribute)) continue;
+        if (attribute == nullptr || !follows_others(entity, *attribute)) continue;
         findings.warning(
             {.code = "unique-copy",
              .subject = entity.name + "." + unique.attributes.front(),
@@ -332,11 +300,11 @@ void find_transactions(const Model& model, Report& findings) {
 
 void check_rules(const Model& model, Report& findings) {
   for (const auto& entity : model.entities) {
-    find_relations(model, entity, findings);
-    find_silent_copies(model, entity, findings);
-    find_overruled(model, entity, findings);
-    find_stray_numbers(model, entity, findings);
-    find_moving_uniques(model, entity, findings);
+    find_relations(entity, findings);
+    find_silent_copies(entity, findings);
+    find_overruled(entity, findings);
+    find_stray_numbers(entity, findings);
+    find_moving_uniques(entity, findings);
     find_purge(model, entity, findings);
   }
   find_stream(model, findings);

@@ -22,12 +22,6 @@ unsigned batch_gets(unsigned rows, std::size_t bytes) {
   return static_cast<unsigned>(std::max(units(rows, kBatchGetRows), units(bytes, kBatchGetBytes)));
 }
 
-bool is_counted_in(const Attribute& attribute, const Parent& relation) {
-  const auto* of = attribute.count ? &attribute.count->of : attribute.sum ? &attribute.sum->of : nullptr;
-  return of != nullptr &&
-         std::any_of(of->begin(), of->end(), [&](const Children& each) { return each.through == &relation; });
-}
-
 // Indexes that hold a record.
 unsigned indexes_of(const Model& model, const KeyedRow& row) {
   unsigned count = 0;
@@ -122,13 +116,7 @@ std::vector<WriteCost> write_costs(const Model& model, const CostOptions& option
       base += units(kReservationBytes, kWriteUnitBytes);
     }
     for (const auto& relation : entity.parents) {
-      const auto& attributes = relation.to->attributes;
-      const bool numbered = std::any_of(entity.attributes.begin(), entity.attributes.end(), [&](const Attribute& each) {
-        return each.next && each.next->through == &relation;
-      });
-      const bool counted = numbered || std::any_of(attributes.begin(), attributes.end(), [&](const Attribute& each) {
-                             return is_counted_in(each, relation);
-                           });
+      const bool counted = !relation.counters.empty() || !relation.numbers.empty();
       if (!counted && !relation.must_exist) continue;
       ++cost.rows;
       base += row_units;

@@ -27,8 +27,8 @@ Loaded load_model(std::string_view yaml, std::string file, WordListener listener
   Loaded loaded;
   if (const auto root = read_yaml(yaml, report)) {
     auto syntax = parse(*root, report);
-    auto model = resolve(std::move(syntax), std::move(file), report);
-    check_well_formed(model, report);
+    auto model = resolve(syntax, std::move(file), report);
+    check_well_formed(syntax, model, report);
     if (!report.failed()) loaded.model = std::move(model);
   }
   loaded.diagnostics = std::move(report).take();

@@ -340,7 +340,8 @@ TEST(LoadModel, DerivesFromACountWhenRead) {
 TEST(LoadModel, LetsInWhomAccessNamesAndTheOwnerOtherwise) {
   const auto model = load_or_fail(kMediaLibrary);
   const Entity& library = *model.find_entity("LIBRARY");
-  EXPECT_EQ(library.read.grants, std::vector<std::string>{"shared"});
+  ASSERT_EQ(library.read.grants.size(), 1U);
+  EXPECT_EQ(library.read.grants[0]->name, "shared");
   EXPECT_TRUE(library.read.owner && library.update.owner);
   EXPECT_TRUE(library.update.grants.empty());
   const Entity& pointer = *model.find_entity("SHARED_LIBRARY");

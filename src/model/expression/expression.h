@@ -59,19 +59,8 @@ class Expression {
   // Evaluates to a boolean; null is false.
   Result<bool> holds(const Scope& scope) const;
 
-  // As a condition or filter that DynamoDB evaluates: literals and inputs become placeholders.  What does not read an
-  // attribute is computed first.  Errors: Validation, when DynamoDB's grammar cannot say it (arithmetic on attributes,
-  // if(), fold()).
-  struct Condition {
-    std::string text;    // "#a0 = :a0"; empty: always true
-    value::Item names;   // "#a0" -> {"S": "LentTo"}
-    value::Item values;  // ":a0" -> value
-    // Set when the inputs alone decide it.  What is always false still has a text, one that no row meets.
-    std::optional<bool> constant;
-  };
-  // `prefix` keeps the placeholders of several conditions of one request apart.
-  Result<Condition> to_dynamodb(const Scope& inputs, std::string_view prefix) const;
-  // Whether to_dynamodb can say it, whatever the inputs are.
+  // Whether DynamoDB can evaluate it as a condition, whatever the inputs are: bind_condition() in
+  // expression_condition.h.
   bool is_dynamodb() const;
 
  private:

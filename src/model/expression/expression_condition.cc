@@ -1,8 +1,11 @@
+#include "stator/model/expression/expression_condition.h"
+
 #include <algorithm>
-#include <variant>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "stator/expr/tree.h"
 #include "stator/expr/value_functions.h"
 #include "stator/model/expression/expression_tree.h"
 
@@ -13,8 +16,6 @@ using value::AttributeValue;
 using Node = Expression::Node;
 using Op = Node::Op;
 using Value = std::optional<AttributeValue>;  // nullopt is null
-
-constexpr std::size_t kMaxConditionBytes = 4096;  // DynamoDB's
 
 bool is_call(const Node& node, Function function) { return node.op == Op::Call && node.function == function; }
 
@@ -72,25 +73,30 @@ bool is_condition(const Node& node) {
 
 // ----------------------------------------------------------------------------------------------------------- saying it
 
-// A condition that the inputs decide, or one that is left to DynamoDB.
-struct Clause {
-  enum class Kind : std::uint8_t { Constant, Or, And, Not, Single };  // loosest first
-  Kind kind = Kind::Constant;
-  bool holds = false;  // Constant
-  std::string text;    // the others
-
-  static Clause constant(bool holds) { return {.kind = Kind::Constant, .holds = holds, .text = {}}; }
-  static Clause single(std::string text) { return {.kind = Kind::Single, .holds = false, .text = std::move(text)}; }
-};
-
-// An operand that the inputs give, or one that is left to DynamoDB: a path, or the size of one.
+// An operand that the inputs give, or one that is left to DynamoDB.
 struct Operand {
   Value value;
-  std::string text;   // empty when it is `value`
-  std::string guard;  // a condition that holds when what `text` names is there
+  const Node* place = nullptr;  // a path; null when it is `value`
+  bool is_size = false;         // the size of what is at `place`
 
-  bool is_left() const { return !text.empty(); }
+  bool is_left() const { return place != nullptr; }
   bool is_null() const { return !is_left() && !value; }
+};
+
+// A condition that the inputs decide, or one that is left to DynamoDB.
+struct Clause {
+  std::optional<bool> holds;  // decided
+  expr::Op op = expr::Op::And;
+  std::vector<Operand> operands;  // of a comparison or a function
+  std::vector<Clause> clauses;    // of And, Or and Not
+
+  static Clause decided(bool holds) { return {.holds = holds, .op = {}, .operands = {}, .clauses = {}}; }
+  static Clause of(expr::Op op, std::vector<Operand> operands) {
+    return {.holds = {}, .op = op, .operands = std::move(operands), .clauses = {}};
+  }
+  static Clause joined(expr::Op op, std::vector<Clause> clauses) {
+    return {.holds = {}, .op = op, .operands = {}, .clauses = std::move(clauses)};
+  }
 };
 
 bool has_order(const AttributeValue& value) {
@@ -105,89 +111,45 @@ bool is_type_name(const AttributeValue& value) {
   return false;
 }
 
-std::string_view comparator(Op op) {
+expr::Op comparator(Op op) {
   switch (op) {
-    case Op::Equal: return "=";
-    case Op::NotEqual: return "<>";
-    case Op::Less: return "<";
-    case Op::LessOrEqual: return "<=";
-    case Op::Greater: return ">";
-    default: return ">=";
+    case Op::Equal: return expr::Op::Equal;
+    case Op::NotEqual: return expr::Op::NotEqual;
+    case Op::Less: return expr::Op::Less;
+    case Op::LessOrEqual: return expr::Op::LessEqual;
+    case Op::Greater: return expr::Op::Greater;
+    default: return expr::Op::GreaterEqual;
   }
 }
 
-// Writes an expression that is_condition() as text and placeholders.  A value that DynamoDB would refuse in its place
-// (a boolean behind <, say) decides the clause here: nothing is smaller than it.
-class Writer {
+expr::Op function_op(Function function) {
+  switch (function) {
+    case Function::AttributeExists: return expr::Op::AttributeExists;
+    case Function::AttributeNotExists: return expr::Op::AttributeNotExists;
+    case Function::AttributeType: return expr::Op::AttributeType;
+    case Function::BeginsWith: return expr::Op::BeginsWith;
+    default: return expr::Op::Contains;
+  }
+}
+
+// Computes what the inputs decide of an expression that is_condition().  A value that DynamoDB would refuse in its
+// place (a boolean behind <, say) decides the clause: nothing is smaller than it.
+class Reduction {
  public:
-  Writer(const Expression::Scope& inputs, std::string_view prefix) : inputs_(inputs), prefix_(prefix) {}
-
-  Result<Expression::Condition> write(const Node& root) {
-    const Clause clause = TRY(condition(root));
-    if (clause.kind != Clause::Kind::Constant) {
-      written_.text = clause.text;
-    } else {
-      written_ = {.text = {}, .names = {}, .values = {}, .constant = clause.holds};
-      if (!clause.holds)
-        written_.text = fmt::format("attribute_exists({0}) AND attribute_not_exists({0})", name("never"));
-    }
-    if (written_.text.size() > kMaxConditionBytes) return validation_error("the condition is too long for DynamoDB");
-    return std::move(written_);
-  }
-
- private:
-  using Kind = Clause::Kind;
-
-  // Equal names share a placeholder, and so do equal values.
-  static std::string placeholder(value::Item& known, char sign, std::string_view prefix, const AttributeValue& value) {
-    for (const auto& entry : known) {
-      if (entry.value == value) return entry.name;
-    }
-    std::string placeholder = fmt::format("{}{}{}", sign, prefix, known.size());
-    known.set(placeholder, value);
-    return placeholder;
-  }
-  std::string name(std::string_view name) {
-    return placeholder(written_.names, '#', prefix_, AttributeValue::string(name));
-  }
-  std::string value(const AttributeValue& value) { return placeholder(written_.values, ':', prefix_, value); }
-
-  std::string path(const Node& node) {
-    std::string text = name(node.name);
-    for (const auto& step : node.steps) {
-      if (const auto* member = std::get_if<std::string>(&step)) {
-        text.append(".").append(name(*member));
-      } else {
-        text += fmt::format("[{}]", std::get<std::size_t>(step));
-      }
-    }
-    return text;
-  }
-
-  Result<Operand> operand(const Node& node) {
-    if (!reads_attributes(node)) return Operand{.value = TRY(evaluate(node, inputs_)), .text = {}, .guard = {}};
-    if (node.op == Op::Path) {
-      std::string text = path(node);
-      std::string guard = fmt::format("attribute_exists({})", text);
-      return Operand{.value = {}, .text = std::move(text), .guard = std::move(guard)};
-    }
-    std::string text = fmt::format("size({})", path(node.operands[0]));
-    std::string guard = fmt::format("{} >= {}", text, value(AttributeValue::number(0)));
-    return Operand{.value = {}, .text = std::move(text), .guard = std::move(guard)};
-  }
-
-  std::string text_of(const Operand& operand) { return operand.is_left() ? operand.text : value(*operand.value); }
+  explicit Reduction(const Expression::Scope& inputs) : inputs_(inputs) {}
 
   Result<Clause> condition(const Node& node) {
     if (!reads_attributes(node)) {
       const Value value = TRY(evaluate(node, inputs_));
       if (value && value->as_bool() == nullptr) return validation_error("a condition is needed, not a value");
-      return Clause::constant(value && *value->as_bool());
+      return Clause::decided(value && *value->as_bool());
     }
     switch (node.op) {
-      case Op::Path: return Clause::single(fmt::format("{} = {}", path(node), value(AttributeValue::boolean(true))));
-      case Op::Or: return join(node, Kind::Or, " OR ");
-      case Op::And: return join(node, Kind::And, " AND ");
+      case Op::Path:
+        return Clause::of(expr::Op::Equal,
+                          {Operand{.value = {}, .place = &node}, given(AttributeValue::boolean(true))});
+      case Op::Or: return join(node, expr::Op::Or);
+      case Op::And: return join(node, expr::Op::And);
       case Op::Not: return negate(TRY(condition(node.operands[0])));
       case Op::Between: return between(node);
       case Op::In: return in(node);
@@ -196,51 +158,63 @@ class Writer {
     }
   }
 
-  // A clause as part of one of `kind`.
-  static std::string inside(Kind kind, const Clause& clause) {
-    return clause.kind < kind ? fmt::format("({})", clause.text) : clause.text;
+ private:
+  static Operand given(AttributeValue value) { return {.value = std::move(value), .place = nullptr}; }
+
+  Result<Operand> operand(const Node& node) {
+    if (!reads_attributes(node)) return Operand{.value = TRY(evaluate(node, inputs_)), .place = nullptr};
+    if (node.op == Op::Path) return Operand{.value = {}, .place = &node};
+    return Operand{.value = {}, .place = &node.operands[0], .is_size = true};
   }
 
-  Result<Clause> join(const Node& node, Kind kind, std::string_view word) {
-    const bool decides = kind == Kind::Or;  // one that is true decides an OR, one that is false an AND
+  // A condition that holds when what is left to DynamoDB is there.
+  static Clause guard(const Operand& operand) {
+    if (operand.is_size) return Clause::of(expr::Op::GreaterEqual, {operand, given(AttributeValue::number(0))});
+    return Clause::of(expr::Op::AttributeExists, {operand});
+  }
+
+  Result<Clause> join(const Node& node, expr::Op op) {
+    const bool decides = op == expr::Op::Or;  // one that is true decides an OR, one that is false an AND
     std::vector<Clause> left;
     for (const auto& part : node.operands) {
       Clause clause = TRY(condition(part));
-      if (clause.kind != Kind::Constant) {
+      if (!clause.holds && clause.op == op) {
+        std::move(clause.clauses.begin(), clause.clauses.end(), std::back_inserter(left));
+      } else if (!clause.holds) {
         left.push_back(std::move(clause));
-      } else if (clause.holds == decides) {
+      } else if (*clause.holds == decides) {
         return clause;
       }
     }
-    if (left.empty()) return Clause::constant(!decides);
-    if (left.size() == 1) return left[0];
-    Clause joined{.kind = kind, .holds = false, .text = inside(kind, left[0])};
-    for (std::size_t i = 1; i < left.size(); ++i) joined.text.append(word).append(inside(kind, left[i]));
-    return joined;
+    if (left.empty()) return Clause::decided(!decides);
+    if (left.size() == 1) return std::move(left[0]);
+    return Clause::joined(op, std::move(left));
   }
 
-  static Clause negate(const Clause& clause) {
-    if (clause.kind == Kind::Constant) return Clause::constant(!clause.holds);
-    return {.kind = Kind::Not, .holds = false, .text = "NOT " + inside(Kind::Not, clause)};
+  static Clause negate(Clause clause) {
+    if (clause.holds) return Clause::decided(!*clause.holds);
+    std::vector<Clause> negated;
+    negated.push_back(std::move(clause));
+    return Clause::joined(expr::Op::Not, std::move(negated));
   }
 
   Result<Clause> comparison(const Node& node) {
     const Operand left = TRY(operand(node.operands[0]));
     const Operand right = TRY(operand(node.operands[1]));
-    if (left.is_null() || right.is_null()) return Clause::constant(false);
+    if (left.is_null() || right.is_null()) return Clause::decided(false);
     const bool is_order = node.op != Op::Equal && node.op != Op::NotEqual;
     for (const Operand* side : {&left, &right}) {
-      if (is_order && !side->is_left() && !has_order(*side->value)) return Clause::constant(false);
+      if (is_order && !side->is_left() && !has_order(*side->value)) return Clause::decided(false);
     }
-    std::string text = fmt::format("{} {} {}", text_of(left), comparator(node.op), text_of(right));
-    if (node.op != Op::NotEqual) return Clause::single(std::move(text));
+    Clause compared = Clause::of(comparator(node.op), {left, right});
+    if (node.op != Op::NotEqual) return compared;
     // To DynamoDB what is not there differs from everything.
-    Clause guarded{.kind = Kind::And, .holds = false, .text = {}};
+    std::vector<Clause> guarded;
     for (const Operand* side : {&left, &right}) {
-      if (side->is_left()) guarded.text.append(side->guard).append(" AND ");
+      if (side->is_left()) guarded.push_back(guard(*side));
     }
-    guarded.text += text;
-    return guarded;
+    guarded.push_back(std::move(compared));
+    return Clause::joined(expr::Op::And, std::move(guarded));
   }
 
   Result<Clause> between(const Node& node) {
@@ -248,86 +222,106 @@ class Writer {
     for (const auto& part : node.operands) {
       operands.push_back(TRY(operand(part)));
       const Operand& last = operands.back();
-      if (last.is_null() || (!last.is_left() && !has_order(*last.value))) return Clause::constant(false);
+      if (last.is_null() || (!last.is_left() && !has_order(*last.value))) return Clause::decided(false);
     }
     const bool has_bounds = !operands[1].is_left() && !operands[2].is_left();
-    if (has_bounds && !(expr::compare(&*operands[1].value, &*operands[2].value) <= 0)) return Clause::constant(false);
-    return Clause::single(
-        fmt::format("{} BETWEEN {} AND {}", text_of(operands[0]), text_of(operands[1]), text_of(operands[2])));
+    if (has_bounds && !(expr::compare(&*operands[1].value, &*operands[2].value) <= 0)) return Clause::decided(false);
+    return Clause::of(expr::Op::Between, std::move(operands));
   }
 
   Result<Clause> in(const Node& node) {
-    const Operand left = TRY(operand(node.operands[0]));
-    if (left.is_null()) return Clause::constant(false);
-    std::string candidates;
+    std::vector<Operand> operands = {TRY(operand(node.operands[0]))};
+    const Operand left = operands[0];
+    if (left.is_null()) return Clause::decided(false);
     for (std::size_t i = 1; i < node.operands.size(); ++i) {
-      const Operand candidate = TRY(operand(node.operands[i]));
+      Operand candidate = TRY(operand(node.operands[i]));
       if (candidate.is_null()) continue;
-      if (!left.is_left() && !candidate.is_left()) {
-        if (left.value == candidate.value) return Clause::constant(true);
-        continue;
+      if (left.is_left() || candidate.is_left()) {
+        operands.push_back(std::move(candidate));
+      } else if (left.value == candidate.value) {
+        return Clause::decided(true);
       }
-      candidates.append(candidates.empty() ? "" : ", ").append(text_of(candidate));
     }
-    if (candidates.empty()) return Clause::constant(false);
-    return Clause::single(fmt::format("{} IN ({})", text_of(left), candidates));
+    if (operands.size() == 1) return Clause::decided(false);
+    return Clause::of(expr::Op::In, std::move(operands));
   }
 
   Result<Clause> call(const Node& node) {
-    const auto function = name_of(node.function);
-    const Operand first = TRY(operand(node.operands[0]));
-    if (node.operands.size() == 1) return Clause::single(fmt::format("{}({})", function, first.text));
-    const Operand second = TRY(operand(node.operands[1]));
-    if (first.is_null() || second.is_null()) return Clause::constant(false);
-    if (node.function == Function::AttributeType && !is_type_name(*second.value)) return Clause::constant(false);
+    std::vector<Operand> operands;
+    for (const auto& part : node.operands) {
+      operands.push_back(TRY(operand(part)));
+      if (operands.back().is_null()) return Clause::decided(false);
+    }
+    if (node.function == Function::AttributeType && !is_type_name(*operands[1].value)) return Clause::decided(false);
     if (node.function == Function::BeginsWith) {
-      for (const Operand* side : {&first, &second}) {
-        const bool is_text =
-            side->is_left() || side->value->type() == value::Type::S || side->value->type() == value::Type::B;
-        if (!is_text) return Clause::constant(false);
+      for (const auto& side : operands) {
+        const bool is_text = side.is_left() || side.value->type() == value::Type::S || side.value->type() == value::Type::B;
+        if (!is_text) return Clause::decided(false);
       }
     }
-    return Clause::single(fmt::format("{}({}, {})", function, text_of(first), text_of(second)));
+    return Clause::of(function_op(node.function), std::move(operands));
   }
 
   const Expression::Scope& inputs_;
-  std::string_view prefix_;
-  Expression::Condition written_;
 };
 
-// Drops names and values that only clauses mentioned which are gone.
-void drop_unused(Expression::Condition& condition) {
-  const auto is_used = [&](const std::string& placeholder) {
-    for (std::size_t at = condition.text.find(placeholder); at != std::string::npos;
-         at = condition.text.find(placeholder, at + 1)) {
-      const std::size_t end = at + placeholder.size();
-      const bool goes_on = end < condition.text.size() && condition.text[end] >= '0' && condition.text[end] <= '9';
-      if (!goes_on) return true;
-    }
-    return false;
-  };
-  for (value::Item* placeholders : {&condition.names, &condition.values}) {
-    value::Item used;
-    for (const auto& entry : *placeholders) {
-      if (is_used(entry.name)) used.set(entry.name, entry.value);
-    }
-    *placeholders = std::move(used);
+// Builds DynamoDB's tree of what is left.
+class Builder {
+ public:
+  expr::NodeIndex add(const Clause& clause) {
+    std::vector<expr::NodeIndex> operands;
+    for (const auto& operand : clause.operands) operands.push_back(add(operand));
+    for (const auto& part : clause.clauses) operands.push_back(add(part));
+    return tree_.node(clause.op, operands);
   }
-}
+
+  expr::Condition finish() {
+    return expr::Condition::from_tree(tree_.finish(),
+                                      std::make_shared<const expr::Placeholders>(std::move(placeholders_)));
+  }
+
+ private:
+  expr::NodeIndex add(const Operand& operand) {
+    if (operand.is_left()) {
+      const auto path = add_path(*operand.place);
+      return operand.is_size ? tree_.node(expr::Op::Size, {{path}}) : path;
+    }
+    auto placeholder = fmt::format(":{}", placeholders_.values.size());
+    placeholders_.values.emplace(placeholder, *operand.value);
+    return tree_.value(std::move(placeholder));
+  }
+
+  expr::NodeIndex add_path(const Node& node) {
+    const auto path = tree_.path({.text = node.name});
+    for (const auto& step : node.steps) {
+      if (const auto* member = std::get_if<std::string>(&step)) {
+        tree_.step(path, expr::Name{.text = *member});
+      } else {
+        tree_.step(path, static_cast<std::uint32_t>(std::get<std::size_t>(step)));
+      }
+    }
+    return path;
+  }
+
+  expr::TreeBuilder tree_{expr::Kind::Filter};
+  expr::Placeholders placeholders_;
+};
 
 }  // namespace
 
 bool Expression::is_dynamodb() const { return is_condition(*root_); }
 
-Result<Expression::Condition> Expression::to_dynamodb(const Scope& inputs, std::string_view prefix) const {
+Result<BoundCondition> bind_condition(const Expression& expression, const Expression::Scope& inputs) {
   const auto told = [&](std::string_view problem) {
-    return validation_error(fmt::format("{} in the expression: {}", problem, text_));
+    return validation_error(fmt::format("{} in the expression: {}", problem, expression.text()));
   };
-  if (!is_dynamodb()) return told("DynamoDB cannot evaluate what is computed from attributes");
-  auto condition = Writer(inputs, prefix).write(*root_);
-  if (!condition.ok()) return told(condition.error().message);
-  drop_unused(*condition);
-  return condition;
+  if (!expression.is_dynamodb()) return told("DynamoDB cannot evaluate what is computed from attributes");
+  const auto clause = Reduction(inputs).condition(expression.root());
+  if (!clause.ok()) return told(clause.error().message);
+  if (clause->holds) return BoundCondition(*clause->holds);
+  Builder builder;
+  builder.add(*clause);
+  return BoundCondition(builder.finish());
 }
 
 }  // namespace stator::model

@@ -1,8 +1,10 @@
+#include "stator/model/expression/expression_condition.h"
+
 #include <gtest/gtest.h>
 
 #include "stator/base/random.h"
 #include "stator/expr/binder.h"
-#include "stator/model/expression/expression.h"
+#include "stator/expr/unbinder.h"
 #include "stator/value/json.h"
 
 namespace stator::model {
@@ -22,53 +24,56 @@ Expression::Scope inputs() {
   return {.attribute = {}, .input = [](std::string_view name) { return kInputs.find(name); }, .generate = {}};
 }
 
-Result<Expression::Condition> compiled(std::string_view text) {
+Result<BoundCondition> compiled(std::string_view text) {
   const auto expression = Expression::parse(text);
   EXPECT_TRUE(expression.ok()) << text << ": " << (expression.ok() ? "" : expression.error().message);
-  return expression->to_dynamodb(inputs(), "a");
+  return bind_condition(*expression, inputs());
 }
 
-// The text with names put in for their placeholders, and values as they are.
+// As a request to DynamoDB has it, with names and values put in for their placeholders.
 std::string said(std::string_view text) {
-  const auto condition = compiled(text);
-  if (!condition.ok()) return condition.error().message;
-  if (condition->constant) return *condition->constant ? "always" : "never";
-  std::string result = condition->text;
+  const auto bound = compiled(text);
+  if (!bound.ok()) return bound.error().message;
+  if (const auto* holds = std::get_if<bool>(&*bound)) return *holds ? "always" : "never";
+  expr::Unbinder unbinder;
+  std::string result = unbinder.text(std::get<expr::Condition>(*bound));
   const auto replace_all = [&](const std::string& placeholder, const std::string& meaning) {
     for (auto at = result.find(placeholder); at != std::string::npos;
          at = result.find(placeholder, at + meaning.size())) {
       result.replace(at, placeholder.size(), meaning);
     }
   };
-  for (const auto& entry : condition->names) replace_all(entry.name, *entry.value.as_string());
-  for (const auto& entry : condition->values) {
+  for (const auto& [placeholder, name] : unbinder.names()) replace_all(placeholder, name);
+  for (const auto& [placeholder, value] : unbinder.values()) {
     std::string json;
-    value::append_json(json, entry.value);
-    replace_all(entry.name, json);
+    value::append_json(json, value);
+    replace_all(placeholder, json);
   }
   return result;
 }
 
-// What the evaluator of DynamoDB's own expressions makes of a condition.
-Result<bool> matches(const Expression::Condition& condition, const Item& item) {
-  expr::Names names;
-  expr::Values values;
-  for (const auto& entry : condition.names) names.emplace(entry.name, *entry.value.as_string());
-  for (const auto& entry : condition.values) values.emplace(entry.name, entry.value);
-  expr::Cache cache(1 << 16);
+// What DynamoDB makes of the condition.  Its text has to pass all checks of a request.
+Result<bool> matches(const expr::Condition& condition, const Item& item) {
+  expr::Unbinder unbinder;
+  const auto text = unbinder.text(condition);
+  const auto& names = unbinder.names();
+  const auto& values = unbinder.values();
   expr::Binder binder(names.empty() ? std::nullopt : std::optional(names),
-                      values.empty() ? std::nullopt : std::optional(values), cache);
+                      values.empty() ? std::nullopt : std::optional(values));
   TRY(binder.check_placeholders());
-  const auto bound = TRY(binder.condition(expr::Kind::Condition, condition.text));
+  const auto bound = TRY(binder.condition(expr::Kind::Filter, text));
   TRY(binder.check_all_used());
+  EXPECT_EQ(bound.matches(item), condition.matches(item)) << text;
   return bound.matches(item);
 }
 
-TEST(ExpressionToDynamoDb, UsesPlaceholdersForEveryNameAndValue) {
-  const auto condition = compiled("LentTo = :me AND address.city <> 'Bern' AND begins_with(LentTo, :me)").value();
-  EXPECT_EQ(condition.text, "#a0 = :a0 AND attribute_exists(#a1.#a2) AND #a1.#a2 <> :a1 AND begins_with(#a0, :a0)");
-  EXPECT_EQ(condition.names, item_of(R"({"#a0": {"S": "LentTo"}, "#a1": {"S": "address"}, "#a2": {"S": "city"}})"));
-  EXPECT_EQ(condition.values, item_of(R"({":a0": {"S": "u1"}, ":a1": {"S": "Bern"}})"));
+TEST(ExpressionToDynamoDb, HasEveryNameAndValueOfWhatIsLeft) {
+  const auto bound =
+      compiled("LentTo = :me AND :yes AND address.city <> 'Bern' AND (none = :none OR a[0] = :me)").value();
+  const auto& condition = std::get<expr::Condition>(bound);
+  EXPECT_EQ(condition.attributes(), (std::vector<std::string_view>{"LentTo", "address", "a"}));
+  EXPECT_EQ(condition.nested_attributes(), (std::vector<std::string_view>{"address", "a"}));
+  EXPECT_EQ(condition.values().size(), 3U);
 }
 
 TEST(ExpressionToDynamoDb, SaysWhatDynamoDbCanSay) {
@@ -79,20 +84,23 @@ TEST(ExpressionToDynamoDb, SaysWhatDynamoDbCanSay) {
   EXPECT_EQ(said("a IN (:me, null, 'x', b)"), R"(a IN ({"S":"u1"}, {"S":"x"}, b))");
   EXPECT_EQ(said("attribute_not_exists(list[2].x)"), "attribute_not_exists(list[2].x)");
   EXPECT_EQ(said("attribute_type(a, 'SS')"), R"(attribute_type(a, {"S":"SS"}))");
-  EXPECT_EQ(said("contains(tags, :me) AND size(tags) < 5"), R"(contains(tags, {"S":"u1"}) AND size(tags) < {"N":"5"})");
+  EXPECT_EQ(said("contains(tags, :me) AND size(tags) < 5"),
+            R"((contains(tags, {"S":"u1"})) AND (size(tags) < {"N":"5"}))");
+  EXPECT_EQ(said("a <> 1"), R"((attribute_exists(a)) AND (a <> {"N":"1"}))");
+  EXPECT_EQ(said("size(a) <> 1"), R"((size(a) >= {"N":"0"}) AND (size(a) <> {"N":"1"}))");
 }
 
 TEST(ExpressionToDynamoDb, TakesABooleanAttributeForACondition) {
   EXPECT_EQ(said("deleted"), R"(deleted = {"BOOL":true})");
-  EXPECT_EQ(said("NOT deleted"), R"(NOT deleted = {"BOOL":true})");
+  EXPECT_EQ(said("NOT deleted"), R"(NOT (deleted = {"BOOL":true}))");
 }
 
-TEST(ExpressionToDynamoDb, WritesNoParenthesisTooMany) {
+TEST(ExpressionToDynamoDb, JoinsWhatBelongsTogether) {
   EXPECT_EQ(said("((a = 1))"), R"(a = {"N":"1"})");
   EXPECT_EQ(said("(a OR b) AND (c AND (d))"),
-            R"((a = {"BOOL":true} OR b = {"BOOL":true}) AND c = {"BOOL":true} AND d = {"BOOL":true})");
+            R"(((a = {"BOOL":true}) OR (b = {"BOOL":true})) AND (c = {"BOOL":true}) AND (d = {"BOOL":true}))");
   EXPECT_EQ(said("NOT (attribute_exists(a) AND attribute_exists(b))"),
-            "NOT (attribute_exists(a) AND attribute_exists(b))");
+            "NOT ((attribute_exists(a)) AND (attribute_exists(b)))");
 }
 
 TEST(ExpressionToDynamoDb, ComputesWhatTheInputsDecide) {
@@ -106,7 +114,6 @@ TEST(ExpressionToDynamoDb, ComputesWhatTheInputsDecide) {
   EXPECT_EQ(said("a IN (:missing, null)"), "never");
   EXPECT_EQ(said("contains(a, :missing)"), "never");
   EXPECT_EQ(said("true"), "always");
-  EXPECT_EQ(compiled("true")->text, "");
 }
 
 TEST(ExpressionToDynamoDb, DecidesWhereDynamoDbWouldRefuseTheValue) {
@@ -125,13 +132,6 @@ TEST(ExpressionToDynamoDb, RefusesWhatDynamoDbCannotSay) {
               "DynamoDB cannot evaluate what is computed from attributes in the expression: " + std::string(text));
   }
   EXPECT_EQ(said("a AND :me"), "a condition is needed, not a value in the expression: a AND :me");
-}
-
-TEST(ExpressionToDynamoDb, NeverMeansNoRow) {
-  const auto condition = compiled("a = :missing").value();
-  EXPECT_EQ(condition.constant, false);
-  EXPECT_FALSE(matches(condition, {}).value());
-  EXPECT_FALSE(matches(condition, item_of(R"({"never": {"S": "x"}})")).value());
 }
 
 // A condition, of the kinds that DynamoDB can say.
@@ -172,19 +172,19 @@ TEST(ExpressionToDynamoDb, MeansToDynamoDbWhatItMeansHere) {
     const std::string text = random_condition(random, 3);
     const auto expression = Expression::parse(text);
     ASSERT_TRUE(expression.ok()) << text << ": " << expression.error().message;
-    const auto condition = expression->to_dynamodb(inputs(), "a");
-    ASSERT_EQ(condition.ok(), expression->is_dynamodb()) << text;
-    if (!condition.ok()) continue;
+    const auto bound = bind_condition(*expression, inputs());
+    ASSERT_EQ(bound.ok(), expression->is_dynamodb()) << text;
+    if (!bound.ok()) continue;
     for (const Item& item : items) {
       auto scope = inputs();
       scope.attribute = [&](std::string_view name) { return item.find(name); };
       const bool here = expression->holds(scope).value();
-      if (condition->constant) {
-        ASSERT_EQ(here, *condition->constant) << text;
+      if (const auto* holds = std::get_if<bool>(&*bound)) {
+        ASSERT_EQ(here, *holds) << text;
       } else {
-        const auto there = matches(*condition, item);
-        ASSERT_TRUE(there.ok()) << text << " | " << condition->text << ": " << there.error().message;
-        ASSERT_EQ(here, *there) << text << " | " << condition->text;
+        const auto there = matches(std::get<expr::Condition>(*bound), item);
+        ASSERT_TRUE(there.ok()) << text << " | " << said(text) << ": " << there.error().message;
+        ASSERT_EQ(here, *there) << text << " | " << said(text);
       }
       ++compared;
     }

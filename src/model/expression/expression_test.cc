@@ -5,6 +5,7 @@
 #include <map>
 
 #include "stator/base/random.h"
+#include "stator/model/expression/expression_condition.h"
 #include "stator/model/expression/expression_tree.h"
 #include "stator/value/json.h"
 
@@ -155,7 +156,7 @@ TEST(ExpressionParse, TakesAnyTextWithoutHarm) {
     for (auto left = random.below(12); left > 0; --left) text += kPieces[random.below(std::size(kPieces))];
     if (const auto expression = Expression::parse(text)) {
       ignore_error(expression->evaluate(scope()), "only whether it returns");
-      ignore_error(expression->to_dynamodb(scope(), "a"), "only whether it returns");
+      ignore_error(bind_condition(*expression, scope()), "only whether it returns");
     }
   }
 }

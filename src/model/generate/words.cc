@@ -225,7 +225,7 @@ std::string access_words(const Access& access) {
   if (access.owner) words.emplace_back("owner");
   if (access.anyone_when) words.push_back("public while " + access.anyone_when->text());
   for (const auto& role : access.roles) words.push_back("role:" + role);
-  for (const auto& grant : access.grants) words.push_back(grant);
+  for (const auto* grant : access.grants) words.push_back(grant->name);
   return words.empty() ? "nobody" : fmt::format("{}", fmt::join(words, ", "));
 }
 

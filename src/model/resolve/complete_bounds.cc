@@ -64,7 +64,7 @@ std::vector<Template::Parts> keys_of(const Entity& entity, const Record& record,
 }
 
 bool is_text(const TableDesign& table, const IndexDesign* index, const std::string& name) {
-  const auto sort = index != nullptr ? index->sort : table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>();
+  const auto sort = table.key_of(index).sort;
   return std::any_of(sort.begin(), sort.end(),
                      [&](const KeyDesign& key) { return key.name == name && key.type == value::Type::S; });
 }

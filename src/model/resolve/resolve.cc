@@ -26,6 +26,22 @@ Model declare(Syntax& syntax, std::string file) {
   return model;
 }
 
+// What names an entity, from the templates of its primary key.
+void derive_identity(const TableDesign& table, Entity& entity) {
+  const auto add = [&](const std::string& attribute) {
+    if (!entity.is_named_by(attribute)) entity.identity.push_back(attribute);
+  };
+  const auto add_key = [&](const KeyDesign& key) {
+    const KeyRule* rule = entity.main().find_key(key.name);
+    if (rule == nullptr) return add(key.name);
+    for (const auto& alternative : rule->alternatives) {
+      for (const auto& attribute : alternative.text.attributes()) add(attribute);
+    }
+  };
+  add_key(table.partition);
+  if (table.sort) add_key(*table.sort);
+}
+
 // DynamoDB takes no empty text or bytes as a key, so an attribute that is one as it is has at least one.  What is
 // computed and empty is in no index instead.
 void require_content_of_keys(const TableDesign& table, Entity& entity) {
@@ -70,11 +86,9 @@ void resolve_projections(const std::vector<Text>& included, Resolver& resolver) 
 }
 
 // Numbers that are distinct are unique among the rows of their order.
-void reserve_numbers(const Model& model, Entity& entity, const Attribute& attribute) {
-  const auto place = next_place(model, entity, attribute);
-  if (!place) return;
+void reserve_numbers(Entity& entity, const Attribute& attribute) {
   const Unique rule{.attributes = {attribute.name},
-                    .within = place->scope,
+                    .within = attribute.next->place->scope,
                     .compared = Transform::Escaped,
                     .position = attribute.position};
   const bool known = std::any_of(entity.uniques.begin(), entity.uniques.end(), [&](const Unique& other) {
@@ -83,18 +97,20 @@ void reserve_numbers(const Model& model, Entity& entity, const Attribute& attrib
   if (!known) entity.uniques.push_back(rule);
 }
 
-// The patterns in whose order attributes are counted.
+// The patterns in whose order attributes are counted, and where in it.
 void resolve_orders(Resolver& resolver) {
   for (auto& entity : resolver.model.entities) {
     for (auto& attribute : entity.attributes) {
       if (!attribute.next || attribute.next->pattern.empty()) continue;
       Next& next = *attribute.next;
       next.order = resolver.model.find_pattern(next.pattern);
-      if (next.order == nullptr)
+      if (next.order == nullptr) {
         resolver.report.unknown(next.position, "unknown-pattern", fmt::format("there is no pattern {}", next.pattern),
                                 next.pattern, names_of(resolver.model.patterns));
-      else if (next.distinct)
-        reserve_numbers(resolver.model, entity, attribute);
+        continue;
+      }
+      if (auto place = next_place(resolver.model, entity, attribute)) next.place = std::move(*place);
+      if (next.place && next.distinct) reserve_numbers(entity, attribute);
     }
   }
 }
@@ -108,26 +124,30 @@ void each(const std::vector<PartSyntax>& written, std::vector<Part>& parts,
 
 }  // namespace
 
-Model resolve(Syntax syntax, std::string file, Report& report) {
+Model resolve(Syntax& syntax, std::string file, Report& report) {
   Model model = declare(syntax, std::move(file));
   Resolver resolver{model, report};
   // What names an attribute, and what a type is, comes before what uses them.
   for (auto& entity : model.entities) {
+    derive_identity(model.table, entity);
     mark_when_read(entity);
     require_content_of_keys(model.table, entity);
   }
   each(syntax.entities, model.entities, resolve_parents, resolver);
-  each(syntax.entities, model.entities, resolve_copies, resolver);
+  each(syntax.entities, model.entities, resolve_sources, resolver);
   each(syntax.entities, model.entities, complete_copies, resolver);
-  each(syntax.entities, model.entities, resolve_numbers, resolver);
   resolve_projections(syntax.table.included, resolver);
+  each(syntax.entities, model.entities, resolve_granted, resolver);
   each(syntax.grants, model.grants, resolve_grant, resolver);
-  resolve_granted(syntax.granted, resolver);
   each(syntax.entities, model.entities, resolve_entity, resolver);
   each(syntax.patterns, model.patterns, resolve_pattern, resolver);
   each(syntax.actions, model.actions, resolve_action, resolver);
   resolve_orders(resolver);
   complete_bounds(model);
+  if (!report.failed()) {
+    derive_presence(model);
+    derive_relations(model);
+  }
   return model;
 }
 

@@ -7,34 +7,23 @@
 namespace stator::model {
 namespace {
 
-std::vector<std::string> in_both(const std::vector<std::string>& a, bool a_lets_all, const std::vector<std::string>& b,
-                                 bool b_lets_all) {
+template <typename T>
+std::vector<T> in_both(const std::vector<T>& a, bool a_lets_all, const std::vector<T>& b, bool b_lets_all) {
   if (a_lets_all) return b;
   if (b_lets_all) return a;
-  std::vector<std::string> both;
+  std::vector<T> both;
   std::copy_if(a.begin(), a.end(), std::back_inserter(both),
-               [&](const std::string& name) { return std::find(b.begin(), b.end(), name) != b.end(); });
+               [&](const T& one) { return std::find(b.begin(), b.end(), one) != b.end(); });
   return both;
 }
 
 // A grant is applied to entities that name it: those have the attributes by which the pointer is found and what it
 // gives.
-void check_use(const GrantSyntax& syntax, const Grant& grant, const Entity& entity, Resolver& resolver) {
-  const auto names = [&](const Access& access) {
-    return std::find(access.grants.begin(), access.grants.end(), grant.name) != access.grants.end();
-  };
-  if (!names(entity.create) && !names(entity.read) && !names(entity.update) && !names(entity.remove)) return;
+void resolve_use(const GrantSyntax& syntax, const Entity& entity, Resolver& resolver) {
   for (const auto& [pointers, asked] : syntax.key) {
     if (asked.text != "me") resolver.need_attribute(entity, asked);
   }
   for (const auto& [given, pointers] : syntax.gives) resolver.need_attribute(entity, given);
-  const bool gives_owner = entity.owner && std::any_of(syntax.gives.begin(), syntax.gives.end(), [&](const auto& pair) {
-                             return pair.first.text == *entity.owner;
-                           });
-  if (!gives_owner)
-    resolver.report.error(grant.position, "grant-lacks-owner",
-                          fmt::format("{} lets callers in through {}, which does not give its owner{}", entity.name,
-                                      grant.name, entity.owner ? fmt::format(", {}", *entity.owner) : std::string()));
 }
 
 }  // namespace
@@ -66,27 +55,33 @@ void resolve_grant(const GrantSyntax& syntax, Grant& grant, Resolver& resolver) 
   if (grant.pointer == nullptr) return;
   for (const auto& [pointers, asked] : syntax.key) resolver.need_attribute(*grant.pointer, pointers);
   for (const auto& [given, pointers] : syntax.gives) resolver.need_attribute(*grant.pointer, pointers);
-  for (const auto& name : grant.pointer->identity(resolver.model.table)) {
-    const bool is_given =
-        std::any_of(syntax.key.begin(), syntax.key.end(), [&](const auto& pair) { return pair.first.text == name; });
-    if (!is_given)
-      resolver.report.error(
-          grant.position, "grant-lacks-key",
-          fmt::format("the key of {} is made from {}, which the grant's key does not give", grant.pointer->name, name));
+  for (const auto& entity : resolver.model.entities) {
+    if (entity.lets_in_by(grant)) resolve_use(syntax, entity, resolver);
   }
-  for (const auto& entity : resolver.model.entities) check_use(syntax, grant, entity, resolver);
 }
 
-void resolve_granted(const std::vector<Text>& grants, Resolver& resolver) {
-  for (const auto& grant : grants) {
-    if (resolver.model.find_grant(grant.text) != nullptr) continue;
-    auto known = names_of(resolver.model.grants);
+std::vector<const Grant*> Resolver::need_grants(const std::vector<Text>& names) {
+  std::vector<const Grant*> grants;
+  for (const auto& name : names) {
+    if (const Grant* grant = model.find_grant(name.text)) {
+      grants.push_back(grant);
+      continue;
+    }
+    auto known = names_of(model.grants);
     known.insert(known.end(), {"public", "signed-in", "owner", "role:NAME"});
-    resolver.report.unknown(
-        grant.position, "unknown-grant",
+    report.unknown(
+        name.position, "unknown-grant",
         fmt::format("access is public, signed-in, owner, role:NAME or the name of a grant; there is no grant {}",
-                    grant.text),
-        grant.text, known);
+                    name.text),
+        name.text, known);
+  }
+  return grants;
+}
+
+void resolve_granted(const EntitySyntax& syntax, Entity& entity, Resolver& resolver) {
+  for (const auto& [to, names] : syntax.granted) {
+    const auto grants = resolver.need_grants(names);
+    for (const auto member : to) (entity.*member).grants = grants;
   }
 }
 

@@ -18,10 +18,6 @@ void resolve_returns(const NamePairs& returns, Pattern& pattern, Resolver& resol
                               names_of(entity->records));
       continue;
     }
-    const bool is_repeated = std::any_of(pattern.returns.begin(), pattern.returns.end(),
-                                         [&](const Returned& earlier) { return earlier.record == record; });
-    if (is_repeated)
-      resolver.report.error(entity_name.position, "repeated-word", fmt::format("{} is returned twice", entity->name));
     pattern.returns.push_back({.entity = entity, .record = record, .position = entity_name.position});
   }
 }
@@ -36,17 +32,7 @@ std::vector<const Entity*> returned_entities(const Pattern& pattern) {
   return entities;
 }
 
-// Whether one of the rows that a pattern returns has the attribute in it.
-bool returns_attribute(const Pattern& pattern, const std::string& name) {
-  return std::any_of(pattern.returns.begin(), pattern.returns.end(), [&](const Returned& returned) {
-    const auto& held = returned.record->attributes;
-    const Attribute* attribute = returned.entity->find_attribute(name);
-    return attribute != nullptr && is_stored(*attribute) &&
-           (held.empty() || std::find(held.begin(), held.end(), name) != held.end());
-  });
-}
-
-// An expression over returned rows reads attributes that one of the entities has, and one of the rows.
+// An expression over returned rows reads attributes that one of the entities has.
 void resolve_row_condition(const Written<Expression>& expression, const Pattern& pattern, Resolver& resolver) {
   const auto entities = returned_entities(pattern);
   if (entities.empty()) return;
@@ -54,14 +40,7 @@ void resolve_row_condition(const Written<Expression>& expression, const Pattern&
     if (node.op != Expression::Node::Op::Path || node.name == resolver.model.table.type_attribute) return;
     const auto has = [&](const Entity* entity) { return entity->find_attribute(node.name) != nullptr; };
     const auto found = std::find_if(entities.begin(), entities.end(), has);
-    if (found != entities.end()) {
-      resolver.need_path(**found, node.name, node.steps, position);
-      if (!returns_attribute(pattern, node.name))
-        resolver.report.error(
-            position, "not-stored",
-            fmt::format("no row that {} returns holds {}, so none can be chosen by it", pattern.name, node.name));
-      return;
-    }
+    if (found != entities.end()) return resolver.need_path(**found, node.name, node.steps, position);
     std::vector<std::string_view> known;
     for (const Entity* entity : entities) {
       for (const auto& attribute : entity->attributes) known.push_back(attribute.name);
@@ -74,36 +53,13 @@ void resolve_row_condition(const Written<Expression>& expression, const Pattern&
 
 // --------------------------------------------------------------------------------------------------- nesting and joins
 
-void resolve_nest(const NestSyntax& names, Pattern& pattern, Resolver& resolver) {
-  Report& report = resolver.report;
-  Nest& nest = *pattern.nest;
-  const auto need_returned = [&](const Text& name) -> const Entity* {
-    const Entity* entity = resolver.need_entity(name);
-    const bool is_returned = std::any_of(pattern.returns.begin(), pattern.returns.end(),
-                                         [&](const Returned& returned) { return returned.entity == entity; });
-    if (entity != nullptr && !is_returned)
-      report.error(name.position, "not-returned",
-                   fmt::format("{} does not return {}, so it cannot nest it", pattern.name, name.text));
-    return entity;
-  };
-  nest.parent = names.parent ? need_returned(*names.parent) : nullptr;
-  if (nest.parent != nullptr && names.as && nest.parent->find_attribute(names.as->text) != nullptr)
-    report.error(names.as->position, "contradiction",
-                 fmt::format("{} has an attribute {} already", nest.parent->name, names.as->text));
+void resolve_nest(const NestSyntax& names, Nest& nest, Resolver& resolver) {
+  nest.parent = names.parent ? resolver.need_entity(*names.parent) : nullptr;
   for (const auto& child_name : names.children) {
-    const Entity* child = need_returned(child_name);
-    if (child == nullptr || nest.parent == nullptr || !names.relation) continue;
-    const Parent* relation = child->find_parent(names.relation->text);
+    const Entity* child = resolver.need_entity(child_name);
+    const bool is_related = child != nullptr && nest.parent != nullptr && names.relation;
+    const Parent* relation = is_related ? resolver.need_parent(*child, *names.relation) : nullptr;
     nest.children.push_back({.entity = child, .through = relation});
-    if (relation == nullptr) {
-      report.unknown(names.relation->position, "unknown-relation",
-                     fmt::format("{} has no parent called {}", child->name, names.relation->text), names.relation->text,
-                     names_of(child->parents));
-    } else if (relation->to != nest.parent) {
-      report.error(names.relation->position, "wrong-relation",
-                   fmt::format("{}.{} leads to {}, not to {}", child->name, relation->name, relation->entity,
-                               nest.parent->name));
-    }
   }
 }
 
@@ -130,31 +86,22 @@ void resolve_join(const JoinSyntax& join, const Pattern& pattern, Resolver& reso
 // ---------------------------------------------------------------------------------------------------------- parameters
 
 // Whether a name is known from the entity that a pattern works within, once that has been found by the rest of its key.
-bool is_given_by(const Entity& within, const std::string& name, const TableDesign& table) {
-  const auto identity = within.identity(table);
+bool is_given_by(const Entity& within, const std::string& name) {
   const Attribute* attribute = within.find_attribute(name);
-  const bool finds_it = name != within.owner && std::find(identity.begin(), identity.end(), name) != identity.end();
+  const bool finds_it = name != within.owner && within.is_named_by(name);
   // What a part of the key is derived from finds it as well.
   return attribute != nullptr && (!finds_it || attribute->derived);
 }
 
 // Completes the parameters with those that are attributes of what is returned, and reports names that nothing explains.
-void infer_parameters(const std::vector<ParameterUse>& uses, const Entity* within, Pattern& pattern,
-                      Resolver& resolver) {
-  Report& report = resolver.report;
+void infer_parameters(const std::vector<ParameterUse>& uses, Pattern& pattern, Report& report) {
+  const Entity* within = pattern.within;
   auto entities = returned_entities(pattern);
   if (within != nullptr) entities.push_back(within);
   const auto find = [&](std::string_view name) {
     return std::find_if(pattern.parameters.begin(), pattern.parameters.end(),
                         [&](const Attribute& parameter) { return parameter.name == name; });
   };
-  for (const auto& parameter : pattern.parameters) {
-    const bool is_used =
-        std::any_of(uses.begin(), uses.end(), [&](const ParameterUse& use) { return use.name == parameter.name; });
-    if (!is_used)
-      report.error(parameter.position, "unused-parameter",
-                   fmt::format("{} is in no route, key or filter of {}", parameter.name, pattern.name));
-  }
   for (const auto& use : uses) {
     const auto known = find(use.name);
     if (known != pattern.parameters.end()) {
@@ -162,9 +109,7 @@ void infer_parameters(const std::vector<ParameterUse>& uses, const Entity* withi
       known->required = known->required || (is_needed && !known->default_value);
       continue;
     }
-    if (within != nullptr && use.where != ParameterUse::Where::Route &&
-        is_given_by(*within, use.name, resolver.model.table))
-      continue;
+    if (within != nullptr && use.where != ParameterUse::Where::Route && is_given_by(*within, use.name)) continue;
     const Attribute* attribute = nullptr;
     std::vector<std::string_view> names;
     for (const Entity* entity : entities) {
@@ -179,13 +124,7 @@ void infer_parameters(const std::vector<ParameterUse>& uses, const Entity* withi
                      use.name, names);
       continue;
     }
-    Attribute parameter;
-    parameter.name = attribute->name;
-    parameter.description = attribute->description;
-    parameter.type = attribute->type;
-    parameter.required = true;
-    parameter.position = use.position;
-    pattern.parameters.push_back(std::move(parameter));
+    pattern.parameters.push_back(parameter_from(*attribute, true, use.position));
   }
 }
 
@@ -200,31 +139,22 @@ Access infer_access(const Pattern& pattern) {
 
 }  // namespace
 
-const Entity* resolve_within(const Text& entity_name, const std::vector<Attribute>& parameters, Resolver& resolver) {
-  const Entity* entity = resolver.need_entity(entity_name);
-  if (entity == nullptr) return nullptr;
-  for (const auto& name : entity->identity(resolver.model.table)) {
-    if (!gives(names_of(parameters), *entity, name))
-      resolver.report.error(entity_name.position, "within-unnamed",
-                            fmt::format("the key of {} is made from {}, which nothing here gives", entity->name, name),
-                            fmt::format("{{{}}}, in the route", name));
-  }
-  return entity;
-}
-
 void resolve_pattern(const PatternSyntax& syntax, Pattern& pattern, Resolver& resolver) {
   resolve_returns(syntax.returns, pattern, resolver);
   for (const Entity* entity : returned_entities(pattern)) {
     for (const auto& attribute : syntax.sorted_by) resolver.need_attribute(*entity, attribute);
   }
   for (const auto& condition : syntax.row_conditions) resolve_row_condition(condition, pattern, resolver);
-  if (syntax.nest) resolve_nest(*syntax.nest, pattern, resolver);
+  if (syntax.nest) resolve_nest(*syntax.nest, *pattern.nest, resolver);
   for (const auto& join : syntax.joins) resolve_join(join, pattern, resolver);
-  infer_parameters(syntax.uses, syntax.within ? resolver.model.find_entity(syntax.within->text) : nullptr, pattern,
-                   resolver);
-  if (syntax.within) pattern.within = resolve_within(*syntax.within, pattern.parameters, resolver);
+  if (syntax.within) pattern.within = resolver.need_entity(*syntax.within);
+  infer_parameters(syntax.uses, pattern, resolver.report);
   pattern.own_access = syntax.has_access;
-  if (!syntax.has_access) pattern.access = infer_access(pattern);
+  if (syntax.has_access) {
+    pattern.access.grants = resolver.need_grants(syntax.grants);
+  } else {
+    pattern.access = infer_access(pattern);
+  }
 }
 
 }  // namespace stator::model

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace stator::model {
 namespace {
@@ -31,27 +30,16 @@ void check_inside(const Type& type, const std::string& what, std::span<const Pat
   check_inside(inside->type, fmt::format("{}.{}", what, member), steps.subspan(1), position, report);
 }
 
-std::string_view instead_of(Function generator) {
-  switch (generator) {
-    case Function::Now: return "an attribute with `generated: now` has the time of its creation";
-    case Function::Uuid: return "an attribute with `generated: uuid` has its own";
-    default: return "an attribute with `generated: ulid` has its own";
-  }
-}
-
 }  // namespace
 
-bool gives(const std::vector<std::string_view>& names, const Entity& entity, std::string_view attribute) {
-  std::set<std::string_view> seen;
-  const std::function<bool(std::string_view)> is_given = [&](std::string_view name) {
-    if (name == entity.owner || std::find(names.begin(), names.end(), name) != names.end()) return true;
-    const Attribute* found = entity.find_attribute(name);
-    if (found == nullptr || !found->derived) return false;
-    if (!seen.insert(found->name).second) return true;  // it is being looked at, or has been
-    const auto sources = found->derived->paths();
-    return std::all_of(sources.begin(), sources.end(), is_given);
-  };
-  return is_given(attribute);
+Attribute parameter_from(const Attribute& attribute, bool required, Position position) {
+  Attribute parameter;
+  parameter.name = attribute.name;
+  parameter.description = attribute.description;
+  parameter.type = attribute.type;
+  parameter.required = required;
+  parameter.position = position;
+  return parameter;
 }
 
 const Entity* Resolver::need_entity(const Text& name) {
@@ -67,6 +55,15 @@ const Attribute* Resolver::need_attribute(const Entity& entity, const Text& name
   if (found == nullptr)
     report.unknown(name.position, "unknown-attribute", fmt::format("{} has no attribute {}", entity.name, name.text),
                    name.text, names_of(entity.attributes));
+  return found;
+}
+
+const Parent* Resolver::need_parent(const Entity& entity, const Text& relation) {
+  const Parent* found = entity.find_parent(relation.text);
+  if (found == nullptr)
+    report.unknown(relation.position, "unknown-relation",
+                   fmt::format("{} has no parent called {}", entity.name, relation.text), relation.text,
+                   names_of(entity.parents));
   return found;
 }
 
@@ -98,25 +95,6 @@ void Resolver::need_attributes(const Entity& entity, const Written<Expression>& 
         fmt::format("there are no inputs here, so :{} stands for nothing; an attribute is written without colon",
                     node.name),
         entity.find_attribute(node.name) != nullptr ? node.name : std::string());
-  });
-  visit_generators(expression, [&](Function generator, Position position) {
-    report.error(position, "wrong-function",
-                 fmt::format("{}() is for the steps of actions; {}", name_of(generator), instead_of(generator)));
-  });
-}
-
-void Resolver::need_stored(const Entity& entity, const Text& name, std::string_view user) {
-  const Attribute* attribute = entity.find_attribute(name.text);
-  if (attribute != nullptr && !is_stored(*attribute))
-    report.error(name.position, "not-stored",
-                 fmt::format("{} is not stored, so {} cannot depend on it", name.text, user),
-                 attribute->when_read ? attribute->derived->text() : std::string());
-}
-
-void Resolver::need_stored(const Entity& entity, const Written<Expression>& expression, std::string_view user) {
-  visit_names(expression, [&](const Expression::Node& node, Position position) {
-    if (node.op == Expression::Node::Op::Path)
-      need_stored(entity, {.text = node.name, .position = position, .lead = 0}, user);
   });
 }
 

@@ -18,43 +18,38 @@ struct Resolver {
 
   const Entity* need_entity(const Text& name);
   const Attribute* need_attribute(const Entity& entity, const Text& name);
+  const Parent* need_parent(const Entity& entity, const Text& relation);
+  std::vector<const Grant*> need_grants(const std::vector<Text>& names);
   // What is inside an attribute: address.city, authors[0].
   void need_path(const Entity& entity, const std::string& attribute, const std::vector<PathStep>& steps,
                  Position position);
   void need_attributes(const Entity& entity, const Written<Template>& text);
-  // For an expression over one entity's own attributes, which has no inputs and, since it is computed again and again,
-  // generates nothing.
+  // For an expression over one entity's own attributes, which has no inputs.
   void need_attributes(const Entity& entity, const Written<Expression>& expression);
-
-  // Reports what is not stored; `user` ("a key") would look at it again in what is.
-  void need_stored(const Entity& entity, const Text& name, std::string_view user);
-  void need_stored(const Entity& entity, const Written<Expression>& expression, std::string_view user);
 };
 
-// Whether rows hold the attribute.
-inline bool is_stored(const Attribute& attribute) { return !attribute.transient && !attribute.when_read; }
-
-// Whether `names` give an attribute that names an entity: it is among them, or all that it is derived from; or it is
-// the owner, who is the caller.
-bool gives(const std::vector<std::string_view>& names, const Entity& entity, std::string_view attribute);
+// A parameter or input that the file does not list is an attribute of an entity.
+Attribute parameter_from(const Attribute& attribute, bool required, Position position);
 
 // Who may do both.
 Access intersection(const Access& a, const Access& b);
 
 // The passes, in their order.  Each takes a part of the file and what it has become in the model.
 void resolve_parents(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
-void resolve_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
-void resolve_numbers(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
+// Of copies, and of numbers that parents give.
+void resolve_sources(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 // Gives copies the types of their sources, once all copies are resolved.
 void complete_copies(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 void resolve_entity(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
+void resolve_granted(const EntitySyntax& syntax, Entity& entity, Resolver& resolver);
 void resolve_grant(const GrantSyntax& syntax, Grant& grant, Resolver& resolver);
-void resolve_granted(const std::vector<Text>& grants, Resolver& resolver);
 void resolve_pattern(const PatternSyntax& syntax, Pattern& pattern, Resolver& resolver);
 void resolve_action(const ActionSyntax& syntax, Action& action, Resolver& resolver);
-// The entity that a construct works `within`; reports one that the parameters do not name.
-const Entity* resolve_within(const Text& entity, const std::vector<Attribute>& parameters, Resolver& resolver);
 // Lets bounds of patterns that end where a key goes on stand for all keys that begin with them.
 void complete_bounds(Model& model);
+
+// The facts that model.h calls derived.  For a model without errors.
+void derive_presence(Model& model);
+void derive_relations(Model& model);
 
 }  // namespace stator::model

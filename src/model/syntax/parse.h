@@ -14,8 +14,7 @@ std::optional<Attribute> parse_plain_attribute(const YamlNode& node, std::string
 void parse_pattern(const YamlNode& node, Syntax& syntax, Report& report);
 void parse_action(const YamlNode& node, Syntax& syntax, Report& report);
 void parse_grant(const YamlNode& node, Syntax& syntax, Report& report);
-// The names of grants in it are added to `granted`.
-AccessSyntax parse_access(const YamlNode& node, std::vector<Text>& granted, Report& report);
+AccessSyntax parse_access(const YamlNode& node, Report& report);
 enum class QueryString : bool { Refused, Allowed };
 std::optional<Route> parse_route(const YamlNode& node, QueryString query, Report& report);
 // How a unique rule compares: the word `fold`, or null.

@@ -20,7 +20,7 @@ NamePairs parse_pairs(const YamlNode* node, std::string_view what, Report& repor
 
 }  // namespace
 
-AccessSyntax parse_access(const YamlNode& node, std::vector<Text>& granted, Report& report) {
+AccessSyntax parse_access(const YamlNode& node, Report& report) {
   AccessSyntax list;
   Access& access = list.access;
   access.position = node.position;
@@ -45,8 +45,7 @@ AccessSyntax parse_access(const YamlNode& node, std::vector<Text>& granted, Repo
       const Text role{.text = text.text.substr(kRole.size()), .position = text.at(kRole.size()), .lead = 0};
       if (check_name(role, "the name of a role", report, Dashes::Yes)) access.roles.push_back(role.text);
     } else {
-      access.grants.push_back(text.text);
-      granted.push_back(text);
+      list.grants.push_back(text);
     }
   }
   return list;

@@ -209,9 +209,10 @@ void parse_action(const YamlNode& node, Syntax& syntax, Report& report) {
   if (written.result) action.result = written.result->text;
   written.within = take("within");
   if (const YamlNode* access = words.find("access")) {
-    auto who = parse_access(*access, syntax.granted, report);
+    auto who = parse_access(*access, report);
     written.has_access = true;
     action.access = std::move(who.access);
+    written.grants = std::move(who.grants);
     if (who.anyone_when)
       report.error(who.anyone_when->source.position, "contradiction", "a condition is for reading; an action has none");
   }

@@ -333,8 +333,10 @@ void parse_giver(const YamlNode& node, Next& next, EntitySyntax& entity, Report&
   if (!halves) return;
   next.relation = halves->first.text;
   next.counter = halves->second.text;
-  entity.numbers.push_back(
-      {.attribute = entity.entity.attributes.size(), .relation = halves->first, .counter = halves->second});
+  entity.numbers.push_back({.attribute = entity.entity.attributes.size(),
+                            .relation = halves->first,
+                            .source = halves->second,
+                            .type = std::nullopt});
 }
 
 Next parse_next(const YamlNode& node, EntitySyntax& entity, Report& report) {
@@ -362,14 +364,14 @@ Next parse_next(const YamlNode& node, EntitySyntax& entity, Report& report) {
   return next;
 }
 
-CopyOf parse_copy(const YamlNode& node, bool has_type, EntitySyntax& entity, Report& report) {
+CopyOf parse_copy(const YamlNode& node, EntitySyntax& entity, Report& report) {
   const auto text = read_text(node, "copy_of", report);
   const auto halves = text ? split_at_dot(*text, "relation.attribute", report) : std::nullopt;
   if (!halves) return {};
   entity.copies.push_back({.attribute = entity.entity.attributes.size(),
                            .relation = halves->first,
                            .source = halves->second,
-                           .has_type = has_type});
+                           .type = std::nullopt});
   return {.relation = halves->first.text, .attribute = halves->second.text};
 }
 
@@ -462,14 +464,15 @@ void parse_stored_words(Words& words, Attribute& attribute, EntitySyntax& entity
   }
   if (const YamlNode* node = source.find("count")) attribute.count = Count{.of = parse_children(*node, report)};
   if (const YamlNode* node = source.find("sum")) attribute.sum = parse_sum(*node, entity, report);
-  if (const YamlNode* node = source.find("copy_of"))
-    attribute.copy_of = parse_copy(*node, type != nullptr, entity, report);
+  if (const YamlNode* node = source.find("copy_of")) attribute.copy_of = parse_copy(*node, entity, report);
   if (const YamlNode* node = source.find("next")) attribute.next = parse_next(*node, entity, report);
   if (const YamlNode* node = source.find("last")) attribute.last = read_boolean(*node, "last", report).value_or(false);
   const YamlNode* computed = source.first();
 
   attribute.type = parse_type_of(words, implied_kind(attribute), report);
   attribute.type.form = attribute.description;
+  const bool is_copy = !entity.copies.empty() && entity.copies.back().attribute == entity.entity.attributes.size();
+  if (is_copy && type != nullptr) entity.copies.back().type = attribute.type;
   if (computed != nullptr && !can_be(attribute, attribute.type.kind))
     report.error(type->position, "wrong-type",
                  fmt::format("with {} the type is {}, not {}", computed->key.text, kind_name(*implied_kind(attribute)),

@@ -294,7 +294,7 @@ void parse_operations(const YamlNode* node, Entity& entity, Report& report) {
   }
 }
 
-void parse_entity_access(const YamlNode* node, EntitySyntax& written, std::vector<Text>& granted, Report& report) {
+void parse_entity_access(const YamlNode* node, EntitySyntax& written, Report& report) {
   Entity& entity = written.entity;
   if (entity.owner) {
     Access owner;
@@ -304,10 +304,10 @@ void parse_entity_access(const YamlNode* node, EntitySyntax& written, std::vecto
   }
   if (node == nullptr) return;
   Words words(*node, "access", report);
-  const auto take = [&](std::string_view word, std::initializer_list<Access*> members) {
+  const auto take = [&](std::string_view word, std::vector<Access Entity::*> members) {
     const YamlNode* list = words.find(word);
     if (list == nullptr) return;
-    const auto [access, anyone_when] = parse_access(*list, granted, report);
+    auto [access, anyone_when, grants] = parse_access(*list, report);
     if (anyone_when && word != "read")
       report.error(anyone_when->source.position, "contradiction",
                    "a condition is for reading; whoever writes is somebody");
@@ -316,13 +316,14 @@ void parse_entity_access(const YamlNode* node, EntitySyntax& written, std::vecto
     if (access.owner && !entity.owner)
       report.error(list->position, "no-owner", fmt::format("{} has no owner, so nobody is let in as one", entity.name),
                    "owner: ATTRIBUTE, in the entity");
-    for (Access* member : members) *member = access;
+    for (const auto member : members) entity.*member = access;
+    written.granted.push_back({.to = std::move(members), .grants = std::move(grants)});
   };
-  take("read", {&entity.read});
-  take("write", {&entity.create, &entity.update, &entity.remove});
-  take("create", {&entity.create});
-  take("update", {&entity.update});
-  take("delete", {&entity.remove});
+  take("read", {&Entity::read});
+  take("write", {&Entity::create, &Entity::update, &Entity::remove});
+  take("create", {&Entity::create});
+  take("update", {&Entity::update});
+  take("delete", {&Entity::remove});
   words.done();
 }
 
@@ -378,7 +379,7 @@ void parse_entity(const YamlNode& node, Syntax& syntax, Report& report) {
       written.names.push_back({.what = std::move(*name)});
     }
   }
-  parse_entity_access(words.find("access"), written, syntax.granted, report);
+  parse_entity_access(words.find("access"), written, report);
   if (const YamlNode* path = words.find("path")) {
     written.path = parse_route(*path, QueryString::Refused, report);
     if (written.path) entity.path = written.path->text.text;

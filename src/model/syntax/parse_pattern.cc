@@ -12,18 +12,9 @@ constexpr std::int64_t kMaxPage = 1000;
 // --------------------------------------------------------------------------------------------------------------- query
 
 // The key that a pattern queries.
-struct QueriedKey {
+struct QueriedKey : KeyPair {
   std::string what;  // "the table", or the index
-  std::vector<KeyDesign> partition;
-  std::vector<KeyDesign> sort;
 };
-
-QueriedKey key_of(const TableDesign& table, const IndexDesign* index) {
-  if (index != nullptr) return {.what = index->name, .partition = index->partition, .sort = index->sort};
-  QueriedKey key{.what = "the table", .partition = {table.partition}, .sort = {}};
-  if (table.sort) key.sort.push_back(*table.sort);
-  return key;
-}
 
 class QueryParser {
  public:
@@ -46,7 +37,7 @@ class QueryParser {
       }
       pattern_.index = index;
     }
-    const auto key = key_of(table_, index);
+    const QueriedKey key{table_.key_of(index), index != nullptr ? index->name : "the table"};
     check_names(members, key);
     for (const auto& attribute : key.partition) parse_partition(node, attribute, key);
     parse_sort(node, key);
@@ -341,9 +332,10 @@ void parse_pattern(const YamlNode& node, Syntax& syntax, Report& report) {
   }
   if (const YamlNode* entity = words.find("within")) written.within = read_text(*entity, "within", report);
   if (const YamlNode* access = words.find("access")) {
-    auto list = parse_access(*access, syntax.granted, report);
+    auto list = parse_access(*access, report);
     written.has_access = true;
     pattern.access = std::move(list.access);
+    written.grants = std::move(list.grants);
     if (list.anyone_when) written.row_conditions.push_back(std::move(*list.anyone_when));
   }
   const auto flag = [&](std::string_view word, bool& member) -> const YamlNode* {

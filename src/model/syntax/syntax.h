@@ -37,20 +37,15 @@ struct TableSyntax {
 struct AccessSyntax {
   Access access;
   std::optional<Written<Expression>> anyone_when;
+  std::vector<Text> grants;
 };
 
-struct CopySyntax {
+// A copy of an attribute of a parent, or a number that a parent gives.
+struct FromParentSyntax {
   std::size_t attribute = 0;  // which of the entity's
   Text relation;
-  Text source;
-  bool has_type = false;  // of its own; otherwise it gets that of its source
-};
-
-// A number that a parent gives.
-struct NumberSyntax {
-  std::size_t attribute = 0;  // which of the entity's
-  Text relation;
-  Text counter;  // attribute of the parent
+  Text source;               // attribute of the parent
+  std::optional<Type> type;  // that the file gives a copy; otherwise it gets that of its source
 };
 
 struct SumSyntax {
@@ -79,6 +74,12 @@ struct EntitySyntax {
     std::string_view stored_for = {};  // who reads it again from what is stored: "a key"; empty: nobody
   };
 
+  // A list of who may do something, and what that is.
+  struct Granted {
+    std::vector<Access Entity::*> to;
+    std::vector<Text> grants;
+  };
+
   Entity entity;
   bool is_map = true;  // false: it is something else, which has been reported
   std::vector<Use<Text>> names;
@@ -86,10 +87,10 @@ struct EntitySyntax {
   std::vector<Written<Expression>> checks;
   std::vector<Written<Template>> keys;
   std::vector<SumSyntax> sums;
-  std::vector<CopySyntax> copies;
-  std::vector<NumberSyntax> numbers;
+  std::vector<FromParentSyntax> copies, numbers;
   std::vector<ParentSyntax> parents;  // as many as the entity has
   std::vector<TakenOverSyntax> taken_over;
+  std::vector<Granted> granted;  // a later one replaces an earlier one
   std::optional<Route> path;
 };
 
@@ -121,6 +122,7 @@ struct PatternSyntax {
   std::optional<NestSyntax> nest;
   std::vector<JoinSyntax> joins;  // as many as the pattern has
   std::optional<Text> within;
+  std::vector<Text> grants;
   bool has_access = false;  // otherwise it follows from what is returned
 };
 
@@ -145,6 +147,7 @@ struct ActionSyntax {
   std::optional<Route> route;
   std::optional<Text> result;
   std::optional<Text> within;
+  std::vector<Text> grants;
   bool has_access = false;  // otherwise it follows from its steps
 };
 
@@ -164,7 +167,6 @@ struct Syntax {
   std::vector<PatternSyntax> patterns;
   std::vector<ActionSyntax> actions;
   std::vector<Acceptance> accepted;
-  std::vector<Text> granted;  // names of grants, wherever access is given
 };
 
 // Reads the tree of a file.  The table is read first: the attributes of its keys are words of `keys` and `query`.

@@ -22,8 +22,9 @@ bool has_counters(const Entity& entity) {
 
 // Whether a parent that is created may have children already, and has to count them.
 bool counts_anew(const EntityRules& child) {
-  return std::any_of(child.relations.begin(), child.relations.end(),
-                     [](const RelationRules& relation) { return relation.can_precede && !relation.counters.empty(); });
+  return std::any_of(child.relations.begin(), child.relations.end(), [](const RelationRules& relation) {
+    return relation.relation->can_precede && !relation.counters.empty();
+  });
 }
 
 // Keeps the first Invalid problem, of an entity that cannot be made right, for later.  Every other problem is returned.
@@ -44,9 +45,7 @@ bool Propagation::needed(const model::Model& model) {
     const auto& relations = rules.of(entity).relations;
     const bool follows = std::any_of(relations.begin(), relations.end(),
                                      [](const RelationRules& relation) { return relation.follows_parent(); });
-    const bool expires = std::any_of(entity.records.begin(), entity.records.end(),
-                                     [](const model::Record& record) { return record.expires.has_value(); });
-    return copies || follows || expires || (is_told && counts_anew(rules.of(entity)));
+    return copies || follows || entity.expires() || (is_told && counts_anew(rules.of(entity)));
   });
 }
 
@@ -54,11 +53,8 @@ bool Propagation::needed(const model::Model& model) {
 template <typename Visit>
 Result<void, Problem> Propagation::for_each_child(const Entity& parent, Visit visit) {
   std::optional<Problem> impossible;
-  for (const auto& child : reconciler_.model().entities) {
-    for (const auto& relation : reconciler_.rules().of(child).relations) {
-      if (relation.parent == &parent) TRY(unless_impossible(visit(child, relation), impossible));
-    }
-  }
+  for (const auto* relation : reconciler_.rules().of(parent).children)
+    TRY(unless_impossible(visit(*relation), impossible));
   if (impossible) return std::move(*impossible);
   return {};
 }
@@ -82,23 +78,21 @@ Result<void, Problem> Propagation::propagate_copies(const Change& change) {
 
 Result<void, Problem> Propagation::propagate_modification(const StoredEntity& before, const StoredEntity& after,
                                                           const std::function<bool()>& stopping) {
-  return for_each_child(
-      *after.entity, [&](const Entity& child, const RelationRules& relation) -> Result<void, Problem> {
-        const bool concerned = std::any_of(relation.copies.begin(), relation.copies.end(), [&](const auto* copy) {
-          return differs(before.attributes, after.attributes, copy->copy_of->attribute);
-        });
-        if (!concerned) return {};
-        return reconcile_children(after, child, relation, false, stopping);
-      });
+  return for_each_child(*after.entity, [&](const RelationRules& relation) -> Result<void, Problem> {
+    const bool concerned = std::any_of(relation.copies.begin(), relation.copies.end(), [&](const auto* copy) {
+      return differs(before.attributes, after.attributes, copy->copy_of->attribute);
+    });
+    if (!concerned) return {};
+    return reconcile_children(after, relation, false, stopping);
+  });
 }
 
 Result<void, Problem> Propagation::propagate_arrival(const StoredEntity& after, const std::function<bool()>& stopping) {
   bool counted = false;
-  TRY(for_each_child(*after.entity, [&](const Entity& child, const RelationRules& relation) -> Result<void, Problem> {
-    if (!relation.can_precede) return {};
+  TRY(for_each_child(*after.entity, [&](const RelationRules& relation) -> Result<void, Problem> {
+    if (!relation.relation->can_precede) return {};
     counted = counted || !relation.counters.empty();
-    return relation.copies.empty() ? Result<void, Problem>()
-                                   : reconcile_children(after, child, relation, false, stopping);
+    return relation.copies.empty() ? Result<void, Problem>() : reconcile_children(after, relation, false, stopping);
   }));
   if (!counted) return {};
   if (const auto current = TRY(reconciler_.read(*after.entity, after.key))) TRY(reconciler_.recount(*current, true));
@@ -108,7 +102,8 @@ Result<void, Problem> Propagation::propagate_arrival(const StoredEntity& after, 
 Result<void, Problem> Propagation::propagate_removal(const StoredEntity& before, bool expired,
                                                      const std::function<bool()>& stopping) {
   const auto& entity = *before.entity;
-  if (!expired && !reconciler_.rules().has_children(entity)) return {};  // the request that removed it did the rest
+  if (!expired && reconciler_.rules().of(entity).children.empty())
+    return {};  // the request that removed it did the rest
   // By its name, not by the key of its row: a migration moves rows.
   const auto key = TRY(checked(model::key_of(reconciler_.model(), entity, before.attributes)));
   if (!key) return {};
@@ -124,10 +119,10 @@ Result<void, Problem> Propagation::propagate_removal(const StoredEntity& before,
     TRY(reconciler_.sweep_remains(gone));
   }
   if (expired) TRY(recount_parents(gone));
-  return for_each_child(entity, [&](const Entity& child, const RelationRules& relation) -> Result<void, Problem> {
+  return for_each_child(entity, [&](const RelationRules& relation) -> Result<void, Problem> {
     const bool concerned = current ? !relation.copies.empty() : relation.follows_parent();
     if (!concerned) return {};
-    return reconcile_children(gone, child, relation, !current, stopping);
+    return reconcile_children(gone, relation, !current, stopping);
   });
 }
 
@@ -155,9 +150,8 @@ Result<void, Problem> Propagation::propagate_expired_record(const Item& row) {
   return {};
 }
 
-Result<void, Problem> Propagation::reconcile_children(const StoredEntity& parent, const Entity& child,
-                                                      const RelationRules& relation, bool removed,
-                                                      const std::function<bool()>& stopping) {
+Result<void, Problem> Propagation::reconcile_children(const StoredEntity& parent, const RelationRules& relation,
+                                                      bool removed, const std::function<bool()>& stopping) {
   ReconcileOptions options;
   options.parents = parents_;
   if (removed) options.removed = relation.relation;
@@ -165,7 +159,7 @@ Result<void, Problem> Propagation::reconcile_children(const StoredEntity& parent
   std::optional<Problem> impossible;
   do {
     if (stopping && stopping()) return stopped("propagating a change");
-    auto page = TRY(reconciler_.children(parent, child, *relation.relation, start));
+    auto page = TRY(reconciler_.children(parent, relation, start));
     TRY(unless_impossible(reconciler_.reconcile_all(page.children, options), impossible));
     start = std::move(page.next);
   } while (start);

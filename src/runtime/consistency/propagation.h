@@ -42,8 +42,7 @@ class Propagation {
   Result<void, Problem> propagate_removal(const StoredEntity& before, bool expired,
                                           const std::function<bool()>& stopping);
   Result<void, Problem> propagate_expired_record(const value::Item& row);
-  Result<void, Problem> reconcile_children(const StoredEntity& parent, const model::Entity& child,
-                                           const RelationRules& relation, bool removed,
+  Result<void, Problem> reconcile_children(const StoredEntity& parent, const RelationRules& relation, bool removed,
                                            const std::function<bool()>& stopping);
   Result<void, Problem> recount_parents(const StoredEntity& child);
 

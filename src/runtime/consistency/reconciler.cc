@@ -256,17 +256,17 @@ Result<void, Problem> Reconciler::reconcile_all(const std::vector<StoredEntity>&
 
 // ------------------------------------------------------------------------------------------------------------ children
 
-Result<Reconciler::ChildPage, Problem> Reconciler::children(const StoredEntity& parent, const Entity& child,
-                                                            const model::Parent& relation,
+Result<Reconciler::ChildPage, Problem> Reconciler::children(const StoredEntity& parent, const RelationRules& relation,
                                                             const std::optional<Item>& start) {
-  const auto plan = TRY(checked(model::plan_children(model_, child, relation, parent.attributes)));
-  auto found = TRY(query_children(dynamo_, model_.table, plan, kChildrenPage, start));
-  ChildPage page{.children = {}, .next = std::move(found.last_key)};
-  for (const auto& row : found.items) {
-    auto stored = entity_of(row);
-    if (!stored || stored->entity != &child) continue;
-    const auto key = model::parent_key(model_, child, relation, stored->attributes);
-    if (key && *key == parent.key) page.children.push_back(std::move(*stored));
+  const auto& child = *relation.child;
+  const auto plan = TRY(checked(model::plan_children(model_, child, *relation.relation, parent.attributes)));
+  const auto is_child = [&](const Item& row) { return type_of(row) == std::pair(&child, &child.main()); };
+  auto found = TRY(read_children(dynamo_, model_, plan, parent.key, kChildrenPage, start, is_child));
+  ChildPage page{.children = {}, .next = std::move(found.next)};
+  for (auto& [row, attributes] : found.rows) {
+    auto key = model::primary_key_of(model_.table, row);
+    page.children.push_back(
+        {.entity = &child, .key = std::move(key), .row = std::move(row), .attributes = std::move(attributes)});
   }
   return page;
 }

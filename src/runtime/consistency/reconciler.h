@@ -122,8 +122,8 @@ class Reconciler {
     std::vector<StoredEntity> children;
     std::optional<value::Item> next;
   };
-  Result<ChildPage, Problem> children(const StoredEntity& parent, const model::Entity& child,
-                                      const model::Parent& relation, const std::optional<value::Item>& start);
+  Result<ChildPage, Problem> children(const StoredEntity& parent, const RelationRules& relation,
+                                      const std::optional<value::Item>& start);
 
   // Counters of an entity that differ from its children.  Exact while children are created and removed: the children
   // are collected until two collections in a row agree and the counter has not changed between them.

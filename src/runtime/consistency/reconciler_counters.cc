@@ -74,38 +74,36 @@ std::size_t Reconciler::rows_of_parents(const Work& work) {
 
 Result<Reconciler::Collection, Problem> Reconciler::collect(const StoredEntity& parent) {
   Collection collection;
-  for (const auto& child : model_.entities) {
-    for (const auto& relation : rules_.of(child).relations) {
-      if (relation.parent != parent.entity || (relation.counters.empty() && relation.numbers.empty())) continue;
-      if (!model::plan_children(model_, child, *relation.relation, parent.attributes)) {
-        for (const auto& counter : relation.counters) collection.unknown.insert(counter.attribute->name);
-        for (const auto* number : relation.numbers) collection.unknown.insert(number->next->counter);
-        continue;
-      }
-      std::optional<Item> start;
-      do {
-        auto page = TRY(children(parent, child, *relation.relation, start));
-        for (const auto& found : page.children) {
-          auto seen = key_text(found.key);
-          for (const auto* attribute : relation.numbers) {  // also of one that is deleted softly
-            const auto number = counter_value(found.attributes, attribute->name);
-            auto& greatest = collection.totals[attribute->next->counter];
-            greatest = std::max(greatest, number);
-            seen += number.to_string();
-          }
-          if (!is_live(child, found.attributes)) continue;
-          for (const auto& counter : relation.counters) {
-            const auto amount = counted_amount(counter, found.attributes);
-            auto& total = collection.totals[counter.attribute->name];
-            total = TRY(checked(total.add(amount)));
-            seen += amount.to_string();
-          }
-          // The hashes are added up, because an index returns children in no particular order.
-          collection.fingerprint += std::hash<std::string>()(seen);
-        }
-        start = std::move(page.next);
-      } while (start);
+  for (const auto* relation : rules_.of(*parent.entity).children) {
+    if (relation->counters.empty() && relation->numbers.empty()) continue;
+    if (!model::plan_children(model_, *relation->child, *relation->relation, parent.attributes)) {
+      for (const auto& counter : relation->counters) collection.unknown.insert(counter.attribute->name);
+      for (const auto* number : relation->numbers) collection.unknown.insert(number->next->counter);
+      continue;
     }
+    std::optional<Item> start;
+    do {
+      auto page = TRY(children(parent, *relation, start));
+      for (const auto& found : page.children) {
+        auto seen = key_text(found.key);
+        for (const auto* attribute : relation->numbers) {  // also of one that is deleted softly
+          const auto number = counter_value(found.attributes, attribute->name);
+          auto& greatest = collection.totals[attribute->next->counter];
+          greatest = std::max(greatest, number);
+          seen += number.to_string();
+        }
+        if (!is_live(*relation->child, found.attributes)) continue;
+        for (const auto& counter : relation->counters) {
+          const auto amount = counted_amount(counter, found.attributes);
+          auto& total = collection.totals[counter.attribute->name];
+          total = TRY(checked(total.add(amount)));
+          seen += amount.to_string();
+        }
+        // The hashes are added up, because an index returns children in no particular order.
+        collection.fingerprint += std::hash<std::string>()(seen);
+      }
+      start = std::move(page.next);
+    } while (start);
   }
   return collection;
 }

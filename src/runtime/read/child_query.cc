@@ -1,16 +1,16 @@
 #include "stator/runtime/read/child_query.h"
 
-#include <vector>
-
 #include "stator/expr/build.h"
 
 namespace stator::runtime {
+namespace {
 
 using value::AttributeValue;
 using value::Item;
 
-Result<ItemPage, Problem> query_children(Dynamo& dynamo, const model::TableDesign& table, const model::ChildPlan& plan,
-                                         unsigned limit, const std::optional<Item>& start) {
+// Whole rows, also others than children.
+Result<ItemPage, Problem> query(Dynamo& dynamo, const model::TableDesign& table, const model::ChildPlan& plan,
+                                unsigned limit, const std::optional<Item>& start) {
   QueryRequest request;
   request.page.table = table.name;
   if (plan.index != nullptr) request.page.index = plan.index->name;
@@ -31,6 +31,22 @@ Result<ItemPage, Problem> query_children(Dynamo& dynamo, const model::TableDesig
     found.items = TRY(dynamo.batch_get(table.name, keys));
   }
   return found;
+}
+
+}  // namespace
+
+Result<ChildRows, Problem> read_children(Dynamo& dynamo, const model::Model& model, const model::ChildPlan& plan,
+                                         const Item& parent, unsigned limit, const std::optional<Item>& start,
+                                         const std::function<bool(const Item& row)>& is_child) {
+  auto found = TRY(query(dynamo, model.table, plan, limit, start));
+  ChildRows page{.rows = {}, .next = std::move(found.last_key)};
+  for (auto& row : found.items) {
+    if (!is_child(row)) continue;
+    auto attributes = model::attributes_of(model, *plan.child, plan.child->main(), row);
+    const auto of = model::parent_key(model, *plan.child, *plan.relation, attributes);
+    if (of && *of == parent) page.rows.push_back({.row = std::move(row), .attributes = std::move(attributes)});
+  }
+  return page;
 }
 
 }  // namespace stator::runtime

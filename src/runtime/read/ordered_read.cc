@@ -105,9 +105,7 @@ OrderedRead::Shard* OrderedRead::next_shard() {
 }
 
 bool OrderedRead::before(const Item& a, const Item& b, bool ascending) const {
-  const auto sort = index_ != nullptr ? index_->sort
-                    : table_.sort     ? std::vector{*table_.sort}
-                                      : std::vector<model::KeyDesign>();
+  const auto sort = table_.key_of(index_).sort;
   for (const auto& key : sort) {
     const auto* left = a.find(key.name);
     const auto* right = b.find(key.name);

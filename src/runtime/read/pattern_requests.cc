@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "stator/expr/binder.h"
+#include "stator/expr/build.h"
+#include "stator/model/expression/expression_condition.h"
 #include "stator/runtime/problem.h"
 
 namespace stator::runtime {
@@ -16,17 +17,6 @@ using model::KeyCondition;
 using model::KeyDesign;
 using value::AttributeValue;
 using value::Item;
-
-// The keys of the table or index that a pattern reads.
-struct Keys {
-  std::vector<KeyDesign> partition, sort;
-};
-
-Keys keys_of(const model::TableDesign& table, const model::IndexDesign* index) {
-  const auto table_sort = table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>();
-  if (index == nullptr) return {.partition = {table.partition}, .sort = table_sort};
-  return {.partition = index->local ? std::vector{table.partition} : index->partition, .sort = index->sort};
-}
 
 value::Type type_of(const std::vector<KeyDesign>& keys, const std::string& name) {
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const KeyDesign& key) { return key.name == name; });
@@ -136,7 +126,7 @@ class ConditionWriter {
 };
 
 // DynamoDB filters by what is no key.
-bool can_filter(const model::Expression& filter, const Keys& keys) {
+bool can_filter(const model::Expression& filter, const model::KeyPair& keys) {
   const auto paths = filter.paths();
   const auto is_key = [&](const std::string& path) {
     const auto named = [&](const KeyDesign& key) { return key.name == path; };
@@ -150,21 +140,10 @@ bool can_filter(const model::Expression& filter, const Keys& keys) {
 Result<std::optional<expr::Condition>, Problem> bind_filter(const model::Expression& filter, const Item& values) {
   const model::Expression::Scope scope{
       .attribute = {}, .input = [&](std::string_view name) { return values.find(name); }, .generate = {}};
-  const auto written = TRY(checked(filter.to_dynamodb(scope, "f")));
-  if (written.text.empty()) return std::optional<expr::Condition>();
-  std::optional<expr::Names> names;
-  for (const auto& [placeholder, name] : written.names) {
-    if (!names) names.emplace();
-    names->emplace(placeholder, *name.as_string());
-  }
-  std::optional<expr::Values> bound;
-  for (const auto& [placeholder, content] : written.values) {
-    if (!bound) bound.emplace();
-    bound->emplace(placeholder, content);
-  }
-  static expr::Cache cache;  // the same few texts, parsed once
-  expr::Binder binder(std::move(names), std::move(bound), cache);
-  return std::optional(TRY(checked(binder.condition(expr::Kind::Filter, written.text))));
+  auto bound = TRY(checked(model::bind_condition(filter, scope)));
+  if (auto* condition = std::get_if<expr::Condition>(&bound)) return std::optional(std::move(*condition));
+  if (std::get<bool>(bound)) return std::optional<expr::Condition>();
+  return std::optional(expr::to_condition(expr::all_of({expr::exists("never"), expr::absent("never")})));
 }
 
 }  // namespace
@@ -172,7 +151,7 @@ Result<std::optional<expr::Condition>, Problem> bind_filter(const model::Express
 Result<PatternRequests, Problem> query_of(const model::Model& model, const model::Pattern& pattern, const Item& values,
                                           bool ascending) {
   const auto& table = model.table;
-  const auto keys = keys_of(table, pattern.index);
+  const auto keys = table.key_of(pattern.index);
   PatternRequests query;
   std::optional<expr::Condition> filter;
   if (pattern.filter && can_filter(*pattern.filter, keys)) {

@@ -114,8 +114,8 @@ class PatternRun {
 
     lets_all_in_ = lets_in(pattern_.access, caller_);
     if (pattern_.within != nullptr) return admit_within(parameters);
-    for (const auto& name : pattern_.access.grants) {
-      const auto gives = TRY(look_up(transaction_, model_, *model_.find_grant(name), parameters, caller_));
+    for (const auto* grant : pattern_.access.grants) {
+      const auto gives = TRY(look_up(transaction_, *grant, parameters, caller_));
       if (!gives) continue;
       for (const auto& [attribute, content] : *gives) values_.set(attribute, content);
       granted_ = *gives;
@@ -132,7 +132,7 @@ class PatternRun {
     }
     auto access = pattern_.access;
     access.anyone_when.reset();  // it is about what is returned
-    const auto let_in = TRY(admitted(transaction_, model_, seen, parameters, access, caller_, include_deleted_));
+    const auto let_in = TRY(admitted(transaction_, seen, parameters, access, caller_, include_deleted_));
     if (!let_in && seen.grant != nullptr) return forbidden();
     if (!let_in || let_in->grant == nullptr) return {};
     Item gives;
@@ -220,13 +220,10 @@ class PatternRun {
     return std::any_of(pattern_.partition.begin(), pattern_.partition.end(), [&](const auto& condition) {
       const auto names = condition.operands.front().attributes();
       return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return name == "me" || (pattern_.within != nullptr && (name == entity.owner || is_within_identity(name)));
+        return name == "me" ||
+               (pattern_.within != nullptr && (name == entity.owner || pattern_.within->is_named_by(name)));
       });
     });
-  }
-  bool is_within_identity(const std::string& name) const {
-    const auto identity = pattern_.within->identity(model_.table);
-    return std::find(identity.begin(), identity.end(), name) != identity.end();
   }
 
   Found to_found(Item row) const {

@@ -2,22 +2,13 @@
 
 #include <algorithm>
 
-#include "stator/model/relations.h"
-
 namespace stator::runtime {
 namespace {
 
 using model::Attribute;
-using model::Children;
 using model::Entity;
 using model::Model;
 using model::Parent;
-
-bool names(const std::vector<Children>& of, const Entity& child, const Parent& relation) {
-  return std::any_of(of.begin(), of.end(), [&](const Children& children) {
-    return children.entity == child.name && children.relation == relation.name;
-  });
-}
 
 bool is_needed(const Parent& relation) { return !relation.optional && relation.must_exist; }
 
@@ -25,13 +16,13 @@ bool has_soft_deletion(const Entity& entity) { return entity.soft_delete.has_val
 bool can_hide_itself(const Entity& entity) { return entity.soft_delete || entity.unfinished; }
 
 // Whether a child can be hidden because its parent through this relation, or one of that one's ancestors, is hidden.
-bool can_hide(const Model& model, const Parent& relation, bool (*hides)(const Entity&)) {
+bool can_hide(const Parent& relation, bool (*hides)(const Entity&)) {
   std::set<const Entity*> seen;
   std::vector<const Parent*> open = {&relation};
   while (!open.empty()) {
     const auto* one = open.back();
     open.pop_back();
-    const auto* parent = model.find_entity(one->entity);
+    const auto* parent = one->to;
     if (!is_needed(*one) || !seen.insert(parent).second) continue;
     if (hides(*parent)) return true;
     for (const auto& further : parent->parents) open.push_back(&further);
@@ -39,25 +30,18 @@ bool can_hide(const Model& model, const Parent& relation, bool (*hides)(const En
   return false;
 }
 
-RelationRules relation_rules(const Model& model, const Entity& child, const Parent& relation) {
+RelationRules relation_rules(const Entity& child, const Parent& relation) {
   RelationRules rules;
+  rules.child = &child;
   rules.relation = &relation;
-  rules.parent = model.find_entity(relation.entity);
-  rules.can_be_hidden = can_hide(model, relation, can_hide_itself);
-  rules.cascades = model::cascades(model, child, relation);
-  rules.can_precede = model::can_precede(model, relation);
-  for (const auto& attribute : rules.parent->attributes) {
-    if (attribute.count && names(attribute.count->of, child, relation)) {
-      rules.counters.push_back({.attribute = &attribute, .summed = {}});
-    }
-    if (attribute.sum && names(attribute.sum->of, child, relation)) {
-      rules.counters.push_back({.attribute = &attribute, .summed = attribute.sum->attribute});
-    }
+  rules.parent = relation.to;
+  rules.can_be_hidden = can_hide(relation, can_hide_itself);
+  for (const auto* attribute : relation.counters) {
+    rules.counters.push_back(
+        {.attribute = attribute, .summed = attribute->sum ? attribute->sum->attribute : std::string()});
   }
-  for (const auto& attribute : child.attributes) {
-    if (attribute.copy_of && attribute.copy_of->relation == relation.name) rules.copies.push_back(&attribute);
-    if (attribute.next && attribute.next->through == &relation) rules.numbers.push_back(&attribute);
-  }
+  rules.copies = relation.copies;
+  rules.numbers = relation.numbers;
   const auto is_in_path = [&](const std::string& name) {
     return child.path.find("{" + name + "}") != std::string::npos;
   };
@@ -66,7 +50,7 @@ RelationRules relation_rules(const Model& model, const Entity& child, const Pare
   });
   const bool is_named =
       std::any_of(relation.by.begin(), relation.by.end(), [&](const auto& pair) { return is_in_path(pair.second); });
-  rules.is_below = rules.in_path && is_named && is_needed(relation) && rules.cascades;
+  rules.is_below = rules.in_path && is_named && is_needed(relation) && relation.cascades;
   return rules;
 }
 
@@ -153,10 +137,8 @@ void add_ruled_attributes(const model::TableDesign& table, std::set<std::string>
 }
 
 bool in_several_rows(const Entity& entity, const std::string& attribute) {
-  return std::any_of(entity.records.begin() + 1, entity.records.end(), [&](const model::Record& record) {
-    const auto& held = record.attributes;
-    return held.empty() || std::find(held.begin(), held.end(), attribute) != held.end();
-  });
+  return std::any_of(entity.records.begin() + 1, entity.records.end(),
+                     [&](const model::Record& record) { return record.holds(attribute); });
 }
 
 // Without the keys that the model has itself: of a model that is not the old one of a migration, nothing is left.
@@ -177,10 +159,7 @@ EntityRules entity_rules(const Model& model, const Entity& entity, const model::
   EntityRules rules;
   rules.added = foreign_keys(model, entity, added);
   rules.entity = &entity;
-  for (const auto& relation : entity.parents) rules.relations.push_back(relation_rules(model, entity, relation));
-  const auto identity = entity.identity(model.table);
-  rules.identity = {identity.begin(), identity.end()};
-  rules.never_recreated = model::never_recreated(model.table, entity);
+  for (const auto& relation : entity.parents) rules.relations.push_back(relation_rules(entity, relation));
   rules.computed = computed_things(entity, rules.relations);
   for (const auto& names : rules.added.empty() ? std::vector<std::vector<std::string>>() : rules.added.inputs()) {
     Inputs inputs(entity);
@@ -215,14 +194,6 @@ EntityRules entity_rules(const Model& model, const Entity& entity, const model::
       rules.plain_counters.insert(attribute.name);
     }
   }
-  for (const auto& child : model.entities) {
-    for (const auto& relation : child.parents) {
-      if (relation.entity != entity.name || relation.on_delete != model::OnDelete::Restrict) continue;
-      for (const auto& attribute : entity.attributes) {
-        if (attribute.count && names(attribute.count->of, child, relation)) rules.restricting.insert(attribute.name);
-      }
-    }
-  }
   return rules;
 }
 
@@ -233,13 +204,22 @@ Rules::Rules(const Model& model, const AddedKeysOf& added) : model_(&model) {
   for (const auto& entity : model.entities) {
     const auto found = added.find(entity.name);
     entities_.emplace(&entity, entity_rules(model, entity, found != added.end() ? found->second : none));
-    for (const auto& relation : entity.parents) parents_.insert(model.find_entity(relation.entity));
+  }
+  for (const auto& entity : model.entities) {
+    for (const auto& relation : entities_.at(&entity).relations) {
+      auto& parent = entities_.at(relation.parent);
+      parent.children.push_back(&relation);
+      if (relation.relation->on_delete != model::OnDelete::Restrict) continue;
+      for (const auto& counter : relation.counters) {
+        if (counter.summed.empty()) parent.restricting.insert(counter.attribute->name);
+      }
+    }
   }
 }
 
-bool can_be_hidden(const Model& model, const Entity& entity) {
+bool can_be_hidden(const Entity& entity) {
   return entity.soft_delete || std::any_of(entity.parents.begin(), entity.parents.end(), [&](const Parent& relation) {
-           return can_hide(model, relation, has_soft_deletion);
+           return can_hide(relation, has_soft_deletion);
          });
 }
 

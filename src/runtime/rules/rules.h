@@ -21,6 +21,7 @@ struct Counter {
 
 // One relation of a child, with all that depends on it.
 struct RelationRules {
+  const model::Entity* child = nullptr;
   const model::Parent* relation = nullptr;
   const model::Entity* parent = nullptr;
   std::vector<Counter> counters;
@@ -34,24 +35,17 @@ struct RelationRules {
   // is gone, although its rows are removed a little later.
   bool is_below = false;
 
-  bool cascades = false;  // the child is removed when the parent is gone
-  // Children can exist before their parent.  Once it is created, its counters and their copies are made right.
-  bool can_precede = false;
-
   // Whether the child is found only after a look at the parent.
   bool vanishes() const { return can_be_hidden || is_below; }
   // Whether the child changes when the parent is gone: it is removed, or attributes of it are cleared.
-  bool follows_parent() const { return cascades || relation->on_delete == model::OnDelete::Clear; }
+  bool follows_parent() const { return relation->cascades || relation->on_delete == model::OnDelete::Clear; }
 };
 
 struct EntityRules {
   const model::Entity* entity = nullptr;
   std::vector<RelationRules> relations;
-  std::set<std::string> identity;
-  // Part of its name is generated, so no second entity ever has the same name.  For a name that can be reused, an equal
-  // version does not prove that the row is the one that was read: within a millisecond a new one may begin with the
-  // same version.
-  bool never_recreated = false;
+  // Every relation of an entity whose parent it is, in the order of the file.
+  std::vector<const RelationRules*> children;
   // Attributes that change without the version: counters, sums, copies, attributes that the deletion of a parent
   // clears, and attributes that are declared to drift.
   std::set<std::string> drifting;
@@ -80,16 +74,15 @@ class Rules {
  public:
   // The model outlives it.  Added keys that the model has itself are left out.
   explicit Rules(const model::Model& model, const AddedKeysOf& added = {});
+  Rules(Rules&&) = default;
+  Rules(const Rules&) = delete;
 
   const model::Model& model() const { return *model_; }
   const EntityRules& of(const model::Entity& entity) const { return entities_.at(&entity); }
-  // Whether any entity has it as a parent.
-  bool has_children(const model::Entity& entity) const { return parents_.contains(&entity); }
 
  private:
   const model::Model* model_;
   std::map<const model::Entity*, EntityRules> entities_;
-  std::set<const model::Entity*> parents_;
 };
 
 // Whether a child with these attributes has had such a parent: always where one must exist, else when it has a copy of
@@ -103,6 +96,6 @@ bool is_live(const model::Entity& entity, const value::Item& attributes);
 bool is_finished(const model::Entity& entity, const value::Item& attributes);
 
 // Whether an entity, or one of its ancestors, can be deleted softly: then it may be hidden without being gone.
-bool can_be_hidden(const model::Model& model, const model::Entity& entity);
+bool can_be_hidden(const model::Entity& entity);
 
 }  // namespace stator::runtime

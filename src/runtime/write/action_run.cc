@@ -203,7 +203,7 @@ class ActionRun {
       if (seen.ok() && seen->grant != nullptr) return forbidden();
     }
     const auto& entity = *step.entities.front();
-    const auto identity = entity.identity(model_.table);
+    const auto& identity = entity.identity;
     const bool own = std::all_of(identity.begin(), identity.end(), [&](const std::string& name) {
       return name == entity.owner && key.find(name) == nullptr;
     });

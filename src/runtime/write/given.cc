@@ -130,15 +130,12 @@ bool is_only_compared(const Entity& entity, const Attribute& attribute) {
   return (attribute.copy_of || attribute.derived) && model::has_parameter(entity.collection_path(), attribute.name);
 }
 
-std::vector<model::ValueProblem> check_changes(const Entity& entity, const model::TableDesign& table,
-                                               model::PlainObject& changes, Source source) {
+std::vector<model::ValueProblem> check_changes(const Entity& entity, model::PlainObject& changes, Source source) {
   std::vector<model::ValueProblem> problems;
-  const auto identity = entity.identity(table);
   const auto changeable = [&](const std::string& name) -> const Attribute* {
     const auto* attribute = settable(entity, name, source, problems);
     if (attribute == nullptr) return nullptr;
-    const bool names_it = std::find(identity.begin(), identity.end(), name) != identity.end();
-    if (!names_it && !attribute->immutable && entity.owner != name) return attribute;
+    if (!entity.is_named_by(name) && !attribute->immutable && entity.owner != name) return attribute;
     problems.push_back({name, "cannot be changed"});
     return nullptr;
   };

@@ -23,8 +23,7 @@ std::vector<model::ValueProblem> check_new(const model::Entity& entity, value::I
 bool is_only_compared(const model::Entity& entity, const model::Attribute& attribute);
 
 // For an entity that is there: the same, and nothing that names it, owns it or is immutable can change.
-std::vector<model::ValueProblem> check_changes(const model::Entity& entity, const model::TableDesign& table,
-                                               model::PlainObject& changes, Source source);
+std::vector<model::ValueProblem> check_changes(const model::Entity& entity, model::PlainObject& changes, Source source);
 
 // Required attributes that are not there, as far as somebody has to give them: what has a default or a `next` is
 // filled.

@@ -51,9 +51,9 @@ Problem exists_already(const model::Model& model, const Entity& entity) {
     if (other.key_family == entity.key_family) family.push_back(other.name);
   }
   if (family.size() == 1) return conflict("Exists", "this " + entity.name + " is there already");
-  const auto identity = entity.identity(model.table);
-  return conflict("Exists", fmt::format("there is {} with this {} already",
-                                        with_article(model::spelled_out(family, "or")), fmt::join(identity, " and ")));
+  return conflict("Exists",
+                  fmt::format("there is {} with this {} already", with_article(model::spelled_out(family, "or")),
+                              fmt::join(entity.identity, " and ")));
 }
 
 Problem in_use(const Entity& entity, model::ValueProblem detail) {
@@ -124,7 +124,7 @@ void Transaction::depend_on(const Draft& draft, const std::set<std::string>& att
   if (entity.versioned) require_as_read(model_.table.version_attribute);
   const auto& rules = rules_.of(entity);
   for (const auto& name : attributes) {
-    if (entity.find_attribute(name) == nullptr || rules.identity.contains(name)) continue;
+    if (entity.find_attribute(name) == nullptr || entity.is_named_by(name)) continue;
     if (!entity.versioned || rules.drifting.contains(name)) require_as_read(name);
   }
 }
@@ -177,7 +177,7 @@ Result<Draft*, Problem> Transaction::create(const Entity& entity, Item attribute
   if (entity.versioned) {
     // A name that can be reused does not begin with a version that a former entity had: a client that has read the
     // former one would change this one.
-    const auto first = rules_.of(entity).never_recreated ? 1 : context_.generator.milliseconds();
+    const auto first = entity.never_recreated ? 1 : context_.generator.milliseconds();
     attributes.set(model_.table.version_attribute, AttributeValue::number(first));
   }
 
@@ -215,7 +215,7 @@ Result<void, Problem> Transaction::compare(const Entity& entity, const Item& com
 void Transaction::check_named(const Entity& entity, const Item& attributes,
                               std::vector<model::ValueProblem>& problems) const {
   std::vector<model::ValueProblem> missing;
-  for (const auto& name : rules_.of(entity).identity) {
+  for (const auto& name : std::set(entity.identity.begin(), entity.identity.end())) {
     const auto* attribute = entity.find_attribute(name);
     if (attribute == nullptr || attributes.find(name) != nullptr) continue;
     if (attribute->computed() || attribute->next) return;  // it is filled in later
@@ -230,7 +230,7 @@ Result<void, Problem> Transaction::change(Draft& draft, const model::PlainObject
   const auto& entity = *draft.entity;
   if (entity.append_only) return conflict("AppendOnly", entity.name + " is never changed");
   auto given = changes;
-  auto problems = check_changes(entity, model_.table, given, source);
+  auto problems = check_changes(entity, given, source);
   auto to = *draft.after;
   for (const auto& name : given.nulls) {
     const auto* attribute = entity.find_attribute(name);

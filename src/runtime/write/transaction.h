@@ -111,9 +111,8 @@ class Transaction {
   // Whether there are still children of a former entity of this name, which are going to be removed: a new one would
   // adopt them.
   Result<bool, Problem> has_orphans(const model::Entity& entity, const value::Item& key, const value::Item& attributes);
-  // Whether the parent at `key` has a child through that relation whose attributes are `wanted`.
-  Result<bool, Problem> has_child(const model::Entity& child, const model::Parent& relation,
-                                  const model::ChildPlan& plan, const value::Item& key,
+  // Whether the plan leads from the parent at `key` to a child whose attributes are `wanted`.
+  Result<bool, Problem> has_child(const model::ChildPlan& plan, const value::Item& key,
                                   const std::function<bool(const value::Item&)>& wanted);
   // Problems: Conflict `InUse`, when there are children that restrict it and were created before it.
   Result<void, Problem> check_unused(const Draft& draft);

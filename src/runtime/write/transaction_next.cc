@@ -85,7 +85,7 @@ Result<void, Problem> Transaction::leave_orders(const Entity& entity, const Item
     }
     const bool kept = attribute.next && given.find(attribute.name) == nullptr && to.find(attribute.name) != nullptr;
     if (!kept) continue;
-    const auto place = TRY(checked(model::next_place(model_, entity, attribute)));
+    const auto& place = *attribute.next->place;
     const auto before = TRY(checked(model::next_range(place, attribute, from)));
     const auto after = TRY(checked(model::next_range(place, attribute, to)));
     const bool stays = before && after && before->partition == after->partition && before->front == after->front;
@@ -108,7 +108,7 @@ Result<bool, Problem> Transaction::fill_next(const Entity& entity, const std::op
     }
     to.set(attribute.name, AttributeValue(*number));
     filled = true;
-    names_it = names_it || rules_.of(entity).identity.contains(attribute.name);
+    names_it = names_it || entity.is_named_by(attribute.name);
   }
   if (!problems.empty()) return invalid(std::move(problems));
   if (filled) TRY(derive(entity, from, to));
@@ -117,7 +117,7 @@ Result<bool, Problem> Transaction::fill_next(const Entity& entity, const std::op
 
 Result<std::optional<Number>, Problem> Transaction::number_in_order(const Entity& entity, const Attribute& attribute,
                                                                     const Item& attributes) {
-  const auto place = TRY(checked(model::next_place(model_, entity, attribute)));
+  const auto& place = *attribute.next->place;
   const auto range = TRY(checked(model::next_range(place, attribute, attributes)));
   if (!range) return std::optional<Number>();
   TRY(hold_count(entity, place, attributes));  // before the query, so that nobody comes in between unnoticed
@@ -129,7 +129,6 @@ Result<std::optional<Number>, Problem> Transaction::number_in_order(const Entity
 // A number can be taken without being in the order: an index lags behind, or its row is deleted softly.
 Result<Number, Problem> Transaction::unreserved_number(const Entity& entity, const Attribute& attribute,
                                                        Item attributes, Number number) {
-  const auto width = TRY(checked(model::next_place(model_, entity, attribute))).width;
   constexpr unsigned kMostTaken = 1000;
   for (unsigned taken = 0; taken < kMostTaken; ++taken) {
     attributes.set(attribute.name, AttributeValue(number));
@@ -142,7 +141,7 @@ Result<Number, Problem> Transaction::unreserved_number(const Entity& entity, con
       plan_.require(claim->key, row_absent());
       return number;
     }
-    number = TRY(number_after(number, width, attribute));
+    number = TRY(number_after(number, attribute.next->place->width, attribute));
   }
   return no_room(attribute);
 }
@@ -170,19 +169,17 @@ Result<std::optional<Number>, Problem> Transaction::number_of_parent(const Entit
 
 Result<std::optional<Number>, Problem> Transaction::greatest_number(const Draft& parent, const Attribute& counter) {
   std::optional<Number> greatest;
-  for (const auto& child : model_.entities) {
-    for (const auto& rules : rules_.of(child).relations) {
-      for (const auto* attribute : rules.numbers) {
-        if (attribute->next->last != &counter) continue;
-        const auto plan = model::plan_children(model_, child, *rules.relation, *parent.after);
-        if (!plan) continue;  // the checker warns of it
-        const auto see = [&](const Item& found) {
-          const auto* number = number_at(found, attribute->name);
-          if (number != nullptr && (!greatest || *number > *greatest)) greatest = *number;
-          return false;
-        };
-        TRY(has_child(child, *rules.relation, *plan, parent.key, see));
-      }
+  for (const auto* rules : rules_.of(*parent.entity).children) {
+    for (const auto* attribute : rules->numbers) {
+      if (attribute->next->last != &counter) continue;
+      const auto plan = model::plan_children(model_, *rules->child, *rules->relation, *parent.after);
+      if (!plan) continue;  // the checker warns of it
+      const auto see = [&](const Item& found) {
+        const auto* number = number_at(found, attribute->name);
+        if (number != nullptr && (!greatest || *number > *greatest)) greatest = *number;
+        return false;
+      };
+      TRY(has_child(*plan, parent.key, see));
     }
   }
   return greatest;

@@ -34,7 +34,7 @@ Result<Presence, Problem> Transaction::presence(const Draft& draft) {
         const auto key = TRY(checked(model::parent_key(model_, entity, *rules.relation, *one->after)));
         if (!key) continue;
         const auto* parent = TRY(load_key(*rules.parent, *key));
-        if (parent == nullptr && rules.cascades) return Presence{.gone = true, .deleted = {}};
+        if (parent == nullptr && rules.relation->cascades) return Presence{.gone = true, .deleted = {}};
         if (parent == nullptr) continue;
         // A deletion of the parent at the same moment makes this transaction start again.
         if (rules.parent->soft_delete) depend_on(*parent, {rules.parent->soft_delete->attribute});
@@ -51,37 +51,33 @@ Result<bool, Problem> Transaction::is_present(const Draft& draft) { return TRY(p
 // Children that need their parent cannot be created while it is missing, and other children have no copies of it.  So
 // no orphan is added after this look.
 Result<bool, Problem> Transaction::has_orphans(const Entity& entity, const Item& key, const Item& attributes) {
-  if (rules_.of(entity).never_recreated) return false;
-  for (const auto& child : model_.entities) {
-    for (const auto& rules : rules_.of(child).relations) {
-      const auto& relation = *rules.relation;
-      const bool recognizable = relation.must_exist || !rules.copies.empty();
-      if (rules.parent != &entity || !rules.cascades || !recognizable) continue;
-      const auto plan = model::plan_children(model_, child, relation, attributes);
-      if (!plan) continue;                            // no key finds the children, so nothing removes them either
-      if (TRY(read(key))->has_value()) return false;  // the entity exists, and the children are its own
-      const auto is_orphan = [&](const Item& found) { return has_had_parent(rules, found); };
-      if (TRY(has_child(child, relation, *plan, key, is_orphan))) return true;
-    }
+  if (entity.never_recreated) return false;
+  for (const auto* rules : rules_.of(entity).children) {
+    const auto& relation = *rules->relation;
+    if (!relation.cascades || (!relation.must_exist && rules->copies.empty())) continue;
+    const auto plan = model::plan_children(model_, *rules->child, relation, attributes);
+    if (!plan) continue;                            // no key finds the children, so nothing removes them either
+    if (TRY(read(key))->has_value()) return false;  // the entity exists, and the children are its own
+    const auto is_orphan = [&](const Item& found) { return has_had_parent(*rules, found); };
+    if (TRY(has_child(*plan, key, is_orphan))) return true;
   }
   return false;
 }
 
-Result<bool, Problem> Transaction::has_child(const Entity& child, const model::Parent& relation,
-                                             const model::ChildPlan& plan, const Item& key,
+Result<bool, Problem> Transaction::has_child(const model::ChildPlan& plan, const Item& key,
                                              const std::function<bool(const Item&)>& wanted) {
-  looked_at_.insert(&child);
+  looked_at_.insert(plan.child);
+  const auto is_child = [&](const Item& row) {
+    const auto* type = row.find(model_.table.type_attribute);
+    return type != nullptr && type->as_string() != nullptr && *type->as_string() == plan.child->main().type;
+  };
   std::optional<Item> start;
   do {
-    auto page = TRY(query_children(context_.dynamo, model_.table, plan, kOrphansPage, start));
-    for (const auto& row : page.items) {
-      const auto* type = row.find(model_.table.type_attribute);
-      if (type == nullptr || type->as_string() == nullptr || *type->as_string() != child.main().type) continue;
-      const auto found = model::attributes_of(model_, child, child.main(), row);
-      const auto of = TRY(checked(model::parent_key(model_, child, relation, found)));
-      if (of && *of == key && wanted(found)) return true;
+    auto page = TRY(read_children(context_.dynamo, model_, plan, key, kOrphansPage, start, is_child));
+    for (const auto& found : page.rows) {
+      if (wanted(found.attributes)) return true;
     }
-    start = std::move(page.last_key);
+    start = std::move(page.next);
   } while (start);
   return false;
 }
@@ -91,17 +87,15 @@ Result<bool, Problem> Transaction::has_child(const Entity& child, const model::P
 Result<void, Problem> Transaction::check_unused(const Draft& draft) {
   if (!draft.after) return {};
   const auto& entity = *draft.entity;
-  for (const auto& child : model_.entities) {
-    for (const auto& rules : rules_.of(child).relations) {
-      const auto& relation = *rules.relation;
-      const bool holds = relation.on_delete == model::OnDelete::Restrict && rules.can_precede;
-      if (rules.parent != &entity || !holds) continue;
-      const auto plan = model::plan_children(model_, child, relation, *draft.after);
-      if (!plan) continue;
-      const auto lives = [&](const Item& found) { return is_live(child, found); };
-      if (!TRY(has_child(child, relation, *plan, draft.key, lives))) continue;
-      return in_use(entity, {child.name, "belongs to it"});
-    }
+  for (const auto* rules : rules_.of(entity).children) {
+    const auto& child = *rules->child;
+    const auto& relation = *rules->relation;
+    if (relation.on_delete != model::OnDelete::Restrict || !relation.can_precede) continue;
+    const auto plan = model::plan_children(model_, child, relation, *draft.after);
+    if (!plan) continue;
+    const auto lives = [&](const Item& found) { return is_live(child, found); };
+    if (!TRY(has_child(*plan, draft.key, lives))) continue;
+    return in_use(entity, {child.name, "belongs to it"});
   }
   return {};
 }
@@ -191,7 +185,8 @@ Result<void, Problem> Transaction::adjust_counters(const ParentEffect& effect, u
   auto* parent = TRY(load_key(parent_entity, effect.key));
   if (parent == nullptr) {
     // A parent that is gone has no counters.  One that is created meanwhile would be counted without this change.
-    return effect.rules->can_precede ? depend_on_absence_at(parent_entity, effect.key) : Result<void, Problem>();
+    return effect.rules->relation->can_precede ? depend_on_absence_at(parent_entity, effect.key)
+                                               : Result<void, Problem>();
   }
   auto to = *parent->after;
   TRY(checked(add_to_counters(effect.counters, to)));

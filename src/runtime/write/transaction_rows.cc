@@ -89,8 +89,10 @@ void Transaction::require_unchanged(const Draft& draft, const Effects& effects) 
     plan_.require(draft.key, attribute_is(table.version_attribute, draft.before->find(table.version_attribute)));
   }
   for (const auto& name : effects.inputs) {
-    const bool guarded = by_version && rules.never_recreated && !rules.drifting.contains(name);
-    if (guarded || rules.identity.contains(name)) continue;
+    // An equal version proves that the row is the one that was read, unless its name can be reused: within a
+    // millisecond a new row may begin with the same version.
+    const bool guarded = by_version && entity.never_recreated && !rules.drifting.contains(name);
+    if (guarded || entity.is_named_by(name)) continue;
     plan_.require(draft.key, attribute_is(name, draft.before->find(name)));
   }
   for (const auto& counter : effects.must_be_zero) {

@@ -49,11 +49,6 @@ std::vector<Template::Part> take_common_front(std::vector<Template::Part>& a, st
   return front;
 }
 
-bool holds(const Record& record, const std::string& attribute) {
-  return record.attributes.empty() ||
-         std::find(record.attributes.begin(), record.attributes.end(), attribute) != record.attributes.end();
-}
-
 }  // namespace
 
 std::vector<KeyDesign> KeySpace::attributes() const {
@@ -63,24 +58,14 @@ std::vector<KeyDesign> KeySpace::attributes() const {
 }
 
 std::vector<KeySpace> key_spaces(const TableDesign& table) {
-  std::vector<KeySpace> spaces = {{.index = nullptr,
-                                   .name = table.name,
-                                   .partition = {table.partition},
-                                   .sort = table.sort ? std::vector{*table.sort} : std::vector<KeyDesign>(),
-                                   .position = table.position}};
-  for (const auto& index : table.indexes) {
-    spaces.push_back({.index = &index,
-                      .name = index.name,
-                      .partition = index.local ? std::vector{table.partition} : index.partition,
-                      .sort = index.sort,
-                      .position = index.position});
-  }
+  std::vector<KeySpace> spaces = {key_space(table, nullptr)};
+  for (const auto& index : table.indexes) spaces.push_back(key_space(table, &index));
   return spaces;
 }
 
 KeySpace key_space(const TableDesign& table, const IndexDesign* index) {
-  const auto spaces = key_spaces(table);
-  return *std::find_if(spaces.begin(), spaces.end(), [&](const KeySpace& space) { return space.index == index; });
+  return {table.key_of(index), index, index != nullptr ? index->name : table.name,
+          index != nullptr ? index->position : table.position};
 }
 
 std::string KeyedRow::name() const {
@@ -105,7 +90,7 @@ std::vector<KeyForm> forms(const Model& model, const KeyedRow& row, const KeyDes
   } else if (key.name == model.table.type_attribute) {
     all.push_back({{Template::Literal{row.record->type}}, row.record->type, nullptr, row.record->position});
   } else if (const auto* attribute = row.entity->find_attribute(key.name);
-             attribute != nullptr && !attribute->transient && holds(*row.record, key.name)) {
+             attribute != nullptr && !attribute->transient && row.record->holds(key.name)) {
     all.push_back({{Field{.attribute = key.name, .transform = Transform::Raw, .width = 0}},
                    fmt::format("{{{}}}", key.name),
                    nullptr,

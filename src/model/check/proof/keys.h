@@ -15,11 +15,9 @@
 namespace stator::model {
 
 // The table or one of its indexes.
-struct KeySpace {
+struct KeySpace : KeyPair {
   const IndexDesign* index = nullptr;  // null: the table
   std::string name;                    // of the table or index
-  std::vector<KeyDesign> partition;
-  std::vector<KeyDesign> sort;
   Position position;
 
   std::vector<KeyDesign> attributes() const;  // partition, then sort

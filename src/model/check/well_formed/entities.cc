@@ -4,7 +4,6 @@
 #include <set>
 
 #include "stator/model/check/well_formed/well_formed.h"
-#include "stator/model/syntax/syntax.h"
 
 namespace stator::model {
 namespace {
@@ -105,28 +104,77 @@ void check_owner(const Entity& entity, Report& report) {
                generated ? fmt::format("{}: string", owner->name) : std::string());
 }
 
-// A parent can only refuse to go while it has children if it counts them.
-void check_restrict(const Entity& entity, const Parent& relation, Report& report) {
-  if (relation.on_delete != OnDelete::Restrict || relation.to == nullptr) return;
-  const auto& counting = relation.to->attributes;
-  const bool is_counted = std::any_of(counting.begin(), counting.end(), [&](const Attribute& attribute) {
-    return attribute.count && std::any_of(attribute.count->of.begin(), attribute.count->of.end(),
-                                          [&](const Children& of) { return of.through == &relation; });
+// The route of one entity has to name it: every attribute of its key.
+void check_path(const Route& route, const Entity& entity, Report& report) {
+  for (const auto& name : entity.identity) {
+    if (!gives({route.parameters.begin(), route.parameters.end()}, entity, name))
+      report.error(route.text.position, "path-lacks-key",
+                   fmt::format("the key of {} is made from {}, which the path does not name", entity.name, name),
+                   fmt::format("/.../{{{}}}", name));
+  }
+  if (!entity.has_operation("put")) return;
+  for (const auto& name : route.parameters) {
+    const Attribute* attribute = entity.find_attribute(name);
+    if (attribute != nullptr && attribute->computed())
+      report.error(place_in_template(route.text, name), "contradiction",
+                   fmt::format("a put creates what its path names, and no caller chooses {}", name));
+  }
+}
+
+// Every row has all of the table's key: from a template, or as an attribute.
+void check_keys_of_table(const TableDesign& table, const Entity& entity, Report& report) {
+  for (const auto& record : entity.records) {
+    const auto check = [&](const KeyDesign& key) {
+      if (record.find_key(key.name) == nullptr && entity.find_attribute(key.name) == nullptr)
+        report.error(
+            record.position, "missing-key",
+            fmt::format("{} has no {}, which is in the key of the table",
+                        entity.records.size() == 1 ? entity.name : fmt::format("{}.{}", entity.name, record.name),
+                        key.name),
+            fmt::format("{}: \"...\", in `keys`", key.name));
+    };
+    if (!table.partition.name.empty()) check(table.partition);
+    if (table.sort) check(*table.sort);
+  }
+}
+
+void check_type(const TakenOverSyntax& syntax, const Entity& entity, Report& report) {
+  const auto& [name, kind, purpose] = syntax;
+  const Attribute* attribute = entity.find_attribute(name.text);
+  if (attribute != nullptr && attribute->type.kind != kind)
+    report.error(name.position, "wrong-type",
+                 fmt::format("{} has to be of type {} for {}", name.text, kind_name(kind), purpose));
+}
+
+std::string_view instead_of(Function generator) {
+  switch (generator) {
+    case Function::Now: return "an attribute with `generated: now` has the time of its creation";
+    case Function::Uuid: return "an attribute with `generated: uuid` has its own";
+    default: return "an attribute with `generated: ulid` has its own";
+  }
+}
+
+// What is computed again and again generates nothing.
+void check_generators(const Written<Expression>& expression, Report& report) {
+  visit_generators(expression, [&](Function generator, Position position) {
+    report.error(position, "wrong-function",
+                 fmt::format("{}() is for the steps of actions; {}", name_of(generator), instead_of(generator)));
   });
-  if (!is_counted)
-    report.error(relation.position, "restrict-needs-count",
-                 fmt::format("on_delete: restrict needs an attribute of {} that counts {}.{}", relation.to->name,
-                             entity.name, relation.name),
-                 fmt::format("{}Count: {{ count: {}.{} }}", relation.name, entity.name, relation.name));
 }
 
 }  // namespace
 
-void check_entities(const Model& model, Report& report) {
-  for (const auto& entity : model.entities) {
+void check_entities(const Syntax& syntax, const Model& model, Report& report) {
+  for (std::size_t i = 0; i < model.entities.size(); ++i) {
+    const auto& written = syntax.entities[i];
+    const auto& entity = model.entities[i];
+    for (const auto& expression : written.expressions) check_generators(expression.what, report);
+    for (const auto& that : written.checks) check_generators(that, report);
+    for (const auto& attribute : written.taken_over) check_type(attribute, entity, report);
+    if (written.path) check_path(*written.path, entity, report);
+    if (written.is_map) check_keys_of_table(model.table, entity, report);
     check_entity(model.table, entity, report);
     check_owner(entity, report);
-    for (const auto& relation : entity.parents) check_restrict(entity, relation, report);
   }
 }
 

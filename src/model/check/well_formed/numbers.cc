@@ -39,9 +39,10 @@ void check_distinct(const Entity& entity, const Attribute& attribute, const Next
 }
 
 void check_order(const Model& model, const Entity& entity, const Attribute& attribute, Report& report) {
-  const auto place = next_place(model, entity, attribute);
-  if (!place) return report.error(attribute.next->position, "wrong-order", place.error().message);
-  if (attribute.next->distinct) check_distinct(entity, attribute, *place, report);
+  const auto& next = *attribute.next;
+  if (!next.place)
+    return report.error(next.position, "wrong-order", next_place(model, entity, attribute).error().message);
+  if (next.distinct) check_distinct(entity, attribute, *next.place, report);
 }
 
 // A parent gives numbers only while it exists, and counts them where nothing else is.

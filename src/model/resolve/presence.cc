@@ -1,12 +1,8 @@
-#include "stator/model/presence.h"
-
 #include <algorithm>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "stator/model/expression/expression_tree.h"
+#include "stator/model/resolve/resolver.h"
 
 namespace stator::model {
 namespace {
@@ -16,24 +12,17 @@ using Node = Expression::Node;
 // Answers each question once, however often copies and expressions come back to it.
 class Presence {
  public:
-  explicit Presence(const Model& model) : model_(model) {}
-
-  bool is_there(const Entity& entity, std::string_view name) {
-    const auto [answer, first] = answers_.emplace(std::pair(&entity, std::string(name)), false);  // false in a circle
-    if (!first) return answer->second;
-    const auto* attribute = entity.find_attribute(name);
-    answer->second = attribute != nullptr && (is_given(entity, *attribute) || is_computed(entity, *attribute));
+  bool is_there(const Entity& entity, const Attribute& attribute) {
+    const auto [answer, first] = answers_.emplace(&attribute, false);  // false in a circle
+    if (first) answer->second = is_given(entity, attribute) || is_computed(entity, attribute);
     return answer->second;
   }
 
  private:
-  bool is_given(const Entity& entity, const Attribute& attribute) const {
-    if (attribute.required || attribute.default_value || attribute.generated != Generated::No || attribute.updated ||
-        attribute.count || attribute.sum || attribute.last || (attribute.next && attribute.next->in_every_row())) {
-      return true;
-    }
-    const auto identity = entity.identity(model_.table);
-    return std::find(identity.begin(), identity.end(), attribute.name) != identity.end();
+  static bool is_given(const Entity& entity, const Attribute& attribute) {
+    return attribute.required || attribute.default_value || attribute.generated != Generated::No || attribute.updated ||
+           attribute.count || attribute.sum || attribute.last || (attribute.next && attribute.next->in_every_row()) ||
+           entity.is_named_by(attribute.name);
   }
 
   bool is_computed(const Entity& entity, const Attribute& attribute) {
@@ -41,14 +30,17 @@ class Presence {
     if (!attribute.copy_of) return false;
     const auto& relation = *attribute.copy_of->through;
     const bool holds = !relation.optional && relation.must_exist && !relation.when;
-    return holds && is_there(*relation.to, attribute.copy_of->attribute);
+    return holds && is_there(*relation.to, *attribute.copy_of->from);
   }
 
   // Whether it is never null.
   bool has_value(const Entity& entity, const Node& node) {
     switch (node.op) {
       case Node::Op::Literal: return node.value.has_value();
-      case Node::Op::Path: return node.steps.empty() && is_there(entity, node.name);
+      case Node::Op::Path: {
+        const Attribute* read = entity.find_attribute(node.name);
+        return node.steps.empty() && read != nullptr && is_there(entity, *read);
+      }
       case Node::Op::Input: return false;
       case Node::Op::Add:
       case Node::Op::Subtract:
@@ -82,14 +74,16 @@ class Presence {
     return std::all_of(nodes.begin(), nodes.end(), [&](const Node& each) { return has_value(entity, each); });
   }
 
-  const Model& model_;
-  std::map<std::pair<const Entity*, std::string>, bool> answers_;
+  std::map<const Attribute*, bool> answers_;
 };
 
 }  // namespace
 
-bool is_always_there(const Model& model, const Entity& entity, std::string_view attribute) {
-  return Presence(model).is_there(entity, attribute);
+void derive_presence(Model& model) {
+  Presence presence;
+  for (auto& entity : model.entities) {
+    for (auto& attribute : entity.attributes) attribute.always_there = presence.is_there(entity, attribute);
+  }
 }
 
 }  // namespace stator::model
