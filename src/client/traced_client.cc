@@ -94,7 +94,7 @@ bool TracedClient::is_looked_at() const {
   return current_trace != nullptr || (watcher_ != nullptr && watcher_->watches());
 }
 
-void TracedClient::run(api::AnyRequest request, api::AnyReply reply) {
+void TracedClient::run(api::AnyRequest request, api::AnyReplyCallback reply) {
   if (!is_looked_at()) return client_.run(std::move(request), std::move(reply));
   Client::run(std::move(request), std::move(reply));  // through call()
 }

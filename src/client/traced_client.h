@@ -76,7 +76,7 @@ class TracedClient final : public Client {
   // Both outlive it; no watcher: null.
   explicit TracedClient(Client& client, CallWatcher* watcher = nullptr) : client_(client), watcher_(watcher) {}
 
-  void run(api::AnyRequest request, api::AnyReply reply) override;
+  void run(api::AnyRequest request, api::AnyReplyCallback reply) override;
   void call(std::string_view operation, std::string_view json, api::ReplyCallback reply) override;
 
  private:

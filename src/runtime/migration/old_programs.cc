@@ -56,14 +56,14 @@ std::vector<const KeyDesign*> sort_of(const TableDesign& table, const IndexDesig
   return keys;
 }
 
-std::vector<const KeyDesign*> keys_of(const TableDesign& table, const IndexDesign* index) {
+std::vector<const KeyDesign*> key_designs_of(const TableDesign& table, const IndexDesign* index) {
   auto keys = partition_of(table, index);
   for (const auto* key : sort_of(table, index)) keys.push_back(key);
   return keys;
 }
 
 bool is_key_of(const TableDesign& table, const IndexDesign* index, const std::string& name) {
-  const auto keys = keys_of(table, index);
+  const auto keys = key_designs_of(table, index);
   return std::any_of(keys.begin(), keys.end(), [&](const KeyDesign* key) { return key->name == name; });
 }
 
@@ -158,9 +158,8 @@ std::vector<Blindness> blind_relations(const Model& from, const Model& to) {
   for (const auto& child : from.entities) {
     const auto* now = to.find_entity(child.name);
     for (const auto& relation : now != nullptr ? child.parents : std::vector<model::Parent>()) {
-      if (!model::can_find_children(from, child, relation)) continue;
       for (const auto& index : from.table.indexes) {
-        if (model::can_find_children(from, child, relation, &index)) continue;
+        if (relation.found_by != std::vector<const model::IndexDesign*>{&index}) continue;
         const auto keys = partition_of(from.table, &index);
         const auto changed = std::find_if(keys.begin(), keys.end(), [&](const KeyDesign* key) {
           return !same_rule(child.main().find_key(key->name), now->main().find_key(key->name));
@@ -278,7 +277,7 @@ class Advice {
   }
 
   void rename_keys(const IndexDesign& index) {
-    for (const auto* key : keys_of(to_.table, &index)) {
+    for (const auto* key : key_designs_of(to_.table, &index)) {
       const auto& name = key->name;
       if (is_key_of(to_.table, nullptr, name) || names_.contains(name)) continue;
       names_[name] = free_name(name, [&](const std::string& one) { return !is_taken(one); });
@@ -344,7 +343,7 @@ class Advice {
       const auto name = pattern.index != nullptr ? renamed_.find(pattern.index->name) : renamed_.end();
       if (name == renamed_.end()) continue;
       std::vector<std::string> changes;
-      for (const auto* key : keys_of(to_.table, pattern.index)) {
+      for (const auto* key : key_designs_of(to_.table, pattern.index)) {
         const auto renamed = names_.find(key->name);
         if (renamed != names_.end()) changes.push_back(fmt::format("{} for {}", renamed->second, key->name));
       }

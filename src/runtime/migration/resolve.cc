@@ -17,7 +17,7 @@ using model::Model;
 using value::AttributeValue;
 using value::Item;
 
-constexpr unsigned kPageRows = 200;
+constexpr unsigned kScanPageRows = 200;
 
 // -1: `a` was changed before `b`; 1: after it; 0: that cannot be told.
 int compare_ages(const AttributeValue* a, const AttributeValue* b) {
@@ -45,7 +45,7 @@ class Resolution {
     ScanRequest request;
     request.page.table = to_.table.name;
     request.page.consistent = true;
-    request.page.limit = kPageRows;
+    request.page.limit = kScanPageRows;
     std::uint64_t rows = 0;
     do {
       auto page = TRY(dynamo_.scan(request));
