@@ -43,12 +43,6 @@ std::string asking_for_capacity(std::string_view operation, std::string_view jso
   return fmt::format("{{{}:\"INDEXES\"{}{}", kMember, empty ? "" : ",", rest);
 }
 
-double units_of(value::JsonElement consumed) {
-  double units = 0;
-  consumed["CapacityUnits"].get(units);
-  return units;
-}
-
 api::Fault refused_write(std::string_view operation) {
   return {.type = "com.amazon.coral.service#AccessDeniedException",
           .message = fmt::format("{} was not carried out: only reading is allowed here.", operation)};
@@ -62,6 +56,7 @@ std::optional<double> consumed_units(std::string_view answer) {
   const auto json = parser.parse(answer);
   if (!json) return std::nullopt;
   const auto consumed = (*json)["ConsumedCapacity"];
+  const auto units_of = [](const auto& one) { return one.object().template get<double>("CapacityUnits").value_or(0); };
   if (consumed.is_object()) return units_of(consumed);
   if (!consumed.is_array()) return std::nullopt;
   double units = 0;
