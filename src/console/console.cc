@@ -82,6 +82,7 @@ std::size_t body_limit(std::string_view path) {
   if (path == kSession) return kMaxSignInBytes;
   if (path.starts_with(kApiPrefix)) return SIZE_MAX;  // the server's own limit
   if (is_at_or_below(path, Models::kPath)) return Models::body_bytes(path);
+  if (is_at_or_below(path, Elsewhere::kPath)) return Elsewhere::kMostBodyBytes;
   return SavedQueries::kMostEntryBytes;
 }
 
@@ -179,6 +180,12 @@ void Console::answer(const http::Request& request, http::Responder responder) {
   app::WorkerPool::Job job = [this, request, shared] {
     if (is_at_or_below(request.path, kSaved)) return shared->send(saved(request));
     if (request.path == kHistory) return shared->send(history(request));
+    if (is_at_or_below(request.path, Elsewhere::kPath)) {
+      return shared->send(rights_of(request).elsewhere
+                              ? elsewhere_.read(request)
+                              : forbidden("This console does not read other endpoints: it is read-only, or other "
+                                          "machines reach it without a key."));
+    }
     if (is_at_or_below(request.path, Models::kPath)) return shared->send(models_.handle(request, rights_of(request)));
     shared->send(not_there("There is nothing at this path."));
   };
@@ -189,7 +196,9 @@ void Console::answer(const http::Request& request, http::Responder responder) {
 
 Rights Console::rights_of(const http::Request& request) {
   const bool is_known = sessions_.required() ? sessions_.key_of(session_token(request)).has_value() : options_.local;
-  return {.write = !options_.read_only, .impersonate = is_known && options_.users_are_ours};
+  return {.write = !options_.read_only,
+          .impersonate = is_known && options_.users_are_ours,
+          .elsewhere = is_known && !options_.read_only};
 }
 
 http::Response Console::info(const http::Request& request) {
@@ -207,6 +216,8 @@ http::Response Console::info(const http::Request& request) {
   json.key("live").boolean(live_ != nullptr).key("saved").boolean(true);
   json.key("impersonate")
       .boolean(!models_.empty() && rights_of(request).impersonate)
+      .key("remote")
+      .boolean(rights_of(request).elsewhere)
       .end_object()
       .key("systems")
       .begin_array();

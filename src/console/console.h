@@ -9,6 +9,7 @@
 #include "stator/app/rest/worker_pool.h"
 #include "stator/base/clock.h"
 #include "stator/client/client.h"
+#include "stator/console/elsewhere.h"
 #include "stator/console/live_requests.h"
 #include "stator/console/models.h"
 #include "stator/console/saved_queries.h"
@@ -45,6 +46,7 @@ struct ConsoleOptions {
 //   /console/info           what this console can do
 //   /console/saved          saved queries (saved_queries.h); /console/history: those that were run
 //   /console/models         models (models.h)
+//   /console/remote         reads of another endpoint (elsewhere.h)
 //   /console/live           the latest requests (live_requests.h)
 //   /console/metrics        numbers of the server (server_metrics.h)
 //   GET /health, /metrics   for machines
@@ -85,6 +87,7 @@ class Console final : public http::Handler {
   LiveRequests* const live_;
   const Clock& clock_;
   const ConsoleOptions options_;
+  Elsewhere elsewhere_;
   app::WorkerPool workers_;  // last: its threads use everything above
 };
 

@@ -22,6 +22,7 @@ struct ServedModel {
 struct Rights {
   bool write = false;        // change data
   bool impersonate = false;  // run requests as any user
+  bool elsewhere = false;    // let the server read other endpoints
 };
 
 }  // namespace stator::console

@@ -17,10 +17,11 @@ export const test = (name, run) => tests.push({ name, run });
 // What the browser's console said, and what scripts threw.  Tests that stop the server take out what that causes.
 export const problems = [];
 
-export async function start({ demo = false, args = [], port = 0, consolePort = 0, data = null } = {}) {
+export async function start({ demo = false, args = [], port = 0, consolePort = 0, data = null, endpoint = null } = {}) {
+  const folder = await temporaryFolder(); // a server in memory, too, keeps its secret in a folder
   const store = data ? ["--data", data] : ["--in-memory"];
   const child = spawn(process.env.STATOR_BIN ?? new URL("../../build/release/stator", import.meta.url).pathname,
-    ["up", ...(demo ? ["--demo"] : []), "--port", String(port), "--console-port", String(consolePort), ...store, ...args], { stdio: ["ignore", "pipe", "pipe"], cwd: await temporaryFolder() }); // with its secret
+    endpoint ? ["console", "--endpoint", endpoint, "--port", "0", ...args] : ["up", ...(demo ? ["--demo"] : []), "--port", String(port), "--console-port", String(consolePort), ...store, ...args], { stdio: ["ignore", "pipe", "pipe"], cwd: folder });
   let log = "";
   child.stderr.on("data", (text) => (log = (log + text).slice(-4000)));
   const ended = new Promise((done) => child.on("exit", done));
@@ -33,7 +34,7 @@ export async function start({ demo = false, args = [], port = 0, consolePort = 0
     child.on("exit", (code) => fail(new Error(`stator ended with ${code}: ${log}`)));
   });
   const address = (what) => new RegExp(`${what} +(https?://[^\\s]+)`).exec(welcome)[1];
-  const server = { api: address("DynamoDB API"), console: address("Console"), data, stop: async () => { child.kill("SIGTERM"); await ended; } };
+  const server = { api: endpoint ?? address("DynamoDB API"), console: address("Console"), data, stop: async () => { child.kill("SIGTERM"); await ended; } };
   cleanups.push(server.stop);
   return server;
 }
@@ -88,7 +89,7 @@ export async function open(server, { width = 1280, height = 800, dark = false, g
   page.setDefaultTimeout(10_000);
   page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.stack ?? error}`));
   // A request that the server refuses is an error to the browser, and an answer that the page shows.
-  page.on("console", (message) => message.type() === "error" && !/status of (400|401|403|409)/.test(message.text()) && problems.push(`${page.url()}: ${message.text()}`));
+  page.on("console", (message) => message.type() === "error" && !/status of (400|401|403|409|502)/.test(message.text()) && problems.push(`${page.url()}: ${message.text()}`));
   page.on("request", (request) => {
     const url = new URL(request.url());
     if (!["data:", "blob:"].includes(url.protocol) && url.origin !== server.console) problems.push(`an external request: ${url}`);

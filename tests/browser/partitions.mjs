@@ -10,7 +10,7 @@ test("partitions are shown in order, coloured by the entities of the model", asy
   await go("/tables/MediaLibrary/partitions?pk=owner%23ADA");
   await rows();
   await waitForText(page, ".legend .hint", "by the model");
-  const keys = await cells(page, "SK");
+  const keys = await page.locator(".grid-body [role=row] code[title]").evaluateAll((all) => all.map((one) => one.title)); // long ones are cut in the middle
   assert.deepEqual(keys, [...keys].sort());
   const legend = await page.locator(".legend .entity").allTextContents();
   assert.ok(legend.some((text) => /^BOOK|^Book/i.test(text)), String(legend));

@@ -14,11 +14,23 @@ const first = async (TableName, pk, begins) => (await call(server, "Query", { Ta
 const book = (await first("MediaLibrary", "owner#ADA", "library#")).find((item) => item.EntityType.S === "BOOK");
 const bookKey = key(book.PK.S, book.SK.S);
 
-await createTable(server, "Large", { indexes: 0 });
-await putAll(server, "Large", Array.from({ length: 20_000 }, (_, i) => ({ pk: { S: `user#${i % 400}` }, sk: { S: `event#${String(i).padStart(6, "0")}` }, kind: { S: ["view", "click", "buy"][i % 3] }, amount: { N: `${i}.25` }, note: { S: `Event ${i} of a user` } })));
-await createTable(server, "Empty");
-await createTable(server, "One");
-await call(server, "PutItem", { TableName: "One", Item: { pk: { S: "a" }, sk: { S: "1" }, n: { N: "12345678901234567890123456789012345678" }, text: { S: `${"A long text. ".repeat(60)}` }, map: { M: { list: { L: [{ N: "1" }, { BOOL: true }, { NULL: true }] } } }, set: { SS: ["red", "green", "blue"] }, bin: { B: Buffer.from("binary \u0000 data").toString("base64") } } });
+// Tables for looks that the demo data does not have.
+const other = await start();
+await createTable(other, "Large", { indexes: 0 });
+await putAll(other, "Large", Array.from({ length: 20_000 }, (_, i) => ({ pk: { S: `user#${i % 400}` }, sk: { S: `event#${String(i).padStart(6, "0")}` }, kind: { S: ["view", "click", "buy"][i % 3] }, amount: { N: `${i}.25` }, note: { S: `Event ${i} of a user` } })));
+await createTable(other, "Empty");
+await createTable(other, "One");
+await call(other, "PutItem", { TableName: "One", Item: { pk: { S: "a" }, sk: { S: "1" }, n: { N: "12345678901234567890123456789012345678" }, text: { S: `${"A long text. ".repeat(60)}` }, map: { M: { list: { L: [{ N: "1" }, { BOOL: true }, { NULL: true }] } } }, set: { SS: ["red", "green", "blue"] }, bin: { B: Buffer.from("binary \u0000 data").toString("base64") } } });
+
+// Requests of another client, for the pages that show them.
+async function traffic(n) {
+  const headers = { "X-Amz-Target": "DynamoDB_20120810.Query", "Content-Type": "application/x-amz-json-1.0", Authorization: "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=x" };
+  for (let i = 0; i < n; i++) {
+    const body = JSON.stringify({ TableName: "Large", KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: `user#${(i * i) % 17}` } }, Limit: 20 + (i % 50), ReturnConsumedCapacity: "TOTAL" });
+    await fetch(other.api, { method: "POST", headers, body }).then((answer) => answer.text());
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
 
 const grid = ".grid-body [role=row]";
 const pages = [
@@ -43,24 +55,25 @@ const pages = [
   ["partitions", "/tables/MediaLibrary/partitions?pk=owner%23ADA", ".legend"],
   ["partitions-all", "/tables/MediaLibrary/partitions", ".legend"],
   ["partiql", `/partiql?q=${encodeURIComponent(`SELECT title, releaseYear, runtime, directors\nFROM "WorthWatch"\nWHERE entityType = 'MOVIE'`)}`, grid],
-  ["palette", "/tables/MediaLibrary/items", grid, async (page) => { await page.keyboard.press("Control+k"); await page.getByRole("combobox").fill("worth"); }],
+  ["palette", "/tables/MediaLibrary/items", grid, async (page) => { await page.keyboard.press("Control+k"); await page.getByRole("combobox", { name: "Command or table" }).fill("worth"); }],
   ["models", "/models", "main table, main .card, main .grid, main a"],
   ["model", "/models/media-library", "main svg"],
-  ["model-run", "/models/media-library?tab=run", "main form, main .card"],
+  ["model-run", "/models/media-library?tab=run", "[data-find]", async (page) => { await page.getByText("items_in_library").first().click().catch(() => {}); }],
   ["streams", "/streams", "main"],
-  ["live", "/live", "main"],
+  ["live", "/live", "main", () => traffic(120)],
+  ["live-charts", "/live?tab=charts", "main", () => traffic(150)],
 ];
 for (const [look, options] of [["light", {}], ["dark", { dark: true }], ["phone", { width: 390, height: 844 }]]) {
   for (const [name, path, ready, act] of pages) {
     const file = `${name}-${look}`;
     if (wanted.length && !wanted.some((one) => file.startsWith(one))) continue;
     test(`picture ${file}`, async () => {
-      const { page, go, context } = await open(server, options);
+      const { page, go, context } = await open(/^live|^item-values|-(large|one|empty)$/.test(name) ? other : server, options);
       await page.emulateMedia({ colorScheme: options.dark ? "dark" : "light", reducedMotion: "reduce" });
       await go(path);
       await page.waitForSelector(ready);
-      if (act && look !== "phone") await act(page);
-      await page.waitForTimeout(look === "light" && name === "live" ? 4000 : 500); // what is drawn after it was loaded
+      if (act && (look !== "phone" || name.startsWith("live"))) await act(page);
+      await page.waitForTimeout(name.startsWith("live") ? 1500 : 500); // what is drawn after it was loaded
       await page.screenshot({ path: `${folder}/${file}.png` });
       await context.close();
     });

@@ -155,6 +155,38 @@ test("a server that stops is noticed, and what is shown comes back with it", asy
   await second.stop();
 });
 
+test("read-only mode offers no writes, and says so", async () => {
+  const calm = await start({ endpoint: server.api, args: ["--read-only"] });
+  const { page: other, go: visit } = await open(calm);
+  await visit("/tables");
+  await other.waitForSelector(".grid-body [role=row]");
+  await waitForText(other, ".sidebar .badge", "read-only");
+  assert.equal(await other.getByRole("link", { name: "Create a table" }).count(), 0);
+  await visit("/tables/MediaLibrary/items");
+  await other.waitForSelector(".grid-body [role=row]");
+  assert.equal(await other.getByRole("button", { name: "New item" }).count(), 0);
+  await other.locator(".grid").focus();
+  await other.keyboard.press("Enter");
+  await other.waitForSelector("dialog .attributes");
+  assert.equal(await other.getByRole("tab", { name: "Edit" }).count(), 0);
+  await visit("/tables/MediaLibrary");
+  await other.waitForSelector("[data-index]");
+  assert.equal(await other.getByRole("button", { name: /Delete|Purge|Add an index|Turn o/ }).count(), 0);
+  await assert.rejects(call(calm, "PutItem", { TableName: "MediaLibrary", Item: {} }), /read-only/);
+  await calm.stop();
+});
+
+test("another endpoint is shown the same way, and what it lacks is not offered", async () => {
+  const far = await start({ endpoint: server.api });
+  const { page: other, go: visit } = await open(far);
+  await visit("/tables/WorthWatch/items?pk=USER%23BEN");
+  await other.waitForSelector(".grid-body [role=row]");
+  assert.equal(await other.getByRole("link", { name: "Live" }).count(), 0);
+  assert.equal(await other.getByRole("link", { name: "Models" }).count(), 0);
+  await waitForText(other, ".where", new URL(server.api).host);
+  await far.stop();
+});
+
 test("with access keys one signs in, and out", async () => {
   const data = await temporaryFolder();
   const printed = execFileSync(process.env.STATOR_BIN ?? new URL("../../build/release/stator", import.meta.url).pathname, ["key", "add", "--data", data], { encoding: "utf8" });

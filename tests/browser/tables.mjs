@@ -140,6 +140,26 @@ test("a table is copied with its items", async () => {
   assert.deepEqual([copy.GlobalSecondaryIndexes.length, copy.StreamSpecification.StreamEnabled], [1, true]);
 });
 
+test("a table is copied from another endpoint", async () => {
+  const far = await start();
+  await createTable(far, "Far");
+  await putAll(far, "Far", Array.from({ length: 40 }, (_, i) => item(i)));
+  await go("/new-table");
+  await page.getByText("Copy a table from another endpoint").click();
+  await page.getByLabel("Endpoint").fill("http://127.0.0.1:1");
+  await button("List its tables").click();
+  await page.waitForSelector("details .notice.bad");
+  await page.getByLabel("Endpoint").fill(far.api);
+  await button("List its tables").click();
+  await button("Far").click();
+  await page.waitForFunction(() => document.querySelector("h1").textContent === "Copy Far");
+  await button("Copy the table").click();
+  await page.waitForURL(/tables\/Far\/items/);
+  assert.equal((await call(server, "Scan", { TableName: "Far", Select: "COUNT" })).Count, 40);
+  assert.equal((await describe("Far")).GlobalSecondaryIndexes.length, 1);
+  await far.stop();
+});
+
 test("a table is purged after its name was typed", async () => {
   await go("/tables/Books.v2-copy");
   await button("Purge").click();

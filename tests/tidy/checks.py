@@ -479,6 +479,13 @@ def _drawn_layers(text):
 # --- what belongs to one machine
 
 
+def the_page_makes_no_markup_of_text(tree):
+    """Everything from the database is text: the console has no way to make markup of it."""
+    paths = [path for path in tree.paths if within(path, "console") and path.suffix in {".ts", ".tsx", ".html", ".mjs"}]
+    pattern = r"innerHTML|outerHTML|insertAdjacentHTML|dangerouslySet\w*|document\.write|srcdoc|\beval\(|new Function\b|https?://(?!localhost|127\.|www\.w3\.org/2000/svg)[a-z]"
+    yield from tree.grep(paths, pattern, "{}: text stays text, and nothing comes from elsewhere")
+
+
 def lock_files_name_the_public_registry(tree):
     for path in tree.paths:
         if path.name not in ("package-lock.json", "npm-shrinkwrap.json"):
@@ -546,5 +553,6 @@ ALL = [
     a_type_has_one_definition,
     the_map_shows_every_layer,
     lock_files_name_the_public_registry,
+    the_page_makes_no_markup_of_text,
     no_machine_is_named,
 ]

@@ -11,7 +11,7 @@ export function Dialog({ title, onClose, children, actions, size = "medium" }: {
     const before = document.activeElement as HTMLElement | null;
     const element = dialog.current!;
     element.showModal();
-    element.querySelector<HTMLElement>("[data-first]")?.focus();
+    (element.querySelector<HTMLElement>("[data-first]") ?? (element.firstElementChild as HTMLElement)).focus();
     return () => {
       element.close(); // what is behind a dialog takes no focus
       if (before?.isConnected) before.focus();
@@ -21,7 +21,7 @@ export function Dialog({ title, onClose, children, actions, size = "medium" }: {
     <dialog ref={dialog} class={`dialog ${size}`} aria-labelledby={id}
       onCancel={(event) => { event.preventDefault(); onClose(); }}
       onMouseDown={(event) => event.target === dialog.current && onClose()}>
-      <div class="dialog-box">
+      <div class="dialog-box" tabIndex={-1}>
         <header><h2 id={id}>{title}</h2><Button kind="quiet" icon="close" label="Close" onClick={onClose} /></header>
         <div class="dialog-body">{children}</div>
         {actions && <footer>{actions}</footer>}

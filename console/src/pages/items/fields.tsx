@@ -15,7 +15,10 @@ export interface FieldState {
 }
 let last = 0;
 const textOf = (value: AttributeValue): string => {
-  if ("L" in value || "M" in value) return JSON.stringify(inside(value), null, 2);
+  if ("L" in value || "M" in value) {
+    const line = JSON.stringify(inside(value));
+    return line.length <= 80 ? line : JSON.stringify(inside(value), null, 2);
+  }
   if ("SS" in value || "NS" in value || "BS" in value) return (inside(value) as string[]).join("\n");
   return "NULL" in value ? "" : String(inside(value));
 };

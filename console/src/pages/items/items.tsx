@@ -7,7 +7,7 @@ import { SavedDialog } from "../../components/saved";
 import { Badge, Button, copyText, Empty, Menu, Notice, Spinner, Text } from "../../components/ui";
 import { Cell, Safe } from "../../components/value";
 import { awsCli } from "../../lib/code";
-import { build, type Search, searchFromQuery, searchToQuery, targetOf } from "../../lib/expressions";
+import { build, indexesOf, type Search, searchFromQuery, searchToQuery, targetOf } from "../../lib/expressions";
 import { count, plural, units } from "../../lib/format";
 import { canSave, remember } from "../../lib/saved";
 import { csv, keyOf, plainText, short } from "../../lib/values";
@@ -74,14 +74,15 @@ function Browser({ table, reload }: { table: TableDescription; reload: () => voi
     if (rows.state.peek() === "idle") void rows.load();
   }, [rows]);
 
-  // Keys first, then what most items have.
+  // Keys first, then what most items have; keys of other indexes say least, and come last.
   const [choice, setChoice] = useState<ColumnChoice>(() => kept(`columns.${name}`, { hidden: [], pinned: [], widths: {} }));
   const changeChoice = (next: ColumnChoice) => {
     setChoice(next);
     keep(`columns.${name}`, next);
   };
   const target = targetOf(table, applied.index);
-  const facts = [...rows.columns.values()].sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
+  const indexKeys = new Set(indexesOf(table).flatMap((index) => index.KeySchema.map((one) => one.AttributeName)));
+  const facts = [...rows.columns.values()].sort((a, b) => Number(indexKeys.has(a.name)) - Number(indexKeys.has(b.name)) || b.count - a.count || (a.name < b.name ? -1 : 1));
   const first = [...new Set([...keys, target.pk.name, ...(target.sk ? [target.sk.name] : [])])];
   const order = [...first, ...facts.map((one) => one.name).filter((one) => !first.includes(one))].filter((one) => !choice.hidden.includes(one));
   const columns: Column[] = order.slice(0, 80).map((one, i) => ({

@@ -35,7 +35,8 @@ export function RelationsOf({ table, item }: { table: TableDescription; item: It
   const trail = query.value.get("trail");
   const to = (parameters: Record<string, string>) => tableUrl(table.TableName, `/partitions?${new URLSearchParams({ ...parameters, ...(trail ? { trail } : {}) })}`);
   const toItem = (key: Item) => to({ pk: String(inside(key[keys[0]!]!)), item: JSON.stringify(keyOf(key, keys)) });
-  const label = (key: Item) => keys.map((one) => String(inside(key[one]!))).join(" · ").slice(0, 120);
+  // In the same partition, the sort key says enough.
+  const label = (key: Item) => keys.filter((one, i) => i > 0 || keys.length === 1 || !same(key[one], item[one])).map((one) => String(inside(key[one]!))).join(" · ").slice(0, 160);
   return (
     <section class="relations" aria-label="What the model says">
       {self.entity && <div><span class="muted">Entity</span><span><span class={`entity ${colourOf(self.entity)}`}>{self.entity}</span>{self.path && <> <code class="muted">{self.path}</code></>}</span></div>}

@@ -106,7 +106,7 @@ function Cost({ table, search }: { table: TableDescription; search: Search }) {
   const large = whole > 1_000_000;
   return (
     <span class="cost" title="A scan reads every item. Give a partition key to query."><Badge tone={large ? "warn" : "plain"}>Scan</Badge>
-      <span class={large && filtered ? "warn-text" : "muted"}>{filtered ? "reads" : "reads as far as you scroll, at most"} all {count(items)} items of {where}: {bytes(whole)}, {units(all)} read units</span>
+      <span class={large && filtered ? "warn-text" : "muted"}>{filtered ? "reads all" : "as far as you scroll, at most"} {count(items)} items of {where}: {bytes(whole)}, {units(all)} read units</span>
     </span>
   );
 }

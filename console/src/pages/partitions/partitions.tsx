@@ -22,6 +22,8 @@ export function PartitionsPage({ table: name }: { table: string }) {
   return <Partitions {...loaded.data} />;
 }
 
+// Keys that begin alike differ at their ends.
+const middle = (key: string, most: number) => (key.length <= most ? key : `${key.slice(0, Math.floor(most / 3))}…${key.slice(key.length - Math.ceil((most * 2) / 3) + 1)}`);
 const text = (item: Item, name: string) => (Object.hasOwn(item, name) ? String(inside(item[name]!)) : "");
 
 function Partitions({ table, model }: { table: TableDescription; model: ModelSummary | null }) {
@@ -69,12 +71,12 @@ function Partitions({ table, model }: { table: TableDescription; model: ModelSum
   const reserved = new Set([target.pk.name, ...(target.sk ? [target.sk.name] : []), ...(attribute ? [attribute] : [])]);
   // Attributes of an item in their places: those that all entities share come last.
   const rest = (item: Item) => Object.keys(item).filter((one) => !reserved.has(one)).sort((a, b) => rank(a, item) - rank(b, item) || (a < b ? -1 : 1));
-  const rank = (one: string, item: Item) => (keys.includes(one) ? 3 : /^gsi|^lsi/i.test(one) ? 4 : /(id|version|at)$/i.test(one) && "S" in item[one]! ? 2 : 1);
+  const rank = (one: string, item: Item) => (/^(title|name|label)$/i.test(one) ? 0 : keys.includes(one) ? 3 : /^gsi|^lsi/i.test(one) ? 4 : /(id|version|at)$/i.test(one) && "S" in item[one]! ? 2 : 1);
   const width = Math.min(24, rows.items.slice(0, 2000).reduce((most, item) => Math.max(most, Object.keys(item).length - 1), 1));
   const narrow = innerWidth <= 820;
   const columns: Column[] = [
-    { id: "pk", title: <code>{target.pk.name}</code>, width: narrow ? 130 : 190, pinned: !narrow },
-    ...(target.sk ? [{ id: "sk", title: <code>{target.sk.name}</code>, width: narrow ? 170 : 230, pinned: true }] : []),
+    ...(narrow && pk ? [] : [{ id: "pk", title: <code>{target.pk.name}</code>, width: narrow ? 130 : 190, pinned: !narrow }]),
+    ...(target.sk ? [{ id: "sk", title: <code>{target.sk.name}</code>, width: narrow ? 200 : 300, pinned: !narrow || pk !== "" }] : []),
     { id: "entity", title: "Entity", width: 144 },
     ...Array.from({ length: width }, (_, i) => ({ id: `a${i}`, title: i ? <span class="sr">Attribute {i + 1}</span> : "Attributes", width: 150 })),
   ];
@@ -117,7 +119,7 @@ function Partitions({ table, model }: { table: TableDescription; model: ModelSum
               if (i > 0 && text(rows.items[at(i - 1)]!, target.pk.name) === value) return <span class="sr">{value.slice(0, 80)}</span>;
               return pk ? <code class="clip strong"><Safe text={value.slice(0, 200)} /></code> : <button type="button" class="link mono clip strong" title="Only this partition" onClick={() => openPartition(item)}><Safe text={value.slice(0, 200)} /></button>;
             }
-            if (column.id === "sk") return <code class="clip" title={text(item, target.sk!.name).slice(0, 500)}><Safe text={text(item, target.sk!.name).slice(0, 300)} /></code>;
+            if (column.id === "sk") return <code class="clip" title={text(item, target.sk!.name).slice(0, 500)}><Safe text={middle(text(item, target.sk!.name), narrow ? 22 : 37)} /></code>;
             if (column.id === "entity") return <span class={`entity ${colourOf(entity(row))}`}><Safe text={entity(row).slice(0, 40)} /></span>;
             const one = rest(item)[Number(column.id.slice(1))];
             if (one === undefined) return null;

@@ -73,7 +73,7 @@ function Overview({ table }: { table: TableDescription }) {
         <dt>Size</dt><dd>{bytes(table.TableSizeBytes ?? 0)}</dd>
         {table.CreationDateTime !== undefined && <><dt>Created</dt><dd>{when(table.CreationDateTime)} UTC</dd></>}
         <dt>Billing</dt><dd>{(table.BillingModeSummary?.BillingMode ?? "PROVISIONED").toLowerCase().replaceAll("_", " ")}</dd>
-        {table.TableArn && <><dt>ARN</dt><dd class="row"><code>{table.TableArn}</code><CopyButton text={table.TableArn} label="Copy the ARN" /></dd></>}
+        {table.TableArn && <><dt>ARN</dt><dd class="row nowrap"><code>{table.TableArn}</code><CopyButton text={table.TableArn} label="Copy the ARN" /></dd></>}
       </dl>
     </section>
   );
