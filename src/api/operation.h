@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,10 +59,17 @@ class CallContext {
 
   void about_table(std::string_view name) { table_ = name; }
 
+  bool measures() const { return options_.measure; }
+  void has_consumed(double units) { units_ = units; }
+
   // The end of the call as JSON.
   Reply succeeded(std::string body) {
     if (memory_.bytes() > 0) memory_.resize(std::min(memory_.bytes(), body.size()));
-    return {.outcome = std::move(body), .table = std::move(table_), .memory = std::move(memory_)};
+    return {.outcome = std::move(body),
+            .table = std::move(table_),
+            .memory = std::move(memory_),
+            .takes_long = false,
+            .capacity = units_};
   }
   Reply failed(Fault fault) {
     return {.outcome = std::move(fault),
@@ -76,6 +84,7 @@ class CallContext {
   CallOptions options_;
   MemoryClaim memory_;  // of the answer, where it was claimed
   bool takes_long_ = false;
+  std::optional<double> units_;
 };
 
 // Takes the answer of an operation, once, on any thread.
@@ -101,7 +110,7 @@ class OperationCall : public CallContext {
   Done<Answer> answer_as_json(Encode encode) {
     return [reply = std::move(reply_), encode](CallContext& context, Result<Answer, Fault> answer) mutable {
       if (!answer) return reply(context.failed(std::move(answer).error()));
-      reply(context.succeeded(encode(std::move(*answer))));
+      reply(context.succeeded(encode(context, std::move(*answer))));
     };
   }
 

@@ -37,22 +37,77 @@ std::string encode_any(Answer&& answer) {
   }
 }
 
+// Where a request says whether its answer tells what it has consumed; null when it has no say.
+template <typename Asked>
+CapacityDetail* capacity_detail(Asked& request) {
+  if constexpr (requires { request.page.capacity; }) {
+    return &request.page.capacity;
+  } else if constexpr (requires { request.reports.capacity; }) {
+    return &request.reports.capacity;
+  } else if constexpr (requires { request.capacity; }) {
+    return &request.capacity;
+  } else {
+    return nullptr;
+  }
+}
+
+double units_of(const ConsumedCapacity& consumed) { return consumed.units; }
+double units_of(const std::vector<ConsumedCapacity>& consumed) {
+  double units = 0;
+  for (const auto& each : consumed) units += each.units;
+  return units;
+}
+template <typename T>
+double units_of(const std::optional<T>& consumed) {
+  return consumed ? units_of(*consumed) : 0;
+}
+
+// Has a call measured whose client did not ask for its capacity, and takes it out of the answer.
+class Measuring {
+ public:
+  template <typename Asked>
+  Measuring(const CallContext& call, Asked& request) : on_(call.measures()) {
+    auto* const detail = on_ ? capacity_detail(request) : nullptr;
+    if (detail == nullptr || *detail != CapacityDetail::None) return;
+    *detail = CapacityDetail::Total;
+    unasked_ = true;
+  }
+
+  template <typename Answer>
+  void take(CallContext& call, Answer& answer) const {
+    if (!on_) return;
+    if constexpr (requires { answer.capacity; }) {
+      call.has_consumed(units_of(answer.capacity));
+      if (unasked_) answer.capacity = {};
+    }
+  }
+
+ private:
+  bool on_;
+  bool unasked_ = false;
+};
+
 // A request that came as JSON.
 template <typename Asked>
 void run_json(OperationCall call) {
   using Answer = typename Asked::Answer;
   auto request = decode_any<Asked>(call);
   if (!request) return call.fail(request.error());
+  const Measuring measuring(call, *request);
   if constexpr (requires { run(call, *request); }) {
     auto answer = run(call, *request);
     if (!answer) return call.fail(std::move(answer).error());
+    measuring.take(call, *answer);
     if constexpr (std::same_as<Answer, BatchGetItemAnswer>) {
       call.succeed(encode(std::move(*answer), call.request()));
     } else {
       call.succeed(encode_any(std::move(*answer)));
     }
   } else {
-    auto done = call.answer_as_json<Answer>([](Answer&& answer) { return encode_any(std::move(answer)); });
+    auto done = call.answer_as_json<Answer>([measuring](CallContext& context, Answer&& answer) {
+      measuring.take(context, answer);
+      return encode_any(std::move(answer));
+    });
     run(CallContext(std::move(call)), std::move(*request), std::move(done));
   }
 }

@@ -26,6 +26,7 @@ struct CallOptions {
   std::string_view endpoint = {};  // the address that the client used, for DescribeEndpoints; empty when there is none
   MemoryBudget* memory = nullptr;  // for what the call decodes and answers; null: no limit.  Outlives the reply.
   std::size_t quick_bytes = SIZE_MAX;  // a read whose answer gets larger is not carried out, and the reply says so
+  bool measure = false;  // the reply says what the call has consumed, also if its client did not ask for that
   const std::function<bool()>* abandoned = nullptr;  // asked now and then: whether nobody waits for the answer any more
 };
 

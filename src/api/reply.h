@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -15,6 +16,7 @@ struct Reply {
   MemoryClaim memory = {};  // what the body takes from CallOptions::memory, if it was claimed while it grew
   // Nothing was done: the answer is larger than CallOptions::quick_bytes.  Call again where it may take long.
   bool takes_long = false;
+  std::optional<double> capacity = {};  // units of all tables together; with CallOptions::measure
 
   bool ok() const { return outcome.index() == 0; }
 };

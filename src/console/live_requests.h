@@ -27,7 +27,7 @@ struct LiveRequest {
   std::string error;  // the name of the fault; empty: it went well
   std::chrono::microseconds took{};
   std::size_t request_bytes = 0, response_bytes = 0;
-  std::optional<double> capacity;  // nothing when nobody asked for it
+  std::optional<double> capacity;  // nothing when it is not measured
   std::vector<Partition> partitions;
   std::string body;  // the beginning of it
   bool cut = false;  // there was more of it

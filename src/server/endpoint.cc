@@ -267,6 +267,7 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
   }
   std::unique_ptr<console::LiveRequest> live;
   if (options_.live != nullptr && options_.live->watches()) live = options_.live->begin(call.operation, body);
+  options.measure = live != nullptr;
   instance_.service().call(
       call.operation, body,
       [this, call, live = std::move(live), responder = std::move(responder)](api::Reply reply) mutable {
@@ -301,9 +302,8 @@ void DynamoDbEndpoint::show(std::unique_ptr<console::LiveRequest> live, const Ap
     live->error = fault->name();
     live->response_bytes = fault->body().size();
   } else {
-    const auto& body = std::get<std::string>(reply.outcome);
-    live->response_bytes = body.size();
-    live->capacity = client::consumed_units(body);
+    live->response_bytes = std::get<std::string>(reply.outcome).size();
+    live->capacity = reply.capacity;
   }
   options_.live->finish(std::move(live));
 }

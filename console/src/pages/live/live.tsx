@@ -118,7 +118,7 @@ function Cell({ request, column }: { request: LiveRequest; column: string }) {
     case "partition": return request.partition === null ? null : <code class="clip"><Safe text={request.partition.slice(0, 200)} /></code>;
     case "status": return request.error ? <Badge tone={request.status >= 500 ? "bad" : "warn"} title={request.error}>{request.error}</Badge> : <span class="muted">{request.status}</span>;
     case "took": return <span class={request.micros >= 100_000 ? "bad-text" : request.micros >= 10_000 ? "warn-text" : ""}>{took(request.micros)}</span>;
-    case "capacity": return request.capacity === null ? <span class="muted" title="The client did not ask for it">–</span> : <span>{units(request.capacity)}</span>;
+    case "capacity": return request.capacity === null ? <span class="muted" title="Not an operation on items">–</span> : <span>{units(request.capacity)}</span>;
     case "in": return <span>{bytes(request.requestBytes)}</span>;
     case "out": return <span>{bytes(request.responseBytes)}</span>;
     default: return null;

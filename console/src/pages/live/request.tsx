@@ -41,7 +41,7 @@ export function RequestDetails({ request, onClose }: { request: LiveRequest; onC
           <dt>Time</dt><dd>{request.at}</dd>
           <dt>Status</dt><dd>{request.status} {request.error && <Badge tone="warn">{request.error}</Badge>}</dd>
           <dt>Took</dt><dd>{took(request.micros)}</dd>
-          <dt>Capacity</dt><dd>{request.capacity === null ? "not asked for" : `${units(request.capacity)} units`}</dd>
+          <dt>Capacity</dt><dd>{request.capacity === null ? "none" : `${units(request.capacity)} units`}</dd>
           {request.partition !== null && <><dt>Partition</dt><dd><code><Safe text={request.partition} /></code></dd></>}
           <dt>Size</dt><dd>{bytes(request.requestBytes)} in, {bytes(request.responseBytes)} out</dd>
         </dl>
