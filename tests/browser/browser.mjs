@@ -86,7 +86,7 @@ export async function open(server, { width = 1280, height = 800, dark = false, g
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
   await context.grantPermissions(grant, { origin: server.console });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.stack ?? error}`));
   // A request that the server refuses is an error to the browser, and an answer that the page shows.
   page.on("console", (message) => message.type() === "error" && !/status of (400|401|403|409|502)/.test(message.text()) && problems.push(`${page.url()}: ${message.text()}`));
