@@ -128,6 +128,7 @@ void add_model_verify_options(CLI::App& action) {
   action.add_option("FILE")->expected(1);
   action.add_flag("--repair");
   add_where_options(action);
+  add_store_option(action);
 }
 
 int verify_model(const CLI::App& action) {
@@ -157,6 +158,7 @@ void add_model_parked_options(CLI::App& action) {
   action.add_option("FILE")->expected(1);
   action.add_option("--replay")->expected(1);
   add_where_options(action);
+  add_store_option(action);
 }
 
 int show_parked(const CLI::App& action) {
@@ -191,6 +193,7 @@ void add_model_migrate_options(CLI::App& action) {
   action.add_flag("--yes");
   action.add_flag("--prepare");
   add_where_options(action);
+  add_store_option(action);
 }
 
 int migrate_model(const CLI::App& action) {
