@@ -28,7 +28,7 @@ Result<ConnectionPool::Lease> ConnectionPool::acquire(Use use) {
     while (!is_free(use)) {
       const auto left = deadline - clock_->steady_now();
       if (left <= std::chrono::nanoseconds(0)) {
-        return Error{ErrorCode::Storage, fmt::format("all {} connections to PostgreSQL are in use", most_)};
+        return Error{ErrorCode::Busy, fmt::format("all {} connections to PostgreSQL are in use", most_)};
       }
       clock_->wait_for(returned_, mutex_, left);
     }

@@ -40,7 +40,7 @@ class ConnectionPool {
   ConnectionPool(std::shared_ptr<const Libpq> libpq, ConnectOptions options, std::size_t most,
                  std::shared_ptr<const Clock> clock);
 
-  // Waits when all are in use, for kPatience at most.  Errors: Storage.
+  // Waits when all are in use, for kPatience at most.  Errors: Busy: they still are.  Storage: no server answers.
   Result<Lease> acquire(Use use);
   // The server has gone or changed: connections that nobody uses now are closed.
   void forget_idle();

@@ -21,6 +21,7 @@ constexpr std::chrono::seconds kLockPatience{5};  // a session that ended is not
 constexpr std::chrono::seconds kOpenPatience{2};  // for that of a process that was just killed
 constexpr std::chrono::milliseconds kLockPause{10};
 constexpr std::chrono::seconds kPingInterval{1};
+constexpr std::chrono::seconds kPingLimit{5};
 constexpr std::chrono::minutes kEraseLimit{10};  // a range can be a whole table
 constexpr int kMostAttempts = 3;
 // How many commits a batch may be behind with what it read, when stores share the database.
@@ -42,8 +43,9 @@ const char* const kDurable =
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 const char* const kRelaxed = "SELECT set_config('synchronous_commit', 'off', false)";
 
+// Readers wait on threads that have others to serve.
 ConnectOptions reader_options(const PostgresOptions& options) {
-  return {.url = options.url, .settings = {kPlanSettings}};
+  return {.url = options.url, .settings = {kPlanSettings}, .answers_within = std::chrono::seconds(10)};
 }
 ConnectOptions writer_options(const PostgresOptions& options) {
   return {.url = options.url, .settings = {kPlanSettings, kEndOfLostSessions, options.relaxed ? kRelaxed : kDurable}};
@@ -149,6 +151,9 @@ std::optional<Error> PostgresStore::refusal() const {
     MutexLock lock(health_mutex_);
     return Error{ErrorCode::Storage, health_.cause};
   }
+  if (unreachable_.load(std::memory_order_acquire)) {
+    return Error{ErrorCode::Storage, "the database server does not answer"};  // the watcher asks it, or recover()
+  }
   if (readers_refused_.load(std::memory_order_acquire)) {
     return Error{ErrorCode::Storage, "whether the last commit happened is not known yet"};
   }
@@ -177,9 +182,16 @@ auto PostgresStore::with_connection(ConnectionPool::Use use, Read read) const
   for (int attempt = 1;; ++attempt) {
     if (auto refused = refusal()) return std::move(*refused);
     auto lease = pool_.acquire(use);
-    if (!lease) return std::move(lease).error();
+    if (!lease) {
+      if (lease.error().code == ErrorCode::Storage) note_unreachable(lease.error());
+      return std::move(lease).error();
+    }
     auto answer = read(*lease);
-    if (answer || !(*lease)->broken() || attempt == 2) return answer;
+    if (answer || !(*lease)->broken()) return answer;
+    if (attempt == 2) {
+      note_unreachable(answer.error());
+      return answer;
+    }
     pool_.forget_idle();
   }
 }
@@ -295,7 +307,7 @@ void PostgresStore::ping() {
       return {};
     }
     connection_->add(statements_.lane, Parameters().int32(kLane));
-    const auto rows = TRY(connection_->run());
+    const auto rows = TRY(connection_->run_within(kPingLimit));
     if (rows[0].count() != 1) return Error{ErrorCode::Corruption, "the store has no lane 0"};
     TRY(check_fence(rows[0].integer(0, 1)));
     note_sequence(rows[0].integer(0, 0));
@@ -309,8 +321,7 @@ void PostgresStore::ping() {
     }
     return;
   }
-  if (health().trouble == StoreTrouble::None) log::warning("store_unreachable", {{"cause", connected.error().message}});
-  set_health({.trouble = StoreTrouble::Unreachable, .cause = connected.error().message});
+  note_unreachable(connected.error());
 }
 
 // -- Committing
@@ -556,7 +567,14 @@ Error PostgresStore::lose(std::string why) const {
 
 void PostgresStore::set_health(StoreHealth health) const {
   MutexLock lock(health_mutex_);
-  if (!lost_.load(std::memory_order_relaxed)) health_ = std::move(health);
+  if (lost_.load(std::memory_order_relaxed)) return;
+  unreachable_.store(health.trouble == StoreTrouble::Unreachable, std::memory_order_release);
+  health_ = std::move(health);
+}
+
+void PostgresStore::note_unreachable(const Error& error) const {
+  if (health().trouble == StoreTrouble::None) log::warning("store_unreachable", {{"cause", error.message}});
+  set_health({.trouble = StoreTrouble::Unreachable, .cause = error.message});
 }
 
 StoreHealth PostgresStore::health() const {

@@ -37,11 +37,11 @@ std::string described_postgres_url(std::string_view url);
 // however long this process was stopped.
 //
 // A snapshot is a read-only transaction on a connection of its own, so their number is bounded: one that finds none
-// within five seconds answers Storage to its readers.
+// within five seconds answers Busy to its readers.
 //
-// When the server does not answer, commits and reads fail with Storage; readers find it again by themselves, and
-// commits by recover().  A commit whose connection breaks is looked up before anything else happens: it is answered as
-// done if it was done, and repeated if it was not.
+// When the server does not answer, commits and reads fail with Storage, and at once while that is known.  Readers find
+// it again by themselves within a second or two, and commits by recover().  A commit whose connection breaks is looked
+// up before anything else happens: it is answered as done if it was done, and repeated if it was not.
 //
 // Errors: Usage: another process has it open; the role may not make the tables; libpq is missing.  Storage.
 Result<std::unique_ptr<Store>> open_postgres_store(PostgresOptions options);

@@ -63,6 +63,7 @@ class PostgresStore final : public Store {
   Error lose(std::string why) const;
   std::optional<Error> refusal() const;  // why nothing may be read now
   void set_health(StoreHealth health) const;
+  void note_unreachable(const Error& error) const;
   void note_sequence(std::int64_t sequence) const;
 
   template <typename Read>
@@ -91,6 +92,7 @@ class PostgresStore final : public Store {
   // Readers wait until it is known whether a commit happened.
   std::atomic<bool> readers_refused_{false};
   mutable std::atomic<bool> lost_{false};
+  mutable std::atomic<bool> unreachable_{false};
   mutable std::atomic<std::uint64_t> last_commit_{0};
   std::atomic<std::uint64_t> commits_{0}, syncs_{0}, bytes_written_{0};
 

@@ -9,14 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 #include <vector>
 
 #include "stator/base/assert.h"
+#include "stator/base/clock.h"
 
 namespace stator::storage::testing {
 namespace {
@@ -93,15 +92,16 @@ void PostgresServer::start() {
       {postgres_programs() + "/postgres", "-D", data(), "-k", folder_.path(), "-c", "listen_addresses=", "-c",
        "fsync=off", "-c", "max_connections=100", "-c", "shared_buffers=32MB", "-c", "dynamic_shared_memory_type=posix"},
       log);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const SystemClock clock;
+  const auto deadline = clock.steady_now() + std::chrono::seconds(60);
   // Its last line says so.
   while (text_of(data() + "/postmaster.pid").find("ready") == std::string::npos) {
     int status = 0;
-    if (::waitpid(process_, &status, WNOHANG) != 0 || std::chrono::steady_clock::now() > deadline) {
+    if (::waitpid(process_, &status, WNOHANG) != 0 || clock.steady_now() > deadline) {
       fmt::print(stderr, "{}", text_of(log));
       STATOR_ASSERT(false, "PostgreSQL starts");
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    clock.wait(std::chrono::milliseconds(10));
   }
 }
 
