@@ -39,6 +39,8 @@ external_library(openssl HEADER openssl/ssl.h ARCHIVES ssl crypto)
 target_link_libraries(ext_openssl INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 external_library(rocksdb HEADER rocksdb/db.h ARCHIVES rocksdb snappy lz4 zstd bz2 z)
 target_link_libraries(ext_rocksdb INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+external_library(libpq HEADER postgresql/libpq-fe.h)  # loaded at run time, when a store in PostgreSQL is opened
+target_link_libraries(ext_libpq INTERFACE ${CMAKE_DL_LIBS})
 if(STATOR_TESTS OR STATOR_BENCHMARKS)
   external_library(gtest HEADER gtest/gtest.h ARCHIVES gtest)
   target_link_libraries(ext_gtest INTERFACE Threads::Threads)

@@ -5,13 +5,13 @@
 # shellcheck shell=bash disable=SC2034  # the lists are read by the scripts that source this file
 run_packages=(
   g++:g++ cmake:cmake ninja-build:ninja python3:python3
-  libboost1.81-dev libcli11-dev libfmt-dev libidn2-dev libjemalloc-dev libpsl-dev libre2-dev libsimdjson-dev libssl-dev libunistring-dev libutf8proc-dev libxxhash-dev libyaml-cpp-dev
+  libboost1.81-dev libcli11-dev libfmt-dev libidn2-dev libjemalloc-dev libpq-dev libpsl-dev libre2-dev libsimdjson-dev libssl-dev libunistring-dev libutf8proc-dev libxxhash-dev libyaml-cpp-dev
   librocksdb-dev libsnappy-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev
 )
 console_packages=(nodejs:node npm:npm)  # bundle the console at build time; ./run --no-console does without
 test_packages=(
   libgtest-dev python3-boto3 awscli chromium
-  clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pkg-config:pkg-config util-linux:setarch zsh:zsh
+  clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pkg-config:pkg-config postgresql-15 util-linux:setarch zsh:zsh
 )
 
 # shellcheck source=cmake/progress.sh
@@ -44,9 +44,15 @@ install_missing() {
   echo "Installing ${#missing[@]} packages: ${missing[*]}"
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
   "${as_root[@]}" "${apt[@]}" update || die 'apt-get update failed; its message is above'
+  # Debian's PostgreSQL starts a server of its own when it is installed, unless it is told not to.
+  local no_cluster=/etc/postgresql-common/createcluster.d/stator-tests.conf
+  if [[ ${missing[*]} == *postgresql-* ]]; then
+    "${as_root[@]}" sh -c 'mkdir -p "${1%/*}" && echo "create_main_cluster = false" >"$1"' sh "$no_cluster"
+  fi
   # The progress has a pipe of its own: scripts of packages stop when they cannot write their own lines.  It is made
   # inside, because sudo closes descriptors.
   (set -o pipefail && "${as_root[@]}" sh -c 'exec "$@" 3>&1 >/dev/null' sh "${apt[@]}" -o APT::Status-Fd=3 \
     install -y --no-install-recommends "${missing[@]}" | follow_apt) ||
     die "apt-get could not install ${missing[*]}; Stator is built on Debian 12, and the message above says what is wrong"
+  "${as_root[@]}" rm -f "$no_cluster"
 }

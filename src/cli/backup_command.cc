@@ -15,6 +15,7 @@
 #include "stator/cli/database_option.h"
 #include "stator/cli/progress_bar.h"
 #include "stator/library/data_folder.h"
+#include "stator/library/shared_store.h"
 #include "stator/server/tool_client.h"
 
 namespace stator::cli {
@@ -223,6 +224,12 @@ int BackupCommand::run() const {
   }
   const auto where = find_database(*app_);
   if (!where) return fail(kWrongArguments, where.error().message);
+  if (!where->store.empty()) {
+    return fail(kFailed,
+                fmt::format("the database is in the store {}, which PostgreSQL's own tools back up; name a data "
+                            "folder with --data",
+                            library::described_store(where->store)));
+  }
   const bool quick = app_->count("--quick") > 0;
   return back_up(*folder, *where, keep, quick ? BackupFolder::Reuse::Trust : BackupFolder::Reuse::Verify);
 }

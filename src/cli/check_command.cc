@@ -14,6 +14,7 @@
 #include "stator/cli/progress_bar.h"
 #include "stator/engine/check/check.h"
 #include "stator/library/data_folder.h"
+#include "stator/library/shared_store.h"
 #include "stator/server/tool_client.h"
 
 namespace stator::cli {
@@ -169,6 +170,11 @@ int CheckCommand::run() const {
   if (!where->endpoint.empty()) {
     if (repairs) return fail(kWrongArguments, "--repair needs a stopped server, and its folder with --data");
     return check_server(where->endpoint);
+  }
+  if (!where->store.empty()) {
+    return fail(kNotChecked, fmt::format("the database is in the store {}: start a server on it, and check that with "
+                                         "--endpoint URL, or name a data folder with --data",
+                                         library::described_store(where->store)));
   }
   return check_folder(where->folder, repairs);
 }

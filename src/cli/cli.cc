@@ -23,6 +23,7 @@
 #include "stator/cli/documentation_commands.h"
 #include "stator/cli/model_command.h"
 #include "stator/cli/repair_command.h"
+#include "stator/cli/store_command.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/config.h"
 #include "stator/server/run.h"
@@ -49,6 +50,7 @@ Commands:
   check      Read the whole database, and report damage and contradictions
   backup     Copy the database of a running or a stopped server
   restore    Make a data folder from a backup
+  store      Make the tables of a store in PostgreSQL
   config     Print every setting, its meaning and its value, in the form of a stator.yaml
   version    Print the version, how it was built, and the data formats it knows
   man        Print the manual page of a command
@@ -308,6 +310,7 @@ int run(int argc, const char* const* argv, std::string_view commit) {
   const CheckCommand check(app);
   const BackupCommand backup(app);
   const RestoreCommand restore(app);
+  const StoreCommand store(app);
   const SettingsCommand config(app, "config", std::nullopt, kConfigHelp);
   const auto* version = add_command(app, "version", std::string(kVersionHelp));
   const ManCommand man(app);
@@ -335,6 +338,7 @@ int run(int argc, const char* const* argv, std::string_view commit) {
   if (check) return check.run();
   if (backup) return backup.run();
   if (restore) return restore.run();
+  if (store) return store.run();
   if (config) return print_config(config);
   if (man) return man.run();
   if (completion) return completion.run();

@@ -10,18 +10,19 @@
 #include "stator/library/instance.h"
 #include "stator/server/config.h"
 
-// The options that say where a command's tables are: --endpoint, --data, --config.
+// The options that say where a command's tables are: --endpoint, --data, --store, --config.
 namespace stator::cli {
 
 extern const std::string_view kWhereHelp;
-void add_where_options(CLI::App& action);
+void add_where_options(CLI::App& action);  // without --store
+void add_store_option(CLI::App& action);
 
-// The settings of a command that takes --data and --config.  Errors: Usage.
+// The settings of a command that takes some of --data, --store and --config.  Errors: Usage.
 Result<server::LoadedConfig> load_settings(const CLI::App& command);
 
-// A data folder, or an endpoint; the other is empty.
+// A data folder, an endpoint or a store.
 struct Where {
-  std::string folder, endpoint;
+  std::string folder, endpoint, store;
 };
 // Errors: Usage.
 Result<Where> find_database(const CLI::App& action);

@@ -23,8 +23,8 @@ constexpr std::string_view kDemoHelp =
 contains data is not changed.  `stator app NAME` then serves the system.  `stator up --demo` serves all systems,
 and loads the sample data of those that are new.
 
-Usage: stator demo NAME [--endpoint URL | --data FOLDER]
-       stator demo all [--endpoint URL | --data FOLDER]
+Usage: stator demo NAME [--endpoint URL | --data FOLDER | --store URL]
+       stator demo all [--endpoint URL | --data FOLDER | --store URL]
 
 Systems:
   media-library   Libraries of books and videos, lent to friends, shared read-only
@@ -41,6 +41,7 @@ Options:
 DemoCommand::DemoCommand(CLI::App& app) : app_(add_command(app, "demo", fmt::format("{}{}", kDemoHelp, kWhereHelp))) {
   app_->add_option("NAME")->expected(1);
   add_where_options(*app_);
+  add_store_option(*app_);
 }
 
 int DemoCommand::run() const {

@@ -230,6 +230,7 @@ void add_model_verify_options(CLI::App& action) {
   action.add_option("FILE")->expected(1);
   action.add_flag("--repair");
   add_where_options(action);
+  add_store_option(action);
 }
 
 int verify_model(const CLI::App& action) {
@@ -259,6 +260,7 @@ void add_model_parked_options(CLI::App& action) {
   action.add_option("FILE")->expected(1);
   action.add_option("--replay")->expected(1);
   add_where_options(action);
+  add_store_option(action);
 }
 
 int show_parked(const CLI::App& action) {
@@ -297,6 +299,7 @@ void add_model_migrate_options(CLI::App& action) {
     action.add_option(name)->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   add_where_options(action);
+  add_store_option(action);
 }
 
 int migrate_model(const CLI::App& action) {

@@ -11,6 +11,7 @@
 #include "stator/cli/database_option.h"
 #include "stator/cli/progress_bar.h"
 #include "stator/library/repair.h"
+#include "stator/library/shared_store.h"
 
 namespace stator::cli {
 namespace {
@@ -50,6 +51,11 @@ int RepairCommand::run() const {
   if (const auto wrong = objection_to_rest(*app_); !wrong.empty()) return fail(kWrongArguments, wrong);
   const auto loaded = load_settings(*app_);
   if (!loaded) return fail(kWrongArguments, loaded.error().message);
+  if (!loaded->config.store.empty() && app_->count("--data") == 0) {
+    return fail(kFailed,
+                fmt::format("the database is in the store {}, and this repairs data folders; name one with --data",
+                            library::described_store(loaded->config.store)));
+  }
   const auto& folder = loaded->config.data;
   const bool accept_loss = app_->count("--accept-loss") > 0;
   const auto outcome = [&] {

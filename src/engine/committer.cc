@@ -329,6 +329,12 @@ Error Committer::read_only_error(const Work& work) const {
     case StoreTrouble::Damaged:
       words = "a data file is damaged. Reads of other data go on; GET /health and the server's log name the file.";
       break;
+    case StoreTrouble::Unreachable:
+      words = "its store cannot be reached. Reads and writes go on when it can be reached again.";
+      break;
+    case StoreTrouble::TakenOver:
+      words = "another server has taken over its store. Use that one, or restart this one when that one has stopped.";
+      break;
   }
   return {ErrorCode::ReadOnly, fmt::format("The database is read-only: {}", words)};
 }

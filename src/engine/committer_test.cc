@@ -355,6 +355,20 @@ TEST_P(CommitterTest, StaysReadOnlyWhenTheStoreIsDamaged) {
   EXPECT_EQ(store.recoveries_tried(), 0U) << "opening it again mends nothing";
 }
 
+TEST_P(CommitterTest, SaysWhenItsStoreCannotBeReachedOrBelongsToAnother) {
+  open();
+  store.be_in_trouble(storage::StoreTrouble::Unreachable);
+  EXPECT_EQ(commit(put("a", "1")).error().message,
+            "The database is read-only: its store cannot be reached. Reads and writes go on when it can be reached "
+            "again.");
+  store.be_in_trouble(storage::StoreTrouble::TakenOver);
+  clock.advance(std::chrono::seconds{1});
+  EXPECT_EQ(
+      commit(put("a", "1")).error().message,
+      "The database is read-only: another server has taken over its store. Use that one, or restart this one when "
+      "that one has stopped.");
+}
+
 TEST_P(CommitterTest, LetsDeletesThroughWhenTheDiskIsFull) {
   open();
   ASSERT_TRUE(commit(put("a", "1")));

@@ -18,6 +18,11 @@
 #include "stator/storage/rocksdb/rocksdb_store.h"
 #include "stator/storage/testing/temporary_folder.h"
 #endif
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // PostgreSQL does the work, and is not ours
+#include "stator/storage/postgres/postgres_store.h"
+#include "stator/storage/testing/postgres_server.h"
+#define STATOR_TEST_POSTGRES
+#endif
 
 namespace stator::engine {
 namespace {
@@ -483,6 +488,50 @@ TEST(EngineModel, AgreesWithTheReferenceAfterReopening) {
     }
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+#endif
+
+#ifdef STATOR_TEST_POSTGRES
+
+TEST(EngineModel, AgreesWithTheReferenceOnPostgres) {
+  using storage::PostgresSharing;
+  for (const auto sharing : {PostgresSharing::Exclusive, PostgresSharing::Shared}) {
+    for (const auto seed : seeds(2)) {
+      SCOPED_TRACE(seed);
+      const storage::PostgresOptions options{
+          .url = storage::testing::PostgresServer::shared().url(),
+          .sharing = sharing,
+          .schema = fmt::format("model_{}_{}", seed, sharing == PostgresSharing::Shared ? "shared" : "exclusive")};
+      Model model(seed);
+      for (int phase = 0; phase < 2; ++phase) {
+        const auto store = storage::open_postgres_store(options);
+        ASSERT_TRUE(store) << store.error().message;
+        model.open(**store);
+        if (phase == 0) model.create_tables(view_for(seed));
+        model.expect_agreement();
+        model.run(4, 60);
+        model.expect_agreement();
+        model.close();
+      }
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST(EngineModel, AgreesWithTheReferenceWhenPostgresFails) {
+  auto opened = storage::open_postgres_store({.url = storage::testing::PostgresServer::shared().url(),
+                                              .sharing = storage::PostgresSharing::Shared,
+                                              .schema = "model_failing"});
+  ASSERT_TRUE(opened) << opened.error().message;
+  FaultyStore store(std::move(*opened));
+  store.report_shared(true);
+  store.report_durable(true);
+  Model model(1);
+  model.open(store);
+  model.create_tables(view_for(1));
+  run_with_faults(store, model, 1, 3, true);
+  model.expect_agreement();
 }
 
 #endif

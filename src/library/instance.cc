@@ -1,6 +1,7 @@
 #include "stator/library/instance.h"
 
 #include "stator/storage/memory/memory_store.h"
+#include "stator/storage/postgres/postgres_store.h"
 #include "stator/storage/rocksdb/data_folder.h"
 #include "stator/storage/rocksdb/rocksdb_store.h"
 
@@ -9,6 +10,9 @@ namespace {
 
 Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& options) {
   if (options.in_memory) return storage::open_memory_store(options.memory_bytes);
+  if (!options.store.empty()) {
+    return storage::open_postgres_store({.url = options.store, .relaxed = options.relaxed_durability});
+  }
   using storage::Durability;
   return storage::open_rocksdb_store({.path = options.data_folder,
                                       .durability = options.relaxed_durability ? Durability::Relaxed : Durability::Sync,

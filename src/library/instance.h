@@ -17,6 +17,7 @@ namespace stator::library {
 struct InstanceOptions {
   std::string data_folder;
   bool in_memory = false;
+  std::string store = {};  // postgres://...: the items are there instead of in the folder
   bool relaxed_durability = false;
   std::string region = "us-east-1";
   std::uint64_t block_cache_bytes = 64ULL << 20;   // of a store on disk

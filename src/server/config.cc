@@ -16,6 +16,7 @@
 #include "stator/base/suggest.h"
 #include "stator/base/trim.h"
 #include "stator/http/connection_limits.h"
+#include "stator/library/shared_store.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/memory_limit.h"
 
@@ -92,6 +93,12 @@ std::string objection_to_data(const Config& config) {
   return config.data.empty() ? "expects a folder, not an empty name" : "";
 }
 
+std::string objection_to_store(const Config& config) {
+  if (config.store.empty() || library::is_store_url(config.store)) return {};
+  return fmt::format("expects the address of a PostgreSQL database such as postgres://host/database, not \"{}\"",
+                     library::described_store(config.store));
+}
+
 constexpr auto kSettings = std::to_array<Setting>({
     {.name = "host",
      .member = &Config::host,
@@ -135,6 +142,13 @@ constexpr auto kSettings = std::to_array<Setting>({
      .member = &Config::in_memory,
      .placeholder = "true|false",
      .help = "Keep all data in memory and nothing on disk.  Only the access keys are read from the data folder."},
+    {.name = "store",
+     .member = &Config::store,
+     .placeholder = "URL",
+     .help = "Keep all data in a PostgreSQL database, such as postgres://host1,host2/database, instead of the data "
+             "folder.  The password comes from PGPASSWORD or ~/.pgpass.  Only the access keys and the secret of tokens "
+             "are in the data folder.  One server uses the database at a time.",
+     .objection = objection_to_store},
     {.name = "durability",
      .member = &Config::durability,
      .placeholder = "sync|relaxed",
@@ -644,12 +658,16 @@ Result<void> check_config(const Config& config, Mode mode) {
     return usage_error(fmt::format("tls_cert and tls_key belong together, and {} is not set",
                                    config.tls_cert.empty() ? "tls_cert" : "tls_key"));
   }
+  if (!config.store.empty() && config.in_memory) return usage_error("store and in_memory cannot be set together");
   if (mode == Mode::App) {
     if (config.models.empty() && !config.demo) {
       return usage_error("app needs a model: stator app books.yaml, or stator app media-library");
     }
     if (!config.endpoint.empty() && config.in_memory) {
       return usage_error("endpoint and in_memory cannot be set together");
+    }
+    if (!config.endpoint.empty() && !config.store.empty()) {
+      return usage_error("endpoint and store cannot be set together");
     }
     return {};  // tokens guard it, wherever it listens
   }

@@ -37,6 +37,7 @@ struct Config {
   std::string tls_key;
   std::string data = "./stator-data";
   bool in_memory = false;
+  std::string store;  // the address of a database server that has the items; empty: the data folder has them
   Durability durability = Durability::Sync;
   std::uint32_t threads = 0;  // 0: one per core
   std::vector<std::string> cors_origins;

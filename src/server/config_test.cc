@@ -233,6 +233,27 @@ TEST_F(ConfigTest, TwoServersDoNotShareAPort) {
   EXPECT_TRUE(check_config(config, Mode::Up));
 }
 
+TEST_F(ConfigTest, DataIsInOnePlace) {
+  Config config;
+  config.models = {"shops"};
+  config.store = "postgres://db/stator";
+  EXPECT_TRUE(check_config(config, Mode::Serve));
+  EXPECT_TRUE(check_config(config, Mode::App));
+  config.endpoint = "http://localhost:8000";
+  EXPECT_EQ(check_config(config, Mode::App).error().message, "endpoint and store cannot be set together");
+  config.in_memory = true;
+  EXPECT_EQ(check_config(config, Mode::Serve).error().message, "store and in_memory cannot be set together");
+}
+
+TEST_F(ConfigTest, AStoreIsAPostgresDatabase) {
+  EXPECT_TRUE(load_config({.flags = {{"store", "postgresql://db1,db2:5433/stator?sslmode=verify-full"}}}));
+  const auto wrong = load_config({.flags = {{"store", "mysql://me:secret@db/stator"}}});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message,
+            "--store expects the address of a PostgreSQL database such as postgres://host/database, not "
+            "\"mysql://db/stator\"");
+}
+
 TEST_F(ConfigTest, ACertificateNeedsItsKey) {
   Config config;
   config.tls_cert = "c";

@@ -16,6 +16,8 @@ std::string_view reason_of(storage::StoreTrouble trouble) {
     case StoreTrouble::MemoryFull: return "memory-full";
     case StoreTrouble::NoDescriptors: return "no-descriptors";
     case StoreTrouble::Damaged: return "damaged";
+    case StoreTrouble::Unreachable: return "unreachable";
+    case StoreTrouble::TakenOver: return "taken-over";
     case StoreTrouble::None:
     case StoreTrouble::DiskFailing: break;
   }

@@ -13,7 +13,8 @@ enum class HealthDetail : std::uint8_t {
 };
 
 // What GET /health answers: 200 {"status":"ok"}, or 503 {"status":"read-only","reason":...}, where the reason is
-// disk-full, memory-full, disk-failing, no-descriptors or damaged, and a damaged file has its name beside it.
+// disk-full, memory-full, disk-failing, no-descriptors, damaged, unreachable or taken-over, and a damaged file has its
+// name beside it.
 http::Response health_answer(const engine::EngineHealth& health, HealthDetail detail);
 
 }  // namespace stator::server

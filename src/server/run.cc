@@ -28,6 +28,7 @@
 #include "stator/http/sigv4.h"
 #include "stator/http/tls.h"
 #include "stator/library/instance.h"
+#include "stator/library/shared_store.h"
 #include "stator/server/access_keys.h"
 #include "stator/server/console_service.h"
 #include "stator/server/endpoint.h"
@@ -116,6 +117,7 @@ class SharedLimits {
     library::InstanceOptions options;
     options.data_folder = config.data;
     options.in_memory = config.in_memory;
+    options.store = config.store;
     options.relaxed_durability = config.durability == Durability::Relaxed;
     options.block_cache_bytes = plan_.block_cache;
     options.write_buffer_bytes = plan_.write_buffer;
@@ -271,6 +273,10 @@ void warn_of_open_hosts(const Config& config, bool signed_only) {
                              data_flag(config))}});
 }
 
+std::string place_of_data(const Config& config) {
+  return config.store.empty() ? config.data : library::described_store(config.store);
+}
+
 // The lines that a person needs after the start.
 void print_welcome(const Config& config, const Welcome& welcome) {
   std::string text = fmt::format("\n  DynamoDB API  {}\n", welcome.api);
@@ -280,7 +286,8 @@ void print_welcome(const Config& config, const Welcome& welcome) {
                     console::assets().empty() ? "  (without its page: the program was built with --no-console)" : "");
   }
   text += welcome.systems;
-  text += fmt::format("  Data          {}\n", config.in_memory ? "in memory, gone when this stops" : config.data);
+  text +=
+      fmt::format("  Data          {}\n", config.in_memory ? "in memory, gone when this stops" : place_of_data(config));
   text += fmt::format("  Access        {}\n", welcome.signed_only
                                                   ? "requests must be signed with a key of `stator key list`"
                                                   : "any credentials, from this machine only");
@@ -390,7 +397,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   log::info("started", {{"host", config.host},
                         {"port", server->port()},
                         {"tables", instance->engine().catalog().size()},
-                        {"data", config.in_memory ? "memory" : config.data}});
+                        {"data", config.in_memory ? "memory" : place_of_data(config)}});
   if (!tls && !is_loopback(config.host)) {
     log::warning("not_encrypted",
                  {{"message", "others on the network can read the traffic; set tls_cert and tls_key"}});

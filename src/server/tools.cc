@@ -267,8 +267,8 @@ http::Response Tools::freeze() {
   if (files == nullptr) {
     return refusal(
         400,
-        "this database is in memory (in_memory) and has no files to back up; a server with a data folder has. "
-        "Tables can be copied with Scan and BatchWriteItem");
+        "this database is in memory (in_memory) or in a database server (store) and has no files to back up; a server "
+        "with a data folder has. Tables can be copied with Scan and BatchWriteItem");
   }
   if (!make_room()) return refusal(503, "too many backups are being made at the same time; try again in a minute");
   auto frozen = files->freeze();

@@ -136,6 +136,8 @@ enum class StoreTrouble : std::uint8_t {
   DiskFailing,    // or something else that recover() may find to be over
   NoDescriptors,  // the process may not open more files
   Damaged,        // bytes read back are not what was written; lasts until the store is opened again
+  Unreachable,    // the database server that keeps it does not answer; reads fail, too
+  TakenOver,      // another process has taken it over; reads fail, too; lasts until the store is opened again
 };
 
 struct StoreHealth {

@@ -13,7 +13,7 @@ A suite is one of two things:
 `asan` and `tsan` ask for a sanitizer's build, too.  `nobuild` needs no program.  `alone` runs after all others, when nothing is being
 built.  `soak` takes long: it runs with --soak, or when it is named.  The thread sanitizer runs with --long, or when it is named.
 
-A suite finds in its environment STATOR_BIN (the program to test), STATOR_PRESET (release, asan or tsan), STATOR_STORE
+A suite finds in its environment STATOR_BIN (the program to test), STATOR_PRESET (release, asan or tsan), STATOR_TEST_STORE
 (`memory` when it must not use RocksDB), TMPDIR (its own, removed afterwards) and STATOR_RESULT, the file to which it
 writes {"passed": n, "failed": n, "failures": ["..."]}.
 It starts in the top folder, and whatever it leaves running is killed.  A suite that exits with an error, is too slow, or
@@ -207,7 +207,7 @@ class SuiteRun(Job):
     def environment(self, top):
         # Settings for Stator in the caller's environment are not for the Stators under test.
         clean = {name: value for name, value in os.environ.items() if not name.startswith("STATOR_")}
-        store = {"STATOR_STORE": "memory"} if self.suite.preset == "tsan" else {}
+        store = {"STATOR_TEST_STORE": "memory"} if self.suite.preset == "tsan" else {}
         return clean | store | {
             "STATOR_BIN": str(top / "build" / self.suite.preset / "stator"),
             "STATOR_PRESET": self.suite.preset,

@@ -1,9 +1,9 @@
 """Starts the Stator under test on a free port and a temporary folder, and reports what a suite found.
 
-  STATOR_BIN     the binary (default build/release/stator)
-  STATOR_PRESET  what it was built with: asan and tsan get more time
-  STATOR_STORE   `memory` runs every server of the suite with --in-memory
-  STATOR_RESULT  where the suite writes {"passed":n,"failed":n,"failures":[...]}
+  STATOR_BIN         the binary (default build/release/stator)
+  STATOR_PRESET      what it was built with: asan and tsan get more time
+  STATOR_TEST_STORE  `memory` runs every server of the suite with --in-memory
+  STATOR_RESULT      where the suite writes {"passed":n,"failed":n,"failures":[...]}
 """
 import json
 import os
@@ -29,7 +29,7 @@ def binary():
 
 
 def in_memory_only():
-    return os.environ.get("STATOR_STORE") == "memory"
+    return os.environ.get("STATOR_TEST_STORE") == "memory"
 
 
 def slowness():

@@ -35,6 +35,8 @@ Error storage_error(std::string_view what, const rocksdb::Status& status) {
       return {ErrorCode::Storage, fmt::format("{}: the process may not open more files: {}", what, text)};
     case StoreTrouble::None:
     case StoreTrouble::MemoryFull:
+    case StoreTrouble::Unreachable:
+    case StoreTrouble::TakenOver:
     case StoreTrouble::DiskFailing: break;
   }
   return {ErrorCode::Storage, fmt::format("{}: {}", what, text)};

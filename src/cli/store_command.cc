@@ -1,0 +1,59 @@
+#include "stator/cli/store_command.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "stator/cli/command.h"
+#include "stator/cli/database_option.h"
+#include "stator/library/shared_store.h"
+
+namespace stator::cli {
+namespace {
+
+constexpr std::string_view kStoreHelp =
+    R"(Make the tables of a store, a PostgreSQL database that a server uses instead of a data folder (--store).  The first
+start of a server makes them, too, if its role may.  Otherwise, make them with a role that may, and grant the role
+of the server USAGE on the schema stator, and SELECT, INSERT, UPDATE, DELETE on its tables.  Tables that are
+there already are not changed.  Passwords come from PGPASSWORD or ~/.pgpass.
+
+Usage: stator store init [--store URL] [--print]
+
+Options:
+  --store URL
+      The database, such as postgres://host/database; else from $STATOR_STORE, else from stator.yaml.
+  --print
+      Print the statements, for psql for example, and change nothing.
+  --config FILE
+      Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
+)";
+
+}  // namespace
+
+StoreCommand::StoreCommand(CLI::App& app)
+    : app_(add_command(app, "store", std::string(kStoreHelp))),
+      init_(add_command(*app_, "init", std::string(kStoreHelp))) {
+  app_->require_subcommand(0, 1);
+  add_store_option(*init_);
+  init_->add_flag("--print");
+  init_->add_option("--config")->expected(1)->allow_extra_args(false);
+}
+
+int StoreCommand::run() const {
+  if (app_->remaining_size() > 0) return fail(kWrongArguments, no_such_command(*app_, app_->remaining().front()));
+  if (!init_->parsed()) return fmt::print(stderr, "{}", kStoreHelp), kWrongArguments;
+  if (const auto wrong = objection_to_rest(*init_); !wrong.empty()) return fail(kWrongArguments, wrong);
+  if (init_->count("--print") > 0) return fmt::print("{}", library::store_schema()), kDone;
+  const auto loaded = load_settings(*init_);
+  if (!loaded) return fail(kWrongArguments, loaded.error().message);
+  const auto& store = loaded->config.store;
+  if (store.empty()) {
+    return fail(kWrongArguments, "store init needs the address of a database: --store postgres://host/database");
+  }
+  if (const auto made = library::make_store(store); !made) return fail(kFailed, made.error().message);
+  fmt::print("the tables are in the schema stator of {}\n", library::described_store(store));
+  return kDone;
+}
+
+}  // namespace stator::cli

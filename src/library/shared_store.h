@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "stator/base/result.h"
+
+// A store on a database server, for settings and commands.
+namespace stator::library {
+
+// Whether it is the address of a kind of store that there is: postgres://host/database.
+bool is_store_url(std::string_view url);
+// Where it leads, for people: never with a password.
+std::string described_store(std::string_view url);
+
+// The statements that make the tables of a store.
+std::string store_schema();
+// Makes them if they are not there.  Errors: Usage: the role may not, or libpq is missing.  Storage.
+Result<void> make_store(const std::string& url);
+
+}  // namespace stator::library

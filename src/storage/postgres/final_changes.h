@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "stator/storage/store.h"
+
+namespace stator::storage::postgres {
+
+// The operations of a batch, one after another, as what they come to: ranges that are erased first, then one change per
+// key.  That is what a few statements can do.
+struct FinalChanges {
+  std::vector<KeyRange> erased_ranges;
+  std::map<Bytes, std::optional<Bytes>> keys;  // nullopt: erased
+
+  // `counter` has the stored value at a key that the batch adds to.  Errors: Corruption: it adds to a value that is no
+  // counter.
+  static Result<FinalChanges> of(const Batch& batch, CommitSequence sequence,
+                                 const std::function<std::optional<BytesView>(const Bytes& key)>& counter);
+};
+
+}  // namespace stator::storage::postgres

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stator/base/clock.h"
+#include "stator/storage/store.h"
+
+namespace stator::storage {
+
+enum class PostgresSharing : std::uint8_t {
+  Exclusive,  // one store at a time; others are refused while it is open
+  Shared,     // any number of stores at a time, each of which says what its batches read
+};
+
+struct PostgresOptions {
+  std::string url;  // postgres://host1,host2/database; what it leaves out comes from PostgreSQL's variables and files
+  PostgresSharing sharing = PostgresSharing::Exclusive;
+  bool relaxed = false;          // commits are answered before they are on disk
+  std::size_t connections = 24;  // for readers, at least two; commits have one more
+  std::string holder = {};       // who has it open, told to those who are refused
+  std::string schema = "stator";
+  std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();  // for its waits
+};
+
+bool is_postgres_url(std::string_view url);
+// Where a URL leads, for people: never with a password.
+std::string described_postgres_url(std::string_view url);
+
+// A store in the tables of a PostgreSQL database, reached through libpq, which is loaded now.
+//
+// Makes the tables when they are not there.  A commit locks the row of its lane, which gives it its number, so commits
+// happen one after another, in all processes.  A store that was opened exclusively has a fence number, checked inside
+// each commit and with each read: when another process has taken over, nothing is written or read here any more,
+// however long this process was stopped.
+//
+// A snapshot is a read-only transaction on a connection of its own, so their number is bounded: one that finds none
+// within five seconds answers Busy to its readers.
+//
+// When the server does not answer, commits and reads fail with Storage, and at once while that is known.  Readers find
+// it again by themselves within a second or two, and commits by recover().  A commit whose connection breaks is looked
+// up before anything else happens: it is answered as done if it was done, and repeated if it was not.
+//
+// Errors: Usage: another process has it open; the role may not make the tables; libpq is missing.  Storage.
+Result<std::unique_ptr<Store>> open_postgres_store(PostgresOptions options);
+
+// The tables as statements, for those who let nobody else make them.
+std::string postgres_schema_script(std::string_view schema = "stator");
+// Makes the tables if they are not there.  Errors: as open_postgres_store().
+Result<void> make_postgres_schema(const PostgresOptions& options);
+
+}  // namespace stator::storage

@@ -1,0 +1,595 @@
+#include "stator/storage/postgres/postgres_store.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "stator/base/random.h"
+#include "stator/base/test_eventually.h"
+#include "stator/storage/postgres/connection.h"
+#include "stator/storage/postgres/key_parts.h"
+#include "stator/storage/postgres/postgres_statements.h"
+#include "stator/storage/postgres/schema.h"
+#include "stator/storage/postgres/test_proxy.h"
+#include "stator/storage/testing/contract.h"
+#include "stator/storage/testing/postgres_server.h"
+
+// On the release build alone: PostgreSQL does the work, and none of it is ours to watch.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace stator::storage::postgres {
+namespace {
+
+using storage::testing::entries;
+using storage::testing::Entries;
+using storage::testing::PostgresServer;
+using testing::Proxy;
+
+// A schema is a place.
+std::string new_schema() {
+  static int made = 0;
+  return fmt::format("place{}", ++made);
+}
+
+class PostgresPlace final : public storage::testing::StorePlace {
+ public:
+  explicit PostgresPlace(PostgresOptions options) : options_(std::move(options)) {
+    if (options_.url.empty()) options_.url = PostgresServer::shared().url();
+    options_.schema = new_schema();
+  }
+  std::unique_ptr<Store> open() override {
+    auto store = try_open();
+    EXPECT_TRUE(store) << store.error().message;
+    return store ? std::move(*store) : nullptr;
+  }
+  Result<std::unique_ptr<Store>> try_open() const { return open_postgres_store(options_); }
+  const PostgresOptions& options() const { return options_; }
+
+ private:
+  PostgresOptions options_;
+};
+
+storage::testing::NewPlace postgres_place(const PostgresOptions& options) {
+  return [options] { return std::make_unique<PostgresPlace>(options); };
+}
+
+const PostgresOptions kExclusive{.url = {}};
+const PostgresOptions kShared{.url = {}, .sharing = PostgresSharing::Shared};
+const PostgresOptions kRelaxed{.url = {}, .relaxed = true};
+
+const bool postgres_contract =
+    storage::testing::register_contract_tests("PostgresStoreContract", postgres_place(kExclusive)) &&
+    storage::testing::register_contract_tests("SharedPostgresStoreContract", postgres_place(kShared)) &&
+    storage::testing::register_contract_tests("RelaxedPostgresStoreContract", postgres_place(kRelaxed));
+
+Result<CommitSequence> put_at(Store& store, Bytes key, Bytes value) {
+  Batch batch;
+  batch.put(std::move(key), std::move(value));
+  return store.commit(std::move(batch));
+}
+
+std::string got(const Store& store, BytesView key) {
+  const auto value = store.get(key);
+  if (!value) return "error: " + value.error().message;
+  return value->has_value() ? **value : "(missing)";
+}
+
+void run_sql(const std::string& sql) {
+  const auto connection =
+      Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url(), .settings = {sql}});
+  ASSERT_TRUE(connection) << connection.error().message;
+}
+
+// Ends the sessions that commit, as a network that forgets a connection does.
+void end_lock_sessions() {
+  run_sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()");
+}
+
+Bytes random_bytes(Random& random, std::size_t size) {
+  Bytes bytes(size, '\0');
+  for (auto& byte : bytes) byte = static_cast<char>(random.below(256));
+  return bytes;
+}
+
+TEST(PostgresStore, BehavesLikeAMap) {
+  for (const auto seed : storage::testing::seeds(6)) {
+    storage::testing::expect_same_as_map(postgres_place(seed % 2 == 0 ? kShared : kExclusive), seed);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(PostgresStore, ShowsWholeCommitsToReaders) {
+  auto options = kExclusive;
+  options.connections = 30;
+  storage::testing::expect_snapshots_whole_under_writes(postgres_place(options), 3, 150);
+}
+
+// PostgreSQL compresses before it measures, so that only random bytes are as long as they look.
+TEST(PostgresStore, KeepsLongKeysInTheirOrder) {
+  Random random(7);
+  const auto head = KeyParts::kHeadBytes;
+  const std::vector<Bytes> prefixes{"k", "k" + random_bytes(random, head - 2), "k" + random_bytes(random, head + 500),
+                                    "k" + random_bytes(random, 2704), "k" + random_bytes(random, 9000)};
+  std::map<Bytes, Bytes> reference;
+  PostgresPlace place(kExclusive);
+  const auto store = place.open();
+  std::vector<Bytes> keys;
+  for (int round = 0; round < 10; ++round) {
+    Batch batch;
+    for (int i = 0; i < 30; ++i) {
+      auto key = prefixes[random.below(prefixes.size())];
+      // Few short endings collide; long ones make the whole key longer than an index entry can be.
+      key += random.below(3) == 0 ? random_bytes(random, random.below(4000)) : random_bytes(random, 1).substr(0, 1);
+      if (random.below(4) == 0) key.append(random.below(3), '\0');
+      keys.push_back(key);
+      auto value = random_bytes(random, random.below(20));
+      reference.insert_or_assign(key, value);
+      batch.put(std::move(key), std::move(value));
+    }
+    for (int i = 0; i < 5; ++i) {
+      const auto& key = keys[random.below(keys.size())];
+      reference.erase(key);
+      batch.erase(key);
+    }
+    ASSERT_TRUE(store->commit(std::move(batch)));
+  }
+  const auto all = [&](const KeyRange& range) {
+    const auto last = range.end.empty() ? reference.end() : reference.lower_bound(range.end);
+    return range.end.empty() || range.begin < range.end ? Entries(reference.lower_bound(range.begin), last) : Entries();
+  };
+  const auto backwards = [](Entries entries) {
+    std::ranges::reverse(entries);
+    return entries;
+  };
+  const auto snapshot = store->snapshot();
+  EXPECT_TRUE(entries(*snapshot) == all({}));
+  EXPECT_TRUE(entries(*snapshot, {}, Direction::Backward) == backwards(all({})));
+  for (int i = 0; i < 40; ++i) {
+    KeyRange range{keys[random.below(keys.size())], keys[random.below(keys.size())]};
+    if (range.end < range.begin) std::swap(range.begin, range.end);
+    if (i % 4 == 0) range.end.clear();
+    EXPECT_TRUE(entries(*snapshot, range) == all(range));
+    EXPECT_TRUE(entries(*snapshot, range, Direction::Backward) == backwards(all(range)));
+    const auto& key = keys[random.below(keys.size())];
+    const auto found = reference.find(key);
+    EXPECT_EQ(got(*store, key), found == reference.end() ? "(missing)" : found->second);
+  }
+  // A range that begins and ends inside the tails.
+  KeyRange tails{prefixes[2] + "\x40", prefixes[2] + "\xa0"};
+  Batch erase;
+  erase.erase_range(tails);
+  ASSERT_TRUE(store->commit(std::move(erase)));
+  reference.erase(reference.lower_bound(tails.begin), reference.lower_bound(tails.end));
+  EXPECT_TRUE(entries(*store->snapshot()) == all({}));
+}
+
+TEST(PostgresStore, ReadsLargeValuesPageByPage) {
+  PostgresPlace place(kExclusive);
+  const auto store = place.open();
+  Random random(3);
+  Entries expected;
+  Batch batch;
+  for (int i = 0; i < 60; ++i) {
+    auto value = random_bytes(random, i % 10 == 0 ? 400'000 : random.below(3000));
+    expected.emplace_back(fmt::format("k{:03}", i), value);
+    batch.put(fmt::format("k{:03}", i), std::move(value));
+  }
+  ASSERT_TRUE(store->commit(std::move(batch)));
+  EXPECT_TRUE(entries(*store->snapshot()) == expected);
+  std::ranges::reverse(expected);
+  EXPECT_TRUE(entries(*store->snapshot(), {}, Direction::Backward) == expected);
+}
+
+// -- Several stores over one database
+
+class SharedStores : public ::testing::Test {
+ protected:
+  // A batch that was computed from what `store` sees now.
+  static Batch batch_of(const Store& store) {
+    Batch batch;
+    batch.read_at(store.last_commit());
+    batch.put("written", "by the batch");
+    return batch;
+  }
+  static ErrorCode code_of(const Result<CommitSequence>& committed) {
+    return committed ? ErrorCode::Internal : committed.error().code;
+  }
+
+  PostgresPlace place_{kShared};
+  std::unique_ptr<Store> a_ = place_.open(), b_ = place_.open();
+};
+
+TEST_F(SharedStores, SeeEachOthersCommits) {
+  ASSERT_EQ(put_at(*a_, "k", "1").value(), (CommitSequence{1}));
+  EXPECT_EQ(got(*b_, "k"), "1");
+  EXPECT_EQ(b_->last_commit(), (CommitSequence{1}));
+  ASSERT_EQ(put_at(*b_, "k", "2").value(), (CommitSequence{2}));
+  EXPECT_EQ(got(*a_, "k"), "2");
+}
+
+TEST_F(SharedStores, ConflictWhenAKeyThatWasReadHasChanged) {
+  ASSERT_TRUE(put_at(*a_, "k", "1"));
+  ASSERT_EQ(got(*b_, "k"), "1");
+  auto batch = batch_of(*b_);
+  batch.depends_on(Bytes("k"));
+  ASSERT_TRUE(put_at(*a_, "k", "2"));
+  EXPECT_EQ(code_of(b_->commit(batch)), ErrorCode::Conflict);
+  EXPECT_EQ(got(*a_, "written"), "(missing)");
+  // The next attempt knows of that commit.
+  auto again = batch_of(*b_);
+  again.depends_on(Bytes("k"));
+  EXPECT_TRUE(b_->commit(again));
+}
+
+TEST_F(SharedStores, ConflictWhenAKeyThatWasReadIsGone) {
+  ASSERT_TRUE(put_at(*a_, "k", "1"));
+  ASSERT_EQ(got(*b_, "k"), "1");
+  auto batch = batch_of(*b_);
+  batch.depends_on(Bytes("k"));
+  Batch erase;
+  erase.erase("k");
+  ASSERT_TRUE(a_->commit(std::move(erase)));
+  EXPECT_EQ(code_of(b_->commit(batch)), ErrorCode::Conflict);
+}
+
+TEST_F(SharedStores, ConflictWhenAMissingKeyThatWasReadAppears) {
+  auto batch = batch_of(*b_);
+  batch.depends_on(Bytes("k"));
+  ASSERT_TRUE(put_at(*a_, "k", "1"));
+  EXPECT_EQ(code_of(b_->commit(batch)), ErrorCode::Conflict);
+}
+
+TEST_F(SharedStores, ConflictWhenARangeThatWasReadHasChanged) {
+  for (const auto& range : {KeyRange::prefix("r"), KeyRange{"r", {}}}) {
+    auto batch = batch_of(*b_);
+    batch.depends_on(range);
+    ASSERT_TRUE(put_at(*a_, "r1", "1"));
+    EXPECT_EQ(code_of(b_->commit(batch)), ErrorCode::Conflict);
+
+    auto after = batch_of(*b_);
+    after.depends_on(range);
+    Batch erase;
+    erase.erase_range({"q", "r2"});
+    ASSERT_TRUE(a_->commit(std::move(erase)));
+    EXPECT_EQ(code_of(b_->commit(after)), ErrorCode::Conflict);
+
+    auto last = batch_of(*b_);
+    last.depends_on(range);
+    EXPECT_TRUE(b_->commit(last));
+  }
+}
+
+TEST_F(SharedStores, DoNotConflictOverWhatWasNotRead) {
+  ASSERT_TRUE(put_at(*a_, "k", "1"));
+  auto batch = batch_of(*b_);
+  batch.depends_on(Bytes("k"));
+  batch.depends_on(KeyRange::prefix("r"));
+  batch.add("counter", 1);
+  batch.read_at({1});
+  Batch other;
+  other.put("l", "1");
+  other.erase("m");
+  other.erase_range(KeyRange::prefix("s"));
+  other.add("counter", 1);
+  ASSERT_TRUE(a_->commit(std::move(other)));
+  const auto committed = b_->commit(batch);
+  ASSERT_TRUE(committed) << committed.error().message;
+  EXPECT_EQ(got(*a_, "counter"), encode_counter(2));
+}
+
+TEST_F(SharedStores, ConflictWhenItIsNotKnownAnyMoreWhatWasErased) {
+  auto batch = batch_of(*b_);
+  batch.depends_on(Bytes("k"));
+  run_sql(fmt::format("UPDATE {}.lanes SET erasures_from = 5, sequence = 7", place_.options().schema));
+  EXPECT_EQ(code_of(b_->commit(batch)), ErrorCode::Conflict);
+  auto again = batch_of(*b_);
+  again.depends_on(Bytes("k"));
+  EXPECT_TRUE(b_->commit(again));
+}
+
+TEST_F(SharedStores, RefuseAnExclusiveOne) {
+  auto options = place_.options();
+  options.sharing = PostgresSharing::Exclusive;
+  const auto refused = open_postgres_store(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Usage);
+}
+
+TEST_F(SharedStores, CountTogetherFromManyThreads) {
+  constexpr int kCommits = 40;
+  const auto add = [&](Store& store) {
+    for (int i = 0; i < kCommits; ++i) {
+      // Reads and writes the sum, as a request with a condition does.
+      for (;;) {
+        Batch batch;
+        batch.read_at(store.last_commit());
+        batch.depends_on(Bytes("sum"));
+        const auto sum = store.get("sum").value();
+        batch.put("sum", encode_counter((sum ? decode_counter(*sum).value() : 0) + 1));
+        batch.add("n", 1);
+        batch.put_sequenced("log........", 3, "x");
+        const auto committed = store.commit(std::move(batch));
+        if (committed) break;
+        ASSERT_EQ(committed.error().code, ErrorCode::Conflict) << committed.error().message;
+      }
+    }
+  };
+  {
+    std::jthread one([&] { add(*a_); }), two([&] { add(*b_); });
+  }
+  EXPECT_EQ(got(*a_, "sum"), encode_counter(2 * kCommits));
+  EXPECT_EQ(got(*b_, "n"), encode_counter(2 * kCommits));
+  EXPECT_EQ(entries(*a_->snapshot(), KeyRange::prefix("log")).size(), 2U * kCommits);
+}
+
+// -- One store at a time
+
+TEST(ExclusivePostgresStore, RefusesASecondOneAndNamesTheFirst) {
+  PostgresPlace place({.url = {}, .holder = "process 12 on example"});
+  auto first = place.open();
+  const auto second = place.try_open();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::Usage);
+  EXPECT_EQ(second.error().message,
+            fmt::format("another Stator uses the store {} (process 12 on example); one at a time can",
+                        described_postgres_url(place.options().url)));
+  first.reset();
+  EXPECT_TRUE(place.try_open());
+}
+
+TEST(ExclusivePostgresStore, WritesAndReadsNothingOnceAnotherHasTakenOver) {
+  PostgresPlace place(kExclusive);
+  const auto paused = place.open();
+  ASSERT_TRUE(put_at(*paused, "k", "1"));
+  std::unique_ptr<Store> next;
+  // Its session is gone, as after a long pause, and it may or may not have noticed when the next one starts.
+  for (int attempt = 0; attempt < 100 && next == nullptr; ++attempt) {
+    end_lock_sessions();
+    if (auto opened = place.try_open()) next = std::move(*opened);
+  }
+  ASSERT_NE(next, nullptr);
+  ASSERT_TRUE(put_at(*next, "k", "2"));
+
+  const auto committed = put_at(*paused, "k", "3");
+  ASSERT_FALSE(committed);
+  EXPECT_EQ(committed.error().code, ErrorCode::Storage);
+  EXPECT_EQ(paused->health().trouble, StoreTrouble::TakenOver);
+  EXPECT_EQ(got(*paused, "k"), "error: another Stator has taken over the store; restart this one to use it again");
+  EXPECT_FALSE(paused->snapshot()->get("k"));
+  EXPECT_FALSE(paused->snapshot()->cursor({}, Direction::Forward)->status());
+  EXPECT_FALSE(paused->recover());
+  EXPECT_EQ(got(*next, "k"), "2");
+}
+
+TEST(ExclusivePostgresStore, NoticesWithEachReadThatAnotherHasTakenOver) {
+  for (const bool by_snapshot : {false, true}) {
+    PostgresPlace place(kExclusive);
+    const auto store = place.open();
+    run_sql(fmt::format("UPDATE {}.lanes SET fence = fence + 1", place.options().schema));
+    EXPECT_FALSE(by_snapshot ? store->snapshot()->get("k") : store->get("k"));
+    EXPECT_EQ(store->health().trouble, StoreTrouble::TakenOver);
+  }
+}
+
+TEST(ExclusivePostgresStore, StopsWhenTheDatabaseHasLostCommits) {
+  PostgresPlace place(kExclusive);
+  const auto store = place.open();
+  ASSERT_TRUE(put_at(*store, "k", "1"));
+  ASSERT_TRUE(put_at(*store, "k", "2"));
+  run_sql(fmt::format("UPDATE {}.lanes SET sequence = 1", place.options().schema));
+  end_lock_sessions();
+  const auto committed = put_at(*store, "k", "3");
+  ASSERT_FALSE(committed);
+  EXPECT_NE(committed.error().message.find("lost commits"), std::string::npos) << committed.error().message;
+  EXPECT_EQ(store->health().trouble, StoreTrouble::TakenOver);
+}
+
+// -- Failures
+
+class BrokenConnections : public ::testing::Test {
+ protected:
+  Proxy proxy_{PostgresServer::shared().socket_path()};
+  PostgresPlace place_{{.url = PostgresServer::url_at(proxy_.folder())}};
+  std::unique_ptr<Store> store_ = place_.open();
+
+  static Batch counting() {
+    Batch batch;
+    batch.add("n", 1);
+    return batch;
+  }
+};
+
+TEST_F(BrokenConnections, DoNotMatterBetweenCommits) {
+  ASSERT_TRUE(put_at(*store_, "k", "1"));
+  end_lock_sessions();
+  EXPECT_EQ(put_at(*store_, "k", "2").value(), (CommitSequence{2}));
+  EXPECT_EQ(got(*store_, "k"), "2");
+}
+
+TEST_F(BrokenConnections, BeforeACommitRepeatIt) {
+  ASSERT_TRUE(store_->commit(counting()));
+  proxy_.cut(Proxy::Cut::BeforeCommit);
+  EXPECT_EQ(store_->commit(counting()).value(), (CommitSequence{2}));
+  EXPECT_EQ(proxy_.cuts(), 1);
+  EXPECT_EQ(got(*store_, "n"), encode_counter(2));
+}
+
+TEST_F(BrokenConnections, AfterACommitDoNotRepeatIt) {
+  ASSERT_TRUE(store_->commit(counting()));
+  proxy_.cut(Proxy::Cut::AfterCommit);
+  EXPECT_EQ(store_->commit(counting()).value(), (CommitSequence{2}));
+  EXPECT_EQ(proxy_.cuts(), 1);
+  EXPECT_EQ(store_->last_commit(), (CommitSequence{2}));
+  EXPECT_EQ(got(*store_, "n"), encode_counter(2));
+}
+
+TEST_F(BrokenConnections, LeaveTheOutcomeToRecover) {
+  for (const auto cut : {Proxy::Cut::BeforeCommit, Proxy::Cut::AfterCommit}) {
+    const auto before = store_->commit(counting()).value();
+    proxy_.refuse_after_cut(true);
+    proxy_.cut(cut);
+    const auto committed = store_->commit(counting());
+    ASSERT_FALSE(committed);
+    EXPECT_EQ(committed.error().code, ErrorCode::Storage);
+    EXPECT_EQ(store_->health().trouble, StoreTrouble::Unreachable);
+    EXPECT_FALSE(store_->get("n")) << "no reader may see what may not have happened";
+    EXPECT_FALSE(store_->commit(counting()));
+    EXPECT_FALSE(store_->recover());
+    EXPECT_EQ(store_->last_commit(), before);
+
+    proxy_.refuse_after_cut(false);
+    const auto recovered = store_->recover();
+    ASSERT_TRUE(recovered) << recovered.error().message;
+    const auto happened = cut == Proxy::Cut::AfterCommit ? 1U : 0U;
+    EXPECT_EQ(store_->last_commit().value, before.value + happened);
+    EXPECT_EQ(got(*store_, "n"), encode_counter(static_cast<std::int64_t>(before.value + happened)));
+    EXPECT_EQ(store_->health().trouble, StoreTrouble::None);
+  }
+}
+
+TEST(PostgresStore, ComesBackWhenTheServerDoes) {
+  auto& server = PostgresServer::shared();
+  PostgresPlace place(kExclusive);
+  const auto store = place.open();
+  ASSERT_TRUE(put_at(*store, "k", "1"));
+  const auto snapshot = store->snapshot();
+  server.stop();
+  const auto read = store->get("k");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::Storage);
+  EXPECT_FALSE(snapshot->get("k"));
+  EXPECT_FALSE(store->snapshot()->cursor({}, Direction::Forward)->status());
+  // Also when nobody commits.
+  EXPECT_TRUE(eventually([&] { return store->health().trouble == StoreTrouble::Unreachable; }));
+  EXPECT_FALSE(place.try_open());
+
+  server.start();
+  EXPECT_TRUE(eventually([&] { return store->health().trouble == StoreTrouble::None; }));
+  EXPECT_EQ(got(*store, "k"), "1");
+  EXPECT_EQ(put_at(*store, "k", "2").value(), (CommitSequence{2}));
+
+  server.stop();
+  EXPECT_FALSE(put_at(*store, "k", "3"));
+  EXPECT_EQ(store->health().trouble, StoreTrouble::Unreachable);
+  server.start();
+  ASSERT_TRUE(store->recover());
+  EXPECT_EQ(put_at(*store, "k", "3").value(), (CommitSequence{3}));
+}
+
+TEST(PostgresStore, BoundsItsConnections) {
+  auto options = kExclusive;
+  options.connections = 3;
+  PostgresPlace place(options);
+  const auto store = place.open();
+  ASSERT_TRUE(put_at(*store, "k", "1"));
+  std::vector<std::unique_ptr<Snapshot>> held;
+  for (int i = 0; i < 2; ++i) held.push_back(store->snapshot());
+  for (const auto& snapshot : held) EXPECT_TRUE(snapshot->get("k"));
+  const auto refused = store->snapshot()->get("k");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "all 3 connections to PostgreSQL are in use");
+  EXPECT_EQ(got(*store, "k"), "1") << "one is kept for those who hold a snapshot";
+  EXPECT_TRUE(put_at(*store, "k", "2"));
+  held.clear();
+  EXPECT_TRUE(store->snapshot()->get("k"));
+}
+
+// -- The tables
+
+TEST(PostgresSchema, IsRefusedWhenANewerStatorMadeIt) {
+  PostgresPlace place(kExclusive);
+  place.open().reset();
+  run_sql(fmt::format("UPDATE {}.store SET format = 2", place.options().schema));
+  const auto opened = place.try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().message, "the store has format 2, and this Stator knows format 1: use a newer Stator");
+}
+
+TEST(PostgresSchema, TellsWhatToDoWhenTheRoleMayNotMakeIt) {
+  run_sql("CREATE ROLE weak LOGIN");
+  PostgresPlace place(kExclusive);
+  auto options = place.options();
+  const std::string owner = "stator@";
+  options.url.replace(options.url.find(owner), owner.size(), "weak@");
+  auto opened = open_postgres_store(options);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::Usage);
+  EXPECT_NE(opened.error().message.find("run `stator store init`"), std::string::npos) << opened.error().message;
+
+  ASSERT_TRUE(make_postgres_schema(place.options()));
+  ASSERT_TRUE(make_postgres_schema(place.options())) << "a second time changes nothing";
+  opened = open_postgres_store(options);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("grant it USAGE"), std::string::npos) << opened.error().message;
+  run_sql(fmt::format("GRANT USAGE ON SCHEMA {} TO weak", options.schema));
+  run_sql(fmt::format("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {} TO weak", options.schema));
+  opened = open_postgres_store(options);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_TRUE(put_at(**opened, "k", "1"));
+}
+
+TEST(PostgresSchema, IsTheOneThatIsPrinted) {
+  const auto script = postgres_schema_script("printed");
+  EXPECT_TRUE(script.starts_with("BEGIN;\nCREATE SCHEMA IF NOT EXISTS printed;\n"));
+  for (const auto& statement : schema_statements("printed")) run_sql(statement);
+  auto options = kExclusive;
+  options.url = PostgresServer::shared().url();
+  options.schema = "printed";
+  EXPECT_TRUE(open_postgres_store(options));
+}
+
+// A plan that sorts or reads everything would be right as well, and slow.
+TEST(PostgresStore, ReadsByTheIndex) {
+  PostgresPlace place(kExclusive);
+  const auto store = place.open();
+  const auto connection = Connection::open(Libpq::load().value(), {.url = place.options().url, .settings = {}}).value();
+  const Statements statements(place.options().schema);
+  connection->add_once(kPlanSettings);
+  for (const auto* statement : {&statements.get, &statements.forward, &statements.backward, &statements.forward_to_end,
+                                &statements.backward_from_end, &statements.erase_range}) {
+    SCOPED_TRACE(statement->name);
+    connection->add_once(fmt::format("PREPARE explained_{} AS {}", statement->name, statement->sql));
+    const int parameters = statement == &statements.get                                            ? 3
+                           : statement == &statements.erase_range                                  ? 5
+                           : statement == &statements.forward || statement == &statements.backward ? 7
+                                                                                                   : 5;
+    std::string values = "0";
+    for (int i = 2; i <= parameters; ++i) values += ", '1'";
+    connection->add_once(fmt::format("EXPLAIN EXECUTE explained_{}({})", statement->name, values));
+    const auto rows = connection->run();
+    ASSERT_TRUE(rows) << rows.error().message;
+    std::string plan;
+    for (int row = 0; row < rows->back().count(); ++row) plan += Bytes(rows->back().bytes(row, 0)) + "\n";
+    EXPECT_NE(plan.find("entries_pkey"), std::string::npos) << plan;
+    EXPECT_NE(plan.find("AND (head "), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("Seq Scan"), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("->  Sort "), std::string::npos) << plan;
+  }
+}
+
+TEST(PostgresUrl, IsShownWithoutItsPassword) {
+  EXPECT_EQ(described_postgres_url("postgres://me:s3cret@db1,db2:5433/app?sslmode=require&password=x"),
+            "postgres://db1,db2:5433/app");
+  EXPECT_EQ(described_postgres_url("postgres:///app"), "postgres:///app");
+  EXPECT_EQ(described_postgres_url("postgres://me:p@ss@db/app"), "postgres://db/app");
+  EXPECT_TRUE(is_postgres_url("postgresql://db"));
+  EXPECT_FALSE(is_postgres_url("./data"));
+}
+
+TEST(PostgresStore, TellsWhatIsWrongWithAnAddress) {
+  const auto wrong = open_postgres_store({.url = "postgres://db/app?colour=red"});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::Usage);
+  const auto nobody = open_postgres_store({.url = "postgres://stator@/app?host=/nowhere"});
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::Storage);
+  EXPECT_NE(nobody.error().message.find("cannot connect to PostgreSQL"), std::string::npos) << nobody.error().message;
+}
+
+}  // namespace
+}  // namespace stator::storage::postgres
+
+#endif

@@ -1,0 +1,112 @@
+#include "stator/storage/postgres/schema.h"
+
+#include <fmt/format.h>
+
+namespace stator::storage::postgres {
+namespace {
+
+constexpr std::string_view kInsufficientPrivilege = "42501";
+
+}  // namespace
+
+std::vector<std::string> schema_statements(std::string_view schema) {
+  std::vector<std::string> statements{
+      "CREATE SCHEMA IF NOT EXISTS {0}",
+      "CREATE TABLE {0}.store (\n"
+      "  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),\n"
+      "  format integer NOT NULL,\n"
+      "  lanes integer NOT NULL,\n"
+      "  made timestamptz NOT NULL DEFAULT now())",
+      // Each commit updates one row: free space beside it keeps the new versions on its page.
+      "CREATE TABLE {0}.lanes (\n"
+      "  lane integer PRIMARY KEY,\n"
+      "  sequence bigint NOT NULL,\n"
+      "  fence bigint NOT NULL,\n"
+      "  holder text NOT NULL,\n"
+      "  erasures_from bigint NOT NULL) WITH (fillfactor = 10)",
+      "CREATE TABLE {0}.writers (\n"
+      "  lane integer NOT NULL,\n"
+      "  writer bytea NOT NULL,\n"
+      "  number bigint NOT NULL,\n"
+      "  sequence bigint NOT NULL,\n"
+      "  seen timestamptz NOT NULL,\n"
+      "  PRIMARY KEY (lane, writer)) WITH (fillfactor = 10)",
+      "CREATE TABLE {0}.entries (\n"
+      "  lane integer NOT NULL,\n"
+      "  head bytea NOT NULL,\n"
+      "  digest bytea NOT NULL,\n"
+      "  tail bytea NOT NULL,\n"
+      "  value bytea NOT NULL,\n"
+      "  changed bigint NOT NULL,\n"
+      "  PRIMARY KEY (lane, head, digest)) WITH (fillfactor = 90)",
+      "CREATE TABLE {0}.erasures (\n"
+      "  lane integer NOT NULL,\n"
+      "  sequence bigint NOT NULL,\n"
+      "  begins bytea NOT NULL,\n"
+      "  ends bytea NOT NULL)",
+      "CREATE INDEX erasures_by_sequence ON {0}.erasures (lane, sequence)",
+      "INSERT INTO {0}.lanes (lane, sequence, fence, holder, erasures_from) VALUES (0, 0, 0, '', 0)",
+      fmt::format("INSERT INTO {{0}}.store (format, lanes) VALUES ({}, 1)", kSchemaFormat),
+  };
+  for (auto& statement : statements) statement = fmt::format(fmt::runtime(statement), schema);
+  return statements;
+}
+
+Result<void> ensure_schema(Connection& connection, std::string_view schema) {
+  if (connection.server_version() < kOldestServer) {
+    return usage_error(fmt::format("the PostgreSQL at the store's address is version {}; Stator needs {} or newer",
+                                   connection.server_version() / 10000, kOldestServer / 10000));
+  }
+  const auto found = fmt::format("SELECT to_regclass('{}.store') IS NOT NULL", schema);
+  const auto may_not_use = [&] {
+    return usage_error(fmt::format(
+        "the role {0} may not use Stator's tables in the database {1}: grant it USAGE on the schema {2} and "
+        "SELECT, INSERT, UPDATE, DELETE on its tables",
+        connection.user(), connection.database(), schema));
+  };
+  connection.add_once(found);
+  auto looked = connection.run();
+  if (!looked && connection.sql_state() == kInsufficientPrivilege) return may_not_use();
+  const auto there = TRY(std::move(looked));
+  if (there[0].integer(0, 0) == 0) {
+    // The lock lasts as long as the transaction: two first starts make the tables once.
+    connection.add_once("BEGIN");
+    connection.add_once(fmt::format("SELECT pg_advisory_xact_lock(hashtext('stator schema {}'))", schema));
+    connection.add_once(found);
+    auto locked = connection.run();
+    if (locked && (*locked)[2].integer(0, 0) == 0) {
+      for (const auto& statement : schema_statements(schema)) connection.add_once(statement);
+      locked = connection.run();
+    }
+    const auto state = connection.sql_state();
+    connection.add_once(locked ? "COMMIT" : "ROLLBACK");
+    auto ended = connection.run();
+    if (!locked && state == kInsufficientPrivilege) {
+      return usage_error(fmt::format(
+          "the role {0} may not make Stator's tables in the database {1} ({2}): run `stator store init` with the "
+          "address and a role that may, then grant {0} their use; `stator store init --print` prints the statements",
+          connection.user(), connection.database(), locked.error().message));
+    }
+    TRY(std::move(locked));
+    TRY(std::move(ended));
+  }
+  connection.add_once(fmt::format("SELECT format, lanes FROM {}.store", schema));
+  auto rows = connection.run();
+  if (!rows && connection.sql_state() == kInsufficientPrivilege) return may_not_use();
+  const auto stored = TRY(std::move(rows));
+  if (stored[0].count() != 1) {
+    return Error{ErrorCode::Corruption,
+                 fmt::format("the table {}.store has {} rows instead of one", schema, stored[0].count())};
+  }
+  if (const auto format = stored[0].integer(0, 0); format != kSchemaFormat) {
+    return usage_error(fmt::format("the store has format {}, and this Stator knows format {}: use a newer Stator",
+                                   format, kSchemaFormat));
+  }
+  if (const auto lanes = stored[0].integer(0, 1); lanes != 1) {
+    return usage_error(
+        fmt::format("the store has {} lanes, and this Stator knows stores with one: use a newer Stator", lanes));
+  }
+  return {};
+}
+
+}  // namespace stator::storage::postgres

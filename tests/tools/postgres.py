@@ -1,0 +1,79 @@
+"""A PostgreSQL of a test's own: in a temporary folder, at a socket there, as an unprivileged user, gone afterwards."""
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import waiting
+
+START_SECONDS = 60
+
+
+def programs():
+    """Where Debian has the programs of its newest PostgreSQL."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        raise RuntimeError("there is no PostgreSQL: install the package postgresql-15")
+    return found[-1].parent
+
+
+class Postgres:
+    """A context manager.  It does not sync: nothing here pulls the plug."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="stator-pg-", dir="/tmp"))  # a socket's path is short
+        self.process = None
+        self.user = None  # PostgreSQL refuses root
+        if os.geteuid() == 0:
+            self.user = next(pwd.getpwnam(name) for name in ("postgres", "nobody") if self.has_user(name))
+            os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
+
+    @staticmethod
+    def has_user(name):
+        return any(user.pw_name == name for user in pwd.getpwall())
+
+    def __enter__(self):
+        self.run("initdb", "-D", self.folder / "data", "-U", "stator", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+                 "--no-sync", "--no-instructions")  # fmt: skip
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def as_user(self):
+        return {"user": self.user.pw_uid, "group": self.user.pw_gid, "extra_groups": []} if self.user else {}
+
+    def run(self, program, *arguments, text=None):
+        ran = subprocess.run([programs() / program, *map(str, arguments)], cwd="/", input=text, capture_output=True,
+                             text=True, timeout=START_SECONDS, check=False, **self.as_user())  # fmt: skip
+        if ran.returncode != 0:
+            raise RuntimeError(f"{program} failed: {ran.stderr}")
+        return ran.stdout
+
+    def start(self):
+        with open(self.folder / "postgres.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [programs() / "postgres", "-D", self.folder / "data", "-k", self.folder, "-c", "listen_addresses=",
+                 "-c", "fsync=off", "-c", "shared_buffers=32MB"],
+                cwd="/", stdout=log, stderr=log, **self.as_user())  # fmt: skip
+        state = self.folder / "data" / "postmaster.pid"
+        waiting.until(lambda: state.exists() and "ready" in state.read_text(), "PostgreSQL is ready", START_SECONDS)
+        return self
+
+    def stop(self):
+        """Ends it, and every session."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(START_SECONDS)
+            self.process = None
+
+    def url(self, database="postgres", user="stator"):
+        return f"postgres://{user}@/{database}?host={self.folder}"
+
+    def sql(self, text, database="postgres"):
+        """What psql prints for the statements, without headings."""
+        return self.run("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", self.url(database), text=text).strip()
