@@ -255,7 +255,8 @@ class Reduction {
     if (node.function == Function::AttributeType && !is_type_name(*operands[1].value)) return Clause::decided(false);
     if (node.function == Function::BeginsWith) {
       for (const auto& side : operands) {
-        const bool is_text = side.is_left() || side.value->type() == value::Type::S || side.value->type() == value::Type::B;
+        const bool is_text =
+            side.is_left() || side.value->type() == value::Type::S || side.value->type() == value::Type::B;
         if (!is_text) return Clause::decided(false);
       }
     }
