@@ -26,7 +26,7 @@ wrong key, indexes that differ from their table, counts and sizes, time to live,
 kind of finding, the report says what to do.  A running server keeps serving; the check reads the database as it
 was at one moment.
 
-Usage: stator check [--endpoint URL | --data FOLDER [--repair]]
+Usage: stator check [--endpoint URL | --data FOLDER [--repair] | --store URL [--repair]]
 
 Options:
   --endpoint URL
@@ -34,6 +34,9 @@ Options:
       AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or in a profile, as for any AWS tool.
   --data FOLDER
       Check a data folder that no server uses; nothing in it is changed.  Else from $STATOR_DATA, else from stator.yaml.
+  --store URL
+      Check a store, such as postgres://host/database, that no server uses.  Else from $STATOR_STORE, else from
+      stator.yaml.
   --repair
       Repair everything that follows from the items: index entries, expiries, counts and sizes.  Stop the server and
       make a backup (stator backup) first.
@@ -59,7 +62,7 @@ void show(ProgressBar& bar, const engine::CheckProgress& progress) {
            files ? ProgressBar::Unit::Bytes : ProgressBar::Unit::Records);
 }
 
-std::string place(const engine::Finding& finding) {
+std::string place_of(const engine::Finding& finding) {
   std::string text;
   if (!finding.table.empty()) text += " in " + finding.table;
   if (!finding.index.empty()) text += "." + finding.index;
@@ -67,21 +70,21 @@ std::string place(const engine::Finding& finding) {
   return text;
 }
 
-// The advice, with the folder's name if it is known.
-std::string advice(engine::FindingKind kind, const std::string& folder, bool damaged) {
-  static constexpr std::string_view kPlaceholder = "DATA_FOLDER";
+// The advice, with the place of the database if it is known: "--data ./stator-data".
+std::string advice(engine::FindingKind kind, const std::string& place, bool damaged) {
+  static constexpr std::string_view kPlaceholder = "--data DATA_FOLDER";
   std::string text(engine::remedy(kind));
   if (damaged && engine::is_repairable(kind)) text = "When the damage is mended, check again. " + text;
-  if (const auto at = text.find(kPlaceholder); at != text.npos && !folder.empty()) {
-    text.replace(at, kPlaceholder.size(), folder);
+  if (const auto at = text.find(kPlaceholder); at != text.npos && !place.empty()) {
+    text.replace(at, kPlaceholder.size(), place);
   }
   return text;
 }
 
-// `folder` is empty for a server, whose folder only it knows.
-void print_report(const engine::CheckReport& report, const std::string& folder) {
+// `place` is empty for a server, whose folder only it knows.
+void print_report(const engine::CheckReport& report, const std::string& place) {
   for (const auto& finding : report.findings) {
-    fmt::print("{}{}: {}\n", engine::finding_name(finding.kind), place(finding), finding.what);
+    fmt::print("{}{}: {}\n", engine::finding_name(finding.kind), place_of(finding), finding.what);
   }
   if (!report.clean()) fmt::print("\n");
   for (std::size_t i = 0; i < engine::kFindingKinds; ++i) {
@@ -91,23 +94,24 @@ void print_report(const engine::CheckReport& report, const std::string& folder) 
                report.totals[i] > engine::CheckReport::kMaxFindings
                    ? fmt::format(", of which {} are shown", engine::CheckReport::kMaxFindings)
                    : std::string(),
-               advice(kind, folder, report.damaged()));
+               advice(kind, place, report.damaged()));
   }
   fmt::print("{}{} tables, {} items, {} index entries, {} of files: {}\n", report.damaged() ? "what can be read: " : "",
              report.tables, report.items, report.index_entries, bytes_text(report.file_bytes),
              report.clean() ? "nothing is wrong" : fmt::format("{} findings", report.total()));
 }
 
-// The failure to open a folder.
+// The failure to open a folder or a store.
 int cannot_open(const Error& error) {
-  if (error.code == ErrorCode::Usage && error.message.find("in use") != std::string::npos) {
+  const bool in_use = error.message.find("in use") != std::string::npos || error.message.starts_with("another Stator");
+  if (error.code == ErrorCode::Usage && in_use) {
     return fail(kNotChecked, error.message + "; to check the database of a running server, use --endpoint URL");
   }
   return fail(error.code == ErrorCode::Corruption ? kFindings : kNotChecked, error.message);
 }
 
-int check_folder(const std::string& folder, bool repairs) {
-  auto store = library::open_data_folder(folder, repairs ? library::FolderUse::Write : library::FolderUse::Read);
+// `place` is the flag that names the store.
+int check_store(Result<std::unique_ptr<storage::Store>> store, const std::string& place, bool repairs) {
   if (!store) return cannot_open(store.error());
   const auto checked = [&](bool mends) {
     ProgressBar bar;
@@ -124,10 +128,9 @@ int check_folder(const std::string& folder, bool repairs) {
     report = checked(false);
     if (!report) return fail(kNotChecked, report.error().message);
   }
-  print_report(*report, folder);
+  print_report(*report, place);
   if (repairs && report->damaged()) {
-    fmt::print(stderr, "stator: nothing was repaired, because of the damage; first run stator repair --data {}\n",
-               folder);
+    fmt::print(stderr, "stator: nothing was repaired, because of the damage; first run stator repair {}\n", place);
   }
   return report->clean() ? kClean : kFindings;
 }
@@ -159,6 +162,7 @@ int check_server(const std::string& endpoint) {
 
 CheckCommand::CheckCommand(CLI::App& app) : app_(add_command(app, "check", std::string(kCheckHelp))) {
   add_where_options(*app_);
+  add_store_option(*app_);
   app_->add_flag("--repair");
 }
 
@@ -172,11 +176,11 @@ int CheckCommand::run() const {
     return check_server(where->endpoint);
   }
   if (!where->store.empty()) {
-    return fail(kNotChecked, fmt::format("the database is in the store {}: start a server on it, and check that with "
-                                         "--endpoint URL, or name a data folder with --data",
-                                         library::described_store(where->store)));
+    return check_store(library::open_store(where->store), "--store " + library::described_store(where->store), repairs);
   }
-  return check_folder(where->folder, repairs);
+  auto folder =
+      library::open_data_folder(where->folder, repairs ? library::FolderUse::Write : library::FolderUse::Read);
+  return check_store(std::move(folder), "--data " + where->folder, repairs);
 }
 
 }  // namespace stator::cli

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "stator/base/result.h"
+#include "stator/storage/store.h"
 
 // A store on a database server, for settings and commands.
 namespace stator::library {
@@ -12,6 +14,9 @@ namespace stator::library {
 bool is_store_url(std::string_view url);
 // Where it leads, for people: never with a password.
 std::string described_store(std::string_view url);
+
+// Opens one that no server uses.  Errors: Usage: one does.  Storage.
+Result<std::unique_ptr<storage::Store>> open_store(const std::string& url);
 
 // The statements that make the tables of a store.
 std::string store_schema();
