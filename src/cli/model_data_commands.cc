@@ -282,7 +282,7 @@ int show_parked(const CLI::App& action) {
       found = true;
       const auto replayed = manager.replay(record.id);
       if (!replayed) status = fail(kFailed, fmt::format("{}: {}", record.id, replayed.error().message));
-      if (replayed) fmt::print("{}  carried\n", record.id);
+      if (replayed) fmt::print("{}  propagated\n", record.id);
     }
     if (!found) return fail(kFailed, fmt::format("no parked record is called {}", *replay));
     return status;

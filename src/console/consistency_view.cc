@@ -104,7 +104,7 @@ http::Response ConsistencyView::show(const ServedModel& served) {
     const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
     json.key("running").boolean(status.running).key("verifying").boolean(status.verifying);
     json.key("held").boolean(status.held).key("lagMs").integer(status.lag.count());
-    json.key("waiting").integer(count(status.waiting)).key("carried").integer(count(status.carried));
+    json.key("waiting").integer(count(status.waiting)).key("propagated").integer(count(status.propagated));
     json.key("parkedTotal").integer(count(status.parked)).key("repaired").integer(count(status.repaired));
     json.key("problem").string(status.problem).key("shards").begin_array();
     for (const auto& shard : *shards) write_shard(json, shard, table.now_ms());

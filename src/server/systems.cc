@@ -180,8 +180,8 @@ void Systems::print_consistency(std::string& out) const {
         [](const Status& status) { return std::chrono::duration<double>(status.lag).count(); });
   print("stator_consistency_held", "gauge", "1 while changes wait because a migration to another model moves rows.",
         [](const Status& status) { return status.held ? 1 : 0; });
-  print("stator_consistency_carried_total", "counter", "Changes that were propagated to dependent rows.",
-        [](const Status& status) { return status.carried; });
+  print("stator_consistency_propagated_total", "counter", "Changes that were propagated to dependent rows.",
+        [](const Status& status) { return status.propagated; });
   print("stator_consistency_parked_total", "counter", "Changes that could not be propagated and were parked.",
         [](const Status& status) { return status.parked; });
 }

@@ -168,7 +168,7 @@ export interface Consistency {
   held?: boolean;
   lagMs: number;
   waiting?: number;
-  carried?: number;
+  propagated?: number;
   repaired?: number;
   problem?: string;
   shards: { id: string; owner: string; checkpoint: string | null; done: boolean; lagMs: number }[];

@@ -103,7 +103,7 @@ ConsistencyStatus ConsistencyManager::status() const {
   status.verifying = verification.since.has_value();
   status.held = hold_.is_held();
   status.shards = static_cast<unsigned>(leases_.all().size());
-  status.carried = totals.propagated;
+  status.propagated = totals.propagated;
   status.parked = totals.parked;
   status.repaired = verification.repaired;
 

@@ -48,11 +48,11 @@ struct ConsistencyStatus {
   // Age of the oldest change that no manager has processed; zero: none waits.  While the table is verified, what came
   // since that began.
   std::chrono::milliseconds lag{};
-  std::uint64_t waiting = 0;   // changes that were seen and are not done; there may be more behind them
-  std::uint64_t carried = 0;   // changes that are done, since the start
-  std::uint64_t parked = 0;    // records that were parked, since the start
-  std::uint64_t repaired = 0;  // findings of verifications that were repaired, since the start
-  std::string problem;         // the last one; empty while all is well
+  std::uint64_t waiting = 0;     // changes that were seen and are not done; there may be more behind them
+  std::uint64_t propagated = 0;  // changes that are done, since the start
+  std::uint64_t parked = 0;      // records that were parked, since the start
+  std::uint64_t repaired = 0;    // findings of verifications that were repaired, since the start
+  std::string problem;           // the last one; empty while all is well
 };
 
 // Keeps copies, cascades and what expires true: reads the stream of a model's table and propagates every change to what

@@ -221,13 +221,13 @@ TEST(ConsistencyManager, ReadsAShardOnlyWithItsLease) {
   EXPECT_EQ(second->status().shards, 0U) << "all leases are the first one's";
 
   shelf.let_leases_run_out();
-  const auto carried = first->status().carried;
+  const auto propagated = first->status().propagated;
   ASSERT_TRUE(second->catch_up().ok());
   EXPECT_GT(second->status().shards, 0U);
   shelf.book(home, {{"Title", text("Dune")}});
   ASSERT_TRUE(first->catch_up().ok());
   EXPECT_EQ(first->status().shards, 0U) << "it notices that they are somebody else's";
-  EXPECT_EQ(first->status().carried, carried);
+  EXPECT_EQ(first->status().propagated, propagated);
 }
 
 TEST(ConsistencyManager, ParksWhatFailsAgainAndAgainAndGoesOn) {

@@ -9,7 +9,7 @@
 namespace stator::runtime {
 
 // Whether a migration moves rows to other primary keys than the model's, or has moved them: until the new model is
-// served, or the migration is taken back, nothing may be carried here.  Thread-safe.
+// served, or the migration is taken back, nothing may be propagated here.  Thread-safe.
 class MigrationHold {
  public:
   MigrationHold(const model::Model& model, ConsistencyTable& table);  // both outlive it

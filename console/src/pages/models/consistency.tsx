@@ -71,7 +71,7 @@ function Manager({ state }: { state: State }) {
       <dl class="facts">
         <dt>Lag</dt><dd>{lag(state.lagMs)}</dd>
         <dt>Changes waiting</dt><dd>{count(state.waiting ?? 0)}</dd>
-        <dt>Carried since the start</dt><dd>{count(state.carried ?? 0)}</dd>
+        <dt>Propagated since the start</dt><dd>{count(state.propagated ?? 0)}</dd>
         <dt>Repaired since the start</dt><dd>{count(state.repaired ?? 0)}</dd>
         <dt>Parked</dt><dd>{count(state.parkedCount)}</dd>
       </dl>
@@ -117,7 +117,7 @@ function Parked({ name, state, onDone }: { name: string; state: State; onDone: (
     setBusy(id);
     try {
       await models.replay(name, id);
-      toast("The change was carried");
+      toast("The change was propagated");
     } catch (problem) {
       toast(messageOf(problem), "bad");
     }
