@@ -125,7 +125,14 @@ std::optional<http::Response> Console::objection(const http::Request& request) {
 http::Admission Console::admit(const http::Request& head) {
   const bool has_body = head.method == "POST" || head.method == "PUT";
   if (!has_body || !is_call(head)) return {.refusal = wrong_method()};
-  return {.refusal = objection(head), .body_bytes = body_limit(head.path)};
+  const auto limit = body_limit(head.path);
+  auto wrong = objection(head);
+  if (const auto declared = head.header("Content-Length"); !wrong && !declared.empty()) {
+    std::size_t bytes = 0;
+    std::from_chars(declared.data(), declared.data() + declared.size(), bytes);
+    if (bytes > limit) wrong = too_large(limit);
+  }
+  return {.refusal = std::move(wrong), .body_bytes = limit};
 }
 
 void Console::handle(const http::Request& request, http::Responder responder) {

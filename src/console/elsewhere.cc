@@ -60,7 +60,12 @@ http::Response ask(std::string_view operation, const Question& question) {
   auto reply = promise.get_future();
   (*client)->call(operation, question.request, [&](api::Reply answer) { promise.set_value(std::move(answer)); });
   auto outcome = reply.get().outcome;
-  if (auto* body = std::get_if<std::string>(&outcome)) return json_answer(std::move(*body));
+  if (auto* body = std::get_if<std::string>(&outcome)) {
+    value::JsonParser parser;
+    const auto parsed = parser.parse(*body);
+    if (parsed && parsed->is_object()) return json_answer(std::move(*body));
+    return refusal(502, "NetworkFailure", "The answer of the other endpoint is not JSON.");
+  }
   const auto& fault = std::get<api::Fault>(outcome);
   return {
       .status = fault.server_side ? 502 : 400, .content_type = "application/json", .headers = {}, .body = fault.body()};

@@ -6,6 +6,8 @@
 namespace stator::console {
 namespace {
 
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of an answer, and one more request
+
 void write_request(value::JsonWriter& json, const LiveRequest& request, bool with_body) {
   const auto size = [](std::size_t number) { return static_cast<std::int64_t>(number); };
   json.begin_object().key("id").integer(static_cast<std::int64_t>(request.id)).key("at").string(time_text(request.at));
@@ -34,10 +36,14 @@ void write_request(value::JsonWriter& json, const LiveRequest& request, bool wit
 std::string live_json(const LiveRequests::News& news, bool with_bodies) {
   std::string out;
   value::JsonWriter json(out);
-  json.begin_object().key("cursor").integer(static_cast<std::int64_t>(news.cursor));
-  json.key("dropped").integer(static_cast<std::int64_t>(news.dropped)).key("requests").begin_array();
-  for (const auto& request : news.requests) write_request(json, request, with_bodies);
-  json.end_array().end_object();
+  auto cursor = news.cursor;
+  json.begin_object().key("dropped").integer(static_cast<std::int64_t>(news.dropped)).key("requests").begin_array();
+  for (const auto& request : news.requests) {
+    write_request(json, request, with_bodies);
+    cursor = request.id;
+    if (out.size() > kMostBytes) break;  // the next answer goes on behind this one
+  }
+  json.end_array().key("cursor").integer(static_cast<std::int64_t>(cursor)).end_object();
   return out;
 }
 

@@ -69,7 +69,9 @@ http::Response Models::handle(const http::Request& request, const Rights& rights
   rest.remove_prefix(1);
   const auto name = rest.substr(0, rest.find('/'));
   const auto what = name.size() < rest.size() ? rest.substr(name.size() + 1) : std::string_view();
-  if (name == "check" && what.empty()) return reads ? wrong_method() : check(request.body);
+  if (name == "check" && what.empty()) {
+    return reads ? wrong_method() : in_turn([&] { return check(request.body); });
+  }
   const auto* served = find(name);
   if (served == nullptr) return not_there("No model of that name is served here.");
   if (!reads) return post(*served, what, request.body, rights);
@@ -82,13 +84,25 @@ http::Response Models::post(const ServedModel& served, std::string_view what, st
                             const Rights& rights) {
   if (what == "identify") return identify(served, body);
   if (what == "run") return run_request(served, body, rights, run_);
-  if (what == "plan") return plan(served, body);
+  if (what == "plan") return in_turn([&] { return plan(served, body); });
   if (what == "consistency/verify") return consistency_.verify(served, body, rights);
   if (what == "consistency/replay") {
     if (!rights.write) return forbidden("The console is read-only, so it replays nothing.");
     return consistency_.replay(served, body);
   }
   return not_there("There is nothing at this path.");
+}
+
+http::Response Models::in_turn(const std::function<http::Response()>& work) {
+  if (checks_.fetch_add(1) >= kChecksAtOnce) {
+    checks_.fetch_sub(1);
+    return refusal(429, "ThrottlingException", "Other models are being checked; try again.");
+  }
+  struct Turn {
+    std::atomic<int>& checks;
+    ~Turn() { checks.fetch_sub(1); }
+  } const turn{checks_};
+  return work();
 }
 
 const model::Diagnostics& Models::findings_of(const ServedModel& served) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +26,7 @@ class Models {
   static constexpr std::size_t kMostYamlBytes = std::size_t{1} << 20;
   static constexpr std::size_t kMostItemBytes = std::size_t{4} << 20;  // of identify
   static constexpr std::size_t kMostItems = 1'000;
+  static constexpr int kChecksAtOnce = 2;  // of texts of models: each can take a worker for seconds
 
   // Client, clock and what is served outlive it.  The client is that of the database; systems have their own.
   Models(std::vector<ServedModel> served, client::Client& client, const Clock& clock, ModelRunOptions run);
@@ -42,6 +45,8 @@ class Models {
   http::Response identify(const ServedModel& served, std::string_view body);
   http::Response plan(const ServedModel& served, std::string_view yaml);
   http::Response post(const ServedModel& served, std::string_view what, std::string_view body, const Rights& rights);
+  // Runs it, unless kChecksAtOnce others run: 429.
+  http::Response in_turn(const std::function<http::Response()>& work);
   const ServedModel* find(std::string_view name) const;
   // Checked once: a model that is served does not change.
   const model::Diagnostics& findings_of(const ServedModel& served);
@@ -49,6 +54,7 @@ class Models {
   const std::vector<ServedModel> served_;
   const ModelRunOptions run_;
   Random random_;
+  std::atomic<int> checks_{0};
   Mutex mutex_;
   std::map<std::string, model::Diagnostics, std::less<>> findings_ GUARDED_BY(mutex_);
   ConsistencyView consistency_;  // last: its thread uses what is above

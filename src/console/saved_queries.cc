@@ -46,9 +46,8 @@ void append_items(std::string& out, std::string_view name, const auto& items) {
 }  // namespace
 
 Result<SavedQueries::Entry> SavedQueries::read(std::string_view id, std::string_view json) const {
-  if (json.size() > kMostEntryBytes) {
-    return Error{ErrorCode::LimitExceeded, fmt::format("An entry has at most {} bytes.", kMostEntryBytes)};
-  }
+  const Error too_large{ErrorCode::LimitExceeded, fmt::format("An entry has at most {} bytes.", kMostEntryBytes)};
+  if (json.size() > kMostEntryBytes) return too_large;
   value::JsonParser parser;
   const auto parsed = parser.parse(json);
   if (!parsed || !parsed->is_object()) return validation_error("The body must be a JSON object.");
@@ -67,6 +66,8 @@ Result<SavedQueries::Entry> SavedQueries::read(std::string_view id, std::string_
   const auto body = object["body"];
   writer.key("body").raw(body ? value::json_text(body) : "null");
   writer.key("at").string(at.empty() ? time_text(clock_.now()) : std::string(at)).end_object();
+  // As it is stored, so that it can be read back.
+  if (entry.json.size() > kMostEntryBytes) return too_large;
   return entry;
 }
 
@@ -101,37 +102,48 @@ Result<void> SavedQueries::save(std::string_view id, std::string_view json) {
                  fmt::format("There are at most {} saved queries, of {} MB together; delete some first.", kMostSaved,
                              kMostSavedBytes >> 20)};
   }
-  saved_bytes_ = bytes;
+  const auto former = saved_;
   saved_.insert_or_assign(std::string(id), std::move(entry));
-  return keep();
+  if (auto kept = keep(); !kept) {
+    saved_ = former;
+    return kept;
+  }
+  saved_bytes_ = bytes;
+  return {};
 }
 
 Result<void> SavedQueries::remove(std::string_view id) {
   MutexLock lock(mutex_);
   const auto found = saved_.find(id);
   if (found == saved_.end()) return Error{ErrorCode::ResourceNotFound, "There is no saved query of that id."};
-  saved_bytes_ -= found->second.json.size();
-  saved_.erase(found);
-  return keep();
+  auto removed = saved_.extract(found);
+  if (auto kept = keep(); !kept) {
+    saved_.insert(std::move(removed));
+    return kept;
+  }
+  saved_bytes_ -= removed.mapped().json.size();
+  return {};
 }
 
 Result<void> SavedQueries::append_history(std::string_view json) {
   auto entry = TRY(read({}, json));
   MutexLock lock(mutex_);
+  const Undo undo{.history = history_, .bytes = history_bytes_};
   history_bytes_ += entry.json.size();
   history_.push_front(std::move(entry.json));
   while (history_.size() > kMostHistory || history_bytes_ > kMostHistoryBytes) {
     history_bytes_ -= history_.back().size();
     history_.pop_back();
   }
-  return keep();
+  return keep_or(undo);
 }
 
 Result<void> SavedQueries::clear_history() {
   MutexLock lock(mutex_);
+  const Undo undo{.history = history_, .bytes = history_bytes_};
   history_.clear();
   history_bytes_ = 0;
-  return keep();
+  return keep_or(undo);
 }
 
 Result<void> SavedQueries::load(std::string_view text) {
@@ -156,6 +168,15 @@ Result<void> SavedQueries::load(std::string_view text) {
 Result<void> SavedQueries::keep() {
   if (!write_) return {};
   return write_(text());
+}
+
+Result<void> SavedQueries::keep_or(const Undo& undo) {
+  auto kept = keep();
+  if (!kept) {
+    history_ = undo.history;
+    history_bytes_ = undo.bytes;
+  }
+  return kept;
 }
 
 std::string SavedQueries::text() const {

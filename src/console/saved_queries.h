@@ -25,7 +25,7 @@ class SavedQueries {
   static constexpr std::size_t kMostSavedBytes = std::size_t{4} << 20;  // together
   static constexpr std::size_t kMostHistory = 500;
   static constexpr std::size_t kMostHistoryBytes = std::size_t{1} << 20;  // together
-  static constexpr std::size_t kMostEntryBytes = 16 << 10;                // of one, as it was sent
+  static constexpr std::size_t kMostEntryBytes = 16 << 10;                // of one, as it was sent and as it is kept
   static constexpr std::size_t kMostFileBytes = std::size_t{6} << 20;
 
   // Puts the text in the place of the file.
@@ -55,6 +55,11 @@ class SavedQueries {
   // The entry as it is kept.  Errors: Validation.
   Result<Entry> read(std::string_view id, std::string_view json) const;
   Result<void> keep() REQUIRES(mutex_);
+  struct Undo {
+    std::deque<std::string> history;
+    std::size_t bytes;
+  };
+  Result<void> keep_or(const Undo& undo) REQUIRES(mutex_);  // gives the history back if it cannot be kept
   std::string text() const REQUIRES(mutex_);
 
   const Clock& clock_;

@@ -75,6 +75,19 @@ TEST_F(SavedQueriesTest, AreBounded) {
 TEST_F(SavedQueriesTest, SayWhenTheFileCannotBeWritten) {
   SavedQueries failing(clock, [](std::string_view) { return Result<void>(Error{ErrorCode::Storage, "disk full"}); });
   EXPECT_EQ(failing.save("q1", kQuery).error().code, ErrorCode::Storage);
+  EXPECT_EQ(failing.append_history(kQuery).error().code, ErrorCode::Storage);
+  EXPECT_EQ(failing.saved(), R"({"items":[]})") << "what was refused is not there";
+  EXPECT_EQ(failing.history(), R"({"items":[]})");
+}
+
+TEST_F(SavedQueriesTest, CanBeReadBackWhateverIsAccepted) {
+  for (std::size_t size = SavedQueries::kMostEntryBytes - 200; size <= SavedQueries::kMostEntryBytes; ++size) {
+    std::string json = R"({"kind":"query","name":"n","body":")";
+    json.append(size - json.size() - 2, 'a').append("\"}");
+    (void)queries.save("edge", json);
+    SavedQueries again(clock);
+    ASSERT_TRUE(file.empty() || again.load(file).ok()) << size;
+  }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace stator::model {
 namespace {
 
-// Of the text.  An author with more errors than this mends these first.
+// Of the text, and as many of the design.  An author with more errors than this mends these first.
 constexpr std::size_t kMaxDiagnostics = 1'000;
 
 }  // namespace
@@ -37,6 +37,8 @@ void Report::add_to_text(Severity severity, Position position, std::string_view 
 }
 
 void Report::add_finding(Severity severity, About about, std::string message, std::string fix, std::string witness) {
+  failed_ = failed_ || severity == Severity::Error;
+  if (findings_.size() == kMaxDiagnostics) return;
   if (!findings_.emplace(about.code, about.subject, message).second) return;
   add({.severity = severity,
        .code = std::string(about.code),

@@ -27,8 +27,8 @@ using WordListener = std::function<void(const KnownWord&)>;
 
 // Collects the diagnostics of one model: of its text while it is read, and of its design while it is checked.
 //
-// Diagnostics of the text stand at a place, and there are at most 1,000 of them.  Findings about the design have a
-// subject, by which the author can accept them; the same finding about the same subject in the same words is kept once.
+// Diagnostics of the text stand at a place.  Findings about the design have a subject, by which the author can accept
+// them; the same finding about the same subject in the same words is kept once.  At most 1,000 of each are kept.
 class Report {
  public:
   explicit Report(std::string file, WordListener listener = nullptr)

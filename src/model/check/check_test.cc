@@ -8,6 +8,16 @@
 namespace stator::model {
 namespace {
 
+TEST(Check, KeepsAThousandFindings) {
+  std::string entities = "entities:\n";
+  for (int i = 0; i < 60; ++i) {
+    entities += fmt::format("  E{0}: {{ path: \"/e{0}/{{id}}\", keys: {{ PK: \"A#{{id}}\", SK: \"S\" }}, ", i);
+    entities += "attributes: { id: string } }\n";
+  }
+  const auto findings = check(load_or_fail(fmt::format("model: test\n{}{}", kPlainTable, entities)));
+  EXPECT_EQ(findings.size(), 1'000U) << "every two of them have the same keys";
+}
+
 TEST(CheckAcceptance, MarksWhatIsAcceptedAndTellsOfWhatIsNot) {
   const auto with = [](std::string_view code, std::string_view on) {
     return found(code, kTable,

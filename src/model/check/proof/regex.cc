@@ -9,6 +9,7 @@ namespace {
 
 constexpr unsigned kMostRepeats = 64;
 constexpr int kMostNested = 32;
+constexpr int kMostAtoms = 128;  // what is proved about a pattern takes the square of its length
 constexpr unsigned char kLastAscii = 0x7F;
 
 // The characters of ASCII that a class has; `wide`: all others, too.
@@ -137,6 +138,7 @@ class RegexReader {
   }
 
   std::optional<Language> atom(int depth) {
+    if (++atoms_ > kMostAtoms) return std::nullopt;
     if (take("(?:")) return group(depth);
     if (rest_.starts_with("(?")) return std::nullopt;
     if (take("(")) return group(depth);
@@ -250,6 +252,7 @@ class RegexReader {
 
   std::string_view rest_;
   bool folds_;  // case does not count
+  int atoms_ = 0;
 };
 
 }  // namespace

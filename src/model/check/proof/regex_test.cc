@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace stator::model {
 namespace {
 
@@ -41,6 +43,11 @@ TEST(RegexLanguage, MatchesWhatThePatternMatches) {
     ASSERT_TRUE(language);
     EXPECT_EQ(common(*language, Language::text(text)).has_value(), matches);
   }
+}
+
+TEST(RegexLanguage, DoesNotReadWhatWouldTakeTooLongToProve) {
+  EXPECT_TRUE(regex_language(std::string(128, 'x')));
+  EXPECT_FALSE(regex_language(std::string(129, 'x')));
 }
 
 TEST(RegexLanguage, SaysWhenItCannotRead) {
