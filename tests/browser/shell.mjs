@@ -59,6 +59,7 @@ test("the palette goes anywhere by keyboard", async () => {
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
   await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Command or table" }).waitFor();
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { state: "detached" });
 });
