@@ -40,6 +40,14 @@ void write_sequence(Bytes& key, std::size_t at, CommitSequence sequence) {
   key.replace(at, bytes.size(), bytes);
 }
 
+Result<ValuesRead> Store::get_all(const std::vector<BytesView>& keys) const {
+  ValuesRead read{.at = last_commit(), .values = {}};
+  const auto now = snapshot();
+  read.values.reserve(keys.size());
+  for (const auto key : keys) read.values.push_back(TRY(now->get(key)));
+  return read;
+}
+
 std::uint64_t size_of(const Batch::Operation& operation) { return operation.key.size() + operation.value.size(); }
 
 }  // namespace stator::storage

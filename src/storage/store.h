@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stator/base/bytes.h"
+#include "stator/base/clock.h"
 #include "stator/base/result.h"
 
 namespace stator::storage {
@@ -82,6 +83,11 @@ class Batch {
   void depends_on(KeyRange range) { ranges_read_.push_back(std::move(range)); }
   void read_at(CommitSequence sequence) { read_at_ = sequence; }
 
+  // The epoch that the author worked in; see Store::epoch().  A shared store answers Outdated if it has another one.
+  void made_in_epoch(CommitSequence epoch) { epoch_ = epoch; }
+  // Changes what processes keep in memory: the commit begins a new epoch.
+  void begins_epoch() { begins_epoch_ = true; }
+
   // It makes more room than it takes, as deletes do: a store whose disk is full may still accept it.
   void frees_space() { frees_space_ = true; }
   bool is_freeing_space() const { return frees_space_; }
@@ -92,12 +98,16 @@ class Batch {
   const std::vector<Bytes>& keys_read() const { return keys_read_; }
   const std::vector<KeyRange>& ranges_read() const { return ranges_read_; }
   CommitSequence read_at() const { return read_at_; }
+  CommitSequence epoch() const { return epoch_; }
+  bool is_beginning_epoch() const { return begins_epoch_; }
 
  private:
   std::vector<Operation> operations_;
   std::vector<Bytes> keys_read_;
   std::vector<KeyRange> ranges_read_;
   CommitSequence read_at_;
+  CommitSequence epoch_;
+  bool begins_epoch_ = false;
   bool frees_space_ = false;
 };
 
@@ -118,6 +128,18 @@ std::uint64_t size_of(const Batch::Operation& operation);
 struct Capabilities {
   bool shared = false;   // other processes write to it, so batches must say what they read and commits can conflict
   bool durable = false;  // what is committed survives the process
+};
+
+// The values at several keys after one commit.
+struct ValuesRead {
+  CommitSequence at;
+  std::vector<std::optional<Bytes>> values;  // in the order of the keys; nullopt: there is none
+};
+
+// A snapshot, and the epoch that it sees.
+struct SnapshotOfEpoch {
+  std::unique_ptr<Snapshot> snapshot;
+  CommitSequence epoch;
 };
 
 struct StoreStatistics {
@@ -192,20 +214,33 @@ class StoreFiles {
 //
 // Order is unsigned byte order.  A Snapshot sees every batch committed before it was taken and none after.
 // Thread-safe; a Cursor belongs to the thread that opened it.
+//
+// Epochs are for processes that share a store and keep a part of it in memory.  A batch that changes that part begins
+// an epoch, which has the number of its commit.  The other processes are still in the epoch before it: their reads and
+// commits fail with Outdated until they have read that part again from snapshot_of_epoch() and called enter_epoch().  A
+// store that only this process uses has one epoch, 0.
 class Store {
  public:
   virtual ~Store() = default;
 
-  // The bytes at `key`, or nullopt.  Errors: Storage, Corruption.
+  // The bytes at `key`, or nullopt.  Errors: Storage, Corruption, Outdated.
   virtual Result<std::optional<Bytes>> get(BytesView key) const = 0;
+  // Errors: Storage, Corruption, Outdated.
+  virtual Result<ValuesRead> get_all(const std::vector<BytesView>& keys) const;
   // Valid while the store is; destroy its cursors first.
   virtual std::unique_ptr<Snapshot> snapshot() const = 0;
 
+  // The epoch that this process has entered.
+  virtual CommitSequence epoch() const { return {}; }
+  virtual void enter_epoch(CommitSequence /*epoch*/) {}
+  // A snapshot of the store as it is, whatever its epoch.  Errors: Storage.
+  virtual Result<SnapshotOfEpoch> snapshot_of_epoch() const { return SnapshotOfEpoch{snapshot(), {}}; }
+
   // Applies all of `batch` or none of it, if nothing that it read has changed since.  Durable on return unless the
-  // store was opened relaxed.  An empty batch is a commit, too.  Errors: Conflict: nothing was applied.  Storage: no
-  // reader sees it, and further commits may fail until recover(); whether it is there after recover(), last_commit()
-  // tells. Corruption: it adds to a value that is no counter (a store may find that out later, and answer it to the
-  // reader).
+  // store was opened relaxed.  An empty batch is a commit, too.  Errors: Conflict, Outdated: nothing was applied.
+  // Storage: no reader sees it, and further commits may fail until recover(); whether it is there after recover(),
+  // last_commit() tells. Corruption: it adds to a value that is no counter (a store may find that out later, and answer
+  // it to the reader).
   virtual Result<CommitSequence> commit(Batch batch) = 0;
   // The newest commit that a reader can see; survives a restart when the store does.
   virtual CommitSequence last_commit() const = 0;
@@ -217,6 +252,9 @@ class Store {
   virtual Result<void> recover() = 0;
   // Whether commits are accepted, and why not.  Known at once, also when nobody commits.
   virtual StoreHealth health() const { return {}; }
+
+  // The clock that all processes of a shared store agree on; null where there is none.
+  virtual const Clock* clock() const { return nullptr; }
 
   virtual Capabilities capabilities() const = 0;
   virtual StoreStatistics statistics() const = 0;

@@ -128,8 +128,8 @@ class PostgresSnapshot final : public Snapshot {
     const KeyParts parts(key);
     const auto rows = TRY(
         connection_.run(connection_.statements().get, Parameters().int32(kLane).bytes(parts.head).bytes(parts.digest)));
-    if (rows.count() == 0 || rows.is_null(0, 2)) return std::optional<Bytes>();
-    return std::optional<Bytes>(rows.bytes(0, 2));
+    if (rows.count() == 0 || rows.is_null(0, 3)) return std::optional<Bytes>();
+    return std::optional<Bytes>(rows.bytes(0, 3));
   }
   std::unique_ptr<Cursor> cursor(const KeyRange& range, Direction direction) const override {
     return std::make_unique<PostgresCursor>(connection_, range, direction);

@@ -30,10 +30,17 @@ Statements::Statements(std::string_view s) {
     return Statement{std::move(name), fmt::format(fmt::runtime(sql), s, kFrom, kTo)};
   };
   get = statement("get",
-                  "SELECT l.fence, l.sequence, e.value FROM {0}.lanes l LEFT JOIN {0}.entries e "
+                  "SELECT l.fence, l.sequence, l.epoch, e.value FROM {0}.lanes l LEFT JOIN {0}.entries e "
                   "ON e.lane = l.lane AND e.head = $2::bytea AND e.digest = $3::bytea WHERE l.lane = $1::int4");
-  lane = statement("lane", "SELECT sequence, fence FROM {0}.lanes WHERE lane = $1::int4");
-  lane_locked = statement("lane_locked", "SELECT sequence, fence FROM {0}.lanes WHERE lane = $1::int4 FOR UPDATE");
+  get_all = statement("get_all",
+                      "SELECT l.fence, l.sequence, l.epoch, k.ordinal, k.value FROM {0}.lanes l LEFT JOIN ("
+                      "SELECT u.ordinal, e.value FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY "
+                      "AS u(head, digest, ordinal) JOIN {0}.entries e "
+                      "ON e.lane = $1::int4 AND e.head = u.head AND e.digest = u.digest"
+                      ") AS k ON true WHERE l.lane = $1::int4");
+  lane = statement("lane", "SELECT fence, sequence, epoch FROM {0}.lanes WHERE lane = $1::int4");
+  lane_locked =
+      statement("lane_locked", "SELECT fence, sequence, epoch FROM {0}.lanes WHERE lane = $1::int4 FOR UPDATE");
   writer_number = statement("writer_number",
                             "SELECT number, sequence FROM {0}.writers WHERE lane = $1::int4 AND writer = $2::bytea");
 
@@ -48,7 +55,8 @@ Statements::Statements(std::string_view s) {
   rollback = statement("rollback", "ROLLBACK");
   next_number = statement("next_number",
                           "UPDATE {0}.lanes SET sequence = sequence + 1 WHERE lane = $1::int4 AND fence = $2::int8 "
-                          "RETURNING sequence, erasures_from");
+                          "RETURNING sequence, erasures_from, epoch");
+  begin_epoch = statement("begin_epoch", "UPDATE {0}.lanes SET epoch = sequence WHERE lane = $1::int4");
   counters = statement("counters",
                        "SELECT k.ordinal, e.value FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY "
                        "AS k(head, digest, ordinal) JOIN {0}.entries e "

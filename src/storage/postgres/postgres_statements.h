@@ -17,9 +17,10 @@ inline constexpr const char* kPlanSettings =
 struct Statements {
   explicit Statements(std::string_view schema);
 
-  // A key, with the lane's fence and sequence, which are there also when the key is not.
+  // A key, with the lane's fence, sequence and epoch, which are there also when the key is not.
   Statement get;
-  Statement lane;           // sequence, fence
+  Statement get_all;        // the same for several keys: fence, sequence, epoch, ordinal, value
+  Statement lane;           // fence, sequence, epoch
   Statement lane_locked;    // the same, when no commit is under way
   Statement writer_number;  // number, sequence of a writer's last commit
 
@@ -29,7 +30,8 @@ struct Statements {
 
   // The parts of a commit.
   Statement begin, commit, rollback;
-  Statement next_number;   // sequence, erasures_from; no row when the fence is another
+  Statement next_number;   // sequence, erasures_from, epoch; no row when the fence is another
+  Statement begin_epoch;   // with the lane's sequence
   Statement counters;      // ordinal, value
   Statement keys_changed;  // whether any was, after a sequence
   Statement range_changed, range_changed_to_end;

@@ -35,7 +35,7 @@ constexpr std::string_view kDeadlock = "40P01";
 // A process that is stopped in the middle of a commit must not keep its lane for ever, and one whose machine is gone
 // must not keep the lock.
 const char* const kEndOfLostSessions =
-    "SELECT set_config('idle_in_transaction_session_timeout', '30s', false), "
+    "SELECT set_config('idle_in_transaction_session_timeout', '10s', false), "
     "set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false), "
     "set_config('tcp_keepalives_count', '3', false)";
 
@@ -93,6 +93,8 @@ std::vector<BytesView> counters_of(const Batch& batch) {
 }
 
 Error conflict() { return {ErrorCode::Conflict, "another process has changed what the commit read"}; }
+Error outdated() { return {ErrorCode::Outdated, "another process has begun a new epoch"}; }
+Error no_lane() { return {ErrorCode::Corruption, "the store has no lane 0"}; }
 
 }  // namespace
 
@@ -130,15 +132,17 @@ Result<void> PostgresStore::open() {
   } else {
     // Whoever had it before cannot commit any more, and finds that out.
     connection->add_once(fmt::format("UPDATE {}.lanes SET fence = fence + 1, holder = $2::text WHERE lane = $1::int4 "
-                                     "RETURNING sequence, fence",
+                                     "RETURNING fence, sequence, epoch",
                                      options_.schema),
                          Parameters().int32(kLane).bytes(options_.holder.empty() ? this_process() : options_.holder));
   }
   connection->add_once(fmt::format("DELETE FROM {}.writers WHERE seen < now() - interval '1 day'", options_.schema));
   const auto rows = TRY(connection->run());
-  if (rows[0].count() != 1) return Error{ErrorCode::Corruption, "the store has no lane 0"};
-  last_commit_ = static_cast<std::uint64_t>(rows[0].integer(0, 0));
-  fence_ = rows[0].integer(0, 1);
+  if (rows[0].count() != 1) return no_lane();
+  fence_ = rows[0].integer(0, 0);
+  last_commit_ = static_cast<std::uint64_t>(rows[0].integer(0, 1));
+  epoch_ = static_cast<std::uint64_t>(rows[0].integer(0, 2));
+  TRY(read_clock(*connection));
   connection_ = std::move(connection);
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   return {};
@@ -163,6 +167,26 @@ std::optional<Error> PostgresStore::refusal() const {
 Result<void> PostgresStore::check_fence(std::int64_t fence) const {
   if (fence == fence_) return {};
   return lose("another Stator has taken over the store");
+}
+
+Result<CommitSequence> PostgresStore::note_lane(const Rows& rows) const {
+  if (rows.count() == 0) return no_lane();
+  TRY(check_fence(rows.integer(0, 0)));
+  note_sequence(rows.integer(0, 1));
+  return CommitSequence{static_cast<std::uint64_t>(rows.integer(0, 2))};
+}
+
+Result<void> PostgresStore::check_epoch(CommitSequence epoch) const {
+  if (!is_shared() || epoch == this->epoch()) return {};
+  return outdated();
+}
+
+Result<void> PostgresStore::read_clock(Connection& connection) const {
+  const auto asked = database_clock_.steady_now();
+  connection.add_once("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8");
+  const auto rows = TRY(connection.run_within(kPingLimit));
+  database_clock_.set(WallTime{std::chrono::microseconds{rows[0].integer(0, 0)}}, asked);
+  return {};
 }
 
 void PostgresStore::note_sequence(std::int64_t sequence) const {
@@ -201,40 +225,46 @@ Result<std::optional<Bytes>> PostgresStore::get(BytesView key) const {
   return with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<std::optional<Bytes>> {
     lease->add(statements_.get, Parameters().int32(kLane).bytes(parts.head).bytes(parts.digest));
     const auto rows = TRY(lease->run());
-    if (rows[0].count() != 1) return Error{ErrorCode::Corruption, "the store has no lane 0"};
-    TRY(check_fence(rows[0].integer(0, 0)));
-    note_sequence(rows[0].integer(0, 1));
-    if (rows[0].is_null(0, 2)) return std::optional<Bytes>();
-    return std::optional<Bytes>(rows[0].bytes(0, 2));
+    TRY(check_epoch(TRY(note_lane(rows[0]))));
+    if (rows[0].is_null(0, 3)) return std::optional<Bytes>();
+    return std::optional<Bytes>(rows[0].bytes(0, 3));
+  });
+}
+
+Result<ValuesRead> PostgresStore::get_all(const std::vector<BytesView>& keys) const {
+  const KeyColumns columns(keys);
+  return with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<ValuesRead> {
+    lease->add(statements_.get_all, Parameters().int32(kLane).array(columns.heads).array(columns.digests));
+    const auto answer = TRY(lease->run());
+    const auto& rows = answer[0];
+    TRY(check_epoch(TRY(note_lane(rows))));
+    ValuesRead read{.at = {static_cast<std::uint64_t>(rows.integer(0, 1))}, .values = {}};
+    read.values.resize(keys.size());
+    for (int row = 0; row < rows.count() && !rows.is_null(row, 3); ++row) {
+      read.values[static_cast<std::size_t>(rows.integer(row, 3) - 1)] = rows.bytes(row, 4);
+    }
+    return read;
+  });
+}
+
+Result<SnapshotOfEpoch> PostgresStore::snapshot_of_epoch() const {
+  return with_connection(ConnectionPool::Use::Snapshot, [&](ConnectionPool::Lease& lease) -> Result<SnapshotOfEpoch> {
+    lease->add(statements_.begin_snapshot);
+    lease->add(statements_.lane, Parameters().int32(kLane));
+    const auto rows = lease->run();
+    auto epoch = rows ? note_lane((*rows)[1]) : Result<CommitSequence>(rows.error());
+    if (epoch) return SnapshotOfEpoch{snapshot_on(std::move(lease), statements_), *epoch};
+    lease->add(statements_.rollback);
+    lease->send();
+    return std::move(epoch).error();
   });
 }
 
 std::unique_ptr<Snapshot> PostgresStore::snapshot() const {
-  using Taken = std::unique_ptr<Snapshot>;
-  auto taken = with_connection(ConnectionPool::Use::Snapshot, [&](ConnectionPool::Lease& lease) -> Result<Taken> {
-    lease->add(statements_.begin_snapshot);
-    lease->add(statements_.lane, Parameters().int32(kLane));
-    const auto rows = lease->run();
-    const auto end = [&] {
-      lease->add(statements_.rollback);
-      lease->send();
-    };
-    if (!rows) {
-      end();
-      return rows.error();
-    }
-    if ((*rows)[1].count() != 1) {
-      end();
-      return Error{ErrorCode::Corruption, "the store has no lane 0"};
-    }
-    if (auto fence = check_fence((*rows)[1].integer(0, 1)); !fence) {
-      end();
-      return std::move(fence).error();
-    }
-    note_sequence((*rows)[1].integer(0, 0));
-    return snapshot_on(std::move(lease), statements_);
-  });
-  return taken ? std::move(*taken) : failed_snapshot(std::move(taken).error());
+  auto taken = snapshot_of_epoch();
+  if (!taken) return failed_snapshot(std::move(taken).error());
+  if (auto checked = check_epoch(taken->epoch); !checked) return failed_snapshot(std::move(checked).error());
+  return std::move(taken->snapshot);
 }
 
 // -- The connection that commits
@@ -266,8 +296,9 @@ Result<PostgresStore::Attached> PostgresStore::attach_with(Connection& connectio
   const auto lane = Parameters().int32(kLane);
   connection.add(statements_.lane, lane);
   const auto now = TRY(connection.run());
-  if (now[0].count() != 1) return Error{ErrorCode::Corruption, "the store has no lane 0"};
-  TRY(check_fence(now[0].integer(0, 1)));
+  if (now[0].count() != 1) return no_lane();
+  TRY(check_fence(now[0].integer(0, 0)));
+  TRY(read_clock(connection));
   if (!TRY(take_lock(connection, kLockPatience))) {
     return Error{ErrorCode::Storage, "another session has the store's lock"};
   }
@@ -275,9 +306,9 @@ Result<PostgresStore::Attached> PostgresStore::attach_with(Connection& connectio
   connection.add(statements_.lane_locked, lane);
   connection.add(statements_.writer_number, Parameters().int32(kLane).bytes(writer_));
   const auto rows = TRY(connection.run());
-  if (rows[0].count() != 1) return Error{ErrorCode::Corruption, "the store has no lane 0"};
-  TRY(check_fence(rows[0].integer(0, 1)));
-  const auto sequence = rows[0].integer(0, 0);
+  if (rows[0].count() != 1) return no_lane();
+  TRY(check_fence(rows[0].integer(0, 0)));
+  const auto sequence = rows[0].integer(0, 1);
   if (static_cast<std::uint64_t>(sequence) < last_commit().value) {
     return lose(fmt::format("the database has lost commits: its last one is {}, and {} was acknowledged", sequence,
                             last_commit().value));
@@ -308,10 +339,8 @@ void PostgresStore::ping() {
     }
     connection_->add(statements_.lane, Parameters().int32(kLane));
     const auto rows = TRY(connection_->run_within(kPingLimit));
-    if (rows[0].count() != 1) return Error{ErrorCode::Corruption, "the store has no lane 0"};
-    TRY(check_fence(rows[0].integer(0, 1)));
-    note_sequence(rows[0].integer(0, 0));
-    return {};
+    TRY(note_lane(rows[0]));
+    return read_clock(*connection_);
   }();
   if (lost_.load(std::memory_order_relaxed)) return;
   if (connected) {
@@ -385,6 +414,7 @@ Result<CommitSequence> PostgresStore::try_commit(const Batch& batch, bool& commi
   const auto locked = TRY(connection.run());
   if (locked[1].count() == 0) return lose("another Stator has taken over the store");
   const CommitSequence sequence{static_cast<std::uint64_t>(locked[1].integer(0, 0))};
+  if (is_shared() && locked[1].integer(0, 2) != static_cast<std::int64_t>(batch.epoch().value)) return outdated();
   std::size_t next = 2;
   std::map<BytesView, BytesView> counters;
   if (!counter_keys.empty()) {
@@ -409,6 +439,7 @@ Result<CommitSequence> PostgresStore::try_commit(const Batch& batch, bool& commi
     return found == counters.end() ? std::nullopt : std::optional(found->second);
   }));
   add_writes(changes, sequence);
+  if (batch.is_beginning_epoch()) connection.add(statements_.begin_epoch, Parameters().int32(kLane));
   connection.add(statements_.note_writer, Parameters().int32(kLane).bytes(writer_).int64(number_).int64(
                                               static_cast<std::int64_t>(sequence.value)));
   connection.add(statements_.commit);

@@ -8,6 +8,7 @@
 
 #include "stator/base/mutex.h"
 #include "stator/storage/postgres/connection_pool.h"
+#include "stator/storage/postgres/database_clock.h"
 #include "stator/storage/postgres/final_changes.h"
 #include "stator/storage/postgres/postgres_statements.h"
 #include "stator/storage/postgres/postgres_store.h"
@@ -25,12 +26,17 @@ class PostgresStore final : public Store {
   Result<void> open();
 
   Result<std::optional<Bytes>> get(BytesView key) const override;
+  Result<ValuesRead> get_all(const std::vector<BytesView>& keys) const override;
   std::unique_ptr<Snapshot> snapshot() const override;
+  CommitSequence epoch() const override { return {epoch_.load(std::memory_order_acquire)}; }
+  void enter_epoch(CommitSequence epoch) override { epoch_.store(epoch.value, std::memory_order_release); }
+  Result<SnapshotOfEpoch> snapshot_of_epoch() const override;
   Result<CommitSequence> commit(Batch batch) override;
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
   Result<void> sync() override;
   Result<void> recover() override;
   StoreHealth health() const override;
+  const Clock* clock() const override { return &database_clock_; }
   Capabilities capabilities() const override { return {.shared = is_shared(), .durable = true}; }
   StoreStatistics statistics() const override;
 
@@ -59,6 +65,10 @@ class PostgresStore final : public Store {
   Error fail(Error error) REQUIRES(commit_mutex_);
 
   Result<void> check_fence(std::int64_t fence) const;
+  // The row of our lane, as every read gets it.  Answers its epoch.
+  Result<CommitSequence> note_lane(const Rows& rows) const;
+  Result<void> check_epoch(CommitSequence epoch) const;
+  Result<void> read_clock(Connection& connection) const;
   // From now on, nothing works any more until the store is opened again.
   Error lose(std::string why) const;
   std::optional<Error> refusal() const;  // why nothing may be read now
@@ -81,6 +91,7 @@ class PostgresStore final : public Store {
   std::int64_t fence_ = 0;
 
   mutable ConnectionPool pool_;
+  mutable DatabaseClock database_clock_;
 
   Mutex commit_mutex_;
   std::unique_ptr<Connection> connection_ GUARDED_BY(commit_mutex_);  // has the lock
@@ -94,6 +105,7 @@ class PostgresStore final : public Store {
   mutable std::atomic<bool> lost_{false};
   mutable std::atomic<bool> unreachable_{false};
   mutable std::atomic<std::uint64_t> last_commit_{0};
+  std::atomic<std::uint64_t> epoch_{0};  // that this process has entered
   std::atomic<std::uint64_t> commits_{0}, syncs_{0}, bytes_written_{0};
 
   mutable Mutex health_mutex_;

@@ -502,10 +502,10 @@ TEST(PostgresStore, BoundsItsConnections) {
 TEST(PostgresSchema, IsRefusedWhenANewerStatorMadeIt) {
   PostgresPlace place(kExclusive);
   place.open().reset();
-  run_sql(fmt::format("UPDATE {}.store SET format = 2", place.options().schema));
+  run_sql(fmt::format("UPDATE {}.store SET format = 3", place.options().schema));
   const auto opened = place.try_open();
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().message, "the store has format 2, and this Stator knows format 1: use a newer Stator");
+  EXPECT_EQ(opened.error().message, "the store has format 3, and this Stator knows format 2: use a newer Stator");
 }
 
 TEST(PostgresSchema, TellsWhatToDoWhenTheRoleMayNotMakeIt) {

@@ -7,6 +7,33 @@ namespace {
 
 constexpr std::string_view kInsufficientPrivilege = "42501";
 
+// The lock lasts as long as the transaction, so that first starts at the same time take turns.
+std::string schema_lock(std::string_view schema) {
+  return fmt::format("SELECT pg_advisory_xact_lock(hashtext('stator schema {}'))", schema);
+}
+
+// Format 1 had no epochs.
+Result<void> add_epochs(Connection& connection, std::string_view schema) {
+  connection.add_once("BEGIN");
+  connection.add_once(schema_lock(schema));
+  connection.add_once(
+      fmt::format("ALTER TABLE {}.lanes ADD COLUMN IF NOT EXISTS epoch bigint NOT NULL DEFAULT 0", schema));
+  connection.add_once(fmt::format("UPDATE {}.store SET format = 2 WHERE format = 1", schema));
+  connection.add_once("COMMIT");
+  auto changed = connection.run();
+  if (changed) return {};
+  const auto state = connection.sql_state();
+  connection.add_once("ROLLBACK");
+  ignore_error(connection.run(), "without a connection there is no transaction either");
+  if (state == kInsufficientPrivilege) {
+    return usage_error(fmt::format(
+        "the tables in the schema {} have an older form, and the role {} may not change it: run `stator store init` "
+        "with the role that made them",
+        schema, connection.user()));
+  }
+  return std::move(changed).error();
+}
+
 }  // namespace
 
 std::vector<std::string> schema_statements(std::string_view schema) {
@@ -23,7 +50,8 @@ std::vector<std::string> schema_statements(std::string_view schema) {
       "  sequence bigint NOT NULL,\n"
       "  fence bigint NOT NULL,\n"
       "  holder text NOT NULL,\n"
-      "  erasures_from bigint NOT NULL) WITH (fillfactor = 10)",
+      "  erasures_from bigint NOT NULL,\n"
+      "  epoch bigint NOT NULL DEFAULT 0) WITH (fillfactor = 10)",
       "CREATE TABLE {0}.writers (\n"
       "  lane integer NOT NULL,\n"
       "  writer bytea NOT NULL,\n"
@@ -69,9 +97,8 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema) {
   if (!looked && connection.sql_state() == kInsufficientPrivilege) return may_not_use();
   const auto there = TRY(std::move(looked));
   if (there[0].integer(0, 0) == 0) {
-    // The lock lasts as long as the transaction: two first starts make the tables once.
     connection.add_once("BEGIN");
-    connection.add_once(fmt::format("SELECT pg_advisory_xact_lock(hashtext('stator schema {}'))", schema));
+    connection.add_once(schema_lock(schema));
     connection.add_once(found);
     auto locked = connection.run();
     if (locked && (*locked)[2].integer(0, 0) == 0) {
@@ -98,7 +125,12 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema) {
     return Error{ErrorCode::Corruption,
                  fmt::format("the table {}.store has {} rows instead of one", schema, stored[0].count())};
   }
-  if (const auto format = stored[0].integer(0, 0); format != kSchemaFormat) {
+  auto format = stored[0].integer(0, 0);
+  if (format == 1) {
+    TRY(add_epochs(connection, schema));
+    format = 2;
+  }
+  if (format != kSchemaFormat) {
     return usage_error(fmt::format("the store has format {}, and this Stator knows format {}: use a newer Stator",
                                    format, kSchemaFormat));
   }

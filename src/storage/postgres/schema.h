@@ -10,7 +10,7 @@
 // The tables of a store on PostgreSQL.  docs/formats/postgres.md describes them.
 namespace stator::storage::postgres {
 
-constexpr int kSchemaFormat = 1;
+constexpr int kSchemaFormat = 2;
 constexpr std::string_view kDefaultSchema = "stator";
 constexpr int kOldestServer = 130000;  // its sorts can use the order that an index already gives
 

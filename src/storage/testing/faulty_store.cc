@@ -7,31 +7,37 @@ namespace {
 
 Error told_to_fail() { return {ErrorCode::Storage, "No space left on device (injected)"}; }
 
+Error outdated() { return {ErrorCode::Outdated, "another process has begun a new epoch (injected)"}; }
+
 class FailedCursor final : public Cursor {
  public:
+  explicit FailedCursor(Error error) : error_(std::move(error)) {}
   bool valid() const override { return false; }
   void next() override {}
   BytesView key() const override { return {}; }
   BytesView value() const override { return {}; }
-  Result<void> status() const override { return told_to_fail(); }
+  Result<void> status() const override { return error_; }
+
+ private:
+  Error error_;
 };
 
 class FaultySnapshot final : public Snapshot {
  public:
-  FaultySnapshot(std::unique_ptr<Snapshot> snapshot, std::function<bool()> fails)
-      : snapshot_(std::move(snapshot)), fails_(std::move(fails)) {}
+  FaultySnapshot(std::unique_ptr<Snapshot> snapshot, std::function<Result<void>()> check)
+      : snapshot_(std::move(snapshot)), check_(std::move(check)) {}
   Result<std::optional<Bytes>> get(BytesView key) const override {
-    if (fails_()) return told_to_fail();
+    TRY(check_());
     return snapshot_->get(key);
   }
   std::unique_ptr<Cursor> cursor(const KeyRange& range, Direction direction) const override {
-    if (fails_()) return std::make_unique<FailedCursor>();
+    if (auto checked = check_(); !checked) return std::make_unique<FailedCursor>(std::move(checked).error());
     return snapshot_->cursor(range, direction);
   }
 
  private:
   std::unique_ptr<Snapshot> snapshot_;
-  std::function<bool()> fails_;
+  std::function<Result<void>()> check_;
 };
 
 }  // namespace
@@ -107,18 +113,65 @@ std::size_t FaultyStore::recoveries_tried() const {
   return recoveries_tried_;
 }
 
-bool FaultyStore::reads_fail() const {
+Result<void> FaultyStore::check_read() const {
   MutexLock lock(mutex_);
-  return fail_reads_;
+  if (fail_reads_) return told_to_fail();
+  return {};
+}
+
+Result<void> FaultyStore::check_epoch() const {
+  MutexLock lock(mutex_);
+  if (newest_epoch_ != entered_epoch_) return outdated();
+  return {};
 }
 
 Result<std::optional<Bytes>> FaultyStore::get(BytesView key) const {
-  if (reads_fail()) return told_to_fail();
+  TRY(check_read());
+  TRY(check_epoch());
   return store_->get(key);
 }
 
+Result<ValuesRead> FaultyStore::get_all(const std::vector<BytesView>& keys) const {
+  TRY(check_read());
+  TRY(check_epoch());
+  return store_->get_all(keys);
+}
+
+CommitSequence FaultyStore::epoch() const {
+  if (store_->capabilities().shared) return store_->epoch();
+  MutexLock lock(mutex_);
+  return entered_epoch_;
+}
+
+void FaultyStore::enter_epoch(CommitSequence epoch) {
+  if (store_->capabilities().shared) return store_->enter_epoch(epoch);
+  MutexLock lock(mutex_);
+  entered_epoch_ = epoch;
+}
+
+void FaultyStore::begin_epoch() {
+  MutexLock lock(mutex_);
+  ++newest_epoch_.value;
+}
+
+Result<SnapshotOfEpoch> FaultyStore::snapshot_of_epoch() const {
+  CommitSequence epoch;
+  {
+    MutexLock lock(mutex_);
+    epoch = newest_epoch_;
+  }
+  auto taken = TRY(store_->snapshot_of_epoch());
+  taken.snapshot = std::make_unique<FaultySnapshot>(std::move(taken.snapshot), [this] { return check_read(); });
+  if (!store_->capabilities().shared) taken.epoch = epoch;
+  return taken;
+}
+
 std::unique_ptr<Snapshot> FaultyStore::snapshot() const {
-  return std::make_unique<FaultySnapshot>(store_->snapshot(), [this] { return reads_fail(); });
+  auto current = check_epoch();
+  return std::make_unique<FaultySnapshot>(store_->snapshot(), [this, current = std::move(current)]() -> Result<void> {
+    TRY(check_read());
+    return current;
+  });
 }
 
 FaultyStore::Fate FaultyStore::next_fate() {
@@ -156,6 +209,7 @@ Result<CommitSequence> FaultyStore::commit(Batch batch) {
   if (hook) hook(batch);
   {
     MutexLock lock(mutex_);
+    if (batch.epoch() != newest_epoch_ && shared_ && !store_->capabilities().shared) return outdated();
     const bool accepted =
         trouble_ == StoreTrouble::None || (trouble_ == StoreTrouble::DiskFull && batch.is_freeing_space());
     if (!accepted) {
@@ -174,7 +228,11 @@ Result<CommitSequence> FaultyStore::commit(Batch batch) {
     }
     case Fate::Conflict: return Error{ErrorCode::Conflict, "something this commit depends on has changed (injected)"};
   }
-  return store_->commit(std::move(batch));
+  const bool begins_epoch = batch.is_beginning_epoch();
+  auto committed = store_->commit(std::move(batch));
+  MutexLock lock(mutex_);
+  if (committed && begins_epoch && shared_ && !store_->capabilities().shared) newest_epoch_ = *committed;
+  return committed;
 }
 
 Result<void> FaultyStore::recover() {

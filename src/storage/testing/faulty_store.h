@@ -35,7 +35,10 @@ class FaultyStore final : public Store {
   // Until told otherwise, commits and recover() fail as in this trouble, and health() tells it.  A full disk takes
   // batches that free space.
   void be_in_trouble(StoreTrouble trouble);
+  // A store that only reports to be shared has epochs, too, as one that others use.
   void report_shared(bool shared);
+  // As when another process changes what this one keeps in memory.
+  void begin_epoch();
   void report_durable(bool durable);
   // Called with every batch before anything else happens to it, on the committing thread; it may block.
   void before_commit(std::function<void(const Batch&)> hook);
@@ -45,7 +48,12 @@ class FaultyStore final : public Store {
   Store& inner() { return *store_; }
 
   Result<std::optional<Bytes>> get(BytesView key) const override;
+  Result<ValuesRead> get_all(const std::vector<BytesView>& keys) const override;
   std::unique_ptr<Snapshot> snapshot() const override;
+  CommitSequence epoch() const override;
+  void enter_epoch(CommitSequence epoch) override;
+  Result<SnapshotOfEpoch> snapshot_of_epoch() const override;
+  const Clock* clock() const override { return store_->clock(); }
   Result<CommitSequence> commit(Batch batch) override;
   CommitSequence last_commit() const override { return store_->last_commit(); }
   Result<void> sync() override { return store_->sync(); }
@@ -58,7 +66,8 @@ class FaultyStore final : public Store {
   enum class Fate : std::uint8_t { Succeed, Fail, FailAfterTheFact, FailUntilRecovery, Conflict };
   Fate next_fate();
   Error trouble_error() const REQUIRES(mutex_);
-  bool reads_fail() const;
+  Result<void> check_read() const;   // Errors: Storage, when reads are to fail
+  Result<void> check_epoch() const;  // Errors: Outdated
 
   const std::unique_ptr<Store> store_;
 
@@ -75,6 +84,8 @@ class FaultyStore final : public Store {
   bool failed_ GUARDED_BY(mutex_) = false;
   StoreTrouble trouble_ GUARDED_BY(mutex_) = StoreTrouble::None;
   bool shared_ GUARDED_BY(mutex_) = false;
+  CommitSequence newest_epoch_ GUARDED_BY(mutex_);
+  CommitSequence entered_epoch_ GUARDED_BY(mutex_);
   bool durable_ GUARDED_BY(mutex_) = false;
   std::function<void(const Batch&)> hook_ GUARDED_BY(mutex_);
 };
