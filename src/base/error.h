@@ -26,6 +26,7 @@ enum class ErrorCode : std::uint8_t {
 
   // Ours.
   Conflict,    // something a commit depends on has changed; the engine retries
+  Outdated,    // another process has changed what this one keeps in memory; it is read again, and the engine retries
   Storage,     // the disk or the store failed
   ReadOnly,    // refused because the store failed and has not recovered yet
   Corruption,  // bytes read back are not what was written

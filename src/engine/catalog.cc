@@ -4,13 +4,16 @@
 
 namespace stator::engine {
 
-Result<void> Catalog::load(const storage::Store& store) {
+Result<void> Catalog::load(const storage::Snapshot& snapshot) {
   ByName by_name;
   ById by_id;
-  const auto snapshot = store.snapshot();
-  const auto cursor = snapshot->cursor(all_table_records(), storage::Direction::Forward);
+  const auto cursor = snapshot.cursor(all_table_records(), storage::Direction::Forward);
   for (; cursor->valid(); cursor->next()) {
     auto table = std::make_shared<const Table>(TRY(decode_table(cursor->value())));
+    // Who works with a table that has not changed need not notice.
+    if (auto known = find(table->id); known != nullptr && encode_table(*known) == cursor->value()) {
+      table = std::move(known);
+    }
     by_id.emplace(table->id.value, table);
     by_name.emplace(table->name, std::move(table));
   }

@@ -16,12 +16,14 @@ namespace stator::engine {
 using TablePtr = std::shared_ptr<const Table>;
 
 // The tables there are.  Thread-safe.  Changes come from the thread that commits alone, after they are committed (see
-// TableChange), and when the store has recovered from a failure.
+// TableChange), and when the store has recovered from a failure.  If processes share the store, the tables are read
+// again instead whenever one of them has been changed (see Engine::catch_up).
 class Catalog {
  public:
   // Reads all tables of a store, in place of those it had; keeps what it had in case of an error.
   // Errors: Storage, Corruption.
-  Result<void> load(const storage::Store& store);
+  Result<void> load(const storage::Store& store) { return load(*store.snapshot()); }
+  Result<void> load(const storage::Snapshot& snapshot);
 
   // nullptr when there is none.
   TablePtr find(std::string_view name) const;

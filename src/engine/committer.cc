@@ -20,6 +20,7 @@ FreshnessMap::Slot& FreshnessMap::slot(BytesView key) { return slots_[XXH3_64bit
 
 PendingCommit::PendingCommit(storage::Store& store, FreshnessMap& freshness, std::uint64_t number, WallTime time)
     : store_(store), freshness_(freshness), number_(number), time_(time), shared_(store.capabilities().shared) {
+  batch_.made_in_epoch(store.epoch());
   if (shared_) batch_.read_at(store.last_commit());
 }
 
@@ -37,18 +38,47 @@ Result<std::optional<Bytes>> PendingCommit::get(BytesView key) {
     }
   }
   if (shared_) batch_.depends_on(Bytes(key));
-  return store_.get(key);
+  return read(key);
+}
+
+Result<std::optional<Bytes>> PendingCommit::read(BytesView key) const {
+  if (!shared_) return store_.get(key);
+  if (const auto found = ahead_.find(key); found != ahead_.end()) return found->second;
+  auto value = store_.get(key);
+  if (!value && value.error().code == ErrorCode::Outdated) outdated_ = true;
+  return value;
+}
+
+void PendingCommit::read_ahead(const std::vector<KeyBytes>& keys) {
+  if (!shared_) return;
+  std::vector<BytesView> unknown;
+  for (const auto& key : keys) {
+    if (!ahead_.contains(key)) unknown.push_back(key);
+  }
+  if (unknown.empty()) return;
+  auto read = store_.get_all(unknown);
+  if (!read) {
+    // Whoever asks for one of them reads it again, and finds out.
+    outdated_ = outdated_ || read.error().code == ErrorCode::Outdated;
+    return;
+  }
+  // Nothing was read before the first time.
+  if (ahead_.empty() && batch_.keys_read().empty()) batch_.read_at(read->at);
+  for (std::size_t i = 0; i < unknown.size(); ++i) ahead_.emplace(unknown[i], std::move(read->values[i]));
 }
 
 Result<std::int64_t> PendingCommit::counter(BytesView key) const {
-  const auto bytes = TRY(store_.get(key));
+  const auto bytes = TRY(read(key));
   return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
 }
 
 Result<std::int64_t> PendingCommit::greatest_table_with_items() const {
   const auto snapshot = store_.snapshot();
   const auto last = snapshot->cursor(all_items(), storage::Direction::Backward);
-  TRY(last->status());
+  if (const auto status = last->status(); !status) {
+    outdated_ = outdated_ || status.error().code == ErrorCode::Outdated;
+    return status.error();
+  }
   return last->valid() ? table_of_item(last->key()).value_or(TableId{}).value : 0;
 }
 
@@ -209,9 +239,13 @@ void Committer::commit_all(Works works) {
 std::size_t Committer::commit_group(Works& works, std::size_t first) {
   std::size_t taken = 0;
   auto committed = commit_once(works, first, taken);
-  for (int retry = 0; !committed && committed.error().code == ErrorCode::Conflict && retry < kMaxConflictRetries;
-       ++retry) {
+  const auto is_void = [&] {
+    return !committed &&
+           (committed.error().code == ErrorCode::Conflict || committed.error().code == ErrorCode::Outdated);
+  };
+  for (int retry = 0; is_void() && retry < kMaxConflictRetries; ++retry) {
     ++conflicts_;
+    if (committed.error().code == ErrorCode::Outdated) enter_epoch();
     committed = commit_once(works, first, taken);
   }
   if (!committed && committed.error().code == ErrorCode::ReadOnly && recover_for(*works[first])) {
@@ -235,11 +269,12 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
   PendingCommit pending(store_, freshness_, number, clock_.now());
   taken = 0;
   const bool alone = works[first]->alone();
+  const auto most = read_ahead(works, first, pending);
   try {
     do {
       works[first + taken]->execute(pending);
       ++taken;
-    } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < kMaxGroupWorks &&
+    } while (!alone && first + taken < works.size() && !works[first + taken]->alone() && taken < most &&
              pending.size_bytes() < kMaxGroupBytes &&
              (!read_only_ || works[first + taken]->frees_space() == works[first]->frees_space()));
   } catch (const std::exception& exception) {
@@ -249,6 +284,7 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
     return Error{ErrorCode::Internal, exception.what()};
   }
 
+  if (pending.is_outdated()) return Error{ErrorCode::Outdated, "another process has changed the catalog"};
   if (pending.empty())
     return store_.last_commit();  // conditions that failed, deletes of nothing: there is nothing to keep
   const bool on_full_disk = read_only_ && is_accepted(*works[first]);
@@ -256,17 +292,35 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
   const bool noted = note_commit_time(pending);
   auto batch = pending.take_batch();
   if (on_full_disk) batch.frees_space();
+  const bool begins_epoch = pending.is_shared() && batch.is_beginning_epoch();
   auto committed = store_.commit(std::move(batch));
+  if (committed && begins_epoch) enter_epoch();
   if (committed) {
     ++commits_;
     committed_since_recovery_ = true;
     if (noted) last_commit_time_noted_ = pending.time();
     freshness_.visible_.store(number, std::memory_order_release);
-  } else if (committed.error().code != ErrorCode::Conflict) {
+  } else if (committed.error().code != ErrorCode::Conflict && committed.error().code != ErrorCode::Outdated) {
     fail_store(committed.error());
     return read_only_error(*works[first]);
   }
   return committed;
+}
+
+void Committer::enter_epoch() const {
+  if (recovered_) ignore_error(recovered_(), "reads and commits are Outdated until somebody succeeds with it");
+}
+
+std::size_t Committer::read_ahead(const Works& works, std::size_t first, PendingCommit& pending) const {
+  if (!pending.is_shared()) return kMaxGroupWorks;
+  std::vector<KeyBytes> keys;
+  std::size_t count = 0;
+  do {
+    works[first + count]->will_read(keys);
+    ++count;
+  } while (first + count < works.size() && count < kMaxGroupWorks && keys.size() < kMaxKeysAhead);
+  pending.read_ahead(keys);
+  return count;
 }
 
 // Once a second, so that "the state at that time" can be found as "the state at that sequence".

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -33,6 +34,13 @@ class PendingCommit {
   bool is_fresh(BytesView key, std::uint64_t seen) const;
   // The value at `key` as this commit will leave it.
   Result<std::optional<Bytes>> get(BytesView key);
+  // Whether other processes write to the store.
+  bool is_shared() const { return shared_; }
+  // Reads keys that get() and counter() will be asked for: in one step where each would be a question to a server.
+  // Without effect on a store that only this process uses.
+  void read_ahead(const std::vector<KeyBytes>& keys);
+  // Another process has changed the catalog since this commit began: all that was executed is void.
+  bool is_outdated() const { return outdated_ || store_.epoch() != batch_.epoch(); }
   // A counter as the store has it now.  Nothing depends on it: adds commute, so others may change it meanwhile.
   Result<std::int64_t> counter(BytesView key) const;
   // The greatest id of a table that the store has items of; 0 when it has none.
@@ -46,6 +54,8 @@ class PendingCommit {
   // Appends to the change log of a table.
   void append_change(TableId table, std::uint8_t lane, Bytes record);
   void put_sequenced(KeyBytes key, std::size_t sequence_at, Bytes value);
+  // Changes the catalog, which all processes that share the store keep in memory.
+  void begin_epoch() { batch_.begins_epoch(); }
 
   // Everything, as one batch for the store.
   storage::Batch take_batch();
@@ -58,6 +68,8 @@ class PendingCommit {
   };
   static constexpr std::uint32_t kNoWrite = UINT32_MAX;
 
+  // The value in the store.
+  Result<std::optional<Bytes>> read(BytesView key) const;
   // The operation that is about to be added to the batch writes `key`.
   void note_write(BytesView key);
 
@@ -68,6 +80,8 @@ class PendingCommit {
   const bool shared_;
 
   storage::Batch batch_;
+  std::map<Bytes, std::optional<Bytes>, std::less<>> ahead_;  // what read_ahead() has found
+  mutable bool outdated_ = false;
   std::vector<Write> writes_;
   struct Delta {
     TableId table;
@@ -105,8 +119,10 @@ class Work {
  public:
   virtual ~Work() = default;
   // Adds its effects to the commit, all or none.  Runs again, on a new PendingCommit, when a shared store answers
-  // Conflict.
+  // Conflict or Outdated.
   virtual void execute(PendingCommit& commit) = 0;
+  // Adds the keys that execute() is going to read to `keys`, as far as they are known.
+  virtual void will_read(std::vector<KeyBytes>& /*keys*/) const {}
   // The commit is done, or failed.  Called once.  Must not block: it answers a client, or wakes somebody.
   virtual void finish(const Result<storage::CommitSequence>& committed) = 0;
   // A work that changes what others plan by (the catalog) has a commit of its own, and is finished before the next
@@ -149,8 +165,8 @@ class Committer {
 
   // `recovered` runs, on the thread that commits, after the store has recovered and before anything else executes: a
   // commit that failed may have taken effect after all, so whatever was derived from the store is to be derived again.
-  // While it fails, the committer stays read-only.  `failed` runs, on the same thread, when it turns read-only, or for
-  // another reason than before.
+  // While it fails, the committer stays read-only.  It also runs when a shared store is in another epoch.  `failed`
+  // runs, on the same thread, when it turns read-only, or for another reason than before.
   Committer(storage::Store& store, const Clock& clock, Mode mode, std::function<Result<void>()> recovered = {},
             std::function<void()> failed = {});
   ~Committer();  // finishes what was submitted
@@ -163,6 +179,7 @@ class Committer {
  private:
   static constexpr std::size_t kMaxGroupWorks = 1024;
   static constexpr std::size_t kMaxGroupBytes = std::size_t{8} << 20;
+  static constexpr std::size_t kMaxKeysAhead = 256;  // that a group on a shared store reads at once
   static constexpr int kMaxConflictRetries = 100;
   static constexpr int kMaxInlineRounds = 8;
   static constexpr std::chrono::seconds kRecoveryInterval{1};
@@ -177,6 +194,9 @@ class Committer {
   // Executes and commits works[first..]; returns how many it took.
   std::size_t commit_group(Works& works, std::size_t first);
   Result<storage::CommitSequence> commit_once(Works& works, std::size_t first, std::size_t& taken);
+  // On a shared store: reads what works[first..] need, in one step.  Answers how many works that was for.
+  std::size_t read_ahead(const Works& works, std::size_t first, PendingCommit& pending) const;
+  void enter_epoch() const;
   bool note_commit_time(PendingCommit& commit) const;
   void fail_store(const Error& error);
   Error read_only_error(const Work& work) const;

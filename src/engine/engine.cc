@@ -18,9 +18,14 @@ constexpr std::chrono::minutes kMaintenanceInterval{1};
 // Erases what has had its time.
 class EraseOld final : public Work {
  public:
-  EraseOld(std::vector<storage::KeyRange> ranges, std::vector<KeyBytes> tokens)
-      : ranges_(std::move(ranges)), tokens_(std::move(tokens)) {}
+  EraseOld(std::vector<storage::KeyRange> ranges, std::vector<KeyBytes> tokens, const Lease& lease)
+      : ranges_(std::move(ranges)), tokens_(std::move(tokens)), lease_(lease) {}
+  void will_read(std::vector<KeyBytes>& keys) const override {
+    keys.push_back(lease_key());
+    keys.insert(keys.end(), tokens_.begin(), tokens_.end());
+  }
   void execute(PendingCommit& commit) override {
+    if (!lease_.check(commit)) return;
     for (const auto& range : ranges_) commit.erase_range(range);
     for (const auto& token : tokens_) {
       ignore_error(erase_expired_token(commit, token), "it stays until the next round");
@@ -36,32 +41,57 @@ class EraseOld final : public Work {
  private:
   std::vector<storage::KeyRange> ranges_;
   std::vector<KeyBytes> tokens_;
-};
-
-// Puts or erases one record of the database's own.
-class SetRecord final : public Work {
- public:
-  // Without a value the record is erased.  `done` outlives the work.
-  SetRecord(KeyBytes key, std::optional<Bytes> value, std::promise<Result<void>>& done)
-      : key_(std::move(key)), value_(std::move(value)), done_(done) {}
-  void execute(PendingCommit& commit) override {
-    if (value_) {
-      commit.put(key_, *value_);
-    } else {
-      commit.erase(key_);
-    }
-  }
-  void finish(const Result<storage::CommitSequence>& committed) override {
-    done_.set_value(committed ? Result<void>() : Result<void>(committed.error()));
-  }
-
- private:
-  const KeyBytes key_;
-  const std::optional<Bytes> value_;
-  std::promise<Result<void>>& done_;
+  const Lease& lease_;
 };
 
 constexpr BytesView kSignedOnly = "\x01";  // its version
+constexpr char kServerTextVersion = 1;
+constexpr int kMostReads = 10;
+
+// Puts what a function makes of a record of the database's own in its place; nullopt erases it.
+class RewriteRecord final : public Work {
+ public:
+  using Change = std::function<Result<std::optional<Bytes>>(const std::optional<Bytes>&)>;
+  // `done` outlives the work.
+  RewriteRecord(KeyBytes key, Change change, std::promise<Result<void>>& done)
+      : key_(std::move(key)), change_(std::move(change)), done_(done) {}
+  void will_read(std::vector<KeyBytes>& keys) const override { keys.push_back(key_); }
+  void execute(PendingCommit& commit) override { outcome_ = apply(commit); }
+  void finish(const Result<storage::CommitSequence>& committed) override {
+    done_.set_value(committed ? std::move(outcome_) : Result<void>(committed.error()));
+  }
+
+ private:
+  Result<void> apply(PendingCommit& commit) const {
+    const auto value = TRY(change_(TRY(commit.get(key_))));
+    if (value) {
+      commit.put(key_, *value);
+    } else {
+      commit.erase(key_);
+    }
+    return {};
+  }
+
+  const KeyBytes key_;
+  const Change change_;
+  std::promise<Result<void>>& done_;
+  Result<void> outcome_;
+};
+
+Result<void> rewrite_record(Committer& committer, KeyBytes key, RewriteRecord::Change change) {
+  std::promise<Result<void>> done;
+  auto answer = done.get_future();
+  committer.submit(std::make_unique<RewriteRecord>(std::move(key), std::move(change), done));
+  return answer.get();
+}
+
+Result<std::optional<std::string>> text_of(const std::optional<Bytes>& record) {
+  if (!record) return std::optional<std::string>();
+  if (!record->starts_with(kServerTextVersion)) {
+    return Error{ErrorCode::Corruption, "a text of the server has an unknown format"};
+  }
+  return std::optional(record->substr(1));
+}
 
 }  // namespace
 
@@ -69,14 +99,31 @@ Engine::Engine(storage::Store& store, const Clock& clock, Random& random)
     : store_(store),
       clock_(clock),
       random_(random),
+      shared_(store.capabilities().shared),
       committer_(
           store, clock, store.capabilities().durable ? Committer::Mode::OwnThread : Committer::Mode::Inline,
           [this] { return reload_catalog(); }, [this] { log_damage(); }),
-      index_builder_(store, catalog_, committer_) {}
+      lease_(shared_, committer_, clock, random),
+      index_builder_(store, catalog_, committer_, lease_, [this] { return catch_up(); }) {}
 
 // A commit that failed may turn out to have taken place: then there are tables, or unfinished indexes, nobody knew of.
 Result<void> Engine::reload_catalog() {
-  TRY(catalog_.load(store_));
+  MutexLock lock(catching_up_);
+  return load_catalog(TRY(store_.snapshot_of_epoch()));
+}
+
+Result<void> Engine::catch_up() {
+  if (!shared_) return {};
+  MutexLock lock(catching_up_);
+  auto now = TRY(store_.snapshot_of_epoch());
+  if (now.epoch == store_.epoch()) return {};
+  return load_catalog(now);
+}
+
+Result<void> Engine::load_catalog(const storage::SnapshotOfEpoch& now) {
+  TRY(catalog_.load(*now.snapshot));
+  // Not before the catalog is there: until then, nobody may work with the old one.
+  store_.enter_epoch(now.epoch);
   for (const auto& table : catalog_.all()) {
     if (table->is_building()) build_indexes(table->id);
   }
@@ -113,7 +160,11 @@ void Engine::log_damage() const {
                                    {"message", "`stator repair` shows what can be saved"}});
 }
 
-Engine::~Engine() { index_builder_.stop(); }
+Engine::~Engine() {
+  index_builder_.stop();
+  maintenance_ = {};
+  lease_.release();
+}
 
 Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock& clock, Random& random) {
   std::unique_ptr<Engine> engine(new Engine(store, clock, random));
@@ -142,10 +193,11 @@ void Engine::delete_table(std::string name, TableCallback done) {
 }
 
 Result<TableStatistics> Engine::statistics(TableId table, IndexId index) const {
-  // One snapshot, so that the two numbers belong together.
-  const auto snapshot = store_.snapshot();
+  // One snapshot, so that the two numbers belong together.  They do not depend on the catalog, whatever its epoch: a
+  // change of a table is answered with them, and cannot be repeated.
+  const auto now = TRY(store_.snapshot_of_epoch());
   const auto counter = [&](Statistic statistic) -> Result<std::int64_t> {
-    const auto bytes = TRY(snapshot->get(statistic_key(table, index, statistic)));
+    const auto bytes = TRY(now.snapshot->get(statistic_key(table, index, statistic)));
     return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
   };
   const auto items = TRY(counter(Statistic::Items));
@@ -154,12 +206,21 @@ Result<TableStatistics> Engine::statistics(TableId table, IndexId index) const {
 }
 
 Result<std::int64_t> Engine::collection_bytes(const Table& table, const value::AttributeValue& partition) const {
-  const auto bytes = TRY(store_.get(collection_size_key(table.id, partition)));
+  const auto now = TRY(store_.snapshot_of_epoch());  // as above
+  const auto bytes = TRY(now.snapshot->get(collection_size_key(table.id, partition)));
   return bytes ? storage::decode_counter(*bytes) : Result<std::int64_t>(0);
 }
 
-Result<ItemImage> Engine::get(const Table& table, const value::Item& key) const {
-  return ItemImage::from_bytes(TRY(store_.get(item_key(table, key))));
+Result<ItemImage> Engine::get(const Table& table, const value::Item& key) {
+  const auto bytes = item_key(table, key);
+  if (!shared_) return ItemImage::from_bytes(TRY(store_.get(bytes)));
+  auto value = TRY(read_current(bytes));
+  // Another thread may have brought the catalog up to date meanwhile.
+  const auto current = catalog_.find(table.id);
+  if (current.get() != &table && (current == nullptr || encode_table(*current) != encode_table(table))) {
+    return Error{ErrorCode::Outdated, "the table has been changed"};
+  }
+  return ItemImage::from_bytes(std::move(value));
 }
 
 void Engine::write(WriteRequest request, WriteCallback done) {
@@ -168,15 +229,33 @@ void Engine::write(WriteRequest request, WriteCallback done) {
   committer_.submit(std::make_unique<ItemWrite>(std::move(*prepared), std::move(done), catalog_));
 }
 
-Result<bool> Engine::signed_only() const { return TRY(store_.get(signed_only_key())).has_value(); }
+Result<std::optional<Bytes>> Engine::read_current(const KeyBytes& key) {
+  for (int read = 1;; ++read) {
+    auto value = store_.get(key);
+    if (value || value.error().code != ErrorCode::Outdated || read == kMostReads) return value;
+    TRY(catch_up());
+  }
+}
+
+Result<bool> Engine::signed_only() { return TRY(read_current(signed_only_key())).has_value(); }
 
 Result<void> Engine::set_signed_only(bool signed_only) {
   if (TRY(this->signed_only()) == signed_only) return {};
-  std::promise<Result<void>> done;
-  auto answer = done.get_future();
-  committer_.submit(std::make_unique<SetRecord>(signed_only_key(),
-                                                signed_only ? std::optional<Bytes>(kSignedOnly) : std::nullopt, done));
-  return answer.get();
+  return rewrite_record(committer_, signed_only_key(), [&](const auto&) -> Result<std::optional<Bytes>> {
+    return signed_only ? std::optional<Bytes>(kSignedOnly) : std::nullopt;
+  });
+}
+
+Result<std::optional<std::string>> Engine::server_text(std::string_view name) {
+  return text_of(TRY(read_current(server_text_key(name))));
+}
+
+Result<void> Engine::change_server_text(std::string_view name, TextChange change) {
+  return rewrite_record(committer_, server_text_key(name),
+                        [&](const std::optional<Bytes>& record) -> Result<std::optional<Bytes>> {
+                          const auto text = TRY(text_of(record));
+                          return std::optional(kServerTextVersion + TRY(change(text)));
+                        });
 }
 
 void Engine::trim_change_log() {
@@ -214,18 +293,19 @@ void Engine::trim_change_log() {
     if (rest.begin >= rest.end) break;
   }
   if (ranges.empty()) return;  // a database at rest writes nothing
-  committer_.submit(std::make_unique<EraseOld>(std::move(ranges), std::vector<KeyBytes>()));
+  committer_.submit(std::make_unique<EraseOld>(std::move(ranges), std::vector<KeyBytes>(), lease_));
 }
 
 void Engine::forget_request_tokens() {
   auto keys = expired_request_tokens(*store_.snapshot(), clock_.now());
-  if (!keys.empty()) committer_.submit(std::make_unique<EraseOld>(std::vector<storage::KeyRange>(), std::move(keys)));
+  if (keys.empty()) return;
+  committer_.submit(std::make_unique<EraseOld>(std::vector<storage::KeyRange>(), std::move(keys), lease_));
 }
 
 void Engine::roll_stream_shards() {
   if (rolling_shards_.exchange(true, std::memory_order_acq_rel)) return;
   const auto snapshot = store_.snapshot();
-  auto work = roll_shards(*snapshot, catalog_, clock_.now(), rolling_shards_);
+  auto work = roll_shards(*snapshot, catalog_, clock_.now(), rolling_shards_, lease_);
   if (work && *work != nullptr) return committer_.submit(std::move(*work));
   rolling_shards_.store(false, std::memory_order_release);
   if (!work) log::warning("stream_shards_not_renewed", {{"cause", work.error().message}});
@@ -236,6 +316,8 @@ void Engine::run_maintenance(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     maintenance_wake_.wait_for(lock, stop, kMaintenanceInterval, [] { return false; });
     if (stop.stop_requested()) return;
+    if (!lease_.hold()) continue;
+    if (const auto current = catch_up(); !current) continue;
     trim_change_log();
     roll_stream_shards();
     forget_request_tokens();

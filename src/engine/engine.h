@@ -12,6 +12,7 @@
 #include "stator/engine/committer.h"
 #include "stator/engine/index_builder.h"
 #include "stator/engine/item_write.h"
+#include "stator/engine/lease.h"
 #include "stator/engine/range_read.h"
 #include "stator/engine/table_change.h"
 #include "stator/storage/store.h"
@@ -44,6 +45,13 @@ class Engine {
   const Clock& clock() const { return clock_; }
   Random& random() { return random_; }
 
+  // Whether other processes use the store, too.  Then another one may have changed the catalog: reads and writes that
+  // meet a newer epoch fail with Outdated, and are to be repeated after catch_up().
+  bool is_shared() const { return shared_; }
+  storage::CommitSequence epoch() const { return store_.epoch(); }
+  // Reads the catalog again if another process has changed it.  Errors: Storage, Corruption.
+  Result<void> catch_up();
+
   const Catalog& catalog() const { return catalog_; }
   // Errors: ResourceNotFound.
   Result<TablePtr> find_table(std::string_view name) const;
@@ -55,16 +63,26 @@ class Engine {
   // Bytes of the items that share a partition key value, in the table and its local indexes.  Errors: Storage.
   Result<std::int64_t> collection_bytes(const Table& table, const value::AttributeValue& partition) const;
 
-  // `key` has passed check_key().
-  Result<ItemImage> get(const Table& table, const value::Item& key) const;
+  // `key` has passed check_key().  Errors: Storage, Corruption; Outdated, if the table is not that of the catalog any
+  // more.
+  Result<ItemImage> get(const Table& table, const value::Item& key);
   std::unique_ptr<storage::Snapshot> snapshot() const { return store_.snapshot(); }
   void write(WriteRequest request, WriteCallback done);
 
   // Whether the database is one that only signed requests may reach.  The engine keeps that, so that it is lost only
   // together with the data; the server acts on it.  Errors: Storage, Corruption.
-  Result<bool> signed_only() const;
+  Result<bool> signed_only();
   // Blocks until it is committed.  Not from a callback of the engine.  Errors: Storage, Corruption, ReadOnly.
   Result<void> set_signed_only(bool signed_only);
+
+  // A text of the server that all processes on a shared store need, such as the access keys; nullopt: there is none.
+  // Errors: Storage, Corruption.
+  Result<std::optional<std::string>> server_text(std::string_view name);
+  // Puts what `change` makes of the text in its place.  `change` runs on the thread that commits, and once more when
+  // another process was faster.  Blocks until it is committed.  Not from a callback of the engine.  Errors: those of
+  // `change`; Storage, Corruption, ReadOnly.
+  using TextChange = std::function<Result<std::string>(const std::optional<std::string>& text)>;
+  Result<void> change_server_text(std::string_view name, TextChange change);
 
   // The newest commit that a snapshot taken from now on sees.
   storage::CommitSequence last_commit() const { return store_.last_commit(); }
@@ -79,7 +97,9 @@ class Engine {
 
   // Fills the indexes of this table that are being built, in the background.
   void build_indexes(TableId table) { index_builder_.build(table); }
-  // For what works in the background: its part in a commit, and whether what it has read ahead still is true.
+  // For what works in the background: the right to do so, its part in a commit, and whether what it has read ahead
+  // still is true.
+  Lease& lease() { return lease_; }
   void submit(std::unique_ptr<Work> work) { committer_.submit(std::move(work)); }
   const FreshnessMap& freshness() const { return committer_.freshness(); }
 
@@ -92,15 +112,21 @@ class Engine {
  private:
   Engine(storage::Store& store, const Clock& clock, Random& random);
   Result<void> reload_catalog();
+  Result<void> load_catalog(const storage::SnapshotOfEpoch& now);
   void log_damage() const;
+  // The value at `key`, with the catalog brought up to date if need be.
+  Result<std::optional<Bytes>> read_current(const KeyBytes& key);
   void run_maintenance(const std::stop_token& stop);
 
   storage::Store& store_;
   const Clock& clock_;
   Random& random_;
+  const bool shared_;
   Catalog catalog_;
+  Mutex catching_up_;  // held while the catalog is read: all who need it wait for the one who reads it
   std::atomic<bool> rolling_shards_ = false;  // a division of shards waits or is being committed
   Committer committer_;
+  Lease lease_;
   IndexBuilder index_builder_;
   std::mutex maintenance_mutex_;
   std::condition_variable_any maintenance_wake_;

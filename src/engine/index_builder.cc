@@ -1,5 +1,6 @@
 #include "stator/engine/index_builder.h"
 
+#include <algorithm>
 #include <future>
 
 #include "stator/base/log.h"
@@ -12,11 +13,20 @@ namespace {
 // Adds the missing entries of a few items to an index.  Answers whether the index is still there to be built.
 class BuildChunk final : public Work {
  public:
-  BuildChunk(const Catalog& catalog, TableId table, IndexId index, std::vector<KeyBytes> keys,
+  BuildChunk(const Catalog& catalog, TableId table, IndexId index, std::vector<KeyBytes> keys, const Lease& lease,
              std::promise<Result<bool>> done)
-      : catalog_(catalog), table_(table), index_(index), keys_(std::move(keys)), done_(std::move(done)) {}
+      : catalog_(catalog),
+        table_(table),
+        index_(index),
+        keys_(std::move(keys)),
+        lease_(lease),
+        done_(std::move(done)) {}
 
   void execute(PendingCommit& commit) override { outcome_ = add_entries(commit); }
+  void will_read(std::vector<KeyBytes>& keys) const override {
+    keys.push_back(lease_key());
+    keys.insert(keys.end(), keys_.begin(), keys_.end());
+  }
 
   void finish(const Result<storage::CommitSequence>& committed) override {
     if (!committed) outcome_ = Error(committed.error());
@@ -25,25 +35,36 @@ class BuildChunk final : public Work {
 
  private:
   Result<bool> add_entries(PendingCommit& commit) {
+    TRY(lease_.check(commit));
     const auto table = catalog_.find(table_);
     if (table == nullptr) return false;
     for (const auto& index : table->indexes) {
       if (index.id != index_ || !index.building) continue;
-      for (const auto& key : keys_) TRY(add_entry(*table, index, key, commit));
+      TRY(add_missing(*table, index, commit));
       commit.put(build_progress_key(table_, index_), keys_.back());
       return true;
     }
     return false;
   }
 
-  static Result<void> add_entry(const Table& table, const Index& index, const KeyBytes& key, PendingCommit& commit) {
-    auto bytes = TRY(commit.get(key));
-    if (!bytes) return {};  // deleted since the walk came by
-    const auto stored = TRY(value::StoredItem::from_bytes(std::move(*bytes)));
-    auto entry = index_entry(table, index, TRY(stored.parse()), stored);
-    if (!entry || TRY(commit.get(entry->key))) return {};  // not for this index, or written since it was added
-    commit.add_statistics(table.id, index.id, 1, static_cast<std::int64_t>(entry->item.item_size_bytes()));
-    commit.put(std::move(entry->key), std::move(entry->item).bytes());
+  Result<void> add_missing(const Table& table, const Index& index, PendingCommit& commit) const {
+    std::vector<IndexEntry> entries;
+    std::vector<KeyBytes> entry_keys;
+    for (const auto& key : keys_) {
+      auto bytes = TRY(commit.get(key));
+      if (!bytes) continue;  // deleted since the walk came by
+      const auto stored = TRY(value::StoredItem::from_bytes(std::move(*bytes)));
+      auto entry = index_entry(table, index, TRY(stored.parse()), stored);
+      if (!entry) continue;  // not for this index
+      entry_keys.push_back(entry->key);
+      entries.push_back(std::move(*entry));
+    }
+    commit.read_ahead(entry_keys);
+    for (auto& entry : entries) {
+      if (TRY(commit.get(entry.key))) continue;  // written since the index was added
+      commit.add_statistics(table.id, index.id, 1, static_cast<std::int64_t>(entry.item.item_size_bytes()));
+      commit.put(std::move(entry.key), std::move(entry.item).bytes());
+    }
     return {};
   }
 
@@ -51,20 +72,22 @@ class BuildChunk final : public Work {
   const TableId table_;
   const IndexId index_;
   const std::vector<KeyBytes> keys_;
+  const Lease& lease_;
   std::promise<Result<bool>> done_;
   Result<bool> outcome_ = false;
 };
 
 }  // namespace
 
-IndexBuilder::IndexBuilder(const storage::Store& store, Catalog& catalog, Committer& committer)
-    : store_(store), catalog_(catalog), committer_(committer) {}
+IndexBuilder::IndexBuilder(const storage::Store& store, Catalog& catalog, Committer& committer, Lease& lease,
+                           std::function<Result<void>()> catch_up)
+    : store_(store), catalog_(catalog), committer_(committer), lease_(lease), catch_up_(std::move(catch_up)) {}
 
 IndexBuilder::~IndexBuilder() { stop(); }
 
 void IndexBuilder::build(TableId table) {
   const std::lock_guard lock(mutex_);
-  if (stopping_) return;
+  if (stopping_ || std::ranges::find(queue_, table) != queue_.end()) return;
   queue_.push_back(table);
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   wake_.notify_one();
@@ -95,28 +118,31 @@ void IndexBuilder::run() {
       queue_.pop_front();
     }
     const auto built = build_table(table);
-    if (built) continue;
-    log::warning("index_build_delayed", {{"table", table.value}, {"cause", built.error().message}});
+    if (built && *built == Outcome::Done) continue;
+    if (!built) log::warning("index_build_delayed", {{"table", table.value}, {"cause", built.error().message}});
     std::unique_lock lock(mutex_);
     queue_.push_back(table);
     wake_.wait_for(lock, kRetryInterval, [&] { return stopping_; });
   }
 }
 
-Result<void> IndexBuilder::build_table(TableId id) {
+Result<IndexBuilder::Outcome> IndexBuilder::build_table(TableId id) {
+  TRY(catch_up_());
   const auto table = catalog_.find(id);
-  if (table == nullptr) return {};
+  if (table == nullptr) return Outcome::Done;
   for (const auto& index : table->indexes) {
-    if (index.building) TRY(build_index(*table, index));
+    if (index.building && TRY(build_index(*table, index)) == Outcome::NotOurs) return Outcome::NotOurs;
   }
-  return {};
+  return Outcome::Done;
 }
 
-Result<void> IndexBuilder::build_index(const Table& table, const Index& index) {
+Result<IndexBuilder::Outcome> IndexBuilder::build_index(const Table& table, const Index& index) {
+  if (!lease_.hold()) return Outcome::NotOurs;
   log::info("index_build_started", {{"table", table.name}, {"index", index.name}});
   storage::KeyRange rest = storage::KeyRange::prefix(index_prefix(table.id, kBaseIndex));
   if (const auto progress = TRY(store_.get(build_progress_key(table.id, index.id)))) rest.begin = *progress + '\0';
   for (;;) {
+    if (!lease_.hold()) return Outcome::NotOurs;
     std::vector<KeyBytes> keys;
     {
       const auto snapshot = store_.snapshot();
@@ -128,8 +154,9 @@ Result<void> IndexBuilder::build_index(const Table& table, const Index& index) {
     rest.begin = keys.back() + '\0';
     std::promise<Result<bool>> promise;
     auto done = promise.get_future();
-    committer_.submit(std::make_unique<BuildChunk>(catalog_, table.id, index.id, std::move(keys), std::move(promise)));
-    if (!TRY(done.get()) || stopping()) return {};
+    committer_.submit(
+        std::make_unique<BuildChunk>(catalog_, table.id, index.id, std::move(keys), lease_, std::move(promise)));
+    if (!TRY(done.get()) || stopping()) return Outcome::Done;
   }
 
   std::promise<Result<void>> promise;
@@ -139,10 +166,10 @@ Result<void> IndexBuilder::build_index(const Table& table, const Index& index) {
   }));
   const auto finished = done.get();
   // Deleted behind the last chunk: then there is nothing left to do.
-  if (!finished && finished.error().code == ErrorCode::ResourceNotFound) return {};
+  if (!finished && finished.error().code == ErrorCode::ResourceNotFound) return Outcome::Done;
   TRY(finished);
   log::info("index_built", {{"table", table.name}, {"index", index.name}});
-  return {};
+  return Outcome::Done;
 }
 
 }  // namespace stator::engine

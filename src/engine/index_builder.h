@@ -2,11 +2,13 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 
 #include "stator/engine/catalog.h"
 #include "stator/engine/committer.h"
+#include "stator/engine/lease.h"
 
 namespace stator::engine {
 
@@ -21,7 +23,9 @@ namespace stator::engine {
 // Thread-safe.  Owns one thread, joined by stop() or the destructor.
 class IndexBuilder {
  public:
-  IndexBuilder(const storage::Store& store, Catalog& catalog, Committer& committer);  // all outlive the builder
+  // `catch_up` makes the catalog current.  All outlive the builder.
+  IndexBuilder(const storage::Store& store, Catalog& catalog, Committer& committer, Lease& lease,
+               std::function<Result<void>()> catch_up);
   ~IndexBuilder();
 
   // Builds what is unfinished in this table, sooner or later.
@@ -34,14 +38,17 @@ class IndexBuilder {
   static constexpr std::chrono::seconds kRetryInterval{1};
 
   void run();
-  // Errors: Storage, ReadOnly: worth another try.
-  Result<void> build_table(TableId table);
-  Result<void> build_index(const Table& table, const Index& index);
+  enum class Outcome : std::uint8_t { Done, NotOurs };
+  // NotOurs: another process has the lease, and builds.  Errors: Storage, ReadOnly: worth another try.
+  Result<Outcome> build_table(TableId table);
+  Result<Outcome> build_index(const Table& table, const Index& index);
   bool stopping();
 
   const storage::Store& store_;
   Catalog& catalog_;
   Committer& committer_;
+  Lease& lease_;
+  const std::function<Result<void>()> catch_up_;
 
   std::mutex mutex_;
   std::condition_variable wake_;

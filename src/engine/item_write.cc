@@ -223,15 +223,20 @@ struct WriteSize {
 }  // namespace
 
 Result<PreparedWrite> prepare_write(WriteRequest request, const storage::Store& store, const FreshnessMap& freshness) {
-  PreparedWrite write{
-      .steps = {}, .atomic = request.atomic, .token = std::move(request.token), .memory = std::move(request.memory)};
+  PreparedWrite write{.steps = {},
+                      .atomic = request.atomic,
+                      .token = std::move(request.token),
+                      .memory = std::move(request.memory),
+                      .lease = request.lease};
   const bool several = request.actions.size() > 1;
+  const bool reads_now = !store.capabilities().shared;
   WriteSize size;
   write.steps.reserve(request.actions.size());
   for (auto& action : request.actions) {
     auto& step = write.steps.emplace_back();
     step.key = item_key(*action.table, action.item);
     step.action = std::move(action);
+    if (!reads_now) continue;
     read_and_plan(step, several, store, freshness);
     TRY(size.add(step, several, write.atomic, write.memory));
   }
@@ -305,6 +310,17 @@ void ItemWrite::apply(Step& step, PendingCommit& commit) {
   }
 }
 
+void ItemWrite::will_read(std::vector<KeyBytes>& keys) const {
+  if (write_.lease != nullptr) keys.push_back(lease_key());
+  if (write_.token) keys.push_back(request_token_key(write_.token->token));
+  for (const auto& step : write_.steps) {
+    keys.push_back(step.key);
+    const auto& table = *step.action.table;
+    if (!table.has_local_indexes()) continue;
+    keys.push_back(collection_size_key(table.id, *step.action.item.find(table.keys.partition[0].name)));
+  }
+}
+
 void ItemWrite::execute(PendingCommit& commit) {
   written_ = false;
   repeated_.reset();
@@ -313,6 +329,7 @@ void ItemWrite::execute(PendingCommit& commit) {
 
 Result<void> ItemWrite::run(PendingCommit& commit) {
   auto& steps = write_.steps;
+  if (write_.lease != nullptr) TRY(write_.lease->check(commit));
   if (write_.token) repeated_ = TRY(write_.token->seen_before(commit));
   if (repeated_) return {};
   if (write_.atomic) {
@@ -323,6 +340,11 @@ Result<void> ItemWrite::run(PendingCommit& commit) {
     const bool failed = std::any_of(steps.begin(), steps.end(),
                                     [](const Step& step) { return !*step.plan || (*step.plan)->condition_failed; });
     if (failed) return {};
+    if (steps.size() > 1) {
+      std::size_t bytes = 0;
+      for (const auto& step : steps) bytes += larger_size(step);
+      TRY(check_transaction_size(bytes));
+    }
     // All reads before the first write, so that an error leaves nothing half done.
     for (auto& step : steps) TRY(resolve_unsure(step, commit));
     for (auto& step : steps) apply(step, commit);

@@ -11,6 +11,7 @@
 #include "stator/engine/change_log.h"
 #include "stator/engine/committer.h"
 #include "stator/engine/keyspace.h"
+#include "stator/engine/lease.h"
 #include "stator/engine/request_token.h"
 #include "stator/expr/condition.h"
 #include "stator/expr/update.h"
@@ -72,7 +73,8 @@ struct WriteRequest {
   // False: the actions have nothing to do with each other (BatchWriteItem); each is done or fails by itself.
   bool atomic = true;
   std::optional<RequestToken> token;  // makes a repetition harmless
-  MemoryClaim memory = {};  // for what the items take while the write waits; where there is not enough, it is Busy
+  MemoryClaim memory = {};       // for what the items take while the write waits; where there is not enough, it is Busy
+  const Lease* lease = nullptr;  // of background work: without it, nothing is written, and the answer is Busy
 };
 
 struct WriteOutcome {
@@ -127,9 +129,11 @@ struct PreparedWrite {
   bool atomic = true;
   std::optional<RequestToken> token;
   MemoryClaim memory;
+  const Lease* lease = nullptr;
 };
-// Reads the items and plans, on the calling thread.  Errors: Validation, when a transaction is too large; Busy, when
-// there is no memory for the write.
+// Reads the items and plans, on the calling thread.  Not for a shared store: there, the committer reads the items of
+// all waiting writes in one step, and plans.  Errors: Validation, when a transaction is too large; Busy, when there is
+// no memory for the write.
 Result<PreparedWrite> prepare_write(WriteRequest request, const storage::Store& store, const FreshnessMap& freshness);
 
 // A write request on its way through the committer.
@@ -140,6 +144,7 @@ class ItemWrite final : public Work {
       : catalog_(catalog), done_(std::move(done)), write_(std::move(prepared)) {}
 
   void execute(PendingCommit& commit) override;
+  void will_read(std::vector<KeyBytes>& keys) const override;
   void finish(const Result<storage::CommitSequence>& committed) override;
   bool frees_space() const override;  // nothing but deletes
 

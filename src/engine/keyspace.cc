@@ -175,6 +175,8 @@ KeyBytes table_record_key(std::string_view name) { return KeyBytes("ct").append(
 storage::KeyRange all_table_records() { return storage::KeyRange::prefix("ct"); }
 KeyBytes last_table_id_key() { return "cn"; }
 KeyBytes signed_only_key() { return "ck"; }
+KeyBytes lease_key() { return "cl"; }
+KeyBytes server_text_key(std::string_view name) { return KeyBytes("cf").append(name); }
 
 KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic) {
   KeyBytes key = table_prefix('s', table);
@@ -316,7 +318,9 @@ const std::vector<KeySpace>& key_spaces() {
   using Owner = KeySpace::Owner;
   static const std::vector<KeySpace> spaces = {
       {"b", Owner::Index},
+      {"cf", Owner::None},
       {"ck", Owner::None, /*single=*/true},
+      {"cl", Owner::None, /*single=*/true},
       {"cn", Owner::None, /*single=*/true},
       {"ct", Owner::None},
       {"i", Owner::Index},

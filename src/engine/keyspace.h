@@ -16,6 +16,8 @@
 //   'c' 't' name                                                        -> table record
 //   'c' 'n'                                                             -> counter: the last table id given out
 //   'c' 'k'                                                             -> requests must be signed; version:u8 = 1
+//   'c' 'f' name                                                        -> a text of the server; version:u8 = 1, text
+//   'c' 'l'                                                             -> who does the background work, see lease.h
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields -> item            (index 0: the table)
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields base_partition:field base_sort:field
 //                                                                       -> projected item  (other indexes)
@@ -77,6 +79,8 @@ KeyBytes table_record_key(std::string_view name);
 storage::KeyRange all_table_records();
 KeyBytes last_table_id_key();
 KeyBytes signed_only_key();
+KeyBytes lease_key();
+KeyBytes server_text_key(std::string_view name);
 
 enum class Statistic : char { Items = 'n', Bytes = 'b' };
 KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic);

@@ -269,6 +269,8 @@ TEST(Keys, AreWhatTheirPageShows) {
   row("table record of `Music`", table_record_key("Music"));
   row("last table id", last_table_id_key());
   row("requests must be signed", signed_only_key());
+  row("background work", lease_key());
+  row("the text keys.yaml", server_text_key("keys.yaml"));
   row("the song in table 1", item_key(music, song));
   row("the song in index 1", *index_key(music, genre, song));
   row("change, table 1, lane 2, sequence 258, ordinal 1", change);

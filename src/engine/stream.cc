@@ -78,10 +78,12 @@ class RollShards final : public Work {
     Table table;
     storage::CommitSequence from;
   };
-  RollShards(std::vector<Roll> rolls, const Catalog& catalog, std::atomic<bool>& rolling)
-      : rolls_(std::move(rolls)), catalog_(catalog), rolling_(rolling) {}
+  RollShards(std::vector<Roll> rolls, const Catalog& catalog, std::atomic<bool>& rolling, const Lease& lease)
+      : rolls_(std::move(rolls)), catalog_(catalog), rolling_(rolling), lease_(lease) {}
 
+  void will_read(std::vector<KeyBytes>& keys) const override { keys.push_back(lease_key()); }
   void execute(PendingCommit& commit) override {
+    if (!lease_.check(commit)) return;
     for (const auto& roll : rolls_) {
       const auto current = catalog_.find(roll.table.id);
       const bool still_open =
@@ -100,6 +102,7 @@ class RollShards final : public Work {
   std::vector<Roll> rolls_;
   const Catalog& catalog_;
   std::atomic<bool>& rolling_;
+  const Lease& lease_;
 };
 
 }  // namespace
@@ -284,7 +287,7 @@ Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot&
 }
 
 Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now,
-                                          std::atomic<bool>& rolling) {
+                                          std::atomic<bool>& rolling, const Lease& lease) {
   std::vector<RollShards::Roll> rolls;
   for (const auto& table : catalog.all()) {
     if (!table->stream.enabled) continue;
@@ -295,7 +298,7 @@ Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, con
     if (TRY(has_changes_after(snapshot, table->id, at))) rolls.push_back({*table, at});
   }
   if (rolls.empty()) return std::unique_ptr<Work>();
-  return std::unique_ptr<Work>(std::make_unique<RollShards>(std::move(rolls), catalog, rolling));
+  return std::unique_ptr<Work>(std::make_unique<RollShards>(std::move(rolls), catalog, rolling, lease));
 }
 
 }  // namespace stator::engine

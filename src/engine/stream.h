@@ -12,6 +12,7 @@
 #include "stator/engine/change_log.h"
 #include "stator/engine/committer.h"
 #include "stator/engine/keyspace.h"
+#include "stator/engine/lease.h"
 #include "stator/engine/schema.h"
 
 // Streams: the change log of a table, as shards that clients read.  docs/internals/streams.md tells how and why.
@@ -106,6 +107,6 @@ Result<std::vector<storage::KeyRange>> outdated_streams(const storage::Snapshot&
 // is nothing to do.  `rolling` is false again when the work is finished: one begun before would divide the same shards
 // a second time.  Both outlive the work.  Errors: Storage, Corruption.
 Result<std::unique_ptr<Work>> roll_shards(const storage::Snapshot& snapshot, const Catalog& catalog, WallTime now,
-                                          std::atomic<bool>& rolling);
+                                          std::atomic<bool>& rolling, const Lease& lease);
 
 }  // namespace stator::engine

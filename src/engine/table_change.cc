@@ -108,11 +108,16 @@ std::unique_ptr<TableChange> TableChange::remove(std::string name, Catalog& cata
   return work;
 }
 
-void TableChange::execute(PendingCommit& commit) { outcome_ = effect_(commit); }
+void TableChange::execute(PendingCommit& commit) {
+  shared_ = commit.is_shared();
+  outcome_ = effect_(commit);
+  if (outcome_) commit.begin_epoch();
+}
 
 void TableChange::finish(const Result<storage::CommitSequence>& committed) {
   if (!committed) return done_(Error(committed.error()));
-  if (outcome_) {
+  // The processes that share a store read the catalog again, this one, too: its order is that of their commits.
+  if (outcome_ && !shared_) {
     if (removes_) {
       catalog_.remove(**outcome_);
     } else {

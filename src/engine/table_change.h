@@ -10,7 +10,8 @@ namespace stator::engine {
 
 using TableCallback = UniqueFunction<void(Result<TablePtr>)>;
 
-// Creates, changes or deletes a table, in a commit of its own; publishes it to the catalog before the next one.
+// Creates, changes or deletes a table, in a commit of its own; publishes it to the catalog before the next one.  On a
+// shared store the commit begins an epoch instead.
 // Answers with the table as it is afterwards, or as it was when it is deleted.
 class TableChange final : public Work {
  public:
@@ -24,6 +25,8 @@ class TableChange final : public Work {
   static std::unique_ptr<TableChange> remove(std::string name, Catalog& catalog, TableCallback done);
 
   void execute(PendingCommit& commit) override;
+  // So that also a change that writes nothing finds out whether the catalog is up to date.
+  void will_read(std::vector<KeyBytes>& keys) const override { keys.push_back(last_table_id_key()); }
   void finish(const Result<storage::CommitSequence>& committed) override;
   bool alone() const override { return true; }
   bool frees_space() const override { return removes_; }
@@ -36,6 +39,7 @@ class TableChange final : public Work {
   TableCallback done_;
   Effect effect_;
   bool removes_ = false;
+  bool shared_ = false;
   Result<TablePtr> outcome_ = TablePtr();
 };
 

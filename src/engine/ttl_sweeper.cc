@@ -17,22 +17,29 @@ class FillExpiries final : public Work {
     std::optional<std::uint64_t> expiry;
   };
   FillExpiries(TablePtr table, Bytes progress, std::optional<Bytes> next_progress, std::vector<Candidate> candidates,
-               std::uint64_t seen, const Catalog& catalog, UniqueFunction<void(Result<void>)> done)
+               std::uint64_t seen, const Catalog& catalog, const Lease& lease, UniqueFunction<void(Result<void>)> done)
       : table_(std::move(table)),
         progress_(std::move(progress)),
         next_progress_(std::move(next_progress)),
         candidates_(std::move(candidates)),
         seen_(seen),
         catalog_(catalog),
+        lease_(lease),
         done_(std::move(done)) {}
 
   void execute(PendingCommit& commit) override { outcome_ = run(commit); }
+  void will_read(std::vector<KeyBytes>& keys) const override {
+    keys.push_back(lease_key());
+    keys.push_back(expiry_progress_key(table_->id));
+    for (const auto& candidate : candidates_) keys.push_back(candidate.item_key);
+  }
   void finish(const Result<storage::CommitSequence>& committed) override {
     done_(committed ? std::move(outcome_) : Result<void>(Error(committed.error())));
   }
 
  private:
   Result<void> run(PendingCommit& commit) {
+    TRY(lease_.check(commit));
     const auto current = catalog_.find(table_->id);
     if (current == nullptr || current->ttl_attribute != table_->ttl_attribute) return {};
     const auto progress = TRY(commit.get(expiry_progress_key(table_->id)));
@@ -63,6 +70,7 @@ class FillExpiries final : public Work {
   std::vector<Candidate> candidates_;
   std::uint64_t seen_;
   const Catalog& catalog_;
+  const Lease& lease_;
   UniqueFunction<void(Result<void>)> done_;
   Result<void> outcome_;
 };
@@ -94,6 +102,8 @@ TtlSweeper::TtlSweeper(Engine& engine, const Clock& clock)
     : engine_(engine), clock_(clock), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Result<void> TtlSweeper::sweep(const std::stop_token& stop) {
+  TRY(engine_.catch_up());
+  if (!engine_.lease().hold()) return {};
   for (const auto& table : engine_.catalog().all()) {
     if (!table->ttl_attribute) continue;
     TRY(fill(table, stop));
@@ -106,7 +116,8 @@ Result<void> TtlSweeper::expire(const TablePtr& table, const std::stop_token& st
   const auto now = clock_.now();
   auto range = expiries_between(table->id, seconds_of(now - kOldestExpiry), seconds_of(now));
   for (bool more = true; more && !stop.stop_requested();) {
-    WriteRequest request{.actions = {}, .atomic = false, .token = {}};
+    if (!engine_.lease().hold()) return {};
+    WriteRequest request{.actions = {}, .atomic = false, .token = {}, .memory = {}, .lease = &engine_.lease()};
     {
       const auto snapshot = engine_.snapshot();
       const auto cursor = snapshot->cursor(range, storage::Direction::Forward);
@@ -134,7 +145,7 @@ Result<void> TtlSweeper::expire(const TablePtr& table, const std::stop_token& st
 }
 
 Result<void> TtlSweeper::fill(const TablePtr& table, const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
+  while (!stop.stop_requested() && engine_.lease().hold()) {
     const auto seen = engine_.freshness().now();
     const auto snapshot = engine_.snapshot();
     auto progress = TRY(snapshot->get(expiry_progress_key(table->id)));
@@ -159,7 +170,7 @@ Result<void> TtlSweeper::fill(const TablePtr& table, const std::stop_token& stop
     Semaphore done;
     Result<void> outcome;
     engine_.submit(std::make_unique<FillExpiries>(table, std::move(*progress), std::move(next_progress),
-                                                  std::move(candidates), seen, engine_.catalog(),
+                                                  std::move(candidates), seen, engine_.catalog(), engine_.lease(),
                                                   [&](Result<void> result) {
                                                     outcome = std::move(result);
                                                     done.release();

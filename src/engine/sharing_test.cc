@@ -1,0 +1,214 @@
+// Engines of several processes on one store.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <future>
+#include <thread>
+
+#include "stator/base/test_eventually.h"
+#include "stator/engine/engine.h"
+#include "stator/engine/test_support.h"
+#include "stator/engine/ttl_sweeper.h"
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // PostgreSQL does the work, and is not ours
+#include "stator/storage/postgres/postgres_store.h"
+#include "stator/storage/testing/postgres_server.h"
+
+namespace stator::engine {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+using value::Item;
+
+// One of the processes.
+struct Process {
+  Process(const std::string& schema, const Clock& clock) {
+    store = storage::open_postgres_store({.url = storage::testing::PostgresServer::shared().url(),
+                                          .sharing = storage::PostgresSharing::Shared,
+                                          .schema = schema})
+                .value();
+    engine = Engine::open(*store, clock, random).value();
+  }
+
+  template <typename T, typename Start>
+  Result<T> wait(Start start) {
+    auto promise = std::make_shared<std::promise<Result<T>>>();
+    auto answer = promise->get_future();
+    start([promise](Result<T> result) { promise->set_value(std::move(result)); });
+    return answer.get();
+  }
+  Result<TablePtr> create(Table table) {
+    return wait<TablePtr>([&](auto done) { engine->create_table(std::move(table), std::move(done)); });
+  }
+  Result<TablePtr> alter(std::string name, std::function<Result<Table>(Table)> change) {
+    return wait<TablePtr>(
+        [&](auto done) { engine->update_table(std::move(name), std::move(change), std::move(done)); });
+  }
+  Result<TablePtr> remove(std::string name) {
+    return wait<TablePtr>([&](auto done) { engine->delete_table(std::move(name), std::move(done)); });
+  }
+  Result<WriteOutcome> put(TablePtr table, Item item) {
+    WriteAction action;
+    action.kind = WriteAction::Kind::Put;
+    action.table = std::move(table);
+    action.item = std::move(item);
+    WriteRequest request;
+    request.actions.push_back(std::move(action));
+    return wait<WriteOutcome>([&](auto done) { engine->write(std::move(request), std::move(done)); });
+  }
+
+  Random random = Random::from_system();
+  std::unique_ptr<storage::Store> store;
+  std::unique_ptr<Engine> engine;
+};
+
+class SharingTest : public ::testing::Test {
+ protected:
+  SharingTest() : schema(fmt::format("sharing_{}", ++made)), a(schema, clock), b(schema, clock) {}
+
+  static inline int made = 0;
+  const std::string schema;
+  ManualClock clock;
+  Process a, b;
+};
+
+TEST_F(SharingTest, ATableOfOneProcessIsThereForTheOther) {
+  const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
+  EXPECT_FALSE(b.engine->get(*made_by_a, {{"pk", S("x")}}).value().exists()) << "it has caught up by itself";
+  const auto found = b.engine->find_table("T").value();
+  ASSERT_TRUE(b.put(found, {{"pk", S("x")}, {"n", N(1)}}));
+  EXPECT_TRUE(a.engine->get(*made_by_a, {{"pk", S("x")}}).value().exists());
+}
+
+TEST_F(SharingTest, ATableOfOneProcessIsChangedAndDeletedByTheOther) {
+  ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
+  const auto changed = b.alter("T", [](Table t) -> Result<Table> {
+    t.deletion_protection = true;
+    return t;
+  });
+  ASSERT_TRUE(changed) << changed.error().message;
+  EXPECT_EQ(a.remove("T").error().code, ErrorCode::Validation) << "protected by the other one";
+  EXPECT_EQ(b.create(table("T", keys({"pk:S"}))).error().code, ErrorCode::ResourceInUse);
+}
+
+TEST_F(SharingTest, ATextOfTheServerIsThereForBoth) {
+  EXPECT_EQ(b.engine->server_text("keys").value(), std::nullopt);
+  const auto append = [](std::string more) {
+    return [more](const std::optional<std::string>& text) -> Result<std::string> { return text.value_or("") + more; };
+  };
+  ASSERT_TRUE(a.create(table("T", keys({"pk:S"})))) << "b is behind";
+  ASSERT_TRUE(a.engine->change_server_text("keys", append("1")));
+  ASSERT_TRUE(b.engine->change_server_text("keys", append("2")));
+  EXPECT_EQ(a.engine->server_text("keys").value(), "12");
+  EXPECT_EQ(
+      a.engine
+          ->change_server_text("keys", [](const auto&) -> Result<std::string> { return Error{ErrorCode::Usage, "no"}; })
+          .error()
+          .code,
+      ErrorCode::Usage);
+  EXPECT_EQ(b.engine->server_text("keys").value(), "12");
+}
+
+TEST_F(SharingTest, AWriteThatWasPlannedBeforeTheTableWentDoesNotHappen) {
+  ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
+  ASSERT_TRUE(b.engine->catch_up());
+  const auto old = b.engine->find_table("T").value();
+  ASSERT_TRUE(a.remove("T"));
+  ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
+  EXPECT_EQ(b.put(old, {{"pk", S("x")}}).error().code, ErrorCode::ResourceNotFound);
+  const auto next = b.engine->find_table("T").value();
+  EXPECT_NE(next->id, old->id) << "the commit has caught up";
+  EXPECT_EQ(b.engine->get(*old, {{"pk", S("x")}}).error().code, ErrorCode::Outdated);
+  EXPECT_FALSE(b.engine->get(*next, {{"pk", S("x")}}).value().exists());
+}
+
+TEST_F(SharingTest, AWriteKeepsAnIndexThatAnotherProcessHasJustAdded) {
+  ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
+  ASSERT_TRUE(b.engine->catch_up());
+  const auto old = b.engine->find_table("T").value();
+  ASSERT_TRUE(a.alter("T", [](Table t) -> Result<Table> {
+    add_index(t, "gsi", IndexKind::Global, keys({"g:S"}));
+    return t;
+  }));
+  ASSERT_TRUE(b.put(old, {{"pk", S("x")}, {"g", S("y")}}));
+  const auto now = a.engine->find_table("T").value();
+  EXPECT_EQ(a.engine->statistics(now->id, now->indexes[0].id).value().items, 1);
+}
+
+TEST_F(SharingTest, ATableThatDidNotChangeStaysTheSameObject) {
+  ASSERT_TRUE(a.create(table("T", keys({"pk:S"}))));
+  ASSERT_TRUE(b.engine->catch_up());
+  const auto before = b.engine->find_table("T").value();
+  ASSERT_TRUE(a.create(table("Other", keys({"pk:S"}))));
+  ASSERT_TRUE(b.engine->catch_up());
+  EXPECT_EQ(b.engine->find_table("T").value(), before);
+  EXPECT_TRUE(b.engine->find_table("Other"));
+}
+
+TEST_F(SharingTest, CountersOfBothProcessesAddUp) {
+  const auto table_a = a.create(table("T", keys({"pk:S"}))).value();
+  ASSERT_TRUE(b.engine->catch_up());
+  const auto table_b = b.engine->find_table("T").value();
+  std::jthread other([&] {
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(b.put(table_b, {{"pk", S(fmt::format("b{}", i))}}));
+  });
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(a.put(table_a, {{"pk", S(fmt::format("a{}", i))}}));
+  other.join();
+  EXPECT_EQ(a.engine->statistics(table_a->id, kBaseIndex).value().items, 200);
+}
+
+TEST_F(SharingTest, OneProcessAtATimeDoesTheBackgroundWork) {
+  EXPECT_TRUE(a.engine->lease().hold());
+  EXPECT_FALSE(b.engine->lease().hold());
+  clock.advance(Lease::kDuration / 2 + 1s);
+  EXPECT_TRUE(a.engine->lease().hold()) << "renewed";
+  clock.advance(Lease::kDuration / 2 + 1s);
+  EXPECT_FALSE(b.engine->lease().hold());
+  a.engine.reset();
+  clock.advance(Lease::kDuration);
+  EXPECT_TRUE(b.engine->lease().hold()) << "given back at the end";
+}
+
+TEST_F(SharingTest, AProcessThatWasPausedDoesNoBackgroundWorkWhenItWakesUp) {
+  ASSERT_TRUE(a.engine->lease().hold());
+  clock.advance(Lease::kDuration + 1s);  // a is paused
+  ASSERT_TRUE(b.engine->lease().hold());
+  // As it would go on: with the lease it had when it began.
+  const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
+  ASSERT_TRUE(a.put(made_by_a, {{"pk", S("x")}}));
+  WriteAction erase;
+  erase.kind = WriteAction::Kind::Delete;
+  erase.table = made_by_a;
+  erase.item = {{"pk", S("x")}};
+  WriteRequest request;
+  request.actions.push_back(std::move(erase));
+  request.lease = &a.engine->lease();
+  const auto outcome = a.wait<WriteOutcome>([&](auto done) { a.engine->write(std::move(request), std::move(done)); });
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::Busy);
+  EXPECT_TRUE(a.engine->get(*made_by_a, {{"pk", S("x")}}).value().exists());
+  EXPECT_FALSE(a.engine->lease().hold());
+}
+
+TEST_F(SharingTest, AnotherProcessFinishesAnIndexWhoseBuilderIsGone) {
+  ASSERT_TRUE(b.engine->lease().hold()) << "so that the index is not built where it is added";
+  const auto made_by_a = a.create(table("T", keys({"pk:S"}))).value();
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(a.put(made_by_a, {{"pk", S(fmt::format("{}", i))}, {"g", S("y")}}));
+  }
+  ASSERT_TRUE(a.alter("T", [](Table t) -> Result<Table> {
+    add_index(t, "gsi", IndexKind::Global, keys({"g:S"}));
+    t.indexes.back().building = true;
+    return t;
+  }));
+  a.engine->build_indexes(made_by_a->id);
+  ASSERT_TRUE(b.engine->catch_up());
+  ASSERT_TRUE(eventually([&] { return !b.engine->find_table("T").value()->is_building(); }));
+  const auto built = b.engine->find_table("T").value();
+  EXPECT_EQ(b.engine->statistics(built->id, built->indexes[0].id).value().items, 300);
+}
+
+}  // namespace
+}  // namespace stator::engine
+#endif
