@@ -27,7 +27,8 @@ std::string_view type_of(ErrorCode code) {
     case ErrorCode::TrimmedData: return DYNAMODB("TrimmedDataAccessException");
     case ErrorCode::IdempotentMismatch: return DYNAMODB("IdempotentParameterMismatchException");
     case ErrorCode::Busy: return DYNAMODB("ProvisionedThroughputExceededException");
-    case ErrorCode::Conflict:
+    case ErrorCode::Conflict: return DYNAMODB("TransactionConflictException");
+    case ErrorCode::Outdated:
     case ErrorCode::Storage:
     case ErrorCode::ReadOnly:
     case ErrorCode::Corruption:
@@ -37,7 +38,7 @@ std::string_view type_of(ErrorCode code) {
   return DYNAMODB("InternalServerError");
 }
 
-bool is_server_side(ErrorCode code) { return code >= ErrorCode::Conflict && code != ErrorCode::Busy; }
+bool is_server_side(ErrorCode code) { return code > ErrorCode::Conflict && code != ErrorCode::Busy; }
 
 // Clients can repeat a request that fails as often as they like.  The committer tells when the database becomes
 // read-only, so that a refused write has less to say.
@@ -101,6 +102,7 @@ Fault dynamodb_fault(std::string_view name, std::string message) {
 Fault to_fault(const Error& error) {
   Fault fault{
       .type = std::string(type_of(error.code)), .message = error.message, .server_side = is_server_side(error.code)};
+  if (error.code == ErrorCode::Conflict) fault.message = "Transaction is ongoing for the item";
   // A database that is read-only has said so in its log once, and has words for clients.
   if (fault.server_side && error.code != ErrorCode::ReadOnly) {
     // Paths and other details of this machine are for its log, not for its clients.

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "stator/api/absent_features.h"
-#include "stator/api/functions.h"
+#include "stator/api/current_catalog.h"
 #include "stator/api/json/request_check.h"
 #include "stator/api/json/shape.h"
 #include "stator/api/json/statement_fields.h"
@@ -95,7 +95,7 @@ void run_json(OperationCall call) {
   if (!request) return call.fail(request.error());
   const Measuring measuring(call, *request);
   if constexpr (requires { run(call, *request); }) {
-    auto answer = run(call, *request);
+    auto answer = run_on_current(call, *request);
     if (!answer) return call.fail(std::move(answer).error());
     measuring.take(call, *answer);
     if constexpr (std::same_as<Answer, BatchGetItemAnswer>) {
@@ -108,7 +108,7 @@ void run_json(OperationCall call) {
       measuring.take(context, answer);
       return encode_any(std::move(answer));
     });
-    run(CallContext(std::move(call)), std::move(*request), std::move(done));
+    run_on_current(CallContext(std::move(call)), std::move(*request), std::move(done));
   }
 }
 
@@ -122,15 +122,15 @@ struct TypedRun {
     using Answer = typename Asked::Answer;
     if (const auto checked = check(request); !checked) return reply(to_fault(checked.error()));
     if constexpr (requires { run(call, request); }) {
-      auto answer = run(call, request);
+      auto answer = run_on_current(call, request);
       if (!answer) return reply(as_fault(std::move(answer).error()));
       reply(AnyAnswer(std::move(*answer)));
     } else {
-      run(std::move(call), std::forward<Asked>(request),
-          Done<Answer>([reply = std::move(reply)](const CallContext&, Result<Answer, Fault> answer) mutable {
-            if (!answer) return reply(std::move(answer).error());
-            reply(AnyAnswer(std::move(*answer)));
-          }));
+      run_on_current(std::move(call), std::forward<Asked>(request),
+                     Done<Answer>([reply = std::move(reply)](const CallContext&, Result<Answer, Fault> answer) mutable {
+                       if (!answer) return reply(std::move(answer).error());
+                       reply(AnyAnswer(std::move(*answer)));
+                     }));
     }
   }
 
@@ -214,6 +214,10 @@ void Operations::call(std::string_view operation, std::string_view padded_body, 
     return fail({ErrorCode::Serialization, "Start of structure or map found where not expected."});
   }
   if (const auto checked = check_request(*shape, *json); !checked) return fail(checked.error());
+  auto& engine = state_->environment.engine;
+  if (engine.is_shared() && run == absent_feature(operation)) {
+    ignore_error(engine.catch_up(), "the operation looks for tables in the catalog as it is known");
+  }
   run(OperationCall(state_->environment, JsonMembers(json->object()), std::move(reply), options));
 }
 

@@ -11,7 +11,8 @@ namespace {
 Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& options) {
   if (options.in_memory) return storage::open_memory_store(options.memory_bytes);
   if (!options.store.empty()) {
-    return storage::open_postgres_store({.url = options.store, .relaxed = options.relaxed_durability});
+    return storage::open_postgres_store(
+        {.url = options.store, .sharing = storage::PostgresSharing::Shared, .relaxed = options.relaxed_durability});
   }
   using storage::Durability;
   return storage::open_rocksdb_store({.path = options.data_folder,
@@ -30,8 +31,8 @@ Instance::Instance() : random_(Random::from_system()) {}
 Result<std::unique_ptr<Instance>> Instance::open(const InstanceOptions& options) {
   std::unique_ptr<Instance> instance(new Instance());
   instance->store_ = TRY(open_store(options));
-  instance->engine_ = TRY(engine::Engine::open(*instance->store_, instance->clock_, instance->random_));
-  instance->ttl_sweeper_ = std::make_unique<engine::TtlSweeper>(*instance->engine_, instance->clock_);
+  instance->engine_ = TRY(engine::Engine::open(*instance->store_, instance->clock(), instance->random_));
+  instance->ttl_sweeper_ = std::make_unique<engine::TtlSweeper>(*instance->engine_, instance->clock());
   instance->service_ =
       std::make_unique<api::Operations>(*instance->engine_, api::OperationsOptions{.region = options.region});
   return instance;

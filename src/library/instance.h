@@ -36,13 +36,15 @@ class Instance {
   static Result<std::unique_ptr<Instance>> open(const InstanceOptions& options);
 
   api::Operations& service() { return *service_; }
+  // The time that is stored: where processes share a store, all of them have it.
+  const Clock& clock() const { return store_->clock() != nullptr ? *store_->clock() : system_clock_; }
   engine::Engine& engine() { return *engine_; }
   storage::Store& store() { return *store_; }
 
  private:
   Instance();
 
-  SystemClock clock_;
+  const SystemClock system_clock_;
   Random random_;
   std::unique_ptr<storage::Store> store_;
   std::unique_ptr<engine::Engine> engine_;

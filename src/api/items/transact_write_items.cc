@@ -169,7 +169,7 @@ void run(CallContext call, TransactWriteItemsRequest request, Done<TransactWrite
   engine.write(
       std::move(writes), [call = std::move(call), written = std::move(written), return_item = std::move(return_item),
                           done = std::move(done)](Result<engine::WriteOutcome> outcome) mutable {
-        if (!outcome) return done(call, to_fault(outcome.error()));
+        if (!outcome) return done(call, transaction_failed(outcome.error(), return_item.size()));
         if (!outcome->written) {
           // Twice: as the item that was found, and in the answer.
           const auto room = call.hold_answer(2 * returned_bytes(*outcome, return_item));

@@ -20,6 +20,12 @@ Fault transaction_canceled(std::vector<CancellationReason> reasons) {
   return fault;
 }
 
+Fault transaction_failed(const Error& error, std::size_t items) {
+  if (error.code != ErrorCode::Conflict) return to_fault(error);
+  const CancellationReason conflict{.code = "TransactionConflict", .message = "Transaction is ongoing for the item"};
+  return transaction_canceled(std::vector<CancellationReason>(items, conflict));
+}
+
 std::vector<CancellationReason> condition_reasons(engine::WriteOutcome& outcome, const std::vector<bool>& return_item) {
   std::vector<CancellationReason> reasons;
   for (std::size_t i = 0; i < outcome.actions.size(); ++i) {

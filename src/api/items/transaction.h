@@ -21,6 +21,10 @@ std::uint64_t fingerprint_of(std::string_view text);
 // TransactionCanceledException with its reasons, in the order of the items.
 Fault transaction_canceled(std::vector<CancellationReason> reasons);
 
+// A transaction of so many items that was not carried out.  One that lost against others every time it was tried is
+// cancelled because of them.
+Fault transaction_failed(const Error& error, std::size_t items);
+
 // The reasons in an outcome whose conditions failed; `return_item[i]` asks for the item that was found, which is taken
 // out of the outcome.
 std::vector<CancellationReason> condition_reasons(engine::WriteOutcome& outcome, const std::vector<bool>& return_item);

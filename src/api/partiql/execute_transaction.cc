@@ -155,7 +155,7 @@ void run_writes(CallContext call, const ExecuteTransactionRequest& request, std:
                [call = std::move(call), tables = std::move(tables), return_item = std::move(return_item),
                 is_insert = std::move(is_insert), done = std::move(done),
                 detail = request.capacity](Result<engine::WriteOutcome> outcome) mutable {
-                 if (!outcome) return done(call, to_fault(outcome.error()));
+                 if (!outcome) return done(call, transaction_failed(outcome.error(), return_item.size()));
                  if (!outcome->written) {
                    const auto room = call.hold_answer(3 * returned_bytes(*outcome, return_item));
                    if (!room) return done(call, to_fault(room.error()));
