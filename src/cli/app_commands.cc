@@ -5,7 +5,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "stator/base/clock.h"
 #include "stator/cli/command.h"
 #include "stator/cli/database_option.h"
+#include "stator/server/secret_file.h"
 #include "stator/server/systems.h"
 
 namespace stator::cli {
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kTokenHelp =
     R"help(Make a token for development, which `stator app` and `stator up` accept.  It is signed (HS256) with the
-setting jwt_secret or, without that setting, with the secret in the data folder.  In production, tokens come from an
+setting jwt_secret or, without that setting, with the secret of the database.  In production, tokens come from an
 identity provider; see jwks.
 
 Usage: stator token --subject WHO [OPTIONS]
@@ -37,6 +37,8 @@ Options:
       The claims of that name.
   --data FOLDER
       The database whose secret to use, as for the server; else from $STATOR_DATA, else from stator.yaml.
+  --store URL
+      The same for a database in a store, such as postgres://host/database; else from $STATOR_STORE.
   --config FILE
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
 
@@ -63,6 +65,7 @@ TokenCommand::TokenCommand(CLI::App& app) : app_(add_command(app, "token", std::
   for (const auto* flag : {"--subject", "--role", "--expires", "--name", "--email", "--data", "--config"}) {
     app_->add_option(flag)->expected(1)->allow_extra_args(false);
   }
+  add_store_option(*app_);
   app_->get_option("--role")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -79,12 +82,15 @@ int TokenCommand::run() const {
   const auto loaded = load_settings(*app_);
   if (!loaded) return fail(kWrongArguments, loaded.error().message);
   const auto& config = loaded->config;
-  const auto secret_file = config.data + "/app_secret";
-  const bool makes_secret = config.jwt_secret.empty() && !std::filesystem::exists(secret_file);
-  const auto secrets = server::token_secrets(config);
+  const auto opened = server::open_files(config);
+  if (!opened) return fail(kFailed, opened.error().message);
+  const auto had_secret = config.jwt_secret.empty() ? server::has_secret(*opened->files) : Result<bool>(true);
+  if (!had_secret) return fail(kFailed, had_secret.error().message);
+  const auto secrets = server::token_secrets(config, *opened->files);
   if (!secrets) return fail(kFailed, secrets.error().message);
-  if (makes_secret) {
-    fmt::print(stderr, "stator: made a new secret in {}; a server uses it only with that data folder\n", secret_file);
+  if (!*had_secret && config.store.empty()) {
+    fmt::print(stderr, "stator: made a new secret in {}/app_secret; a server uses it only with that data folder\n",
+               config.data);
   }
   if (secrets->signing.empty()) {
     return fail(kFailed,

@@ -93,9 +93,9 @@ constexpr std::string_view kKeyHelp =
     R"(Make, list and remove access keys.  Without a key, every client that reaches the server may do everything, so
 the server listens to this machine only.  With the first key, every request must be signed with a key, as AWS
 SDKs do, and the console asks its users to sign in with a key.  A running server notices a change within two
-seconds.  The keys are in keys.yaml in the data folder, and only the owner of the file may read it.  A database
-that was used with keys and has none any more refuses every request, until there is a key again or the server is
-started with --allow-unsigned.
+seconds.  The keys are in keys.yaml in the data folder, and only the owner of the file may read it.  With --store
+they are in the store, and all servers that use it notice.  A database that was used with keys and has none any more
+refuses every request, until there is a key again or the server is started with --allow-unsigned.
 
 Usage: stator key add [--name NAME] [OPTIONS]
        stator key list [OPTIONS]
@@ -106,6 +106,8 @@ Options:
       A name for the new key, which the list shows.
   --data FOLDER
       The database, as for the server; else from $STATOR_DATA, else from stator.yaml.
+  --store URL
+      The same for a database in a store, such as postgres://host/database; else from $STATOR_STORE.
   --config FILE
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
 )";
@@ -192,21 +194,24 @@ class KeyCommand {
     if (const auto wrong = objection_to_rest(*action); !wrong.empty()) return fail(kWrongArguments, wrong);
     const auto loaded = load_settings(*action);
     if (!loaded) return fail(kWrongArguments, loaded.error().message);
-    server::AccessKeyFile file(loaded->config.data);
-    return action == add_ ? add(file) : action == list_ ? list(file) : remove(file);
+    auto opened = server::open_files(loaded->config);
+    if (!opened) return fail(kFailed, opened.error().message);
+    server::AccessKeyFile file(opened->files);
+    return action == add_ ? add(file, loaded->config) : action == list_ ? list(file) : remove(file);
   }
 
  private:
   CLI::App* add_action(const std::string& name) {
     auto* action = add_command(*app_, name, std::string(kKeyHelp));
     action->add_option("--data")->type_name("FOLDER")->expected(1);
+    add_store_option(*action);
     action->add_option("--config")->type_name("FILE")->expected(1);
     return action;
   }
 
   // Text for programs goes to standard output, in the form of an environment file.  Text for people does not.
-  int add(server::AccessKeyFile& file) const {
-    const bool makes_folder = !std::filesystem::exists(file.folder());
+  int add(server::AccessKeyFile& file, const server::Config& config) const {
+    const bool makes_folder = config.store.empty() && !std::filesystem::exists(config.data);
     const auto key = file.add(option(*add_, "--name").value_or(""), SystemClock());
     if (!key) return fail(kFailed, key.error().message);
     if (makes_folder && ::geteuid() == 0) {
@@ -214,7 +219,7 @@ class KeyCommand {
           stderr,
           "stator: made the data folder {0}, which belongs to root; for a server that runs as another user: chown "
           "-R USER {0}\n",
-          file.folder());
+          config.data);
     }
     fmt::print("AWS_ACCESS_KEY_ID={}\nAWS_SECRET_ACCESS_KEY={}\n", key->id, key->secret);
     fmt::print(stderr, "stator: the secret is not shown again; from now on every request must be signed with a key\n");

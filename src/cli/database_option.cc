@@ -41,7 +41,10 @@ Result<server::LoadedConfig> load_settings(const CLI::App& command) {
   sources.file = option(command, "--config");
   if (const auto folder = given(command, "--data")) sources.flags.emplace_back("data", *folder);
   if (const auto store = given(command, "--store")) sources.flags.emplace_back("store", *store);
-  return server::load_config(sources);
+  auto loaded = TRY(server::load_config(sources));
+  // A folder that is named is meant, whatever the settings of the server say.
+  if (given(command, "--data") && !given(command, "--store")) loaded.config.store.clear();
+  return loaded;
 }
 
 Result<Where> find_database(const CLI::App& action) {
@@ -55,8 +58,6 @@ Result<Where> find_database(const CLI::App& action) {
   }
   if (endpoint) return Where{.folder = {}, .endpoint = std::move(*endpoint), .store = {}};
   auto loaded = TRY(load_settings(action));
-  // A folder that is named is meant, whatever the settings of the server say.
-  if (action.count("--data") > 0) loaded.config.store.clear();
   return Where{.folder = std::move(loaded.config.data), .endpoint = {}, .store = std::move(loaded.config.store)};
 }
 

@@ -1,7 +1,6 @@
 #include "stator/server/access_keys.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
@@ -64,9 +63,8 @@ bool is_id(std::string_view text) {
 }
 
 // What to do about a file that is damaged.
-std::string way_out(const std::string& folder, const std::string& path) {
-  return fmt::format("; if it cannot be mended, move it away (mv {0} {0}.bad), then stator key add --data {1}", path,
-                     folder);
+std::string way_out(const PrivateFiles& files) {
+  return fmt::format("; if it cannot be mended, {}, then stator key add {}", files.removal(kFileName), files.option());
 }
 
 Result<std::vector<AccessKeyRecord>> read_keys(const YAML::Node& root, const std::string& path) {
@@ -124,25 +122,24 @@ std::string print_keys(const std::vector<AccessKeyRecord>& keys) {
 
 }  // namespace
 
-AccessKeyFile::AccessKeyFile(std::string data_folder)
-    : folder_(std::move(data_folder)), path_(fmt::format("{}/{}", folder_, kFileName)) {}
+std::string AccessKeyFile::path() const { return files_->path(kFileName); }
+
+Result<std::string> AccessKeyFile::stamp() const { return files_->stamp(kFileName); }
 
 Result<std::vector<AccessKeyRecord>> AccessKeyFile::load() const {
-  const auto folder = TRY(PrivateFolder::open(folder_));
-  return folder ? read(*folder) : std::vector<AccessKeyRecord>();
+  return parse(TRY(files_->read(kFileName, kMaxKeysBytes)));
 }
 
-Result<std::vector<AccessKeyRecord>> AccessKeyFile::read(const PrivateFolder& folder) const {
-  const auto text = TRY(folder.read(kFileName, kMaxKeysBytes));
+Result<std::vector<AccessKeyRecord>> AccessKeyFile::parse(const std::optional<std::string>& text) const {
   if (!text) return std::vector<AccessKeyRecord>();
   try {
-    auto keys = read_keys(YAML::Load(*text), path_);
+    auto keys = read_keys(YAML::Load(*text), path());
     if (keys || keys.error().message.ends_with(kNewerStator)) return keys;
-    return usage_error(keys.error().message + way_out(folder_, path_));
+    return usage_error(keys.error().message + way_out(*files_));
   } catch (const YAML::Exception& exception) {
     // The library's only way to say that a file is not YAML.
-    return usage_error(fmt::format("{}:{}: is not YAML: {}{}", path_, exception.mark.line + 1, exception.msg,
-                                   way_out(folder_, path_)));
+    return usage_error(
+        fmt::format("{}:{}: is not YAML: {}{}", path(), exception.mark.line + 1, exception.msg, way_out(*files_)));
   }
 }
 
@@ -150,31 +147,42 @@ Result<AccessKeyRecord> AccessKeyFile::add(std::string_view name, const Clock& c
   if (name.size() > kMaxNameBytes || !is_printable(name, ' ')) {
     return usage_error(fmt::format("a key's name is at most {} characters, without line breaks", kMaxNameBytes));
   }
-  auto folder = TRY(PrivateFolder::open_or_make(folder_));
-  TRY(folder.lock());
-  auto keys = TRY(read(folder));
-  if (keys.size() >= kMaxKeys)
-    return usage_error(fmt::format("{} holds {} keys already, which is the most", path_, kMaxKeys));
   // The id has the form of AWS's ids, which some tools check, but not their prefix, which secret scanners look for.  No
   // character needs quoting.
-  AccessKeyRecord key{.id = "STAT" + random_text(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
-                      .secret = random_text(40, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
-                      .name = std::string(name),
-                      .created = timestamp(clock.now())};
-  keys.push_back(key);
-  TRY(folder.replace(kFileName, print_keys(keys)));
+  const AccessKeyRecord key{.id = "STAT" + random_text(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
+                            .secret = random_text(40, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
+                            .name = std::string(name),
+                            .created = timestamp(clock.now())};
+  TRY(files_->change(kFileName, kMaxKeysBytes, [&](const auto& text) -> Result<std::string> {
+    auto keys = TRY(parse(text));
+    if (keys.size() >= kMaxKeys) {
+      return usage_error(fmt::format("{} holds {} keys already, which is the most", path(), kMaxKeys));
+    }
+    keys.push_back(key);
+    return print_keys(keys);
+  }));
   return key;
 }
 
 Result<std::vector<AccessKeyRecord>> AccessKeyFile::remove(std::string_view id) {
-  auto folder = TRY(PrivateFolder::open(folder_));
-  if (folder) TRY(folder->lock());
-  auto keys = folder ? TRY(read(*folder)) : std::vector<AccessKeyRecord>();
-  if (std::erase_if(keys, [&](const AccessKeyRecord& key) { return key.id == id; }) == 0) {
-    return usage_error(fmt::format("{} has no key {}; stator key list shows those it has", path_, id));
-  }
-  TRY(folder->replace(kFileName, print_keys(keys)));
-  return keys;
+  std::vector<AccessKeyRecord> left;
+  TRY(files_->change(kFileName, kMaxKeysBytes, [&](const auto& text) -> Result<std::string> {
+    left = TRY(parse(text));
+    if (std::erase_if(left, [&](const AccessKeyRecord& key) { return key.id == id; }) == 0) {
+      return usage_error(fmt::format("{} has no key {}; stator key list shows those it has", path(), id));
+    }
+    return print_keys(left);
+  }));
+  return left;
+}
+
+Error no_keys(const Config& config, const AccessKeyFile& file) {
+  const auto option = config.store.empty() ? data_flag(config) : " " + file.files().option();
+  return usage_error(
+      fmt::format("host {} lets other machines in, {} has no access keys, and without one anyone there could read and "
+                  "change everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or "
+                  "listen on 127.0.0.1",
+                  config.host, file.path(), option));
 }
 
 namespace {
@@ -195,7 +203,7 @@ AccessKeyFollower::AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier
     : file_(std::move(file)), verifier_(verifier), engine_(engine) {}
 
 Result<void> AccessKeyFollower::start(bool allow_unsigned) {
-  seen_ = stamp();
+  seen_ = TRY(file_.stamp());
   const bool were_keys = TRY(engine_.signed_only());
   const auto keys = apply();
   if (!keys && !were_keys) return keys.error();
@@ -226,8 +234,9 @@ Result<void> AccessKeyFollower::start(bool allow_unsigned) {
 
 void AccessKeyFollower::poll() {
   if (to_remember_) remember();
-  const auto now = stamp();  // taken before the file is read, so that a change in between is seen the next time
-  if (now == std::exchange(seen_, now)) return;
+  auto now = file_.stamp();  // taken before the file is read, so that a change in between is seen the next time
+  if (!now || *now == seen_) return;  // a store that cannot be read has its own log
+  seen_ = std::move(*now);
   const auto keys = apply();
   if (!keys) return log::error("access_keys_unreadable", {{"error", keys.error().message}});
   log::info("access_keys_changed", {{"keys", *keys}});
@@ -254,16 +263,9 @@ void AccessKeyFollower::remember() {
 void AccessKeyFollower::log_shut(std::string_view why) const {
   log::error(
       "all_requests_refused",
-      {{"message",
-        fmt::format("{}: every request is refused until there is a key (stator key add --data {}), which a running "
-                    "server notices, or the server is started with --allow-unsigned",
-                    why, file_.folder())}});
-}
-
-AccessKeyFollower::Stamp AccessKeyFollower::stamp() const {
-  struct stat status{};
-  if (::stat(file_.path().c_str(), &status) != 0) return {};
-  return {status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+      {{"message", fmt::format("{}: every request is refused until there is a key (stator key add {}), which a running "
+                               "server notices, or the server is started with --allow-unsigned",
+                               why, file_.files().option())}});
 }
 
 Result<std::size_t> AccessKeyFollower::apply() {

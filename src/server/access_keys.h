@@ -1,16 +1,15 @@
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "stator/base/clock.h"
 #include "stator/base/result.h"
 #include "stator/engine/engine.h"
 #include "stator/http/sigv4.h"
-#include "stator/server/private_file.h"
+#include "stator/server/private_files.h"
 
 namespace stator::server {
 
@@ -22,32 +21,38 @@ struct AccessKeyRecord {
   friend bool operator==(const AccessKeyRecord&, const AccessKeyRecord&) = default;
 };
 
-// The access keys of a database: the file keys.yaml in its data folder, which only its owner may read.
+// The access keys of a database: the private file keys.yaml.
 //
-// A file beside the store rather than a record in it, so that keys can be made before the first start and while a
-// server has the store open.  It is replaced as a whole, and changes of several processes take turns.  Holds no state,
-// so it is as thread-safe as the folder.  docs/formats/access_keys.md.
+// In a data folder it is a file beside the store rather than a record in it, so that keys can be made before the first
+// start and while a server has the store open.  Holds no state, so it is as thread-safe as the files.
+// docs/formats/access_keys.md.
 class AccessKeyFile {
  public:
-  explicit AccessKeyFile(std::string data_folder);
+  explicit AccessKeyFile(std::shared_ptr<PrivateFiles> files) : files_(std::move(files)) {}
+  explicit AccessKeyFile(std::string data_folder) : files_(files_in_folder(std::move(data_folder))) {}
 
-  const std::string& folder() const { return folder_; }
-  const std::string& path() const { return path_; }
+  PrivateFiles& files() const { return *files_; }
+  std::string path() const;
+  // Differs when the keys may have changed.  Errors: Storage, Corruption.
+  Result<std::string> stamp() const;
 
   // In the order in which they were made; none when there is no file.  Errors: Usage (not ours, or open to other
   // users), Storage.
   Result<std::vector<AccessKeyRecord>> load() const;
 
-  // Makes a key, and the folder if it is not there.  Errors: Usage, Storage.
+  // Makes a key, and the data folder if it is not there.  Errors: Usage, Storage.
   Result<AccessKeyRecord> add(std::string_view name, const Clock& clock);
   // The keys that are left.  Errors: Usage (no such key), Storage.
   Result<std::vector<AccessKeyRecord>> remove(std::string_view id);
 
  private:
-  Result<std::vector<AccessKeyRecord>> read(const PrivateFolder& folder) const;
+  Result<std::vector<AccessKeyRecord>> parse(const std::optional<std::string>& text) const;
 
-  const std::string folder_, path_;
+  std::shared_ptr<PrivateFiles> files_;
 };
+
+// Why a server that other machines can reach does not start without keys.
+Error no_keys(const Config& config, const AccessKeyFile& file);
 
 // Gives the keys of the file to a verifier whenever the file changes, and records in the database that there were keys:
 // if the file is lost, emptied or a broken link, unsigned requests must still be refused.  Confined to one thread.
@@ -65,9 +70,6 @@ class AccessKeyFollower {
   void poll();
 
  private:
-  // Differs when the file has been written, replaced, or given other permissions.
-  using Stamp = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
-  Stamp stamp() const;
   Result<std::size_t> apply();
   // Lets the database remember that there are keys.  It is tried again with the next poll() while the database cannot
   // be written to.
@@ -77,7 +79,7 @@ class AccessKeyFollower {
   const AccessKeyFile file_;
   http::SignatureVerifier& verifier_;
   engine::Engine& engine_;
-  Stamp seen_{};
+  std::string seen_;  // its stamp
   bool to_remember_ = false;
 };
 

@@ -671,13 +671,9 @@ Result<void> check_config(const Config& config, Mode mode) {
     }
     return {};  // tokens guard it, wherever it listens
   }
-  if (!is_loopback(config.host) && TRY(AccessKeyFile(config.data).load()).empty()) {
-    return usage_error(fmt::format(
-        "host {} lets other machines in, {} has no access keys, and without one anyone there could read and "
-        "change everything: make one with `stator key add{}` and best set tls_cert and tls_key too, or "
-        "listen on 127.0.0.1",
-        config.host, AccessKeyFile(config.data).path(), data_flag(config)));
-  }
+  // Keys in a store are looked at when it is open.
+  const AccessKeyFile file(config.data);
+  if (!is_loopback(config.host) && config.store.empty() && TRY(file.load()).empty()) return no_keys(config, file);
   return {};
 }
 

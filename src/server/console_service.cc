@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stator/base/log.h"
-#include "stator/server/private_file.h"
+#include "stator/server/private_folder.h"
 
 namespace stator::server {
 namespace {

@@ -35,9 +35,13 @@ constexpr std::size_t kToolBodyBytes = 64 << 10;
 constexpr std::size_t kSlowLaneQueue = 256;  // calls that wait; one more is throttled
 constexpr std::chrono::seconds kSlowLanePatience{
     20};  // a call that waited longer is throttled: its client has given up
-constexpr std::string_view kTooMuchWaits = "Too many large requests wait already; try again later";
+constexpr std::string_view kTooMuchWaits = "Too many requests wait already; try again later";
 constexpr int kSlowLaneNiceness = 5;                     // others go first
 constexpr std::size_t kUncountedAnswerBytes = 16 << 10;  // a smaller answer is not worth the counting
+
+// For calls to a store on a database server, which wait for its answers.
+constexpr std::size_t kStoreLaneThreads = 32;
+constexpr std::size_t kStoreLaneQueue = 4096;
 
 std::size_t slow_lane_threads() { return std::max(1U, std::thread::hardware_concurrency() / 4); }
 
@@ -156,11 +160,14 @@ DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions 
       options_(std::move(options)),
       cors_(cors_rules(options_.cors_origins)),
       tools_(instance),
-      slow_lane_(std::in_place, slow_lane_threads(), kSlowLaneQueue) {}
+      slow_lane_(std::in_place, slow_lane_threads(), kSlowLaneQueue) {
+  if (instance.engine().is_shared()) store_lane_.emplace(kStoreLaneThreads, kStoreLaneQueue);
+}
 
 void DynamoDbEndpoint::stop() {
   tools_.stop();
   slow_lane_.reset();  // all clients have gone, so no waiting call is started
+  store_lane_.reset();
 }
 
 http::Admission DynamoDbEndpoint::admit(const http::Request& head) {
@@ -237,7 +244,8 @@ void DynamoDbEndpoint::call(const http::Request& request, http::Responder respon
   }
   // Only names that exist become labels, or a client could fill the memory with them.
   if (api::Operations::knows(call.operation)) call.label = call.operation;
-  if (request.body.size() > kQuickBodyBytes) return run_slowly(call, std::move(responder));
+  if (store_lane_) return run_later(call, std::move(responder), Lane::Store);
+  if (request.body.size() > kQuickBodyBytes) return run_later(call, std::move(responder), Lane::Slow);
   run(call, std::move(responder), Lane::Quick);
 }
 
@@ -248,14 +256,14 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
   if (const auto encoding = call.request.header("Content-Encoding"); !encoding.empty()) {
     const auto limit =
         lane == Lane::Quick ? std::min(kQuickBodyBytes, options_.max_body_bytes) : options_.max_body_bytes;
-    auto content = http::decode_content(encoding, body, limit, lane == Lane::Slow ? &memory : nullptr);
+    auto content = http::decode_content(encoding, body, limit, lane == Lane::Quick ? nullptr : &memory);
     if (!content && content.error().code == ErrorCode::LimitExceeded && lane == Lane::Quick) {
-      return run_slowly(call, std::move(responder));
+      return run_later(call, std::move(responder), Lane::Slow);
     }
     if (!content) return responder.send(unreadable_answer(call, content.error()));
     decoded = std::move(*content);
     body = decoded;
-    if (lane == Lane::Slow) memory.resize(decoded.size());
+    if (lane != Lane::Quick) memory.resize(decoded.size());
   }
   api::CallOptions options{.endpoint = call.request.header("Host"), .memory = options_.memory};
   std::function<bool()> abandoned;
@@ -271,25 +279,25 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
   instance_.service().call(
       call.operation, body,
       [this, call, live = std::move(live), responder = std::move(responder)](api::Reply reply) mutable {
-        if (reply.takes_long) return run_slowly(call, std::move(responder));
+        if (reply.takes_long) return run_later(call, std::move(responder), Lane::Slow);
         if (live) show(std::move(live), call, reply);
         responder.send(answer(call, reply));
       },
       options);
 }
 
-// A read starts again here.  Its first attempt had no effect.
-void DynamoDbEndpoint::run_slowly(const ApiCall& call, http::Responder&& responder) {
+// A read that takes long starts again here.  Its first attempt had no effect.
+void DynamoDbEndpoint::run_later(const ApiCall& call, http::Responder&& responder, Lane lane) {
   const auto too_late = std::chrono::steady_clock::now() + kSlowLanePatience;
   auto waiting = std::make_shared<http::Responder>(std::move(responder));
-  app::WorkerPool::Job job = [this, too_late, call, waiting] {
-    lower_priority(kSlowLaneNiceness);
+  app::WorkerPool::Job job = [this, too_late, call, waiting, lane] {
+    if (lane == Lane::Slow) lower_priority(kSlowLaneNiceness);
     if (waiting->watch().has_gone() || std::chrono::steady_clock::now() > too_late) {
       return waiting->send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
     }
-    run(call, std::move(*waiting), Lane::Slow);
+    run(call, std::move(*waiting), lane);
   };
-  if (slow_lane_->submit(job)) return;
+  if ((lane == Lane::Store ? store_lane_ : slow_lane_)->submit(job)) return;
   waiting->send(fault_answer(call, 400, {ErrorCode::Busy, std::string(kTooMuchWaits)}));
 }
 

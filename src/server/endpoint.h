@@ -69,11 +69,15 @@ class DynamoDbEndpoint final : public http::Handler {
     std::string_view label;         // for metrics
     std::chrono::steady_clock::time_point start;
   };
-  enum class Lane : std::uint8_t { Quick, Slow };
+  enum class Lane : std::uint8_t {
+    Quick,  // the thread of the event loop
+    Slow,   // threads for large bodies and answers
+    Store,  // threads that wait for a database server: all calls, if the store is there
+  };
 
   void call(const http::Request& request, http::Responder responder);
   void run(const ApiCall& call, http::Responder&& responder, Lane lane);
-  void run_slowly(const ApiCall& call, http::Responder&& responder);
+  void run_later(const ApiCall& call, http::Responder&& responder, Lane lane);
   http::Response answer(const ApiCall& call, api::Reply& reply);
   // Shows what became of a call to those who watch.
   void show(std::unique_ptr<console::LiveRequest> live, const ApiCall& call, const api::Reply& reply);
@@ -96,7 +100,7 @@ class DynamoDbEndpoint final : public http::Handler {
   http::RequestMetrics requests_;
   const http::Server* server_ = nullptr;
   Tools tools_;
-  std::optional<app::WorkerPool> slow_lane_;  // last: its threads use everything above
+  std::optional<app::WorkerPool> slow_lane_, store_lane_;  // last: their threads use everything above
 };
 
 }  // namespace stator::server

@@ -1,4 +1,4 @@
-#include "stator/server/private_file.h"
+#include "stator/server/private_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

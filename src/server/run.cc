@@ -185,10 +185,16 @@ class AppDatabase {
   }
 
   client::Client& client() { return *client_; }
+  const Clock& clock() const { return instance_ ? instance_->clock() : system_clock_; }
   // Answers /health; none if the database is at an endpoint.
   std::function<http::Response()> health() const { return instance_ ? health_of(*instance_) : nullptr; }
+  // Those of the database in this process; at an endpoint, those of the data folder.
+  std::unique_ptr<PrivateFiles> files(const Config& config) const {
+    return instance_ ? files_of(config, *instance_) : files_in_folder(config.data);
+  }
 
  private:
+  SystemClock system_clock_;
   std::unique_ptr<library::Instance> instance_;  // null: remote
   std::unique_ptr<client::Client> client_;
 };
@@ -322,8 +328,10 @@ Result<void> run_server(const Config& config, Mode mode) {
   auto instance = TRY(library::Instance::open(limits.instance_options(config)));
   const SystemClock clock;
   http::SignatureVerifier signatures({.service = "dynamodb", .signed_headers = {"x-amz-target"}}, clock);
-  AccessKeyFollower keys(AccessKeyFile(config.data), signatures, instance->engine());
+  const std::shared_ptr<PrivateFiles> files = files_of(config, *instance);
+  AccessKeyFollower keys(AccessKeyFile(files), signatures, instance->engine());
   TRY(keys.start(config.allow_unsigned));
+  if (!is_loopback(config.host) && !signatures.has_keys()) return no_keys(config, AccessKeyFile(files));
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
   warn_of_open_cors(config, signatures.required());
   warn_of_open_hosts(config, signatures.required());
@@ -334,11 +342,12 @@ Result<void> run_server(const Config& config, Mode mode) {
   auto* const live = mode == Mode::Up ? &live_requests : nullptr;  // who would look otherwise
   std::unique_ptr<Systems> systems;
   if (mode == Mode::Up && (config.demo || !config.models.empty())) {
-    systems = TRY(open_systems(stop, config, client, clock,
+    systems = TRY(open_systems(stop, config, client, instance->clock(),
                                {.local = console_is_local,
                                 .health = health_of(*instance),
                                 .memory = &limits.memory(),
                                 .traffic = &traffic,
+                                .files = files.get(),
                                 .watcher = live}));
     if (!systems) return {};
   }
@@ -432,12 +441,15 @@ Result<void> run_app(const Config& config) {
   StopSignal stop;  // before any thread, so that all inherit its mask
   if (config.stop_with_parent) follow_parent(stop, parent);
   auto database = TRY(AppDatabase::open(config, limits));
-  const SystemClock clock;
   const bool local = is_loopback(config.host);
   Traffic traffic;
-  auto systems =
-      TRY(open_systems(stop, config, database.client(), clock,
-                       {.local = local, .health = database.health(), .memory = &limits.memory(), .traffic = &traffic}));
+  const auto files = database.files(config);
+  auto systems = TRY(open_systems(stop, config, database.client(), database.clock(),
+                                  {.local = local,
+                                   .health = database.health(),
+                                   .memory = &limits.memory(),
+                                   .traffic = &traffic,
+                                   .files = files.get()}));
   if (!systems) return {};
   const http::HostCheck hosts({.allowed_hosts = config.allowed_hosts, .cors_origins = config.cors_origins});
   HostGuard guarded(systems->service(), hosts);

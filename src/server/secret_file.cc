@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "stator/app/auth/crypto.h"
-#include "stator/server/private_file.h"
 
 namespace stator::server {
 namespace {
@@ -13,26 +12,30 @@ constexpr std::size_t kTextBytes = 43;  // of those in base64url
 constexpr std::size_t kMaxSecretFileBytes = 1024;
 constexpr auto kSecretFileName = "app_secret";
 
-Result<std::string> check(std::string text, const std::string& data_folder) {
+Result<std::string> check(std::string text, const PrivateFiles& files) {
   text.resize(std::min(text.size(), kTextBytes));
   if (text.size() < kTextBytes || !app::decode_base64url(text)) {
-    return Error{ErrorCode::Usage, fmt::format("{}/{} does not hold a secret; remove it and a new one is made",
-                                               data_folder, kSecretFileName)};
+    return usage_error(
+        fmt::format("{} does not hold a secret; remove it and a new one is made", files.path(kSecretFileName)));
   }
   return text;
 }
 
 }  // namespace
 
-Result<std::string> load_or_make_secret(const std::string& data_folder) {
-  auto folder = TRY(PrivateFolder::open_or_make(data_folder));
-  if (auto text = TRY(folder.read(kSecretFileName, kMaxSecretFileBytes))) return check(std::move(*text), data_folder);
-  TRY(folder.lock());
-  // Another process may have made it meanwhile.
-  if (auto text = TRY(folder.read(kSecretFileName, kMaxSecretFileBytes))) return check(std::move(*text), data_folder);
-  auto secret = app::base64url(app::random_bytes(kSecretBytes));
-  TRY(folder.replace(kSecretFileName, secret + "\n"));
-  return secret;
+Result<std::string> load_or_make_secret(PrivateFiles& files) {
+  if (auto text = TRY(files.read(kSecretFileName, kMaxSecretFileBytes))) return check(std::move(*text), files);
+  std::string kept;
+  TRY(files.change(kSecretFileName, kMaxSecretFileBytes, [&](const auto& text) -> Result<std::string> {
+    // Another process may have made it meanwhile.
+    kept = text ? *text : app::base64url(app::random_bytes(kSecretBytes)) + "\n";
+    return kept;
+  }));
+  return check(std::move(kept), files);
+}
+
+Result<bool> has_secret(PrivateFiles& files) {
+  return TRY(files.read(kSecretFileName, kMaxSecretFileBytes)).has_value();
 }
 
 }  // namespace stator::server

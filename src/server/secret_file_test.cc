@@ -22,27 +22,27 @@ struct SecretFileTest : ::testing::Test {
 };
 
 TEST_F(SecretFileTest, IsMadeOnceAndKept) {
-  const auto first = load_or_make_secret(folder + "/data");
+  const auto first = load_or_make_secret(*files_in_folder(folder + "/data"));
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(first->size(), 43);
-  EXPECT_EQ(*load_or_make_secret(folder + "/data"), *first);
+  EXPECT_EQ(*load_or_make_secret(*files_in_folder(folder + "/data")), *first);
   struct stat status{};
   ASSERT_EQ(::stat(file().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
 TEST_F(SecretFileTest, IsRefusedWhenOthersMayReadIt) {
-  ASSERT_TRUE(load_or_make_secret(folder + "/data"));
+  ASSERT_TRUE(load_or_make_secret(*files_in_folder(folder + "/data")));
   ::chmod(file().c_str(), 0644);
-  const auto secret = load_or_make_secret(folder + "/data");
+  const auto secret = load_or_make_secret(*files_in_folder(folder + "/data"));
   ASSERT_FALSE(secret);
   EXPECT_NE(secret.error().message.find("chmod 600"), std::string::npos);
 }
 
 TEST_F(SecretFileTest, IsRefusedWhenItIsSomethingElse) {
-  ASSERT_TRUE(load_or_make_secret(folder + "/data"));
+  ASSERT_TRUE(load_or_make_secret(*files_in_folder(folder + "/data")));
   std::ofstream(file()) << "short";
-  EXPECT_FALSE(load_or_make_secret(folder + "/data"));
+  EXPECT_FALSE(load_or_make_secret(*files_in_folder(folder + "/data")));
 }
 
 }  // namespace

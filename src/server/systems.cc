@@ -80,8 +80,8 @@ Result<void> check_together(const model::Model& first, const model::Model& secon
 
 }  // namespace
 
-Result<TokenSecrets> token_secrets(const Config& config) {
-  auto secret = config.jwt_secret.empty() ? TRY(load_or_make_secret(config.data)) : config.jwt_secret;
+Result<TokenSecrets> token_secrets(const Config& config, PrivateFiles& files) {
+  auto secret = config.jwt_secret.empty() ? TRY(load_or_make_secret(files)) : config.jwt_secret;
   const bool hs256 = !config.jwt_secret.empty() || config.jwks.empty();
   return TokenSecrets{.signing = hs256 ? secret : std::string(), .page_tokens = secret};
 }
@@ -96,7 +96,8 @@ Systems::Systems(const TokenSecrets& secrets, std::unique_ptr<app::TokenVerifier
 Result<std::unique_ptr<Systems>> Systems::open(const Config& config, client::Client& client, const Clock& clock,
                                                Listener listener, const std::stop_token& stop) {
   if (config.demo) TRY(load_demos({.client = client, .clock = clock, .stop = stop}));
-  const auto secrets = TRY(token_secrets(config));
+  const auto in_folder = files_in_folder(config.data);
+  const auto secrets = TRY(token_secrets(config, listener.files != nullptr ? *listener.files : *in_folder));
   std::unique_ptr<Systems> systems(
       new Systems(secrets, TRY(make_verifier(config, secrets.signing, clock)), client, listener.watcher));
   const std::stop_callback stop_opening(stop, [&] { systems->stop_.request_stop(); });

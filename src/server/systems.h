@@ -20,6 +20,7 @@
 #include "stator/console/served_model.h"
 #include "stator/runtime/consistency/consistency_manager.h"
 #include "stator/server/config.h"
+#include "stator/server/private_files.h"
 
 namespace stator::server {
 
@@ -28,7 +29,7 @@ struct TokenSecrets {
   std::string signing;  // of HS256 tokens; empty: they are not accepted
   std::string page_tokens;
 };
-Result<TokenSecrets> token_secrets(const Config& config);
+Result<TokenSecrets> token_secrets(const Config& config, PrivateFiles& files);
 
 // Where systems are reached, and what they share with others there.
 struct Listener {
@@ -37,6 +38,7 @@ struct Listener {
   MemoryBudget* memory = nullptr;  // for what requests make the server hold; null: no limit.  Outlives it.
   // Shared by all ports of the process: consistency managers let requests go first.  Outlives it.
   Traffic* traffic = nullptr;
+  PrivateFiles* files = nullptr;           // with the secret of tokens; null: those in the data folder
   client::CallWatcher* watcher = nullptr;  // sees the calls of requests to systems; outlives them; may be null
 };
 

@@ -142,6 +142,7 @@ void Tools::run_check(std::uint64_t number) {
 
 void Tools::check_now(std::uint64_t number) {
   log::info("check_started", {{"number", number}});
+  ignore_error(instance_.engine().catch_up(), "the check finds out what is wrong");
   // A store that has failed can recover only while no snapshot is open, so the check ends then.  A damaged store cannot
   // recover, so the check goes on; it may have been read-only before.
   const auto can_recover = [this] {
