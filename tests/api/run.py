@@ -200,7 +200,7 @@ def main():
     def run_all(endpoint, alive):
         def one(path):
             if not hasattr(local, "connection"):
-                local.connection = dynamo.Connection(endpoint)
+                local.connection = dynamo.connect(endpoint)
             try:
                 problem = Run(path, local.connection, a.patience * stator.slowness(), a.eventual, a.later or a.endpoint).execute()
             except Skipped:

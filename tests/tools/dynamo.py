@@ -5,6 +5,7 @@ import hmac
 import http.client
 import json
 import os
+import random
 import socket
 import urllib.parse
 
@@ -36,6 +37,12 @@ class Connection:
         self.region = os.environ.get("AWS_REGION", "us-east-1")
         self.access_key = os.environ.get("AWS_ACCESS_KEY_ID", "local")
         self.secret_key = os.environ.get("AWS_SECRET_ACCESS_KEY", "local")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def close(self):
         self.http.close()
@@ -105,3 +112,23 @@ class Connection:
         digest = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
         return {"X-Amz-Date": now, "Authorization": f"AWS4-HMAC-SHA256 Credential={self.access_key}/{scope}, "
                                                     f"SignedHeaders={names}, Signature={digest}"}
+
+
+class Spread(Connection):
+    """The same to several endpoints, which share their data.  Each request goes to one of them, chosen at random."""
+
+    def __init__(self, endpoints, timeout=60, reopen=True):
+        self.connections = [Connection(endpoint, timeout, reopen) for endpoint in endpoints]
+
+    def close(self):
+        for connection in self.connections:
+            connection.close()
+
+    def send(self, operation, body):
+        return random.choice(self.connections).send(operation, body)
+
+
+def connect(endpoint, timeout=60, reopen=True):
+    """A connection to an endpoint, or to several with commas between them."""
+    endpoints = endpoint.split(",")
+    return Spread(endpoints, timeout, reopen) if len(endpoints) > 1 else Connection(endpoint, timeout, reopen)

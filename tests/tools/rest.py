@@ -102,9 +102,13 @@ class App:
         def encoded(data):
             return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
-        secret = pathlib.Path(self.folder, "app_secret").read_text().strip()
+        secret = self.secret()
         text = ".".join(encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
         return f"{text}.{encoded(hmac.digest(secret.encode(), text.encode(), hashlib.sha256))}"
+
+    def secret(self):
+        """What its tokens are signed with."""
+        return pathlib.Path(self.folder, "app_secret").read_text().strip()
 
     def raw(self, method, target, body=None, headers=()):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.patience)
@@ -149,6 +153,7 @@ class Rest(unittest.TestCase):
     model = None
     prefix = None
     caller = Caller
+    app_class = App
     arguments = ()
     variables = {}  # settings that a build without them may ignore
     command = "app"
@@ -158,7 +163,7 @@ class Rest(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.app = App(folder.name, cls.model, *cls.arguments, command=cls.command, variables=cls.variables)
+        cls.app = cls.app_class(folder.name, cls.model, *cls.arguments, command=cls.command, variables=cls.variables)
         cls.addClassCleanup(lambda: cls.app.kill())
         cls.nobody = cls.caller(cls.app, cls.prefix)
         cls.admin = cls.caller(cls.app, cls.prefix, cls.app.token("root", "--role", "admin"))

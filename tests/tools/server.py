@@ -145,6 +145,14 @@ class Server:
             self.process.wait()
             raise RuntimeError(f"the server did not end on SIGTERM\n{self.log()}") from None
 
+    def disturb(self, rng):
+        """Kills it, or asks it to end, and starts it again."""
+        if rng.random() < 0.7:
+            self.kill()
+        else:
+            self.stop()
+        self.start()
+
     def log(self, lines=20):
         text = pathlib.Path(self.log_file.name).read_text(errors="replace")
         return "\n".join(text.splitlines()[-lines:])
