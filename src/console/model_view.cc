@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "stator/model/check/check.h"
 #include "stator/model/check/cost.h"
 #include "stator/model/check/print.h"
 #include "stator/model/generate/design_document.h"
@@ -287,10 +286,10 @@ void write_model(JsonWriter& json, const model::Model& model, const model::Diagn
   json.end_object();
 }
 
-model::Diagnostics all_findings(const model::Loaded& loaded) {
+model::Diagnostics all_findings(const model::Loaded& loaded, const model::CheckLimits& limits) {
   auto findings = loaded.diagnostics;
   if (loaded.model) {
-    auto judged = model::check(*loaded.model);
+    auto judged = model::check(*loaded.model, limits);
     findings.insert(findings.end(), std::make_move_iterator(judged.begin()), std::make_move_iterator(judged.end()));
   }
   std::ranges::stable_sort(findings, {}, &model::Diagnostic::position);

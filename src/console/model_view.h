@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "stator/model/check/check.h"
 #include "stator/model/check/load.h"
 #include "stator/model/diagnostic.h"
 #include "stator/model/model.h"
@@ -21,7 +22,7 @@ void write_findings(value::JsonWriter& json, const model::Diagnostics& findings,
 void write_model(value::JsonWriter& json, const model::Model& model, const model::Diagnostics& findings);
 
 // What loading a text has told, and what the checker says of the model if there is one, in the order of the file.
-model::Diagnostics all_findings(const model::Loaded& loaded);
+model::Diagnostics all_findings(const model::Loaded& loaded, const model::CheckLimits& limits);
 
 // The members that GET /console/models/{name} and POST /console/models/check share: ok, findings, model, document and
 // costs.  Begins no object and ends none.

@@ -36,7 +36,7 @@ std::string checked(std::string_view yaml) {
   std::string out;
   value::JsonWriter json(out);
   json.begin_object();
-  write_checked(json, loaded.model ? &*loaded.model : nullptr, all_findings(loaded));
+  write_checked(json, loaded.model ? &*loaded.model : nullptr, all_findings(loaded, {}));
   json.end_object();
   return out;
 }

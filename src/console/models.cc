@@ -19,6 +19,10 @@ namespace {
 constexpr std::size_t kMostSmallBody = 64 << 10;
 constexpr std::size_t kRunOverhead = 64 << 10;  // of what is around the body of the request that is run
 
+constexpr std::uint64_t kCheckSteps = 40'000'000;  // about a second; a tenth of what the command may take
+
+model::CheckLimits limits(const std::stop_source& stop) { return {.steps = kCheckSteps, .stop = stop.get_token()}; }
+
 std::int64_t count_of(const model::Diagnostics& findings, auto&& counts) {
   return std::ranges::count_if(findings, counts);
 }
@@ -109,7 +113,8 @@ const model::Diagnostics& Models::findings_of(const ServedModel& served) {
   MutexLock lock(mutex_);
   const auto& model = served.model();
   const auto found = findings_.find(model.name);
-  return found != findings_.end() ? found->second : findings_.emplace(model.name, model::check(model)).first->second;
+  return found != findings_.end() ? found->second
+                                  : findings_.emplace(model.name, model::check(model, limits(stop_))).first->second;
 }
 
 http::Response Models::list() {
@@ -152,10 +157,12 @@ http::Response Models::show(const ServedModel& served) {
 
 http::Response Models::check(std::string_view yaml) {
   const auto loaded = model::load_model(yaml, "model.yaml");
+  const auto findings = all_findings(loaded, limits(stop_));
+  if (stop_.stop_requested()) return refusal(503, "ServiceUnavailable", "The server is stopping.");
   std::string out;
   value::JsonWriter json(out);
   json.begin_object();
-  write_checked(json, loaded.model ? &*loaded.model : nullptr, all_findings(loaded));
+  write_checked(json, loaded.model ? &*loaded.model : nullptr, findings);
   json.end_object();
   return json_answer(std::move(out));
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,7 @@ class Models {
   static constexpr std::size_t kMostYamlBytes = std::size_t{1} << 20;
   static constexpr std::size_t kMostItemBytes = std::size_t{4} << 20;  // of identify
   static constexpr std::size_t kMostItems = 1'000;
-  static constexpr int kChecksAtOnce = 2;  // of texts of models: each can take a worker for seconds
+  static constexpr int kChecksAtOnce = 2;  // of texts of models: each can take a worker for a second or two
 
   // Client, clock and what is served outlive it.  The client is that of the database; systems have their own.
   Models(std::vector<ServedModel> served, client::Client& client, const Clock& clock, ModelRunOptions run);
@@ -37,6 +38,8 @@ class Models {
   // How much body a request may have, by its path.
   static std::size_t body_bytes(std::string_view path);
   http::Response handle(const http::Request& request, const Rights& rights);
+  // Ends the checks that run, and those that come.
+  void stop() { stop_.request_stop(); }
 
  private:
   http::Response list();
@@ -54,6 +57,7 @@ class Models {
   const std::vector<ServedModel> served_;
   const ModelRunOptions run_;
   Random random_;
+  std::stop_source stop_;
   std::atomic<int> checks_{0};
   Mutex mutex_;
   std::map<std::string, model::Diagnostics, std::less<>> findings_ GUARDED_BY(mutex_);

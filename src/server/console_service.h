@@ -35,6 +35,8 @@ class ConsoleService {
   ConsoleService(const ConsoleParts& parts, const Config& config, const std::string& folder);
 
   http::Handler& handler() { return console_; }
+  // Ends soon what takes long, so that the server can stop.
+  void stop() { models_.stop(); }
 
  private:
   console::Sessions sessions_;

@@ -424,6 +424,7 @@ Result<void> run_server(const Config& config, Mode mode) {
     if (signal && tls) reload(*tls);
   }
   log::info("stopping", {{"signal", *signal}});
+  console->stop();
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
   console.reset();  // its workers use the systems

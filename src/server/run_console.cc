@@ -67,6 +67,7 @@ Result<void> run_console(const ConsoleSettings& settings) {
   std::fflush(stdout);
   while (stop.wait() == SIGHUP) {
   }
+  console.stop();
   server->stop(kConsoleStopGrace);
   log::info("stopped");
   return {};

@@ -21,7 +21,7 @@ std::vector<std::string> key_names(const KeySpace& space) {
   return names;
 }
 
-void find_filter(const CheckedPattern& query, Report& findings) {
+void find_filter(const CheckedPattern& query, Findings& findings) {
   if (!query.pattern.filter) return;
   const auto& filter = *query.pattern.filter;
   if (!filter.is_dynamodb()) {
@@ -57,7 +57,7 @@ bool needs_type(const CheckedPattern& query) {
                      [&](const KeyedRow& row) { return !query.returns(row) && match(query, row, wanted, kOrdinary); });
 }
 
-void find_projection(const CheckedPattern& query, Report& findings) {
+void find_projection(const CheckedPattern& query, Findings& findings) {
   const auto* index = query.space.index;
   if (index == nullptr || index->projection == Projection::All) return;
   std::vector<std::string> needed;
@@ -123,7 +123,7 @@ bool promises_truly(const CheckedPattern& query, const KeyedRow& row) {
   return (query.space.index == nullptr && fixed.size() == keys.size()) || names_one(query, row, fixed);
 }
 
-void find_single(const CheckedPattern& query, Report& findings) {
+void find_single(const CheckedPattern& query, Findings& findings) {
   if (!query.pattern.single) return;
   for (const auto& row : query.returned) {
     if (promises_truly(query, row)) continue;
@@ -153,7 +153,7 @@ bool may_be_absent(const Entity& entity, const std::string& name) {
 }
 
 // Rows that silently are not in the index that a pattern reads.
-void find_sparse(const CheckedPattern& query, Report& findings) {
+void find_sparse(const CheckedPattern& query, Findings& findings) {
   if (query.space.index == nullptr) return;
   for (const auto& row : query.returned) {
     const auto asked = fixed_attributes(query, row);  // who asks for a value does not ask for rows without one
@@ -213,7 +213,7 @@ bool reads_own(const CheckedPattern& query) {
   return std::any_of(query.pattern.partition.begin(), query.pattern.partition.end(), is_of_caller);
 }
 
-void find_wider_access(const CheckedPattern& query, Report& findings) {
+void find_wider_access(const CheckedPattern& query, Findings& findings) {
   if (selects_by_value(query) || reads_own(query)) return;
   for (const auto& row : query.returned) {
     if (row.entity->read.anyone_when || includes(row.entity->read, query.pattern.access)) continue;
@@ -227,7 +227,7 @@ void find_wider_access(const CheckedPattern& query, Report& findings) {
 }
 
 // What a relation leads to is left out for those who may not read it.
-void find_hidden_joins(const CheckedPattern& query, Report& findings) {
+void find_hidden_joins(const CheckedPattern& query, Findings& findings) {
   if (reads_own(query)) return;
   for (const auto& join : query.pattern.joins) {
     for (const auto& row : query.returned) {
@@ -246,7 +246,7 @@ void find_hidden_joins(const CheckedPattern& query, Report& findings) {
 
 }  // namespace
 
-void check_answer(const CheckedPattern& query, Report& findings) {
+void check_answer(const CheckedPattern& query, Findings& findings) {
   find_filter(query, findings);
   find_projection(query, findings);
   find_single(query, findings);

@@ -14,7 +14,7 @@ using Field = Template::Field;
 
 // ------------------------------------------------------------------------------------------------------- what it reads
 
-void find_under_reads(const CheckedPattern& query, Report& findings) {
+void find_under_reads(const CheckedPattern& query, Findings& findings) {
   const auto wanted = conditions(query, kAsItIs);
   const auto attributes = query.space.attributes();
   for (const auto& row : query.returned) {
@@ -27,7 +27,7 @@ void find_under_reads(const CheckedPattern& query, Report& findings) {
         why = fmt::format("has no {}, and so is not in {}", attributes[i].name, query.space.name);
         break;
       }
-      if (common(wanted[i], forms_language(*row.entity, found, kAsItIs))) continue;
+      if (common(wanted[i], forms_language(*row.entity, found, kAsItIs, query.steps), query.steps)) continue;
       const auto* condition = query.condition(attributes[i].name);
       why = fmt::format("has no {} that matches {}", attributes[i].name,
                         condition == nullptr ? "" : spell_text(condition->operands.front().text()));
@@ -40,7 +40,7 @@ void find_under_reads(const CheckedPattern& query, Report& findings) {
   }
 }
 
-void find_over_reads(const CheckedPattern& query, Report& findings) {
+void find_over_reads(const CheckedPattern& query, Findings& findings) {
   const auto wanted = conditions(query, kOrdinary);
   std::string names;
   std::string witnesses;
@@ -75,7 +75,7 @@ std::vector<std::string> raw_parameters(const CheckedPattern& query) {
       for (const auto& part : operand.parts()) {
         const auto* field = std::get_if<Field>(&part);
         if (field == nullptr || field->transform != Transform::Raw) continue;
-        if (is_free_text(type_of(query.pattern, field->attribute))) add_name(names, field->attribute);
+        if (is_free_text(type_of(query.pattern, field->attribute), query.steps)) add_name(names, field->attribute);
       }
     }
   }
@@ -83,7 +83,7 @@ std::vector<std::string> raw_parameters(const CheckedPattern& query) {
 }
 
 // What somebody writes into a parameter can reach rows that no ordinary value names.
-void find_forged_parameters(const CheckedPattern& query, Report& findings) {
+void find_forged_parameters(const CheckedPattern& query, Findings& findings) {
   for (const auto& parameter : raw_parameters(query)) {
     // Whoever writes one parameter writes the others, too.
     const auto wanted = conditions(query, {.text = Reading::Text::AsItIs, .forged = parameter});
@@ -167,7 +167,7 @@ std::optional<unsigned> other_shards(const std::vector<Template::Part>& asked,
   return std::nullopt;
 }
 
-void find_shards(const CheckedPattern& query, Report& findings) {
+void find_shards(const CheckedPattern& query, Findings& findings) {
   for (const auto& row : query.returned) {
     for (const auto& key : query.space.partition) {
       const auto* condition = query.condition(key.name);
@@ -187,12 +187,12 @@ void find_shards(const CheckedPattern& query, Report& findings) {
   }
 }
 
-void find_mismatches(const CheckedPattern& query, Report& findings) {
+void find_mismatches(const CheckedPattern& query, Findings& findings) {
   for_each_meeting(query, [&](const Meeting& meeting) {
     const auto* type = type_of(*meeting.row.entity, meeting.kept.attribute);
     const bool text = meeting.key.type == value::Type::S;
     const bool differ = (text && meeting.asked.width != meeting.kept.width) ||
-                        !are_written_alike(type, meeting.asked.transform, meeting.kept.transform);
+                        !are_written_alike(type, meeting.asked.transform, meeting.kept.transform, query.steps);
     if (differ) {
       findings.error(query.about("operand-mismatch"),
                      fmt::format("it asks for {} where the key of {} has {}: what is written differently is not found",
@@ -216,7 +216,8 @@ void find_mismatches(const CheckedPattern& query, Report& findings) {
         moment_bytes(given, meeting.asked.transform) > 0 && moment_bytes(type, meeting.kept.transform) > 0;
     const bool kinds_differ = given != nullptr && type != nullptr && given->kind != type->kind && !moments;
     if (text && !differ && kinds_differ && is_range(meeting.condition.comparison) &&
-        !common(hole_language(meeting.asked, given, kAsItIs), hole_language(meeting.kept, type, kAsItIs))) {
+        !common(hole_language(meeting.asked, given, kAsItIs, query.steps),
+                hole_language(meeting.kept, type, kAsItIs, query.steps), query.steps)) {
       findings.error(query.about("operand-mismatch"),
                      fmt::format("it compares {}, of type {}, with {} in the key of {}, of type {}: no text is of both "
                                  "types, so that it finds all rows or none",
@@ -226,7 +227,7 @@ void find_mismatches(const CheckedPattern& query, Report& findings) {
     }
     const bool same_thing = meeting.asked.attribute == meeting.kept.attribute;
     const bool open_ended =
-        is_free_text(type) || (meeting.kept.width == 0 && is_number(type) && !has_fixed_digits(type));
+        is_free_text(type, query.steps) || (meeting.kept.width == 0 && is_number(type) && !has_fixed_digits(type));
     if (meeting.condition.comparison == Comparison::BeginsWith && meeting.last && meeting.goes_on && same_thing &&
         open_ended) {
       findings.error(
@@ -236,7 +237,7 @@ void find_mismatches(const CheckedPattern& query, Report& findings) {
           "end the prefix with the separator that follows in the key", fmt::format("who asks for 'a' also gets 'aa'"));
     }
     if (is_range(meeting.condition.comparison) && meeting.last && !folds(meeting.asked.transform) &&
-        is_free_text(type) && is_free_text(given)) {
+        is_free_text(type, query.steps) && is_free_text(given, query.steps)) {
       findings.warning(
           query.about("text-range"),
           fmt::format("it compares {} of {} as text of no fixed form: values of one meaning and two spellings "
@@ -251,7 +252,7 @@ void find_mismatches(const CheckedPattern& query, Report& findings) {
 
 }  // namespace
 
-void check_conditions(const CheckedPattern& query, Report& findings) {
+void check_conditions(const CheckedPattern& query, Findings& findings) {
   find_under_reads(query, findings);
   find_over_reads(query, findings);
   find_forged_parameters(query, findings);

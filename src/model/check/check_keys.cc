@@ -29,12 +29,12 @@ struct Placed {
   std::vector<Language> ordinary;
 };
 
-std::vector<Placed> placed(const Model& model, const KeySpace& space) {
+std::vector<Placed> placed(const Model& model, const KeySpace& space, Steps& steps) {
   std::vector<Placed> all;
   for (const auto& row : rows(model)) {
     auto found = forms(model, row, space);
     if (!found) continue;
-    auto ordinary = languages(*row.entity, *found, kOrdinary);
+    auto ordinary = languages(*row.entity, *found, kOrdinary, steps);
     all.push_back({row, std::move(*found), std::move(ordinary)});
   }
   return all;
@@ -42,11 +42,11 @@ std::vector<Placed> placed(const Model& model, const KeySpace& space) {
 
 Position position_of(const Placed& placed) { return placed.forms.back().front().position; }
 
-void find_collisions(const Model& model, const KeySpace& table, const std::vector<Placed>& all, Report& findings) {
+void find_collisions(const Model& model, const KeySpace& table, const std::vector<Placed>& all, Findings& findings) {
   for (auto b = all.begin(); b != all.end(); ++b) {
     for (auto a = all.begin(); a != b; ++a) {
       if (a->row.entity != b->row.entity && family(*a->row.entity) == family(*b->row.entity)) continue;
-      const auto key = common_key(a->ordinary, b->ordinary);
+      const auto key = common_key(a->ordinary, b->ordinary, findings.steps());
       if (!key) continue;
       findings.error({.code = "key-collision", .subject = b->row.name(), .position = position_of(*b)},
                      fmt::format("{} and {} can have the same primary key, and then one takes the place of the other",
@@ -61,7 +61,7 @@ void find_collisions(const Model& model, const KeySpace& table, const std::vecto
   if (!reserves) return;
   const auto reservation = reservation_language(table);
   for (const auto& each : all) {
-    const auto key = common_key(each.ordinary, reservation);
+    const auto key = common_key(each.ordinary, reservation, findings.steps());
     if (!key) continue;
     findings.error(
         {.code = "key-collision", .subject = each.row.name(), .position = position_of(each)},
@@ -71,7 +71,7 @@ void find_collisions(const Model& model, const KeySpace& table, const std::vecto
 }
 
 // Two alternatives of one key attribute that can give the same key to two rows of one record.
-void find_own_collisions(const KeySpace& table, const Placed& placed, Report& findings) {
+void find_own_collisions(const KeySpace& table, const Placed& placed, Findings& findings) {
   const auto attributes = table.attributes();
   for (std::size_t at = 0; at < placed.forms.size(); ++at) {
     const auto& alternatives = placed.forms[at];
@@ -79,9 +79,9 @@ void find_own_collisions(const KeySpace& table, const Placed& placed, Report& fi
       for (std::size_t a = 0; a < b; ++a) {
         auto one = placed.ordinary;
         auto other = placed.ordinary;
-        one[at] = form_language(*placed.row.entity, alternatives[a], kOrdinary);
-        other[at] = form_language(*placed.row.entity, alternatives[b], kOrdinary);
-        const auto key = common_key(one, other);
+        one[at] = form_language(*placed.row.entity, alternatives[a], kOrdinary, findings.steps());
+        other[at] = form_language(*placed.row.entity, alternatives[b], kOrdinary, findings.steps());
+        const auto key = common_key(one, other, findings.steps());
         if (!key) continue;
         findings.error({.code = "key-collision", .subject = placed.row.name(), .position = alternatives[b].position},
                        fmt::format("two alternatives of {} can give two of {} the same primary key",
@@ -93,10 +93,10 @@ void find_own_collisions(const KeySpace& table, const Placed& placed, Report& fi
 }
 
 // Text that is not escaped, and holds what escaping takes away, gives a key that an ordinary row has.
-void find_forgeries(const Model& model, const KeySpace& space, const std::vector<Placed>& all, Report& findings) {
-  const auto exposed = victims(model, space);
+void find_forgeries(const Model& model, const KeySpace& space, const std::vector<Placed>& all, Findings& findings) {
+  const auto exposed = victims(model, space, findings.steps());
   for (const auto& forger : all) {
-    for (const auto& forgery : forgeries(*forger.row.entity, forger.forms, exposed)) {
+    for (const auto& forgery : forgeries(*forger.row.entity, forger.forms, exposed, findings.steps())) {
       findings.error(
           {.code = "forged-key",
            .subject = fmt::format("{}.{}", forger.row.entity->name, forgery.attribute),
@@ -160,7 +160,7 @@ Language distances(const std::string& separator) {
 
 // Where a text ends and the next begins has to be told by what is between them: "a:b" and "c" give the key of "a" and
 // "b:c".
-void find_ambiguities(const Model& model, const KeyUse& use, Report& findings) {
+void find_ambiguities(const Model& model, const KeyUse& use, Findings& findings) {
   const auto& parts = use.form.parts;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
     const auto* field = std::get_if<Field>(&parts[i]);
@@ -169,14 +169,14 @@ void find_ambiguities(const Model& model, const KeyUse& use, Report& findings) {
     if (field == nullptr || last_hole) continue;
     const auto* literal = std::get_if<Literal>(&parts[i + 1]);
     // Of two rows that differ, both may have texts that nobody expects.
-    const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kAsItIs);
+    const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kAsItIs, findings.steps());
     const auto some = literal != nullptr ? distances(literal->text) : Language::byte(0, 255).extended();
-    const auto holder = common(texts, texts + some);
+    const auto holder = common(texts, texts + some, findings.steps());
     if (!holder) continue;
     KeyForm behind;
     behind.parts.assign(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end());
-    const auto rest = form_language(*use.row.entity, behind, kAsItIs);
-    if (!common(rest, some + rest)) continue;  // what is behind it begins in one place only
+    const auto rest = form_language(*use.row.entity, behind, kAsItIs, findings.steps());
+    if (!common(rest, some + rest, findings.steps())) continue;  // what is behind it begins in one place only
     const Report::About about{
         .code = "forgeable-separator", .subject = subject_of(use, *field), .position = use.form.position};
     const auto separator = literal != nullptr ? spell_text(literal->text) : std::string("nothing");
@@ -201,7 +201,7 @@ void find_ambiguities(const Model& model, const KeyUse& use, Report& findings) {
 }
 
 // 'a b' lies between 'a' and 'a#': what was meant to stand together does not.
-void find_text_order(const KeyUse& use, Report& findings) {
+void find_text_order(const KeyUse& use, Findings& findings) {
   if (!use.sorts) return;
   for (std::size_t i = 0; i + 1 < use.form.parts.size(); ++i) {
     const auto* field = std::get_if<Field>(&use.form.parts[i]);
@@ -209,12 +209,13 @@ void find_text_order(const KeyUse& use, Report& findings) {
     if (field == nullptr || literal == nullptr || field->transform != Transform::Raw) continue;
     const auto first = static_cast<unsigned char>(literal->text.front());
     if (first == 0) continue;
-    const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kAsItIs);
+    const auto texts = hole_language(*field, type_of(*use.row.entity, field->attribute), kAsItIs, findings.steps());
     const auto lower = [&] {
       return common(texts,
-                    Language::byte('!', '~') + Language::byte(0, static_cast<unsigned char>(first - 1)).extended());
+                    Language::byte('!', '~') + Language::byte(0, static_cast<unsigned char>(first - 1)).extended(),
+                    findings.steps());
     };
-    auto text = first > ' ' ? common(texts, Language::text("a b")) : std::nullopt;
+    auto text = first > ' ' ? common(texts, Language::text("a b"), findings.steps()) : std::nullopt;
     if (!text) text = lower();
     if (!text) continue;
     const auto shorter = text->substr(0, 1);
@@ -252,7 +253,7 @@ bool is_never_negative(const Entity& entity, const std::string& name) {
   return attribute != nullptr && (attribute->count || attribute->last || (attribute->next && attribute->computed()));
 }
 
-void find_numbers(const KeyUse& use, Report& findings) {
+void find_numbers(const KeyUse& use, Findings& findings) {
   if (use.key.type != value::Type::S) return;
   for (const auto& part : use.form.parts) {
     const auto* field = std::get_if<Field>(&part);
@@ -331,24 +332,24 @@ constexpr std::size_t kIsbnBytes = 13;
 constexpr std::size_t kDomainBytes = 253;
 
 // How many characters a text has at most; nullopt when nothing says so.
-std::optional<std::size_t> most_characters(const Type& type) {
+std::optional<std::size_t> most_characters(const Type& type, Steps& steps) {
   if (const auto most = type.max ? type.max->to_int64() : std::nullopt) return static_cast<std::size_t>(*most);
   if (type.kind == Kind::Email) return kEmailBytes;
   if (type.kind == Kind::Url) return kUrlBytes;
   if (type.kind == Kind::Isbn) return kIsbnBytes;
   if (type.kind == Kind::Domain) return kDomainBytes;
-  const auto texts = type.pattern ? regex_language(*type.pattern) : std::nullopt;
-  return texts ? texts->longest() : std::nullopt;
+  const auto texts = type.pattern ? regex_language(*type.pattern, steps) : std::nullopt;
+  return texts ? texts->longest(steps) : std::nullopt;
 }
 
-std::size_t widest_character(const Type& type, Transform transform) {
+std::size_t widest_character(const Type& type, Transform transform, Steps& steps) {
   constexpr std::size_t kEscapeBytes = 3;
   constexpr std::size_t kWideBytes = 4;
   if (type.kind == Kind::Binary) return 1;
   if (type.kind == Kind::Email || type.kind == Kind::Url) return transform == Transform::Raw ? 1 : kEscapeBytes;
-  const auto texts = type.pattern ? regex_language(*type.pattern) : std::nullopt;
-  const bool wide = !texts || common(*texts, Language::anything() + Language::byte(0x80, 0xFF).extended());
-  return is_free_text(&type) || (type.kind == Kind::String && wide) ? kWideBytes : 1;
+  const auto texts = type.pattern ? regex_language(*type.pattern, steps) : std::nullopt;
+  const bool wide = !texts || common(*texts, Language::anything() + Language::byte(0x80, 0xFF).extended(), steps);
+  return is_free_text(&type, steps) || (type.kind == Kind::String && wide) ? kWideBytes : 1;
 }
 
 // An attribute, and whose it is.
@@ -356,27 +357,29 @@ struct Held {
   const Entity* entity = nullptr;
   const Attribute* attribute = nullptr;
 
-  bool has_limit() const { return most_characters(attribute->type) || entity->owner == attribute->name; }
+  bool has_limit(Steps& steps) const {
+    return most_characters(attribute->type, steps) || entity->owner == attribute->name;
+  }
 };
 
 // Where the length of a text is limited: where it is, or in the parent that it names, because that exists and so has
 // such a name.
-Held limited(Held held, unsigned depth = 0) {
+Held limited(Held held, Steps& steps, unsigned depth = 0) {
   constexpr unsigned kMostGenerations = 16;
-  if (held.has_limit() || depth == kMostGenerations) return held;
+  if (held.has_limit(steps) || depth == kMostGenerations) return held;
   for (const auto& relation : held.entity->parents) {
     const bool holds = relation.must_exist && !relation.when && (!relation.optional || relation.by.size() == 1);
     if (!holds) continue;
     for (const auto& [theirs, ours] : relation.by) {
       const auto* name = ours == held.attribute->name ? relation.to->find_attribute(theirs) : nullptr;
       if (name == nullptr) continue;
-      if (const auto source = limited({relation.to, name}, depth + 1); source.has_limit()) return source;
+      if (const auto source = limited({relation.to, name}, steps, depth + 1); source.has_limit(steps)) return source;
     }
   }
   return held;
 }
 
-void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
+void add_length(const Entity& entity, const Field& field, Bytes& bytes, Steps& steps) {
   const auto fixed = [&](std::size_t size) {
     bytes.plain += size;
     bytes.worst += size;
@@ -399,26 +402,26 @@ void add_length(const Entity& entity, const Field& field, Bytes& bytes) {
     default: break;
   }
   const auto* attribute = entity.find_attribute(field.attribute);
-  const auto source = attribute == nullptr ? Held() : limited({&entity, attribute});
+  const auto source = attribute == nullptr ? Held() : limited({&entity, attribute}, steps);
   if (attribute != nullptr) type = &source.attribute->type;
-  if (const auto most = most_characters(*type)) {
+  if (const auto most = most_characters(*type, steps)) {
     bytes.plain += *most;
-    bytes.worst += *most * widest_character(*type, field.transform);
-  } else if (attribute != nullptr && source.has_limit()) {
+    bytes.worst += *most * widest_character(*type, field.transform, steps);
+  } else if (attribute != nullptr && source.has_limit(steps)) {
     fixed(kSubjectBytes);
   } else {
     bytes.unlimited = field.attribute;
   }
 }
 
-Bytes length_of(const Entity& entity, const std::vector<Template::Part>& parts) {
+Bytes length_of(const Entity& entity, const std::vector<Template::Part>& parts, Steps& steps) {
   Bytes bytes;
   for (const auto& part : parts) {
     if (const auto* literal = std::get_if<Literal>(&part)) {
       bytes.plain += literal->text.size();
       bytes.worst += literal->text.size();
     } else if (const auto* field = std::get_if<Field>(&part)) {
-      add_length(entity, *field, bytes);
+      add_length(entity, *field, bytes, steps);
     }
   }
   return bytes;
@@ -426,7 +429,7 @@ Bytes length_of(const Entity& entity, const std::vector<Template::Part>& parts) 
 
 // `key` is the name of it in a message: "SK of PAGE".
 void report_length(const Report::About& about, std::string_view key, const Bytes& bytes, std::size_t most,
-                   Report& findings) {
+                   Findings& findings) {
   const auto message = [&](std::size_t size, std::string_view when) {
     return fmt::format("{} can have {} bytes{}, but holds at most {}", key, size, when, most);
   };
@@ -438,9 +441,9 @@ void report_length(const Report::About& about, std::string_view key, const Bytes
   }
 }
 
-void find_length(const KeyUse& use, Report& findings) {
+void find_length(const KeyUse& use, Findings& findings) {
   if (use.key.type == value::Type::N) return;
-  const auto bytes = length_of(*use.row.entity, use.form.parts);
+  const auto bytes = length_of(*use.row.entity, use.form.parts, findings.steps());
   if (bytes.unlimited) {
     findings.warning({.code = "key-too-long",
                       .subject = fmt::format("{}.{}", use.row.entity->name, *bytes.unlimited),
@@ -457,9 +460,9 @@ void find_length(const KeyUse& use, Report& findings) {
 }
 
 // What is unique is in the key of a reservation, whatever else it is in.
-void find_reservation_length(const Model& model, const Entity& entity, const Unique& unique, Report& findings) {
+void find_reservation_length(const Model& model, const Entity& entity, const Unique& unique, Findings& findings) {
   const auto names = fmt::format("{}", fmt::join(unique.attributes, ", "));
-  const auto bytes = length_of(entity, reservation_form(model, entity, unique).parts);
+  const auto bytes = length_of(entity, reservation_form(model, entity, unique).parts, findings.steps());
   if (bytes.unlimited) {
     findings.warning(
         {.code = "key-too-long",
@@ -489,7 +492,7 @@ bool is_flag(const Type& type) {
 }
 
 // What it stands for is another attribute, and whoever sets both can set them against each other.
-void find_flags(const KeyUse& use, Report& findings) {
+void find_flags(const KeyUse& use, Findings& findings) {
   const auto* attribute = use.form.rule == nullptr ? use.row.entity->find_attribute(use.key.name) : nullptr;
   if (attribute == nullptr || attribute->computed() || !is_flag(attribute->type)) return;
   findings.warning({.code = "settable-flag",
@@ -503,10 +506,10 @@ void find_flags(const KeyUse& use, Report& findings) {
 
 }  // namespace
 
-void check_keys(const Model& model, Report& findings) {
+void check_keys(const Model& model, Findings& findings) {
   const auto spaces = key_spaces(model.table);
   for (const auto& space : spaces) {
-    const auto all = placed(model, space);
+    const auto all = placed(model, space, findings.steps());
     if (space.index == nullptr) {
       find_collisions(model, space, all, findings);
       for (const auto& each : all) find_own_collisions(space, each, findings);

@@ -75,8 +75,8 @@ bool is_behind_in_partition(const CheckedPattern& query, const Entity& parent, c
     if (!rest || !rest->empty()) return false;
   }
   const auto& sort = query.space.sort.front();
-  const auto before = forms_language(parent, forms(query.model, parents, sort), kAsItIs).and_below(true);
-  return !common(before, forms_language(child, forms(query.model, childs, sort), kAsItIs));
+  const auto before = forms_language(parent, forms(query.model, parents, sort), kAsItIs, query.steps).and_below(true);
+  return !common(before, forms_language(child, forms(query.model, childs, sort), kAsItIs, query.steps), query.steps);
 }
 
 // A partition that belongs to one parent: nobody else's children can be among its own.
@@ -90,7 +90,7 @@ bool has_partition_of_its_own(const CheckedPattern& query, const Entity& parent,
 }  // namespace
 
 // Whether children stand right behind their parent, and nothing else does.
-void check_nesting(const CheckedPattern& query, Report& findings) {
+void check_nesting(const CheckedPattern& query, Findings& findings) {
   if (!query.pattern.nest || query.space.sort.empty()) return;
   const auto& nest = *query.pattern.nest;
   const auto* parent = nest.parent;
@@ -117,7 +117,7 @@ void check_nesting(const CheckedPattern& query, Report& findings) {
     const auto* end = std::get_if<Field>(&parents.front().parts.back());
     const auto* separator = rest->empty() ? nullptr : std::get_if<Literal>(&rest->front());
     const bool tight = separator != nullptr && static_cast<unsigned char>(separator->text.front()) < kLowestEscaped;
-    if (end != nullptr && is_free_text(type_of(*parent, end->attribute)) &&
+    if (end != nullptr && is_free_text(type_of(*parent, end->attribute), query.steps) &&
         (end->transform == Transform::Raw || !tight)) {
       findings.error(about,
                      fmt::format("another {} whose {} goes on where this one ends falls between it and its {}",

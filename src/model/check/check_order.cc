@@ -56,7 +56,7 @@ std::size_t fixed_parts(const CheckedPattern& query, const KeyedRow& row, const 
     }
     const auto* type = type_of(*row.entity, kept->attribute);
     const auto* given = type_of(query.pattern, asked->attribute);
-    ends_open = is_free_text(type) || (kept->width == 0 && is_number(type) && !has_fixed_digits(type)) ||
+    ends_open = is_free_text(type, query.steps) || (kept->width == 0 && is_number(type) && !has_fixed_digits(type)) ||
                 moment_bytes(given, asked->transform) != moment_bytes(type, kept->transform);
     if (last && ends_open) return count;
   }
@@ -113,8 +113,8 @@ std::vector<SortedForm> sorted_forms(const CheckedPattern& query, const KeyedRow
     const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
     std::vector<SortedForm> longer;
     for (const auto& form : forms(query.model, row, key)) {
-      if (condition != nullptr &&
-          !common(condition_language(query.pattern, *condition, kAsItIs), form_language(*row.entity, form, kAsItIs))) {
+      if (condition != nullptr && !common(condition_language(query.pattern, *condition, kAsItIs, query.steps),
+                                          form_language(*row.entity, form, kAsItIs, query.steps), query.steps)) {
         continue;
       }
       for (auto sorted : all) {
@@ -169,7 +169,7 @@ Template::Parts lead(const SortedForm& sorted, std::size_t last) {
 
 // Two texts of which one goes on with what sorts below that which stands behind the other: 'a&b' is above 'a', and
 // 'a&b-' below 'a-'.  Raw text has a finding of its own.
-std::optional<std::string> overtaking(const SortedForm& sorted, std::size_t place) {
+std::optional<std::string> overtaking(const SortedForm& sorted, std::size_t place, Steps& steps) {
   const auto& field = std::get<Field>(sorted.parts[place]);
   if (place + 1 == sorted.parts.size() || field.transform == Transform::Raw) return std::nullopt;
   unsigned char highest = 0xFF;
@@ -177,14 +177,14 @@ std::optional<std::string> overtaking(const SortedForm& sorted, std::size_t plac
     if (literal->text.empty() || literal->text.front() == 0) return std::nullopt;
     highest = static_cast<unsigned char>(literal->text.front() - 1);
   }
-  const auto texts = hole_language(field, type_of(*sorted.row.entity, field.attribute), kOrdinary);
-  return common(texts, texts + Language::byte(0, highest).extended());
+  const auto texts = hole_language(field, type_of(*sorted.row.entity, field.attribute), kOrdinary, steps);
+  return common(texts, texts + Language::byte(0, highest).extended(), steps);
 }
 
 void find_overtaking(const CheckedPattern& query, const SortedForm& sorted, const std::vector<std::size_t>& places,
-                     Report& findings) {
+                     Findings& findings) {
   for (const auto place : places) {
-    const auto text = overtaking(sorted, place);
+    const auto text = overtaking(sorted, place, query.steps);
     if (!text) continue;
     const auto& name = std::get<Field>(sorted.parts[place]).attribute;
     findings.error(query.about("not-sorted"),
@@ -203,7 +203,7 @@ bool is_without(const SortedForm& form, const std::vector<std::string>& promised
   });
 }
 
-void report_unkept(const CheckedPattern& query, const SortedForm& form, Report& findings) {
+void report_unkept(const CheckedPattern& query, const SortedForm& form, Findings& findings) {
   const auto promised = listed(query.pattern.sorted_by);
   findings.error(query.about("not-sorted"),
                  fmt::format("it promises {} sorted by {}, but {} sorts them by {}", form.row.name(), promised,
@@ -211,7 +211,7 @@ void report_unkept(const CheckedPattern& query, const SortedForm& form, Report& 
                  fmt::format("put {} into the sort key of the table or of an index", promised));
 }
 
-void report_different(const CheckedPattern& query, const SortedForm& a, const SortedForm& b, Report& findings) {
+void report_different(const CheckedPattern& query, const SortedForm& a, const SortedForm& b, Findings& findings) {
   std::vector<std::string> names = {a.row.name()};
   add_name(names, b.row.name());
   findings.error(query.about("not-sorted"),
@@ -223,7 +223,7 @@ void report_different(const CheckedPattern& query, const SortedForm& a, const So
 
 }  // namespace
 
-void check_order(const CheckedPattern& query, Report& findings) {
+void check_order(const CheckedPattern& query, Findings& findings) {
   const auto& promised = query.pattern.sorted_by;
   if (promised.empty()) return;
   std::optional<std::pair<SortedForm, Template::Parts>> first;

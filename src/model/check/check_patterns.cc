@@ -33,7 +33,7 @@ bool leads_to_children(const Entity& child, const IndexDesign& index) {
 }
 
 void find_unread(const Model& model, const KeySpace& space, const std::vector<CheckedPattern>& queries,
-                 Report& findings) {
+                 Findings& findings) {
   std::vector<const CheckedPattern*> readers;
   for (const auto& query : queries) {
     if (query.space.index == space.index) readers.push_back(&query);
@@ -73,7 +73,7 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Ch
       }
       for (const auto& value : values) {
         const bool read = std::any_of(asked.begin(), asked.end(), [&](const Language& condition) {
-          return common(condition, Language::text(value)).has_value();
+          return common(condition, Language::text(value), findings.steps()).has_value();
         });
         if (read) continue;
         findings.warning(about,
@@ -87,10 +87,11 @@ void find_unread(const Model& model, const KeySpace& space, const std::vector<Ch
 
 }  // namespace
 
-void check_patterns(const Model& model, Report& findings) {
+void check_patterns(const Model& model, Findings& findings) {
   std::vector<CheckedPattern> queries;
   for (const auto& pattern : model.patterns) {
-    queries.push_back({model, pattern, key_space(model.table, pattern.index), returned_rows(pattern)});
+    queries.push_back(
+        {model, pattern, key_space(model.table, pattern.index), returned_rows(pattern), findings.steps()});
   }
   for (const auto& query : queries) {
     check_conditions(query, findings);

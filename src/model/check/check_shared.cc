@@ -46,7 +46,8 @@ std::string_view spell(StreamView view) {
 
 class SharedTable {
  public:
-  SharedTable(const Model& first, const Model& second) : first_(first), second_(second), findings_(second.file) {}
+  SharedTable(const Model& first, const Model& second, const CheckLimits& limits)
+      : first_(first), second_(second), report_(second.file), steps_(limits.steps, limits.stop) {}
 
   Diagnostics run() && {
     compare_names();
@@ -55,7 +56,9 @@ class SharedTable {
     compare_keys();
     compare_texts();
     compare_reads();
-    return std::move(findings_).take_as_added();
+    findings_.conclude(second_.table.position,
+                       fmt::format("that it can share the table {} with {}", second_.table.name, first_.name));
+    return std::move(report_).take_as_added();
   }
 
  private:
@@ -116,22 +119,23 @@ class SharedTable {
     for (const auto& row : rows(second_)) {
       const auto ours = forms(second_, row, space);
       if (!ours) continue;
-      const auto keys = languages(*row.entity, *ours, kOrdinary);
+      const auto keys = languages(*row.entity, *ours, kOrdinary, steps_);
       if (reserves(first_) && !reserves(second_)) {
-        report_collision(row, *ours, "a reservation", common_key(keys, reservation_language(space)), space);
+        report_collision(row, *ours, "a reservation", common_key(keys, reservation_language(space), steps_), space);
       }
       for (const auto& other : rows(first_)) {
         const auto theirs = forms(first_, other, space);
         if (!theirs) continue;
-        report_collision(row, *ours, other.name(), common_key(keys, languages(*other.entity, *theirs, kOrdinary)),
-                         space);
+        report_collision(row, *ours, other.name(),
+                         common_key(keys, languages(*other.entity, *theirs, kOrdinary, steps_), steps_), space);
       }
     }
     if (!reserves(second_) || reserves(first_)) return;
     for (const auto& row : rows(first_)) {
       const auto theirs = forms(first_, row, space);
       if (!theirs) continue;
-      const auto key = common_key(languages(*row.entity, *theirs, kOrdinary), reservation_language(space));
+      const auto key =
+          common_key(languages(*row.entity, *theirs, kOrdinary, steps_), reservation_language(space), steps_);
       if (!key) continue;
       findings_.error({.code = "key-collision", .subject = row.name(), .position = second_.table.position},
                       fmt::format("{} of {}, which shares the table, can have the primary key of a reservation, which "
@@ -152,11 +156,11 @@ class SharedTable {
   // What a text of one model can do to the rows of the other; `whose` and `of` say which is the first model.
   void forge(const Model& forging, const std::string& whose, const Model& other, const std::string& of,
              const KeySpace& space) {
-    const auto exposed = victims(other, space);
+    const auto exposed = victims(other, space, steps_);
     for (const auto& row : rows(forging)) {
       const auto found = forms(forging, row, space);
       if (!found) continue;
-      for (const auto& forgery : forgeries(*row.entity, *found, exposed)) {
+      for (const auto& forgery : forgeries(*row.entity, *found, exposed, steps_)) {
         findings_.error(
             {.code = "forged-key",
              .subject = fmt::format("{}.{}", row.entity->name, forgery.attribute),
@@ -187,13 +191,15 @@ class SharedTable {
     const auto& type = reading.table.type_attribute;
     const auto* index = pattern.index != nullptr ? other.table.find_index(pattern.index->name) : nullptr;
     if (index == nullptr || reading.table.projects(*pattern.index, type)) return;
-    const CheckedPattern query{reading, pattern, key_space(reading.table, pattern.index), returned_rows(pattern)};
+    const CheckedPattern query{reading, pattern, key_space(reading.table, pattern.index), returned_rows(pattern),
+                               steps_};
     const auto wanted = conditions(query, kOrdinary);
     const auto space = key_space(other.table, index);
     if (spell(space.attributes()) != spell(query.space.attributes())) return;
     for (const auto& row : rows(other)) {
       const auto theirs = forms(other, row, space);
-      const auto key = theirs ? common_key(wanted, languages(*row.entity, *theirs, kOrdinary)) : std::nullopt;
+      const auto key =
+          theirs ? common_key(wanted, languages(*row.entity, *theirs, kOrdinary, steps_), steps_) : std::nullopt;
       if (!key) continue;
       findings_.error({.code = "shared-index", .subject = pattern.name, .position = position},
                       fmt::format("{} reads {}, which does not hold {}, and there it also finds {}{}: whose row it is "
@@ -216,14 +222,16 @@ class SharedTable {
 
   const Model& first_;
   const Model& second_;
-  Report findings_;
+  Report report_;
+  Steps steps_;
+  Findings findings_{report_, steps_};
 };
 
 }  // namespace
 
-Diagnostics check_shared(const Model& first, const Model& second) {
+Diagnostics check_shared(const Model& first, const Model& second, const CheckLimits& limits) {
   if (first.table.name != second.table.name) return {};
-  return SharedTable(first, second).run();
+  return SharedTable(first, second, limits).run();
 }
 
 }  // namespace stator::model

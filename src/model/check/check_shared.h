@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stator/model/check/check.h"
 #include "stator/model/diagnostic.h"
 #include "stator/model/model.h"
 
@@ -10,7 +11,7 @@ namespace stator::model {
 //
 // They must describe the same table, so that either can make it, and be told apart in it: by their names, which are in
 // reservations and in progress, by the types of their rows, by which each knows its own, also in the indexes that it
-// reads, and by primary keys that never meet.
-Diagnostics check_shared(const Model& first, const Model& second);
+// reads, and by primary keys that never meet.  When the limits end the proofs, there is an error that says so.
+Diagnostics check_shared(const Model& first, const Model& second, const CheckLimits& limits = {});
 
 }  // namespace stator::model

@@ -59,6 +59,13 @@ Replacements dogs(const Replacements& but = {}) {
 
 TEST(SharedTable, SuitsModelsThatAreToldApart) { EXPECT_EQ(beside_cats(dogs()), Lines{}); }
 
+TEST(SharedTable, IsNotTakenForProvedWithoutSteps) {
+  const auto findings = check_shared(load_or_fail(kCats), load_or_fail(cats_but(dogs())), {.steps = 100});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings.front().code, "too-large-to-prove");
+  EXPECT_TRUE(findings.front().message.ends_with("that it can share the table Pets with cats is not proved"));
+}
+
 TEST(SharedTable, IsNoneWhenTheNamesDiffer) {
   EXPECT_EQ(beside_cats({{"name: Pets", "name: Others"}, {"ttl: gone", "ttl: expires"}}), Lines{});
 }

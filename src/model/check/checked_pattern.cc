@@ -20,18 +20,18 @@ std::vector<Field> fields_of(const std::vector<Template::Part>& parts) {
 }
 
 // Whether a hole tells values apart as `wanted` does: by the whole value, or as much of it.
-bool tells(const Entity& entity, const Field& hole, const Field& wanted) {
+bool tells(const Entity& entity, const Field& hole, const Field& wanted, Steps& steps) {
   if (hole.attribute != wanted.attribute) return false;
   const auto* type = type_of(entity, hole.attribute);
   const bool cut = moment_bytes(type, hole.transform) < moment_bytes(type, Transform::Escaped);
-  const bool folded = folds(hole.transform) && !are_written_alike(type, hole.transform, Transform::Escaped);
+  const bool folded = folds(hole.transform) && !are_written_alike(type, hole.transform, Transform::Escaped, steps);
   // What differs alphabetically also differs without that.
   const bool finer = hole.transform == Transform::Sortable && wanted.transform == Transform::Alphabetical;
   return (!cut && !folded) || hole.transform == wanted.transform || finer;
 }
 
-bool tell(const Entity& entity, const std::vector<Field>& holes, const Field& wanted) {
-  return std::any_of(holes.begin(), holes.end(), [&](const Field& hole) { return tells(entity, hole, wanted); });
+bool tell(const Entity& entity, const std::vector<Field>& holes, const Field& wanted, Steps& steps) {
+  return std::any_of(holes.begin(), holes.end(), [&](const Field& hole) { return tells(entity, hole, wanted, steps); });
 }
 
 // The holes of a key, where every form of it that the condition matches tells them.
@@ -39,13 +39,13 @@ std::vector<Field> told_by(const CheckedPattern& query, const KeyedRow& row, con
   const auto* condition = key.type == value::Type::S ? query.condition(key.name) : nullptr;
   std::optional<std::vector<Field>> told;
   for (const auto& form : forms(query.model, row, key)) {
-    if (condition != nullptr &&
-        !common(condition_language(query.pattern, *condition, kAsItIs), form_language(*row.entity, form, kAsItIs))) {
+    if (condition != nullptr && !common(condition_language(query.pattern, *condition, kAsItIs, query.steps),
+                                        form_language(*row.entity, form, kAsItIs, query.steps), query.steps)) {
       continue;
     }
     const auto fields = fields_of(form.parts);
     if (!told) told = fields;
-    std::erase_if(*told, [&](const Field& field) { return !tell(*row.entity, fields, field); });
+    std::erase_if(*told, [&](const Field& field) { return !tell(*row.entity, fields, field, query.steps); });
   }
   return told.value_or(std::vector<Field>());
 }
@@ -73,7 +73,8 @@ bool names_one(const CheckedPattern& query, const KeyedRow& row, const std::vect
     told.insert(told.end(), some.begin(), some.end());
   }
   const auto tells_all = [&](const std::vector<Field>& wanted) {
-    return std::all_of(wanted.begin(), wanted.end(), [&](const Field& field) { return tell(entity, told, field); });
+    return std::all_of(wanted.begin(), wanted.end(),
+                       [&](const Field& field) { return tell(entity, told, field, query.steps); });
   };
   const auto as_fields = [](const std::vector<std::string>& names, Transform transform) {
     std::vector<Field> fields;
@@ -89,7 +90,8 @@ bool names_one(const CheckedPattern& query, const KeyedRow& row, const std::vect
   if (!identity.empty() && tells_all(identity)) return true;
   const auto is_its_own = [&](const Field& field) {
     const auto* attribute = entity.find_attribute(field.attribute);
-    return attribute != nullptr && is_made_once(query.model, entity, *attribute) && tell(entity, told, field);
+    return attribute != nullptr && is_made_once(query.model, entity, *attribute) &&
+           tell(entity, told, field, query.steps);
   };
   if (std::any_of(told.begin(), told.end(), is_its_own)) return true;
   // A parent gives each number once.
@@ -135,7 +137,7 @@ std::vector<Language> conditions(const CheckedPattern& query, const Reading& rea
     // Numbers are in the order of numbers, not of their text; a range of them is taken to match all.
     const bool opaque =
         condition == nullptr || (key.type != value::Type::S && condition->comparison != Comparison::Equal);
-    all.push_back(opaque ? Language::anything() : condition_language(query.pattern, *condition, reading));
+    all.push_back(opaque ? Language::anything() : condition_language(query.pattern, *condition, reading, query.steps));
   }
   return all;
 }
@@ -146,7 +148,7 @@ std::optional<std::vector<std::string>> match(const CheckedPattern& query, const
   if (!all) return std::nullopt;
   std::vector<std::string> key;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    auto text = common(wanted[i], forms_language(*row.entity, (*all)[i], reading));
+    auto text = common(wanted[i], forms_language(*row.entity, (*all)[i], reading, query.steps), query.steps);
     if (!text) return std::nullopt;
     key.push_back(std::move(*text));
   }

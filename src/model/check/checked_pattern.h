@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/model/check/findings.h"
 #include "stator/model/check/proof/keys.h"
 #include "stator/model/check/rules.h"
 
@@ -20,6 +21,7 @@ struct CheckedPattern {
   const Pattern& pattern;
   KeySpace space;
   std::vector<KeyedRow> returned;
+  Steps& steps;  // of the proofs about it
 
   Report::About about(std::string_view code) const {
     return {.code = code, .subject = pattern.name, .position = pattern.position};
@@ -63,10 +65,10 @@ void add_name(std::vector<std::string>& names, const std::string& name);
 std::string listed(const std::vector<std::string>& names);
 
 // The rules about one pattern, each group in its file.
-void check_conditions(const CheckedPattern& query, Report& findings);  // what its key conditions match
+void check_conditions(const CheckedPattern& query, Findings& findings);  // what its key conditions match
 void check_answer(const CheckedPattern& query,
-                  Report& findings);                                // what comes out: complete, unique, for whom
-void check_order(const CheckedPattern& query, Report& findings);    // whether the promised order is that of the key
-void check_nesting(const CheckedPattern& query, Report& findings);  // whether children stand behind their parents
+                  Findings& findings);                                // what comes out: complete, unique, for whom
+void check_order(const CheckedPattern& query, Findings& findings);    // whether the promised order is that of the key
+void check_nesting(const CheckedPattern& query, Findings& findings);  // whether children stand behind their parents
 
 }  // namespace stator::model

@@ -15,7 +15,7 @@ struct Victim {
   Position position;
 };
 // All rows of a model in a key space, as they are when nobody forges anything.
-std::vector<Victim> victims(const Model& model, const KeySpace& space);
+std::vector<Victim> victims(const Model& model, const KeySpace& space, Steps& steps);
 
 struct Forgery {
   std::string attribute;  // of the forger
@@ -23,6 +23,7 @@ struct Forgery {
   std::vector<std::string> key;  // that both have
 };
 // One for each attribute of `forger` that forges a key with a separator in its text, whatever the other raw texts hold.
-std::vector<Forgery> forgeries(const Entity& forger, const KeyForms& forms, const std::vector<Victim>& victims);
+std::vector<Forgery> forgeries(const Entity& forger, const KeyForms& forms, const std::vector<Victim>& victims,
+                               Steps& steps);
 
 }  // namespace stator::model

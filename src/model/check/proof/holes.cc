@@ -42,19 +42,19 @@ Language with_escapable() { return Language::anything() + Language::byte(0, kLas
 
 // The texts of a string whose pattern lets nothing through that is escaped or folded: it is the same in a key, however
 // it is put there.  nullopt when it has no such pattern.
-std::optional<Language> plain_text(const Type* type, Transform transform) {
+std::optional<Language> plain_text(const Type* type, Transform transform, Steps& steps) {
   if (type == nullptr || type->kind != Kind::String || !type->pattern) return std::nullopt;
-  auto texts = regex_language(*type->pattern);
-  if (!texts || common(*texts, with_escapable() | (Language::anything() + Language::text("%").extended()))) {
+  auto texts = regex_language(*type->pattern, steps);
+  if (!texts || common(*texts, with_escapable() | (Language::anything() + Language::text("%").extended()), steps)) {
     return std::nullopt;
   }
   const auto folded = Language::byte('A', 'Z') | Language::byte(0x80, 0xFF);
-  if (folds(transform) && common(*texts, Language::anything() + folded.extended())) return std::nullopt;
+  if (folds(transform) && common(*texts, Language::anything() + folded.extended(), steps)) return std::nullopt;
   return texts;
 }
 
-Language free_text(const Type* type, Transform transform) {
-  if (auto plain = plain_text(type, transform)) return std::move(*plain);
+Language free_text(const Type* type, Transform transform, Steps& steps) {
+  if (auto plain = plain_text(type, transform, steps)) return std::move(*plain);
   const auto one = character(transform, type != nullptr && type->lower);
   const auto least = type != nullptr ? length(type->min) : std::nullopt;
   const auto most = type != nullptr ? length(type->max) : std::nullopt;
@@ -70,9 +70,13 @@ Language graphic(Transform transform) {
 
 Language email(Transform transform) { return graphic(transform) + Language::text("@") + graphic(transform); }
 
-Language url(Transform transform) {
-  const auto scheme = regex_language(folds(transform) ? "https?://" : "[Hh][Tt][Tt][Pp][Ss]?://");
-  return *scheme + graphic(transform);
+// The texts of a pattern that can be read.
+Language readable(std::string_view pattern, Steps& steps) {
+  return regex_language(pattern, steps).value_or(Language::nothing());
+}
+
+Language url(Transform transform, Steps& steps) {
+  return readable(folds(transform) ? "https?://" : "[Hh][Tt][Tt][Pp][Ss]?://", steps) + graphic(transform);
 }
 
 Language uuid() {
@@ -101,7 +105,7 @@ Language timestamp(bool lower) {
 }
 
 // The whole numbers of that many digits, zeros in front included, that are within the bounds.
-Language digits_within(unsigned count, const Type& type) {
+Language digits_within(unsigned count, const Type& type, Steps& steps) {
   const auto text_of = [](const std::optional<value::Number>& bound) {
     return bound && bound->is_integer() && !bound->is_negative() ? std::optional(bound->to_string()) : std::nullopt;
   };
@@ -113,18 +117,20 @@ Language digits_within(unsigned count, const Type& type) {
   if (min && min->size() > count) return Language::nothing();
   // Digits of one count are in the order of their numbers.
   auto all = digits(count);
-  if (min) all = all & padded(*min).and_above(true);
-  if (max && max->size() <= count) all = all & padded(*max).and_below(true);
+  if (min) all = both(all, padded(*min).and_above(true), steps);
+  if (max && max->size() <= count) all = both(all, padded(*max).and_below(true), steps);
   return all;
 }
 
-Language number(const Type& type) {
+Language number(const Type& type, Steps& steps) {
   const auto whole = Language::text("0") | (Language::byte('1', '9') + Language::byte('0', '9').repeated(0));
   const bool negative = !type.min || type.min->is_negative();
   if (type.kind == Kind::Integer && !negative && type.max && type.max->is_integer()) {
     auto all = Language::nothing();
-    for (unsigned count = 1; count <= type.max->to_string().size(); ++count) all = all | digits_within(count, type);
-    return all & whole;
+    for (unsigned count = 1; count <= type.max->to_string().size(); ++count) {
+      all = all | digits_within(count, type, steps);
+    }
+    return both(all, whole, steps);
   }
   const auto sign = negative ? Language::text("-") | Language::text("") : Language::text("");
   if (type.kind == Kind::Integer) return sign + whole;
@@ -140,9 +146,9 @@ std::string transformed(std::string text, Transform transform) {
   return escape(text);
 }
 
-Language typed(const Field& field, const Type* type, Transform transform) {
+Language typed(const Field& field, const Type* type, Transform transform, Steps& steps) {
   if (field.width > 0) {
-    return is_number(type) ? digits_within(field.width, *type) : digits(field.width);
+    return is_number(type) ? digits_within(field.width, *type, steps) : digits(field.width);
   }
   const bool lower = folds(transform);
   switch (field.transform) {
@@ -151,24 +157,24 @@ Language typed(const Field& field, const Type* type, Transform transform) {
     case Transform::Day: return date();
     default: break;
   }
-  if (type == nullptr) return free_text(nullptr, transform);
+  if (type == nullptr) return free_text(nullptr, transform, steps);
   switch (type->kind) {
     case Kind::Uuid: return uuid();
     case Kind::Ulid: return ulid(lower);
     case Kind::Date: return date();
     case Kind::Timestamp: return timestamp(lower);
     case Kind::Integer:
-    case Kind::Number: return number(*type);
+    case Kind::Number: return number(*type, steps);
     case Kind::Boolean: return Language::one_of(kBooleans);
     case Kind::Enum: {
       auto values = type->values;
       for (auto& value : values) value = transformed(value, transform);
       return Language::one_of(values);
     }
-    case Kind::Domain: return *regex_language("[a-z0-9._-]+");
-    case Kind::Isbn: return *regex_language(lower ? "[0-9]{9}[0-9x]|[0-9]{13}" : "[0-9]{9}[0-9X]|[0-9]{13}");
+    case Kind::Domain: return readable("[a-z0-9._-]+", steps);
+    case Kind::Isbn: return readable(lower ? "[0-9]{9}[0-9x]|[0-9]{13}" : "[0-9]{9}[0-9X]|[0-9]{13}", steps);
     case Kind::Email: return email(transform);
-    case Kind::Url: return url(transform);
+    case Kind::Url: return url(transform, steps);
     case Kind::Binary:
     case Kind::List:
     case Kind::Set:
@@ -176,7 +182,7 @@ Language typed(const Field& field, const Type* type, Transform transform) {
     case Kind::Any: return Language::anything();
     case Kind::String: break;
   }
-  return free_text(type, transform);
+  return free_text(type, transform, steps);
 }
 
 }  // namespace
@@ -191,9 +197,9 @@ bool has_fixed_digits(const Type* type) {
          type->min->to_string().size() == type->max->to_string().size();
 }
 
-bool is_free_text(const Type* type) {
+bool is_free_text(const Type* type, Steps& steps) {
   if (type == nullptr) return true;
-  if (type->kind == Kind::String) return !plain_text(type, Transform::Raw);
+  if (type->kind == Kind::String) return !plain_text(type, Transform::Raw, steps);
   return type->kind == Kind::Email || type->kind == Kind::Url || type->kind == Kind::Any;
 }
 
@@ -208,15 +214,15 @@ std::size_t moment_bytes(const Type* type, Transform transform) {
   return type->kind == Kind::Timestamp ? 24 : type->kind == Kind::Date ? 10 : 0;
 }
 
-bool are_written_alike(const Type* type, Transform a, Transform b) {
+bool are_written_alike(const Type* type, Transform a, Transform b, Steps& steps) {
   if (a == b) return true;
-  if (is_free_text(type)) return false;
+  if (is_free_text(type, steps)) return false;
   const bool one_is_folded = folds(a) != folds(b);
   switch (type->kind) {
     case Kind::Enum:
       return std::all_of(type->values.begin(), type->values.end(),
                          [&](const auto& value) { return transformed(value, a) == transformed(value, b); });
-    case Kind::String: return (!folds(a) && !folds(b)) || plain_text(type, Transform::Sortable);
+    case Kind::String: return (!folds(a) && !folds(b)) || plain_text(type, Transform::Sortable, steps);
     case Kind::Ulid:
     case Kind::Timestamp:
     case Kind::Isbn: return !one_is_folded;  // they have capitals
@@ -224,11 +230,14 @@ bool are_written_alike(const Type* type, Transform a, Transform b) {
   }
 }
 
-Language hole_language(const Field& field, const Type* type, const Reading& reading) {
-  if (field.transform != Transform::Raw) return typed(field, type, field.transform);
-  if (reading.forged == field.attribute) return typed(field, type, Transform::Raw) & with_escapable();
-  const bool ordinary = reading.text == Reading::Text::Ordinary && is_free_text(type);
-  return typed(field, type, ordinary ? Transform::Escaped : Transform::Raw);
+Language hole_language(const Field& field, const Type* type, const Reading& reading, Steps& steps) {
+  if (!steps.are_left()) return Language::nothing();
+  if (field.transform != Transform::Raw) return typed(field, type, field.transform, steps);
+  if (reading.forged == field.attribute) {
+    return both(typed(field, type, Transform::Raw, steps), with_escapable(), steps);
+  }
+  const bool ordinary = reading.text == Reading::Text::Ordinary && is_free_text(type, steps);
+  return typed(field, type, ordinary ? Transform::Escaped : Transform::Raw, steps);
 }
 
 }  // namespace stator::model

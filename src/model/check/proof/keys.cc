@@ -14,18 +14,22 @@ using Field = Template::Field;
 
 using TypeOf = std::function<const Type*(std::string_view)>;
 
-Language part_language(const Template::Part& part, const TypeOf& type_of_hole, const Reading& reading) {
+Language part_language(const Template::Part& part, const TypeOf& type_of_hole, const Reading& reading, Steps& steps) {
   if (const auto* literal = std::get_if<Template::Literal>(&part)) return Language::text(literal->text);
   if (const auto* shard = std::get_if<Template::Shard>(&part)) {
     return Language::byte('0', '9').times(static_cast<unsigned>(std::to_string(shard->count - 1).size()));
   }
   const auto& field = std::get<Field>(part);
-  return hole_language(field, type_of_hole(field.attribute), reading);
+  return hole_language(field, type_of_hole(field.attribute), reading, steps);
 }
 
-Language parts_language(const std::vector<Template::Part>& parts, const TypeOf& type_of_hole, const Reading& reading) {
+Language parts_language(const std::vector<Template::Part>& parts, const TypeOf& type_of_hole, const Reading& reading,
+                        Steps& steps) {
   auto language = Language::text("");
-  for (const auto& part : parts) language = language + part_language(part, type_of_hole, reading);
+  for (const auto& part : parts) {
+    language = language + part_language(part, type_of_hole, reading, steps);
+    if (!steps.take(language.states())) return Language::nothing();
+  }
   return language;
 }
 
@@ -133,16 +137,19 @@ const Type* type_of(const Pattern& pattern, std::string_view path) {
   return nullptr;
 }
 
-Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading) {
+Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading, Steps& steps) {
   const auto language =
-      parts_language(form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading);
+      parts_language(form.parts, [&](std::string_view path) { return type_of(entity, path); }, reading, steps);
   // A key is never empty: a row that would have an empty one is not in the index.
-  return form.parts.size() == 1 ? language & Language::byte(0, 0xFF).repeated(1) : language;
+  return form.parts.size() == 1 ? both(language, Language::byte(0, 0xFF).repeated(1), steps) : language;
 }
 
-Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms, const Reading& reading) {
+Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms, const Reading& reading, Steps& steps) {
   auto language = Language::nothing();
-  for (const auto& form : forms) language = language | form_language(entity, form, reading);
+  for (const auto& form : forms) {
+    language = language | form_language(entity, form, reading, steps);
+    if (!steps.take(language.states())) return Language::nothing();
+  }
   return language;
 }
 
@@ -173,11 +180,12 @@ std::vector<Template::Part> certain_front(const Pattern& pattern, const Template
 }
 
 // A bound whose parameter is left out is no bound, and a prefix is as long as what is given.
-Language condition_language(const Pattern& pattern, const KeyCondition& condition, const Reading& reading) {
+Language condition_language(const Pattern& pattern, const KeyCondition& condition, const Reading& reading,
+                            Steps& steps) {
   const TypeOf hole_type = [&](std::string_view path) { return type_of(pattern, path); };
   const auto& operand = condition.operands.front();
   const auto language = [&](const std::vector<Template::Part>& parts) {
-    return parts_language(parts, hole_type, reading);
+    return parts_language(parts, hole_type, reading, steps);
   };
   if (condition.comparison == Comparison::BeginsWith) return language(certain_front(pattern, operand)).extended();
   if (condition.comparison != Comparison::Between) {
@@ -203,19 +211,20 @@ Language condition_language(const Pattern& pattern, const KeyCondition& conditio
   };
   if (no_low) return below();
   const auto front = take_common_front(low, high);
-  return language(front) + (language(low).and_above(true) & below());
+  return language(front) + both(language(low).and_above(true), below(), steps);
 }
 
-std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading) {
+std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading, Steps& steps) {
   std::vector<Language> all;
-  for (const auto& each : forms) all.push_back(forms_language(entity, each, reading));
+  for (const auto& each : forms) all.push_back(forms_language(entity, each, reading, steps));
   return all;
 }
 
-std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b) {
+std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b,
+                                                   Steps& steps) {
   std::vector<std::string> key;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    auto text = common(a[i], b[i]);
+    auto text = common(a[i], b[i], steps);
     if (!text) return std::nullopt;
     key.push_back(std::move(*text));
   }
@@ -248,12 +257,13 @@ KeyForm reservation_form(const Model& model, const Entity& entity, const Unique&
 
 Language reservation_sort() { return Language::text("unique"); }
 
-std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms) {
+std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms, Steps& steps) {
   std::vector<std::string> names;
   for (const auto& form : forms) {
     for (const auto& part : form.parts) {
       const auto* field = std::get_if<Field>(&part);
-      if (field == nullptr || field->transform != Transform::Raw || !is_free_text(type_of(entity, field->attribute)) ||
+      if (field == nullptr || field->transform != Transform::Raw ||
+          !is_free_text(type_of(entity, field->attribute), steps) ||
           std::find(names.begin(), names.end(), field->attribute) != names.end()) {
         continue;
       }

@@ -67,11 +67,12 @@ const Type* type_of(const std::vector<Attribute>& attributes, std::string_view p
 const Type* type_of(const Pattern& pattern, std::string_view path);
 
 // What one hole can hold.  A null type is any text.
-Language hole_language(const Template::Field& field, const Type* type, const Reading& reading);
-Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading);
-Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms, const Reading& reading);
+Language hole_language(const Template::Field& field, const Type* type, const Reading& reading, Steps& steps);
+Language form_language(const Entity& entity, const KeyForm& form, const Reading& reading, Steps& steps);
+Language forms_language(const Entity& entity, const std::vector<KeyForm>& forms, const Reading& reading, Steps& steps);
 // The values of a key attribute that a condition matches, whatever its parameters are.
-Language condition_language(const Pattern& pattern, const KeyCondition& condition, const Reading& reading);
+Language condition_language(const Pattern& pattern, const KeyCondition& condition, const Reading& reading,
+                            Steps& steps);
 
 // Whether a caller may leave out a parameter that is in `operand`.
 bool may_be_left_out(const Pattern& pattern, const Template& operand);
@@ -79,9 +80,10 @@ bool may_be_left_out(const Pattern& pattern, const Template& operand);
 std::vector<Template::Part> certain_front(const Pattern& pattern, const Template& operand);
 
 // Per attribute of a key space.
-std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading);
+std::vector<Language> languages(const Entity& entity, const KeyForms& forms, const Reading& reading, Steps& steps);
 // A key that both can have; nullopt when there is none.
-std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b);
+std::optional<std::vector<std::string>> common_key(const std::vector<Language>& a, const std::vector<Language>& b,
+                                                   Steps& steps);
 // All that belongs to reservations: no other row's primary key may be like that.
 std::vector<Language> reservation_language(const KeySpace& table);
 // The partition key of the reservations that keep this rule, and the sort key of all; see reservations_of().
@@ -89,11 +91,11 @@ KeyForm reservation_form(const Model& model, const Entity& entity, const Unique&
 Language reservation_sort();
 
 // Raw holes of free text: those through which somebody else's text gets into a key as it is.
-std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms);
+std::vector<std::string> raw_texts(const Entity& entity, const std::vector<KeyForm>& forms, Steps& steps);
 
 // Whether every value of the type is the same text in a key, whichever of the two puts it there.  Parts of dates are
 // not looked at.
-bool are_written_alike(const Type* type, Transform a, Transform b);
+bool are_written_alike(const Type* type, Transform a, Transform b, Steps& steps);
 
 // How many bytes of a moment are in a key: 24 of a timestamp, 10 of a date or day, 7 of a month, 4 of a year.  0: it is
 // no moment.
@@ -103,7 +105,7 @@ bool is_number(const Type* type);
 // Whether it is a whole number from 0 on whose values all have as many digits: as text they are in the order of
 // numbers.
 bool has_fixed_digits(const Type* type);
-bool is_free_text(const Type* type);  // string, e-mail, URL: what people write, and null
+bool is_free_text(const Type* type, Steps& steps);  // string, e-mail, URL: what people write, and null
 
 // "PK 'owner#a', SK 'library#...'": a witness.
 std::string spell_key(const std::vector<KeyDesign>& attributes, const std::vector<std::string>& values);

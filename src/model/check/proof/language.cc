@@ -105,14 +105,15 @@ Language operator|(const Language& a, const Language& b) {
   return either;
 }
 
-Language operator&(const Language& a, const Language& b) {
-  auto both = Language::nothing();
-  std::map<std::pair<Language::State, Language::State>, Language::State> known = {{{a.start_, b.start_}, both.start_}};
+Language both(const Language& a, const Language& b, Steps& steps) {
+  auto product = Language::nothing();
+  std::map<std::pair<Language::State, Language::State>, Language::State> known = {
+      {{a.start_, b.start_}, product.start_}};
   std::deque<std::pair<Language::State, Language::State>> open = {{a.start_, b.start_}};
   const auto state_of = [&](Language::State p, Language::State q) {
     const auto [entry, fresh] = known.try_emplace({p, q}, 0);
     if (fresh) {
-      entry->second = both.add_state();
+      entry->second = product.add_state();
       open.emplace_back(p, q);
     }
     return entry->second;
@@ -120,9 +121,10 @@ Language operator&(const Language& a, const Language& b) {
   while (!open.empty()) {
     const auto [p, q] = open.front();
     open.pop_front();
+    if (!steps.take(Language::steps_at(a.nodes_[p], b.nodes_[q]))) return Language::nothing();
     const auto here = known.at({p, q});
-    const auto silent = [&](Language::State to) { both.nodes_[here].silent.push_back(to); };
-    if (p == a.accept_ && q == b.accept_) silent(both.accept_);
+    const auto silent = [&](Language::State to) { product.nodes_[here].silent.push_back(to); };
+    if (p == a.accept_ && q == b.accept_) silent(product.accept_);
     for (const auto to : a.nodes_[p].silent) silent(state_of(to, q));
     for (const auto to : b.nodes_[q].silent) silent(state_of(p, to));
     for (const auto& left : a.nodes_[p].edges) {
@@ -131,11 +133,11 @@ Language operator&(const Language& a, const Language& b) {
         const auto upto = std::min(left.upto, right.upto);
         if (from > upto) continue;
         const auto to = state_of(left.to, right.to);
-        both.nodes_[here].edges.push_back({from, upto, to});
+        product.nodes_[here].edges.push_back({from, upto, to});
       }
     }
   }
-  return both;
+  return product;
 }
 
 void Language::follow_with(const Language& other) {
@@ -234,7 +236,7 @@ Language Language::and_below(bool equal) const {
   return below;
 }
 
-std::optional<std::size_t> Language::longest() const {
+std::optional<std::size_t> Language::longest(Steps& steps) const {
   const auto useful = productive();
   std::set<State> now = {start_};
   std::optional<std::size_t> longest;
@@ -243,6 +245,7 @@ std::optional<std::size_t> Language::longest() const {
     for (std::vector<State> open(now.begin(), now.end()); !open.empty();) {
       const auto state = open.back();
       open.pop_back();
+      if (!steps.take(1 + nodes_[state].silent.size() + nodes_[state].edges.size())) return std::nullopt;
       for (const auto to : nodes_[state].silent) {
         if (useful[to] && now.insert(to).second) open.push_back(to);
       }
@@ -259,42 +262,47 @@ std::optional<std::size_t> Language::longest() const {
 
 // Walks both automata at once, breadth first.  A silent step costs nothing, so it goes to the front of the queue; a
 // pair of states is settled when it is taken from the queue for the first time.
-std::optional<std::string> common(const Language& a, const Language& b) {
+std::optional<std::string> common(const Language& a, const Language& b, Steps& steps) {
   using State = Language::State;
   struct Visit {
-    std::uint64_t pair;
-    std::uint64_t before;
-    int byte;  // -1: silent
+    State p;
+    State q;
+    std::uint32_t before;  // where it was settled
+    std::int16_t byte;     // -1: silent
   };
-  const auto paired = [](State p, State q) { return (std::uint64_t{p} << 32) | q; };
-  const auto start = paired(a.start_, b.start_);
-  const auto end = paired(a.accept_, b.accept_);
-  std::unordered_map<std::uint64_t, Visit> settled;
-  std::deque<Visit> open = {{start, start, -1}};
+  std::vector<Visit> settled;
+  std::unordered_map<State, std::vector<bool>> seen;  // for a state of a, which of b
+  std::deque<Visit> open = {{a.start_, b.start_, 0, -1}};
   while (!open.empty()) {
     const auto visit = open.front();
     open.pop_front();
-    if (!settled.emplace(visit.pair, visit).second) continue;
-    if (visit.pair == end) break;
-    const auto p = static_cast<State>(visit.pair >> 32);
-    const auto q = static_cast<State>(visit.pair);
+    auto& with = seen[visit.p];
+    if (with.empty()) {
+      with.resize(b.states());
+      steps.take(b.states() / 64);  // a step for each of its words
+    }
+    if (with[visit.q]) continue;
+    with[visit.q] = true;
+    const auto here = static_cast<std::uint32_t>(settled.size());
+    settled.push_back(visit);
+    const auto [p, q] = std::pair(visit.p, visit.q);
+    if (p == a.accept_ && q == b.accept_) break;
+    if (!steps.take(Language::steps_at(a.nodes_[p], b.nodes_[q]))) return std::nullopt;
     // Backwards, because each goes before the one before it: what was put first into a union is tried first.
-    for (const auto to : b.nodes_[q].silent | std::views::reverse) open.push_front({paired(p, to), visit.pair, -1});
-    for (const auto to : a.nodes_[p].silent | std::views::reverse) open.push_front({paired(to, q), visit.pair, -1});
+    for (const auto to : b.nodes_[q].silent | std::views::reverse) open.push_front({p, to, here, -1});
+    for (const auto to : a.nodes_[p].silent | std::views::reverse) open.push_front({to, q, here, -1});
     for (const auto& left : a.nodes_[p].edges) {
       for (const auto& right : b.nodes_[q].edges) {
         const auto from = std::max(left.from, right.from);
         const auto upto = std::min(left.upto, right.upto);
-        if (from <= upto) open.push_back({paired(left.to, right.to), visit.pair, most_readable(from, upto)});
+        if (from <= upto) open.push_back({left.to, right.to, here, most_readable(from, upto)});
       }
     }
   }
-  if (!settled.contains(end)) return std::nullopt;
+  if (settled.back().p != a.accept_ || settled.back().q != b.accept_) return std::nullopt;
   std::string text;
-  for (auto pair = end; pair != start;) {
-    const auto& visit = settled.at(pair);
-    if (visit.byte >= 0) text.push_back(static_cast<char>(visit.byte));
-    pair = visit.before;
+  for (auto at = settled.size() - 1; at > 0; at = settled[at].before) {
+    if (settled[at].byte >= 0) text.push_back(static_cast<char>(settled[at].byte));
   }
   std::reverse(text.begin(), text.end());
   return text;

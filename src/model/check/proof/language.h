@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "stator/model/check/proof/steps.h"
+
 namespace stator::model {
 
 // A set of byte strings that a finite automaton can recognise: "every key that this template can give", "every key that
@@ -24,7 +26,6 @@ class Language {
 
   friend Language operator+(const Language& a, const Language& b);  // one of a, then one of b
   friend Language operator|(const Language& a, const Language& b);  // in a or in b
-  friend Language operator&(const Language& a, const Language& b);  // in both
   Language times(unsigned count) const;                             // so many in a row
   // `least` or more in a row; at most `most` of them if that is given.
   Language repeated(unsigned least, std::optional<unsigned> most = std::nullopt) const;
@@ -36,11 +37,16 @@ class Language {
   Language and_above(bool equal) const;
   Language and_below(bool equal) const;
 
-  // How long the longest string is; nullopt when there is no longest.
-  std::optional<std::size_t> longest() const;
+  std::size_t states() const { return nodes_.size(); }
 
+  // The rest walks automata, and takes steps.
+
+  // How long the longest string is; nullopt when there is no longest.
+  std::optional<std::size_t> longest(Steps& steps) const;
+  // The strings that are in both.
+  friend Language both(const Language& a, const Language& b, Steps& steps);
   // A shortest string that is in both, as readable as there is one; nullopt when there is none.
-  friend std::optional<std::string> common(const Language& a, const Language& b);
+  friend std::optional<std::string> common(const Language& a, const Language& b, Steps& steps);
 
  private:
   using State = std::uint32_t;
@@ -53,6 +59,10 @@ class Language {
     std::vector<Edge> edges;
     std::vector<State> silent;  // taken without reading
   };
+  // How many steps a visit of a state of each takes, at once.
+  static std::size_t steps_at(const Node& p, const Node& q) {
+    return 1 + p.silent.size() + q.silent.size() + p.edges.size() * q.edges.size();
+  }
 
   State add_state();
   // Copies the states of `other` behind ours; what was its state s is now the answer + s.
@@ -72,6 +82,7 @@ class Language {
 // One character of UTF-8 that has more than one byte.
 Language wide_character();
 
-std::optional<std::string> common(const Language& a, const Language& b);
+Language both(const Language& a, const Language& b, Steps& steps);
+std::optional<std::string> common(const Language& a, const Language& b, Steps& steps);
 
 }  // namespace stator::model

@@ -7,6 +7,13 @@ namespace {
 
 const Language kDigit = Language::byte('0', '9');
 
+constexpr std::uint64_t kPlenty = 10'000;
+
+std::optional<std::string> common(const Language& a, const Language& b) {
+  Steps steps(kPlenty);
+  return common(a, b, steps);
+}
+
 std::optional<std::string> shortest(const Language& language) { return common(language, Language::anything()); }
 
 TEST(Language, HasAShortestStringOrNone) {
@@ -60,6 +67,40 @@ TEST(Language, BoundsOfManyStringsAreThoseOfTheOutermost) {
   EXPECT_FALSE(common(years.and_below(true), Language::text("20990")));
   EXPECT_FALSE(common(Language::nothing().and_above(true), Language::anything()));
   EXPECT_FALSE(common(Language::nothing().and_below(true), Language::anything()));
+}
+
+TEST(Language, IsNotWalkedWithoutSteps) {
+  const auto digits = kDigit.repeated(0, 100);
+  const auto of = [&](std::uint64_t most, auto&& proof) {
+    Steps steps(most);
+    const bool found = proof(steps);
+    return std::pair(found, steps.are_left());
+  };
+  const auto meets = [&](Steps& steps) { return common(digits, digits.times(2), steps).has_value(); };
+  const auto ends = [&](Steps& steps) { return digits.longest(steps).has_value(); };
+  const auto shares = [&](Steps& steps) { return both(digits, kDigit.times(99), steps).states() > 2; };
+  EXPECT_EQ(of(kPlenty, meets), std::pair(true, true));
+  EXPECT_EQ(of(kPlenty, ends), std::pair(true, true));
+  EXPECT_EQ(of(kPlenty, shares), std::pair(true, true));
+  EXPECT_EQ(of(2, meets), std::pair(false, false));
+  EXPECT_EQ(of(2, ends), std::pair(false, false));
+  EXPECT_EQ(of(2, shares), std::pair(false, false));
+}
+
+TEST(Steps, EndWhenTheyAreUsedUpAndDoNotComeBack) {
+  Steps steps(10);
+  EXPECT_TRUE(steps.take(9));
+  EXPECT_FALSE(steps.take(2));
+  EXPECT_FALSE(steps.take(0));
+  EXPECT_FALSE(steps.are_left());
+}
+
+TEST(Steps, EndWhenTheyAreToldTo) {
+  std::stop_source stop;
+  Steps steps(10, stop.get_token());
+  EXPECT_TRUE(steps.take(1));
+  stop.request_stop();
+  EXPECT_FALSE(steps.take(1));
 }
 
 }  // namespace

@@ -68,13 +68,14 @@ std::optional<Class> named_class(char name) {
   }
 }
 
-Language language_of(const Class& all) {
+Language language_of(const Class& all, Steps& steps) {
   auto language = Language::nothing();
   for (unsigned c = 0; c <= kLastAscii; ++c) {
     if (!all.ascii.test(c)) continue;
     unsigned last = c;
     while (last < kLastAscii && all.ascii.test(last + 1)) ++last;
     language = language | Language::byte(static_cast<unsigned char>(c), static_cast<unsigned char>(last));
+    if (!steps.take(language.states())) return Language::nothing();
     c = last;
   }
   return all.wide ? language | wide_character() : language;
@@ -82,7 +83,7 @@ Language language_of(const Class& all) {
 
 class RegexReader {
  public:
-  explicit RegexReader(std::string_view pattern) : rest_(pattern), folds_(take("(?i)")) {
+  RegexReader(std::string_view pattern, Steps& steps) : steps_(steps), rest_(pattern), folds_(take("(?i)")) {
     if (rest_.starts_with('^')) rest_.remove_prefix(1);
     if (rest_.ends_with('$') && !rest_.ends_with("\\$")) rest_.remove_suffix(1);
   }
@@ -122,6 +123,7 @@ class RegexReader {
       const auto other = sequence(depth);
       if (!other) return std::nullopt;
       language = *language | *other;
+      if (!steps_.take(language->states())) return std::nullopt;
     }
     return language;
   }
@@ -133,6 +135,7 @@ class RegexReader {
       const auto some = one ? repeated(*one) : std::nullopt;
       if (!some) return std::nullopt;
       language = language + *some;
+      if (!steps_.take(language.states())) return std::nullopt;
     }
     return language;
   }
@@ -143,7 +146,7 @@ class RegexReader {
     if (rest_.starts_with("(?")) return std::nullopt;
     if (take("(")) return group(depth);
     if (take("[")) return bracketed();
-    if (take(".")) return language_of(Class().negated());
+    if (take(".")) return language_of(Class().negated(), steps_);
     if (take("\\")) {
       const auto all = escaped();
       return all ? std::optional(cased(*all)) : std::nullopt;
@@ -161,9 +164,9 @@ class RegexReader {
   }
 
   Language cased(const Class& all) const {
-    if (!folds_) return language_of(all);
+    if (!folds_) return language_of(all, steps_);
     const auto both = in_both_cases(all);
-    auto language = language_of(both);
+    auto language = language_of(both, steps_);
     if (both.ascii.test('k')) language = language | Language::text(kKelvinSign);
     if (both.ascii.test('s')) language = language | Language::text(kLongS);
     return language;
@@ -211,7 +214,7 @@ class RegexReader {
     }
     rest_.remove_prefix(1);
     if (!negated) return cased(all);
-    return language_of((folds_ ? in_both_cases(all) : all).negated());
+    return language_of((folds_ ? in_both_cases(all) : all).negated(), steps_);
   }
 
   std::optional<Language> repeated(const Language& one) {
@@ -250,6 +253,7 @@ class RegexReader {
     return one.repeated(std::min(*least, kMostRepeats), most);
   }
 
+  Steps& steps_;
   std::string_view rest_;
   bool folds_;  // case does not count
   int atoms_ = 0;
@@ -257,6 +261,8 @@ class RegexReader {
 
 }  // namespace
 
-std::optional<Language> regex_language(std::string_view pattern) { return RegexReader(pattern).read(); }
+std::optional<Language> regex_language(std::string_view pattern, Steps& steps) {
+  return RegexReader(pattern, steps).read();
+}
 
 }  // namespace stator::model

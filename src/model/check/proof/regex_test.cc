@@ -7,6 +7,8 @@
 namespace stator::model {
 namespace {
 
+constexpr std::uint64_t kEnoughSteps = 100'000;
+
 TEST(RegexLanguage, MatchesWhatThePatternMatches) {
   struct Case {
     std::string_view pattern, text;
@@ -39,21 +41,29 @@ TEST(RegexLanguage, MatchesWhatThePatternMatches) {
            Case{"(?i)ok", "O\xE2\x84\xAA", true},
        }) {
     SCOPED_TRACE(testing::Message() << pattern << " on " << text);
-    const auto language = regex_language(pattern);
+    Steps steps(kEnoughSteps);
+    const auto language = regex_language(pattern, steps);
     ASSERT_TRUE(language);
-    EXPECT_EQ(common(*language, Language::text(text)).has_value(), matches);
+    EXPECT_EQ(common(*language, Language::text(text), steps).has_value(), matches);
   }
 }
 
 TEST(RegexLanguage, DoesNotReadWhatWouldTakeTooLongToProve) {
-  EXPECT_TRUE(regex_language(std::string(128, 'x')));
-  EXPECT_FALSE(regex_language(std::string(129, 'x')));
+  Steps steps(kEnoughSteps);
+  EXPECT_TRUE(regex_language(std::string(128, 'x'), steps));
+  EXPECT_FALSE(regex_language(std::string(129, 'x'), steps));
+  EXPECT_TRUE(steps.are_left());
+  Steps few(100);
+  EXPECT_FALSE(regex_language("(x{64}){15}", few));
+  EXPECT_FALSE(few.are_left());
 }
 
 TEST(RegexLanguage, SaysWhenItCannotRead) {
   for (const auto* pattern :
        {"(?s)a", "a(?i)b", "(?i)\xC3\xA4", "\\pL+", "[[:alpha:]]", "a\\b", "(a", "a)", "*", "[z-a]", "a{x}"}) {
-    EXPECT_FALSE(regex_language(pattern)) << pattern;
+    Steps steps(kEnoughSteps);
+    EXPECT_FALSE(regex_language(pattern, steps)) << pattern;
+    EXPECT_TRUE(steps.are_left()) << pattern;
   }
 }
 

@@ -26,9 +26,10 @@ table: { name: Things, key: [PK, SK] }
 )yaml";
 
 // What the checker says with `code` about a model with this table and the rest: "error A: message (witness)".
-inline Lines found(std::string_view code, std::string_view table, std::string_view rest) {
+inline Lines found(std::string_view code, std::string_view table, std::string_view rest,
+                   const CheckLimits& limits = {}) {
   Lines lines;
-  for (const auto& d : check(load_or_fail(fmt::format("model: test\n{}{}", table, rest)))) {
+  for (const auto& d : check(load_or_fail(fmt::format("model: test\n{}{}", table, rest)), limits)) {
     if (d.code != code) continue;
     lines.push_back(fmt::format("{}{} {}: {}{}", d.accepted.empty() ? "" : "accepted ",
                                 d.severity == Severity::Error ? "error" : "warning", d.subject, d.message,
