@@ -93,6 +93,7 @@ test("the request is shown as JSON, command and code", async () => {
   for (const [tab, part] of [["AWS CLI", "aws dynamodb scan"], ["JavaScript", "new ScanCommand("], ["Python", "client.scan("], ["C++", "ScanRequest request;"]]) {
     await page.getByRole("tab", { name: tab, exact: true }).click();
     assert.ok((await text()).includes(part), tab);
+    assert.ok((await text()).includes(server.api), `${tab} names the address of the API`);
   }
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { state: "detached" });

@@ -4,8 +4,13 @@ import { awsCli, cloudFormation } from "../../lib/code";
 import { info } from "../../state";
 import { type CreateTable, type IndexDesign, type KeyDesign, keyTypes } from "./design";
 
-// Where clients of the DynamoDB API go.  The server says it; a server that does not has its API one port below the console.
-export const endpoint = () => info.value?.endpoint ?? info.value?.api ?? `${location.protocol}//${location.hostname}:${Number(location.port || 8001) - 1}`;
+// Where clients of the DynamoDB API connect, as the server says.
+export function endpoint() {
+  const { endpoint: elsewhere, api } = info.value ?? { endpoint: null, api: null };
+  if (elsewhere || !api) return elsewhere ?? "ENDPOINT";
+  return `${api.secure ? "https" : "http"}://${hostOf(api.host)}:${api.port}`;
+}
+const hostOf = (host: string) => (!host ? location.hostname : host.includes(":") ? `[${host}]` : host);
 
 export function KeyField({ label, value, onValue, error, optional }: { label: string; value: KeyDesign; onValue: (key: KeyDesign) => void; error?: string | undefined; optional?: boolean }) {
   return (
