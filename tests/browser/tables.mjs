@@ -26,7 +26,8 @@ test("a table is created by a form, which shows it as command and CloudFormation
   await page.getByLabel("Tags").blur();
   await page.getByLabel("Protect the table").check();
   const text = () => page.locator(".code pre").textContent();
-  assert.match(await text(), /aws dynamodb create-table[^]*--table-name Orders/);
+  assert.match(await text(), /aws dynamodb create-table[^]*--table-name Orders[^]*aws dynamodb update-time-to-live[^]*"AttributeName":"ends"/);
+  assert.ok((await text()).includes(`--endpoint-url ${server.api}`));
   await page.getByRole("tab", { name: "CloudFormation" }).click();
   assert.match(await text(), /Type: "AWS::DynamoDB::Table"/);
   await button("Create the table").click();

@@ -164,8 +164,8 @@ const Shards = ({ shards }: { shards: State["shards"] }) => (
     <h2>Shards of the stream</h2>
     <div class="table-box" tabIndex={0} role="group" aria-label="Shards">
       <table class="plain compact">
-        <thead><tr><th>Shard</th><th>Read by</th><th>Checkpoint</th><th class="right">Lag</th></tr></thead>
-        <tbody>{shards.map((one) => <tr key={one.id}><td><code>{one.id}</code></td><td>{one.done ? <span class="muted">read to its end</span> : one.owner || <span class="muted">nobody</span>}</td><td><code>{one.checkpoint ?? ""}</code></td><td class="right">{lag(one.lagMs)}</td></tr>)}</tbody>
+        <thead><tr><th>Shard</th><th>Read by</th><th>Checkpoint</th><th class="right">Read up to</th></tr></thead>
+        <tbody>{shards.map((one) => <tr key={one.id}><td><code>{one.id}</code></td><td>{one.done ? <span class="muted">read to its end</span> : one.owner || <span class="muted">nobody</span>}</td><td><code>{one.checkpoint ?? ""}</code></td><td class="right">{one.done ? "" : `${lag(one.lagMs)} ago`}</td></tr>)}</tbody>
       </table>
     </div>
   </section>

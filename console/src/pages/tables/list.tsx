@@ -21,7 +21,7 @@ const columns: Column[] = [
   { id: "size", title: "Size", width: 84, align: "right" },
   { id: "key", title: "Key", width: 130 },
   { id: "indexes", title: "Indexes", width: 180 },
-  { id: "stream", title: "Stream", width: 110 },
+  { id: "stream", title: "Stream", width: 160 },
   { id: "ttl", title: "Time to live", width: 90 },
   { id: "menu", title: <span class="sr">Actions</span>, width: 46 },
 ];

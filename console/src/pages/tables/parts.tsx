@@ -41,9 +41,15 @@ export function IndexFields({ value, onValue, onRemove, error, local }: { value:
 }
 
 // The design as others would write it.
-export function AsCode({ request }: { request: CreateTable }) {
+export function AsCode({ request, ttl }: { request: CreateTable; ttl: string }) {
   const [tab, setTab] = useState<"cli" | "cloudformation" | "json">("cli");
-  const text = tab === "cli" ? awsCli("CreateTable", request as never, endpoint()) : tab === "cloudformation" ? cloudFormation(request as never) : JSON.stringify(request, null, 2);
+  const cli = () => {
+    const create = awsCli("CreateTable", request as never, endpoint());
+    if (!ttl) return create;
+    const TimeToLiveSpecification = { Enabled: true, AttributeName: ttl };
+    return `${create}\n\n${awsCli("UpdateTimeToLive", { TableName: request.TableName, TimeToLiveSpecification }, endpoint())}`;
+  };
+  const text = tab === "cli" ? cli() : tab === "cloudformation" ? cloudFormation(request as never, ttl) : JSON.stringify(request, null, 2);
   return (
     <div class="stack">
       <Tabs label="The same as" value={tab} onValue={setTab} tabs={[{ value: "cli", text: "AWS CLI" }, { value: "cloudformation", text: "CloudFormation" }, { value: "json", text: "Request" }]} />
