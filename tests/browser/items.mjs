@@ -441,6 +441,18 @@ test("PartiQL is completed, run, and kept in the address", async () => {
   // A refused request is an error in the browser's console.
 });
 
+test("PartiQL that reads more than a partition says so", async () => {
+  for (const [statement, warning] of [
+    [`SELECT * FROM "Books"`, "Without pk in WHERE, this reads the whole table"],
+    [`SELECT * FROM "Books" WHERE title = 'pk = 1'`, "Without pk in WHERE"],
+    [`SELECT * FROM "Books"."gsi1" WHERE pk = 'a'`, "Without gsi1pk in WHERE, this reads the whole index"],
+    [`SELECT * FROM Books WHERE "pk" IN ['a']`, "One statement"],
+  ]) {
+    await go(`/partiql?q=${encodeURIComponent(statement)}`);
+    await waitForText(page, ".hint", warning);
+  }
+});
+
 test("queries are kept, found again and forgotten; the history has what was run", async () => {
   await go("/tables/Books/items?pk=shelf%232&sk=book%2345");
   await loaded();
