@@ -122,7 +122,10 @@ function MigrationPlan({ served, builtin, text, changed }: { served: string; bui
       {plan.warnings.map((one, i) => <Notice key={i} tone="info">{one}</Notice>)}
       {plan.steps.length > 0 && !plan.obstacles.length && (
         <>
-          <p class="hint">Save the new model to a file, and run this command. <a href={withQuery({ tab: "consistency", side: null })}>Consistency</a> shows its progress.</p>
+          <p class="hint">
+            Save the new model to a file, and run this command; while programs of the old model go on, first with <code>--prepare</code>.{" "}
+            <a href={withQuery({ tab: "consistency", side: null })}>Consistency</a> shows its progress.
+          </p>
           <Code label="command" text={`stator model migrate ${builtin ? served : "OLD.yaml"} NEW.yaml --endpoint ${endpoint()}`} />
         </>
       )}
