@@ -68,7 +68,7 @@ test("the list has counts, sizes, indexes, streams and time to live, and is sear
   assert.deepEqual(await cells(page, "Name ↑"), ["Books.v2", "ByJson", "Orders"]);
   assert.deepEqual(await cells(page, "Items"), ["30", "0", "0"]);
   assert.deepEqual(await cells(page, "Indexes"), ["1 gsi1", "none", "1 gsi1"]);
-  assert.deepEqual(await cells(page, "Stream"), ["off", "off", "new and old images"]);
+  assert.deepEqual(await cells(page, "Stream"), ["off", "off", "new and old"]);
   assert.deepEqual(await cells(page, "Time to live"), ["off", "off", "ends"]);
   await page.locator(".grid-sort", { hasText: "Items" }).click();
   await page.waitForURL(/sort=items\.asc/);

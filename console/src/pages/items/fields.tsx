@@ -113,7 +113,7 @@ function ValueField({ field, disabled, onText }: { field: FieldState; disabled: 
     );
     default: {
       const lines = field.text.split("\n").length;
-      return <textarea aria-label={label} rows={Math.min(12, Math.max(1, lines, Math.ceil(field.text.length / 38)))} disabled={disabled} value={field.text} spellcheck={false}
+      return <textarea aria-label={label} rows={Math.min(12, Math.max(1, lines, Math.ceil(field.text.length / 60)))} disabled={disabled} value={field.text} spellcheck={false}
         placeholder={field.type === "SS" || field.type === "NS" || field.type === "BS" ? "one in each line" : field.type === "S" ? "empty text" : "typed JSON"} onInput={(event) => onText(event.currentTarget.value)} />;
     }
   }
