@@ -22,11 +22,8 @@ http::Response problem_refusal(const runtime::Problem& problem) {
   return refusal(missing ? 404 : 503, missing ? "ResourceNotFoundException" : "InternalServerError", problem.message);
 }
 
-// "shard#sequence" ends in the sequence number.
-std::string_view sequence_of(std::string_view id) {
-  const auto mark = id.rfind('#');
-  return mark == std::string_view::npos ? id : id.substr(mark + 1);
-}
+// "sequence#shard" begins with the sequence number.
+std::string_view sequence_of(std::string_view id) { return id.substr(0, id.find('#')); }
 
 std::string_view state_name(runtime::FindingState state) {
   using enum runtime::FindingState;
@@ -86,15 +83,24 @@ void write_migration(value::JsonWriter& json, const std::optional<value::Item>& 
 http::Response ConsistencyView::show(const ServedModel& served) {
   std::string out;
   value::JsonWriter json(out);
+  runtime::Dynamo dynamo(client_, random_, clock_);
+  runtime::ConsistencyTable table(dynamo, clock_, served.model());
   json.begin_object().key("needed").boolean(served.manager != nullptr);
   if (served.manager == nullptr) {
     json.key("running").boolean(false).key("lagMs").integer(0).key("shards").begin_array().end_array();
     write_parked(json, {});
-    write_migration(json, {});
+    // A migration makes the table if there is none.
+    const auto exists = table.exists();
+    if (!exists) return problem_refusal(exists.error());
+    std::optional<value::Item> row;
+    if (*exists) {
+      auto read = table.row(runtime::kMigrationRow);
+      if (!read) return problem_refusal(read.error());
+      row = std::move(*read);
+    }
+    write_migration(json, row);
   } else {
     const auto status = served.manager->status();
-    runtime::Dynamo dynamo(client_, random_, clock_);
-    runtime::ConsistencyTable table(dynamo, clock_, served.model());
     const auto shards = table.shards();
     if (!shards) return problem_refusal(shards.error());
     const auto parked = served.manager->parked();
@@ -147,8 +153,14 @@ http::Response ConsistencyView::replay(const ServedModel& served, std::string_vi
   const auto id = json ? json->object().get<std::string_view>("id") : std::nullopt;
   if (!id) return bad_request("The body must be {\"id\": \"...\"} of a parked record.");
   if (served.manager == nullptr) return not_there("This model has no consistency manager.");
-  if (const auto done = served.manager->replay(std::string(*id)); !done) return problem_refusal(done.error());
-  return empty_answer();
+  const auto done = served.manager->replay(std::string(*id));
+  if (done) return empty_answer();
+  const auto& problem = done.error();
+  // The record stays parked: the rows that the rules give can still not be stored.
+  if (problem.kind == runtime::ProblemKind::Invalid || problem.kind == runtime::ProblemKind::Conflict) {
+    return refusal(409, "ConflictException", fmt::format("The change fails as before: {}", problem.message));
+  }
+  return problem_refusal(problem);
 }
 
 http::Response ConsistencyView::verify(const ServedModel& served, std::string_view body, const Rights& rights) {

@@ -214,9 +214,10 @@ http::Response Console::info(const http::Request& request) {
   json.begin_object().key("version").string(options_.version).key("readOnly").boolean(options_.read_only);
   json.key("endpoint");
   if (options_.endpoint.empty()) {
-    json.null();
+    json.null().key("api").begin_object().key("secure").boolean(options_.api.secure);
+    json.key("host").string(options_.api.host).key("port").integer(options_.api.port).end_object();
   } else {
-    json.string(options_.endpoint);
+    json.string(options_.endpoint).key("api").null();
   }
   json.key("region").string(options_.region).key("inMemory").boolean(options_.in_memory);
   json.key("features").begin_object().key("models").boolean(!models_.empty());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,6 +20,13 @@
 
 namespace stator::console {
 
+// Where clients of the DynamoDB API connect.
+struct ApiAddress {
+  bool secure = false;    // https
+  std::string host = {};  // empty: the host of the page's own address
+  std::uint16_t port = 0;
+};
+
 // What the console is told about the server that it is part of.
 struct ConsoleOptions {
   bool secure = false;     // served over TLS, and so the cookie must not leave it
@@ -29,6 +37,7 @@ struct ConsoleOptions {
   bool in_memory = false;
   std::string version = {};
   std::string endpoint = {};  // the database is there; empty: it is this server's own
+  ApiAddress api = {};        // of this server's own database
   std::string region = "us-east-1";
   // The answers of the server to those who watch it.
   std::function<http::Response()> health = nullptr;

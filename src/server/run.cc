@@ -50,6 +50,14 @@ std::string url(std::string_view scheme, std::string_view host, std::uint16_t po
   return fmt::format("{}://{}{}{}:{}", scheme, v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
+// An address that stands for all of this machine is none to connect to.  A console beside the API has the right host
+// in its own address: the name in the certificate.
+console::ApiAddress api_address(const Config& config, std::uint16_t port) {
+  const bool is_beside = !is_loopback(config.host) && console_host(config) == config.host;
+  const bool is_any = config.host == "0.0.0.0" || config.host == "::";
+  return {.secure = !config.tls_cert.empty(), .host = is_beside || is_any ? "" : config.host, .port = port};
+}
+
 struct Welcome {
   std::string api, console;  // their addresses; the console's is empty when there is none
   std::string systems = {};  // a line for each
@@ -382,6 +390,7 @@ Result<void> run_server(const Config& config, Mode mode) {
                                                                 .users_are_ours = config.jwks.empty(),
                                                                 .in_memory = config.in_memory,
                                                                 .version = std::string(version()),
+                                                                .api = api_address(config, server->port()),
                                                                 .health = health_of(*instance),
                                                                 .metrics = [&] { return endpoint.metrics(); },
                                                                 .numbers = [&] { return endpoint.numbers(); }}},

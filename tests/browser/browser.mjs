@@ -17,10 +17,11 @@ export const test = (name, run) => tests.push({ name, run });
 // What the browser's console said, and what scripts threw.  Tests that stop the server take out what that causes.
 export const problems = [];
 
+export const binary = process.env.STATOR_BIN ?? new URL("../../build/release/stator", import.meta.url).pathname;
 export async function start({ demo = false, args = [], port = 0, consolePort = 0, data = null, endpoint = null } = {}) {
   const folder = await temporaryFolder(); // a server in memory, too, keeps its secret in a folder
   const store = data ? ["--data", data] : ["--in-memory"];
-  const child = spawn(process.env.STATOR_BIN ?? new URL("../../build/release/stator", import.meta.url).pathname,
+  const child = spawn(binary,
     endpoint ? ["console", "--endpoint", endpoint, "--port", "0", ...args] : ["up", ...(demo ? ["--demo"] : []), "--port", String(port), "--console-port", String(consolePort), ...store, ...args], { stdio: ["ignore", "pipe", "pipe"], cwd: folder });
   let log = "";
   child.stderr.on("data", (text) => (log = (log + text).slice(-4000)));

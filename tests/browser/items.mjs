@@ -93,6 +93,7 @@ test("the request is shown as JSON, command and code", async () => {
   for (const [tab, part] of [["AWS CLI", "aws dynamodb scan"], ["JavaScript", "new ScanCommand("], ["Python", "client.scan("], ["C++", "ScanRequest request;"]]) {
     await page.getByRole("tab", { name: tab, exact: true }).click();
     assert.ok((await text()).includes(part), tab);
+    assert.ok((await text()).includes(server.api), `${tab} names the address of the API`);
   }
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { state: "detached" });
@@ -438,6 +439,18 @@ test("PartiQL is completed, run, and kept in the address", async () => {
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector(".notice.bad");
   // A refused request is an error in the browser's console.
+});
+
+test("PartiQL that reads more than a partition says so", async () => {
+  for (const [statement, warning] of [
+    [`SELECT * FROM "Books"`, "Without pk in WHERE, this reads the whole table"],
+    [`SELECT * FROM "Books" WHERE title = 'pk = 1'`, "Without pk in WHERE"],
+    [`SELECT * FROM "Books"."gsi1" WHERE pk = 'a'`, "Without gsi1pk in WHERE, this reads the whole index"],
+    [`SELECT * FROM Books WHERE "pk" IN ['a']`, "One statement"],
+  ]) {
+    await go(`/partiql?q=${encodeURIComponent(statement)}`);
+    await waitForText(page, ".hint", warning);
+  }
 });
 
 test("queries are kept, found again and forgotten; the history has what was run", async () => {

@@ -109,7 +109,10 @@ test("a table is the same as a form and as a request", () => {
   const request = design.requestOf(made);
   assert.deepEqual(request.AttributeDefinitions.map((one) => one.AttributeName), ["pk", "sk", "gsi1pk", "gsi1sk", "at"]);
   assert.deepEqual(design.requestOf(design.designOfRequest(request)), request);
-  assert.match(code.cloudFormation(request), /Orders:\n {4}Type: "AWS::DynamoDB::Table"\n {4}Properties:\n {6}TableName: Orders/);
+  const template = code.cloudFormation(request, "expiresAt");
+  assert.match(template, /Orders:\n {4}Type: "AWS::DynamoDB::Table"\n {4}Properties:\n {6}TableName: Orders/);
+  assert.match(template, / {6}StreamSpecification:\n {8}StreamViewType: NEW_IMAGE\n/);
+  assert.match(template, / {6}TimeToLiveSpecification:\n {8}AttributeName: expiresAt\n {8}Enabled: true\n/);
   assert.deepEqual(Object.keys(design.problems({ ...made, name: "a b", sk: { name: "pk", type: "S" } }, [])), ["name", "sk"]);
 });
 test("a file is read with errors for each line", () => {

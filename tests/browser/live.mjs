@@ -1,7 +1,7 @@
 // Live requests, charts and partitions; streams.
 import assert from "node:assert/strict";
 import { violations } from "./axe.mjs";
-import { hostile, open, run, start, test, waitForText } from "./browser.mjs";
+import { hostile, open, putAll, run, start, test, waitForText } from "./browser.mjs";
 
 const server = await start();
 const { page, go } = await open(server, { width: 1440, height: 900 });
@@ -130,18 +130,57 @@ test("changes appear as they come, and are filtered", async () => {
 
 test("a stream is read from any point", async () => {
   await page.locator(".change .link").first().click();
-  assert.match(page.url(), /from=\d+/);
+  assert.match(page.url(), /from=at%3A\d+/);
+  assert.match(await page.getByLabel("Sequence number").inputValue(), /^\d+$/);
   await waitForText(page, ".change", "Neu!");
   await dynamo("PutItem", { TableName: "Music", Item: item("Harmonia") });
   await waitForText(page, ".change", "Harmonia");
+  await page.getByLabel("From").selectOption("After a sequence number");
+  assert.match(page.url(), /from=after%3A\d+/);
+  await page.waitForFunction(() => document.querySelectorAll(".change").length === 1);
+  assert.match(await page.locator(".change").textContent(), /Harmonia/);
   await page.getByLabel("Sequence number").fill("x");
   await waitForText(page, ".notice", "made of digits");
+  await page.getByLabel("From").selectOption("From the oldest change");
+  await waitForText(page, ".change", "1968");
+});
+
+const secondsOf = (text) => Date.parse(`${text.replace(" ", "T")}Z`) / 1000;
+const fromTime = (seconds) => `/streams/Music?from=time:${new Date(seconds * 1000).toISOString().slice(0, 19)}`;
+test("a stream is read from a time", async () => {
+  const all = await page.locator(".change").count();
+  const times = await page.locator(".change .time").allTextContents();
+  const newer = times.filter((text) => secondsOf(text) >= secondsOf(times[0])).length;
+  assert.ok(newer < all);
+  await go(fromTime(secondsOf(times[0])));
+  await waitForText(page, ".hint", `${all - newer} older change`);
+  assert.equal(await page.locator(".change").count(), newer);
+  await go(fromTime(Date.now() / 1000 + 3600));
+  await waitForText(page, ".empty", "No change since then");
+  await page.getByLabel("Time (UTC)").fill("2020-01-01T00:00:01");
+  await page.getByLabel("Time (UTC)").press("Tab");
+  await page.waitForFunction((count) => document.querySelectorAll(".change").length === count, all);
+});
+
+test("the way to that time is shown, and can be stopped", async () => {
+  await putAll(server, "Music", Array.from({ length: 6000 }, (_, i) => item(`Artist ${i}`)));
+  let answers = 0; // four shards, each with more records than one answer has
+  await page.route("**/api/GetRecords", (route) => ++answers <= 4 && route.continue());
+  await go(fromTime(Date.now() / 1000 + 3600));
+  await waitForText(page, ".notice", "Reading on to that time: 4,000 older changes left out, now at 20");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await waitForText(page, ".notice", "Stopped on the way");
+  assert.match(page.url(), /paused=1/);
+  await page.unroute("**/api/GetRecords");
+  await page.getByRole("button", { name: "Go on" }).click();
+  await waitForText(page, ".empty", "No change since then");
+  assert.ok(Number(await page.locator("[data-skipped]").getAttribute("data-skipped")) > 6000);
 });
 
 for (const dark of [false, true]) {
   test(`live and streams are accessible, ${dark ? "dark" : "light"}`, async () => {
     const other = await open(server, { dark });
-    for (const [path, sign] of [["/live", ".grid-row"], ["/live?tab=charts", "canvas"], ["/live?tab=partitions", "tbody tr"], ["/streams", "tbody tr"], ["/streams/Music", ".change"]]) {
+    for (const [path, sign] of [["/live", ".grid-row"], ["/live?tab=charts", "canvas"], ["/live?tab=partitions", "tbody tr"], ["/streams", "tbody tr"], ["/streams/Music", ".change"], [fromTime(Date.now() / 1000 - 60), ".change"]]) {
       await other.go(path);
       await dynamo("GetItem", { TableName: "Music", Key: { Artist: { S: "Hot" } } });
       await other.page.locator(sign).first().waitFor();

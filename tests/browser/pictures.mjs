@@ -59,7 +59,12 @@ const pages = [
   ["models", "/models", "main table, main .card, main .grid, main a"],
   ["model", "/models/media-library", "main svg"],
   ["model-run", "/models/media-library?tab=run", "[data-find]", async (page) => { await page.getByText("items_in_library").first().click().catch(() => {}); }],
+  ["model-findings", "/models/shops?tab=findings", "main"],
+  ["model-edit", "/models/media-library?tab=write", ".editor-host[data-ready=true]"],
+  ["model-document", "/models/media-library?tab=document", ".document"],
+  ["model-consistency", "/models/media-library?tab=consistency", "section[aria-label='Consistency manager']"],
   ["streams", "/streams", "main"],
+  ["stream", "/streams/MediaLibrary", ".change"],
   ["live", "/live", "main", () => traffic(120)],
   ["live-charts", "/live?tab=charts", "main", () => traffic(150)],
 ];

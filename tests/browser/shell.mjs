@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { gunzipSync } from "node:zlib";
 import http from "node:http";
-import { call, createTable, open, problems, run, start, temporaryFolder, test, waitForText } from "./browser.mjs";
+import { binary, call, createTable, open, problems, run, start, temporaryFolder, test, waitForText } from "./browser.mjs";
 
 const server = await start({ demo: true });
 const { page, go } = await open(server);
@@ -185,12 +185,15 @@ test("another endpoint is shown the same way, and what it lacks is not offered",
   assert.equal(await other.getByRole("link", { name: "Live" }).count(), 0);
   assert.equal(await other.getByRole("link", { name: "Models" }).count(), 0);
   await waitForText(other, ".where", new URL(server.api).host);
+  await other.getByRole("button", { name: "As request, command and code" }).click();
+  await other.getByRole("tab", { name: "AWS CLI" }).click();
+  await waitForText(other, "dialog pre", `--endpoint-url ${server.api} `);
   await far.stop();
 });
 
 test("with access keys one signs in, and out", async () => {
   const data = await temporaryFolder();
-  const printed = execFileSync(process.env.STATOR_BIN ?? new URL("../../build/release/stator", import.meta.url).pathname, ["key", "add", "--data", data], { encoding: "utf8" });
+  const printed = execFileSync(binary, ["key", "add", "--data", data], { encoding: "utf8" });
   const id = /AWS_ACCESS_KEY_ID[=: ]+"?([A-Za-z0-9]+)/.exec(printed)?.[1] ?? /([A-Z0-9]{16,})/.exec(printed)[1];
   const secret = /AWS_SECRET_ACCESS_KEY[=: ]+"?([A-Za-z0-9+/=_-]+)/.exec(printed)?.[1];
   const locked = await start({ data });

@@ -26,7 +26,8 @@ test("a table is created by a form, which shows it as command and CloudFormation
   await page.getByLabel("Tags").blur();
   await page.getByLabel("Protect the table").check();
   const text = () => page.locator(".code pre").textContent();
-  assert.match(await text(), /aws dynamodb create-table[^]*--table-name Orders/);
+  assert.match(await text(), /aws dynamodb create-table[^]*--table-name Orders[^]*aws dynamodb update-time-to-live[^]*"AttributeName":"ends"/);
+  assert.ok((await text()).includes(`--endpoint-url ${server.api}`));
   await page.getByRole("tab", { name: "CloudFormation" }).click();
   assert.match(await text(), /Type: "AWS::DynamoDB::Table"/);
   await button("Create the table").click();
@@ -67,7 +68,7 @@ test("the list has counts, sizes, indexes, streams and time to live, and is sear
   assert.deepEqual(await cells(page, "Name ↑"), ["Books.v2", "ByJson", "Orders"]);
   assert.deepEqual(await cells(page, "Items"), ["30", "0", "0"]);
   assert.deepEqual(await cells(page, "Indexes"), ["1 gsi1", "none", "1 gsi1"]);
-  assert.deepEqual(await cells(page, "Stream"), ["off", "off", "new and old images"]);
+  assert.deepEqual(await cells(page, "Stream"), ["off", "off", "new and old"]);
   assert.deepEqual(await cells(page, "Time to live"), ["off", "off", "ends"]);
   await page.locator(".grid-sort", { hasText: "Items" }).click();
   await page.waitForURL(/sort=items\.asc/);

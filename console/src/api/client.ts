@@ -78,7 +78,7 @@ export const session = {
 };
 
 const unknownServer: Info = {
-  version: "", readOnly: false, endpoint: null, region: "us-east-1", inMemory: false,
+  version: "", readOnly: false, endpoint: null, api: null, region: "us-east-1", inMemory: false,
   features: { models: false, live: false, saved: false, impersonate: false }, systems: [],
 };
 // A server without a feature answers 404; then the console does without it.

@@ -82,7 +82,7 @@ export interface Info {
   version: string;
   readOnly: boolean;
   endpoint: string | null;
-  api?: string; // where the DynamoDB API of this server is
+  api: { secure: boolean; host: string; port: number } | null; // of this server; no host: that of the page
   region: string;
   inMemory: boolean;
   features: { models: boolean; live: boolean; saved: boolean; impersonate: boolean; remote?: boolean };

@@ -84,9 +84,14 @@ const auto outcome = client.${operation}(request);
 `;
 }
 
-// A table as CloudFormation has it.
-export function cloudFormation(body: Body): string {
-  const { TableName, ...rest } = body;
+// A table as CloudFormation has it: a stream is on where it has a view, and time to live is a part of the table.
+export function cloudFormation(body: Body, ttl = ""): string {
+  const { TableName, StreamSpecification: stream, ...others } = body as Body & { StreamSpecification?: { StreamEnabled: boolean; StreamViewType?: string } };
+  const rest = {
+    ...others,
+    ...(stream?.StreamEnabled ? { StreamSpecification: { StreamViewType: stream.StreamViewType } } : {}),
+    ...(ttl ? { TimeToLiveSpecification: { AttributeName: ttl, Enabled: true } } : {}),
+  };
   return `${yaml({ Resources: { [String(TableName).replace(/[^A-Za-z0-9]/g, "") || "Table"]: { Type: "AWS::DynamoDB::Table", Properties: { TableName, ...rest } } } })}\n`;
 }
 function yaml(value: unknown, by = ""): string {

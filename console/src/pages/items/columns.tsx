@@ -19,7 +19,7 @@ export function ColumnsDialog({ facts, total, fixed, choice, onChoice, onClose }
       <Button onClick={() => onChoice({ hidden: [], pinned: [], widths: {} })}>Reset</Button><Button kind="primary" onClick={onClose}>Done</Button>
     </>}>
       <Text value={find} onValue={setFind} placeholder="Find a column" aria-label="Find a column" data-first />
-      <p class="hint">Of the {total} items that are loaded; the most frequent attributes come first. The first 80 are shown.</p>
+      <p class="hint">Of the {total} items that are loaded; the most frequent attributes come first.{facts.length > 80 && " The grid has the first 80 that are not hidden."}</p>
       <ul class="list columns">
         {shown.slice(0, 300).map((one) => {
           const hidden = choice.hidden.includes(one.name);

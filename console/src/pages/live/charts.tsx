@@ -45,12 +45,12 @@ export function Charts({ samples, numbers }: { samples: Sample[]; numbers: Numbe
         ))}
       </div>
       <p class="hint">{count(numbers.requests)} requests and {count(numbers.errors)} errors since the server started. Memory may grow to {bytes(numbers.memoryLimit)} (<code>memory_limit</code>).</p>
-      <div class="table-box" tabIndex={0} role="group" aria-label="Operations">
+      {operations.length > 0 && <div class="table-box" tabIndex={0} role="group" aria-label="Operations">
         <table class="plain">
           <thead><tr><th>Operation</th><th class="right">Requests</th><th class="right">Errors</th></tr></thead>
           <tbody>{operations.map((one) => <tr key={one.operation}><td>{one.operation}</td><td class="right">{count(one.requests)}</td><td class="right">{count(one.errors)}</td></tr>)}</tbody>
         </table>
-      </div>
+      </div>}
     </>
   );
 }

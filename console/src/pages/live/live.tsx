@@ -138,7 +138,7 @@ function Partitions() {
   return (
     <div class="table-box" tabIndex={0} role="group" aria-label="Hottest partitions">
       <table class="plain">
-        <thead><tr><th>Table</th><th>Partition</th><th class="right">Requests</th><th class="share">Share</th></tr></thead>
+        <thead><tr><th>Table</th><th>Partition</th><th class="right">Requests</th><th class="share">Against the first</th></tr></thead>
         <tbody>
           {hottest.map((one) => (
             <tr key={`${one.table} ${one.partition}`}>

@@ -1,6 +1,6 @@
 // The consistency manager of a model: how far it is, what it could not do, and whether the table is what the rules say.
 import { useState } from "preact/hooks";
-import { messageOf } from "../../api/client";
+import { describeTable, messageOf } from "../../api/client";
 import { type Consistency as State, models } from "../../api/models";
 import { Confirm } from "../../components/dialog";
 import { toast } from "../../components/toast";
@@ -8,7 +8,7 @@ import { Badge, Button, Code, Notice, Spinner } from "../../components/ui";
 import { Safe } from "../../components/value";
 import { count, plural } from "../../lib/format";
 import { usePoll } from "../../lib/poll";
-import { readOnly } from "../../state";
+import { readOnly, useLoad } from "../../state";
 
 const lag = (ms: number) => (ms < 1000 ? `${ms} ms` : ms < 120_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`);
 
@@ -16,12 +16,15 @@ export function Consistency({ name, table }: { name: string; table: string }) {
   const [state, setState] = useState<State | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [repairing, setRepairing] = useState(false);
+  const [migration, setMigration] = useState<State["migration"]>(null); // the last that was seen
   const running = state?.verify.busy ?? false;
   const load = async (stop?: AbortSignal) => {
-    setState(await models.consistency(name, stop));
+    const now = await models.consistency(name, stop);
+    setState(now);
+    if (now.migration) setMigration(now.migration);
     setError(null);
   };
-  usePoll(load, running ? 500 : 2000, [name], (problem) => setError(messageOf(problem)));
+  usePoll(load, running || state?.migration ? 500 : 2000, [name], (problem) => setError(messageOf(problem)));
   const verify = async (repair: boolean) => {
     try {
       await models.verify(name, repair);
@@ -50,7 +53,7 @@ export function Consistency({ name, table }: { name: string; table: string }) {
           </div>
         </section>
       </div>
-      {state.migration && <Migration migration={state.migration} />}
+      {migration && <Migration migration={state.migration ?? migration} table={table} over={!state.migration} />}
       {state.verify.findings.length > 0 && <Differences findings={state.verify.findings} />}
       <Parked name={name} state={state} onDone={() => void load().catch(() => {})} />
       {state.shards.length > 0 && <Shards shards={state.shards} />}
@@ -80,13 +83,29 @@ function Manager({ state }: { state: State }) {
   );
 }
 
-const Migration = ({ migration }: { migration: NonNullable<State["migration"]> }) => (
-  <section class="card" aria-label="Migration">
-    <header><h2>Migration</h2><Badge tone="accent">step {migration.step + 1} of {migration.steps.length}</Badge></header>
-    <ol class="steps">{migration.steps.map((one, i) => <li key={i} class={i < migration.step ? "muted" : ""}>{one}{i === migration.step && <Badge tone="accent">{plural(migration.rows, "row")}</Badge>}</li>)}</ol>
-    <p class="hint">Since {migration.since}. An interrupted migration goes on with the same command.</p>
-  </section>
-);
+// `over`: it was there when the server was asked before, and is not any more.
+function Migration({ migration, table, over }: { migration: NonNullable<State["migration"]>; table: string; over: boolean }) {
+  const rows = useLoad(async (stop) => (await describeTable(table, stop)).ItemCount ?? 0, [table, migration.step]).data ?? 0;
+  const { step, steps } = migration;
+  const share = over ? 1 : (step + (rows ? Math.min(1, migration.rows / rows) : 0)) / Math.max(1, steps.length);
+  return (
+    <section class="card" aria-label="Migration">
+      <header><h2>Migration</h2><Badge tone={over ? "good" : "accent"}>{over ? "ended" : `step ${step + 1} of ${steps.length}`}</Badge></header>
+      <div class="progress" role="progressbar" aria-label="Progress of the migration" aria-valuenow={Math.round(100 * share)} aria-valuemin={0} aria-valuemax={100}>
+        <span style={{ width: `${100 * share}%` }} />
+      </div>
+      <ol class="steps">{steps.map((one, i) => (
+        <li key={i} class={over || i < step ? "muted" : ""} aria-current={!over && i === step ? "step" : undefined}>
+          {one} {over || i < step ? <Badge tone="good">done</Badge> : i === step && <Badge tone="accent">{plural(migration.rows, "row")} read{rows ? ` of ${count(rows)}` : ""}</Badge>}
+        </li>
+      ))}</ol>
+      {over
+        ? <p class="hint">Begun {dateOf(migration.since)}. Serve the new model now: the server still has the old one.</p>
+        : <p class="hint">Begun {dateOf(migration.since)}. If it was interrupted, the same command continues it.</p>}
+    </section>
+  );
+}
+const dateOf = (text: string) => `${text.slice(0, 19).replace("T", " ")} UTC`;
 
 function Differences({ findings }: { findings: State["verify"]["findings"] }) {
   return (
@@ -132,7 +151,7 @@ function Parked({ name, state, onDone }: { name: string; state: State; onDone: (
         <section class="card" key={one.id} aria-label={`Parked change ${one.sequence}`}>
           <header><code class="clip">{one.sequence}</code><Button icon="refresh" disabled={busy !== null || readOnly()} onClick={() => void replay(one.id)}>{busy === one.id ? "Replaying…" : "Replay"}</Button></header>
           <p>{one.reason}</p>
-          <p class="hint">Parked {one.at} after {plural(one.attempts, "attempt")}</p>
+          <p class="hint">Parked {dateOf(one.at)} after {plural(one.attempts, "attempt")}</p>
           <details><summary>Record</summary><Code text={typeof one.record === "string" ? one.record : JSON.stringify(one.record, null, 2)} label="record" /></details>
         </section>
       ))}
@@ -145,8 +164,8 @@ const Shards = ({ shards }: { shards: State["shards"] }) => (
     <h2>Shards of the stream</h2>
     <div class="table-box" tabIndex={0} role="group" aria-label="Shards">
       <table class="plain compact">
-        <thead><tr><th>Shard</th><th>Read by</th><th>Checkpoint</th><th class="right">Lag</th></tr></thead>
-        <tbody>{shards.map((one) => <tr key={one.id}><td><code>{one.id}</code></td><td>{one.done ? <span class="muted">read to its end</span> : one.owner || <span class="muted">nobody</span>}</td><td><code>{one.checkpoint ?? ""}</code></td><td class="right">{lag(one.lagMs)}</td></tr>)}</tbody>
+        <thead><tr><th>Shard</th><th>Read by</th><th>Checkpoint</th><th class="right">Read up to</th></tr></thead>
+        <tbody>{shards.map((one) => <tr key={one.id}><td><code>{one.id}</code></td><td>{one.done ? <span class="muted">read to its end</span> : one.owner || <span class="muted">nobody</span>}</td><td><code>{one.checkpoint ?? ""}</code></td><td class="right">{one.done ? "" : `${lag(one.lagMs)} ago`}</td></tr>)}</tbody>
       </table>
     </div>
   </section>

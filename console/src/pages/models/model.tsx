@@ -39,7 +39,7 @@ export function ModelPage({ model: name }: { model: string }) {
       {data && tab === "picture" && <>{data.model.description && <p class="muted">{data.model.description}</p>}<Picture model={data.model} /></>}
       {data && tab === "run" && <Run model={data.model} />}
       {data && tab === "findings" && (findings.length ? <FindingList findings={findings} /> : <Notice tone="good">The design is sound: the checker finds nothing.</Notice>)}
-      {data && tab === "write" && <Writing source={data.source} served={name} />}
+      {data && tab === "write" && <Writing source={data.source} served={name} builtin={data.builtin} />}
       {data?.document && tab === "document" && <Document markdown={data.document} name={name} />}
       {data && tab === "consistency" && <Consistency name={name} table={data.model.table.name} />}
     </Page>

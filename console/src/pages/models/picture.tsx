@@ -29,10 +29,10 @@ const open = (findings: Finding[]) => findings.filter((one) => !one.accepted);
 export function Picture({ model }: { model: ModelView }) {
   const [layout, setLayout] = useState<Layout | null>(null);
   const [failed, setFailed] = useState(false);
-  const [asked, setZoom] = useState<number | null>(null); // null: all of its width is in sight
+  const [asked, setZoom] = useState<number | null>(null); // null: as wide as the box, where that can be read
   const box = useRef<HTMLDivElement>(null);
-  const fitting = layout && box.current ? Math.max(0.7, Math.min(1, (box.current.clientWidth - 4) / layout.width)) : 1;
-  const zoom = asked ?? fitting;
+  const fitting = layout && box.current ? Math.min(1, (box.current.clientWidth - 4) / layout.width) : 1;
+  const zoom = asked ?? Math.max(0.7, fitting); // small text is not read: rather one scrolls
   const kinds = (query.value.get("lines") ?? "parent").split(",");
   const entityName = query.value.get("entity");
   const patternName = query.value.get("pattern");
@@ -64,7 +64,7 @@ export function Picture({ model }: { model: ModelView }) {
           </div>
           <div class="row" role="group" aria-label="Size of the picture">
             <Button kind="quiet" onClick={() => setZoom(Math.max(0.4, zoom - 0.2))} label="Smaller">−</Button>
-            <Button kind="quiet" onClick={() => setZoom(null)} title="Fit to the width">{Math.round(zoom * 100)}%</Button>
+            <Button kind="quiet" onClick={() => setZoom(fitting)} title="Fit to the width">{Math.round(zoom * 100)}%</Button>
             <Button kind="quiet" onClick={() => setZoom(Math.min(2, zoom + 0.2))} label="Larger">+</Button>
           </div>
         </div>

@@ -3,18 +3,19 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isAbort, messageOf } from "../../api/client";
 import { type CheckedModel, models, type Plan } from "../../api/models";
 import { Editor } from "../../components/editor";
-import { Badge, Button, download, Notice, Page, Spinner, Tabs } from "../../components/ui";
+import { Badge, Button, Code, download, Notice, Page, Spinner, Tabs } from "../../components/ui";
 import { plural } from "../../lib/format";
-import { query, setQuery } from "../../router";
+import { query, setQuery, withQuery } from "../../router";
 import { useTitle } from "../../state";
+import { endpoint } from "../tables/parts";
 import { Document } from "./document";
 import { FindingList } from "./findings";
 import { Picture } from "./picture";
 
 type Side = "findings" | "picture" | "document" | "plan";
 
-// `served`: the name of the model that runs, for the plan of a migration to this text.
-export function Writing({ source, served }: { source: string; served?: string }) {
+// `served`: the name of the model that runs, for the plan of a migration to this text; `builtin`: commands know that name.
+export function Writing({ source, served, builtin = false }: { source: string; served?: string; builtin?: boolean }) {
   const [text, setText] = useState(source);
   const [checked, setChecked] = useState<CheckedModel | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -80,13 +81,13 @@ export function Writing({ source, served }: { source: string; served?: string })
         {checked && side !== "findings" && side !== "plan" && !checked.model && <Notice tone="warn">The text has errors, so there is no model to show. Look at its findings.</Notice>}
         {checked?.model && side === "picture" && <Picture model={checked.model} />}
         {checked?.document && side === "document" && <Document markdown={checked.document} />}
-        {served && side === "plan" && <MigrationPlan served={served} text={text} changed={text !== source} />}
+        {served && side === "plan" && <MigrationPlan served={served} builtin={builtin} text={text} changed={text !== source} />}
       </div>
     </div>
   );
 }
 
-function MigrationPlan({ served, text, changed }: { served: string; text: string; changed: boolean }) {
+function MigrationPlan({ served, builtin, text, changed }: { served: string; builtin: boolean; text: string; changed: boolean }) {
   const [plan, setPlan] = useState<Plan | null>(null);
   const [error, setError] = useState<string | null>(null);
   const last = useRef<AbortController | null>(null);
@@ -119,7 +120,15 @@ function MigrationPlan({ served, text, changed }: { served: string; text: string
       {!plan.steps.length && !plan.obstacles.length && <Notice tone="good">Nothing to do: both models need the same rows.</Notice>}
       {plan.steps.length > 0 && <ol class="steps">{plan.steps.map((one, i) => <li key={i}>{one}</li>)}</ol>}
       {plan.warnings.map((one, i) => <Notice key={i} tone="info">{one}</Notice>)}
-      {plan.steps.length > 0 && !plan.obstacles.length && <p class="hint">Save the new model to a file, then: <code>stator model migrate {served} NEW.yaml</code></p>}
+      {plan.steps.length > 0 && !plan.obstacles.length && (
+        <>
+          <p class="hint">
+            Save the new model to a file, and run this command; while programs of the old model go on, first with <code>--prepare</code>.{" "}
+            <a href={withQuery({ tab: "consistency", side: null })}>Consistency</a> shows its progress.
+          </p>
+          <Code label="command" text={`stator model migrate ${builtin ? served : "OLD.yaml"} NEW.yaml --endpoint ${endpoint()}`} />
+        </>
+      )}
     </div>
   );
 }

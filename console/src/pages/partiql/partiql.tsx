@@ -26,6 +26,32 @@ interface Result {
 }
 const descriptions = new Map<string, Promise<TableDescription>>();
 const seenAttributes = new Set<string>();
+function describe(table: string): Promise<TableDescription | null> {
+  const known = descriptions.get(table) ?? call<{ Table: TableDescription }>("DescribeTable", { TableName: table }).then((one) => one.Table);
+  descriptions.set(table, known);
+  return known.catch(() => {
+    descriptions.delete(table); // it may be created later
+    return null;
+  });
+}
+
+// FROM "Table"."Index", with quotes or without.
+const fromClause = /\bfrom\s+(?:"([^"]+)"|([\w-]+))(?:\.(?:"([^"]+)"|([\w-]+)))?/i;
+// Why a SELECT reads more than a partition; null: it does not, or nobody knows.
+async function warningOf(text: string): Promise<string | null> {
+  const statement = text.replace(/'(?:[^']|'')*'/g, "''"); // what a text contains is no condition
+  const from = /^\s*select\b/i.test(statement) ? fromClause.exec(statement) : null;
+  const name = from?.[1] ?? from?.[2];
+  if (!name || !tableNames.peek()?.includes(name)) return null;
+  const table = await describe(name);
+  const indexName = from?.[3] ?? from?.[4];
+  const index = indexName && [...(table?.GlobalSecondaryIndexes ?? []), ...(table?.LocalSecondaryIndexes ?? [])].find((one) => one.IndexName === indexName);
+  const keys = (index || table)?.KeySchema.filter((one) => one.KeyType === "HASH").map((one) => one.AttributeName) ?? [];
+  const where = /\bwhere\b([^]*)$/i.exec(statement)?.[1] ?? "";
+  const has = (key: string) => new RegExp(`(^|[^\\w"])"?${key.replace(/[^\w]/g, "\\$&")}"?\\s*(=|[iI][nN]\\b)`).test(where);
+  if (keys.every(has)) return null;
+  return `Without ${keys.join(" and ")} in WHERE, this reads the whole ${index ? "index" : "table"}.`;
+}
 
 // Completes names of tables and indexes after FROM, INTO and UPDATE, and names of attributes elsewhere.
 const complete: CompletionSource = async (context) => {
@@ -36,19 +62,17 @@ const complete: CompletionSource = async (context) => {
     const names = tableNames.peek() ?? [];
     const table = /^"([^"]+)"\./.exec(word.text)?.[1];
     if (table && names.includes(table)) {
-      descriptions.has(table) || descriptions.set(table, call<{ Table: TableDescription }>("DescribeTable", { TableName: table }).then((one) => one.Table));
-      const described = await descriptions.get(table)!.catch(() => null);
+      const described = await describe(table);
       const indexes = [...(described?.GlobalSecondaryIndexes ?? []), ...(described?.LocalSecondaryIndexes ?? [])];
       return { from: word.from, options: indexes.map((index) => ({ label: `"${table}"."${index.IndexName}"`, type: "class", detail: "index" })) };
     }
-    return { from: word.from, options: names.map((name) => ({ label: `"${name}"`, type: "class", detail: "table" })) };
+    return { from: word.from, options: names.map((name) => ({ label: `"${name}"`, type: "class", detail: "table", boost: name.includes(".") ? -1 : 0 })) };
   }
   const text = context.state.doc.toString();
   const attributes = new Set(seenAttributes);
   for (const name of tableNames.peek() ?? []) {
     if (!text.includes(name)) continue;
-    descriptions.has(name) || descriptions.set(name, call<{ Table: TableDescription }>("DescribeTable", { TableName: name }).then((one) => one.Table));
-    const table = await descriptions.get(name)!.catch(() => null);
+    const table = await describe(name);
     for (const one of table?.AttributeDefinitions ?? []) attributes.add(one.AttributeName);
   }
   return { from: word.from, options: [...attributes].slice(0, 500).map((name) => ({ label: /^[A-Za-z_]\w*$/.test(name) ? name : `"${name}"`, type: "property", detail: "attribute" })), validFor: /^["\w.$-]*$/ };
@@ -64,6 +88,15 @@ export function PartiqlPage() {
   const [open, setOpen] = useState<number | null>(null);
   const stop = useRef(new AbortController());
   const statement = text.trim().replace(/;\s*$/, "");
+
+  const [warning, setWarning] = useState<string | null>(null);
+  useEffect(() => {
+    let current = true;
+    void warningOf(statement).then((text) => current && setWarning(text));
+    return () => {
+      current = false;
+    };
+  }, [statement, tableNames.value]);
 
   const run = async (more = false) => {
     if (!statement || running) return;
@@ -109,7 +142,7 @@ export function PartiqlPage() {
       {canSave() && <Button icon="clock" label="Saved and recent statements" onClick={() => setDialog("saved")} />}
     </>}>
       <Editor language="partiql" label="PartiQL statement" height="148px" value={text} onValue={setText} onRun={() => void run()} complete={complete} />
-      <p class="hint">{/^\s*select/i.test(statement) && !/\bwhere\b/i.test(statement) ? <span class="warn-text">Without WHERE on the partition key, this reads the whole table.</span> : "One statement: SELECT, INSERT, UPDATE or DELETE. Ctrl Enter runs it."}</p>
+      <p class="hint">{warning ? <span class="warn-text">{warning}</span> : "One statement: SELECT, INSERT, UPDATE or DELETE. Ctrl Enter runs it."}</p>
       {result?.error && <Notice tone="bad">{result.error}</Notice>}
       {!result ? (
         <Empty icon="code" title="Ask in PartiQL" actions={<>

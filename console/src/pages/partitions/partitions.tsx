@@ -128,7 +128,7 @@ function Partitions({ table, model }: { table: TableDescription; model: ModelSum
       ) : state === "error" ? null : <Empty icon="tree" title={pk ? "The partition is empty" : "There are no items"}>{pk ? <>No item of {index || "the table"} has <code>{target.pk.name} = {pk.slice(0, 100)}</code>.</> : "A partition is made of the items with the same partition key."}</Empty>}
       <footer class="status" aria-live="polite">
         <span><b>{count(total)}</b> {total === 1 ? "item" : "items"}{only ? ` of ${count(rows.items.length)}` : ""}</span>
-        {!pk && <span>{plural(new Set(rows.items.map((item) => text(item, target.pk.name))).size, "partition")} so far</span>}
+        {!pk && <span>{plural(new Set(rows.items.map((item) => text(item, target.pk.name))).size, "partition")}{state === "done" ? "" : " so far"}</span>}
         {state === "loading" ? <Spinner text="Reading" /> : state !== "done" && <Button kind="quiet" onClick={() => void rows.load(2000, 100)}>Load more</Button>}
       </footer>
       {itemKey && <ItemDrawer table={table} at={itemKey} onClose={() => setQuery({ item: null })} onChanged={() => setRound(round + 1)} />}

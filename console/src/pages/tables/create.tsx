@@ -143,7 +143,7 @@ export function CreateTablePage() {
         </form>
         <section class="stack" aria-label="The same as a command">
           <h2>The same elsewhere</h2>
-          <AsCode request={request} />
+          <AsCode request={request} ttl={design.ttl} />
         </section>
       </div>
     </Page>
@@ -164,6 +164,17 @@ function TagsText({ id, value, onValue }: { id: string; value: Tag[]; onValue: (
     const [Key = "", ...rest] = one.split("=");
     return { Key: Key.trim(), Value: rest.join("=").trim() };
   }))} />;
+}
+
+async function namesOf(read: Caller): Promise<string[]> {
+  const names: string[] = [];
+  let after: string | undefined;
+  do {
+    const page: { TableNames: string[]; LastEvaluatedTableName?: string } = await read("ListTables", after ? { ExclusiveStartTableName: after } : {});
+    names.push(...page.TableNames);
+    after = page.LastEvaluatedTableName;
+  } while (after);
+  return names;
 }
 
 function FromElsewhere({ onTake }: { onTake: (remote: Remote, table: string) => Promise<void> }) {
@@ -191,8 +202,8 @@ function FromElsewhere({ onTake }: { onTake: (remote: Remote, table: string) => 
         {field("accessKeyId", "Access key")}
         {field("secretAccessKey", "Secret access key", "password")}
       </div>
-      <div class="row">
-        <Button disabled={!remote.endpoint} onClick={() => void attempt(async () => setTables((await remoteCaller(remote)<{ TableNames: string[] }>("ListTables", {})).TableNames))}>List its tables</Button>
+      <div class="row after-form">
+        <Button disabled={!remote.endpoint} onClick={() => void attempt(async () => setTables(await namesOf(remoteCaller(remote))))}>List its tables</Button>
         {tables && !tables.length && <span class="muted">It has no tables.</span>}
         {tables?.map((name) => <Button key={name} icon="copy" onClick={() => void attempt(() => onTake(remote, name))}>{name}</Button>)}
       </div>

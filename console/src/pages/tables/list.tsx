@@ -121,7 +121,7 @@ function Cell({ row, column, onRemove }: { row: Row; column: string; onRemove: (
       const all = indexesOf(row);
       return all.length ? <span class="clip" title={all.map((one) => one.IndexName).join(", ")}>{all.length} <span class="muted">{all.map((one) => one.IndexName).join(", ")}</span></span> : <span class="muted">none</span>;
     }
-    case "stream": return table.StreamSpecification?.StreamEnabled ? <span class="clip">{(table.StreamSpecification.StreamViewType ?? "").toLowerCase().replaceAll("_", " ")}</span> : <span class="muted">off</span>;
+    case "stream": return table.StreamSpecification?.StreamEnabled ? <span class="clip">{(table.StreamSpecification.StreamViewType ?? "").toLowerCase().replaceAll("_", " ").replace(" images", "")}</span> : <span class="muted">off</span>;
     case "ttl": return row.ttl?.AttributeName ? <code class="clip">{row.ttl.AttributeName}</code> : <span class="muted">off</span>;
     default: return null;
   }

@@ -4,8 +4,13 @@ import { awsCli, cloudFormation } from "../../lib/code";
 import { info } from "../../state";
 import { type CreateTable, type IndexDesign, type KeyDesign, keyTypes } from "./design";
 
-// Where clients of the DynamoDB API go.  The server says it; a server that does not has its API one port below the console.
-export const endpoint = () => info.value?.endpoint ?? info.value?.api ?? `${location.protocol}//${location.hostname}:${Number(location.port || 8001) - 1}`;
+// Where clients of the DynamoDB API connect, as the server says.
+export function endpoint() {
+  const { endpoint: elsewhere, api } = info.value ?? { endpoint: null, api: null };
+  if (elsewhere || !api) return elsewhere ?? "ENDPOINT";
+  return `${api.secure ? "https" : "http"}://${hostOf(api.host)}:${api.port}`;
+}
+const hostOf = (host: string) => (!host ? location.hostname : host.includes(":") ? `[${host}]` : host);
 
 export function KeyField({ label, value, onValue, error, optional }: { label: string; value: KeyDesign; onValue: (key: KeyDesign) => void; error?: string | undefined; optional?: boolean }) {
   return (
@@ -36,9 +41,15 @@ export function IndexFields({ value, onValue, onRemove, error, local }: { value:
 }
 
 // The design as others would write it.
-export function AsCode({ request }: { request: CreateTable }) {
+export function AsCode({ request, ttl }: { request: CreateTable; ttl: string }) {
   const [tab, setTab] = useState<"cli" | "cloudformation" | "json">("cli");
-  const text = tab === "cli" ? awsCli("CreateTable", request as never, endpoint()) : tab === "cloudformation" ? cloudFormation(request as never) : JSON.stringify(request, null, 2);
+  const cli = () => {
+    const create = awsCli("CreateTable", request as never, endpoint());
+    if (!ttl) return create;
+    const TimeToLiveSpecification = { Enabled: true, AttributeName: ttl };
+    return `${create}\n\n${awsCli("UpdateTimeToLive", { TableName: request.TableName, TimeToLiveSpecification }, endpoint())}`;
+  };
+  const text = tab === "cli" ? cli() : tab === "cloudformation" ? cloudFormation(request as never, ttl) : JSON.stringify(request, null, 2);
   return (
     <div class="stack">
       <Tabs label="The same as" value={tab} onValue={setTab} tabs={[{ value: "cli", text: "AWS CLI" }, { value: "cloudformation", text: "CloudFormation" }, { value: "json", text: "Request" }]} />

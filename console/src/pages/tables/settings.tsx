@@ -50,7 +50,7 @@ export function TableSettingsPage({ table: name }: { table: string }) {
           </div>
           <section class="stack" aria-label="The table as code">
             <h2>Create it elsewhere</h2>
-            <AsCode request={requestOf(designOf(table, ttl.data?.AttributeName ?? "", tags.data ?? []))} />
+            <AsCode request={requestOf(designOf(table, "", tags.data ?? []))} ttl={ttl.data?.AttributeName ?? ""} />
           </section>
         </>
       )}
