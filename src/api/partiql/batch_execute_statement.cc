@@ -116,7 +116,7 @@ void start_write(const std::shared_ptr<Writes>& writes, std::size_t i, Statement
 // The statements in the order of the request; null: it could not be read, and its member has the fault.
 using Statements = std::vector<std::unique_ptr<BoundStatement>>;
 
-// Errors: Busy.  What is wrong with one statement is its member's.
+// Errors: Busy; Outdated, after which all are read again.  What else is wrong with one statement is its member's.
 Result<void> run_reads(CallContext& call, const BatchExecuteStatementRequest& request, const Statements& statements,
                        std::vector<BatchMember>& members) {
   std::size_t bytes = 0;
@@ -124,6 +124,7 @@ Result<void> run_reads(CallContext& call, const BatchExecuteStatementRequest& re
     if (statements[i] == nullptr) continue;
     const bool consistent = request.statements[i].consistent.value_or(false);
     if (auto read = read_item(call, *statements[i], consistent, members[i]); !read) {
+      if (read.error().code == ErrorCode::Outdated) return std::move(read).error();
       members[i].fault = to_fault(read.error());
     }
     if (members[i].item) bytes += members[i].item->bytes();
