@@ -79,7 +79,7 @@ int TokenCommand::run() const {
   if (!lifetime) {
     return fail(kWrongArguments, fmt::format("--expires expects a time such as 30m, 12h or 7d, not \"{}\"", expires));
   }
-  const auto loaded = load_settings(*app_);
+  const auto loaded = load_server_settings(*app_);
   if (!loaded) return fail(kWrongArguments, loaded.error().message);
   const auto& config = loaded->config;
   const auto opened = server::open_files(config);

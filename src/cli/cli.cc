@@ -192,7 +192,7 @@ class KeyCommand {
     const auto* action = add_->parsed() ? add_ : list_->parsed() ? list_ : remove_->parsed() ? remove_ : nullptr;
     if (action == nullptr) return fmt::print(stderr, "{}", kKeyHelp), kWrongArguments;
     if (const auto wrong = objection_to_rest(*action); !wrong.empty()) return fail(kWrongArguments, wrong);
-    const auto loaded = load_settings(*action);
+    const auto loaded = load_server_settings(*action);
     if (!loaded) return fail(kWrongArguments, loaded.error().message);
     auto opened = server::open_files(loaded->config);
     if (!opened) return fail(kFailed, opened.error().message);

@@ -41,9 +41,15 @@ Result<server::LoadedConfig> load_settings(const CLI::App& command) {
   sources.file = option(command, "--config");
   if (const auto folder = given(command, "--data")) sources.flags.emplace_back("data", *folder);
   if (const auto store = given(command, "--store")) sources.flags.emplace_back("store", *store);
-  auto loaded = TRY(server::load_config(sources));
-  // A folder that is named is meant, whatever the settings of the server say.
-  if (given(command, "--data") && !given(command, "--store")) loaded.config.store.clear();
+  return server::load_config(sources);
+}
+
+Result<server::LoadedConfig> load_server_settings(const CLI::App& command) {
+  auto loaded = TRY(load_settings(command));
+  if (given(command, "--data") && !loaded.config.store.empty()) {
+    return usage_error(
+        "the setting store is set, and then the server does not look into a data folder: leave --data out");
+  }
   return loaded;
 }
 
@@ -58,6 +64,8 @@ Result<Where> find_database(const CLI::App& action) {
   }
   if (endpoint) return Where{.folder = {}, .endpoint = std::move(*endpoint), .store = {}};
   auto loaded = TRY(load_settings(action));
+  // A folder that is named is meant, whatever the settings of the server say.
+  if (action.count("--data") > 0) loaded.config.store.clear();
   return Where{.folder = std::move(loaded.config.data), .endpoint = {}, .store = std::move(loaded.config.store)};
 }
 

@@ -49,22 +49,22 @@ Result<std::optional<Bytes>> PendingCommit::read(BytesView key) const {
   return value;
 }
 
-void PendingCommit::read_ahead(const std::vector<KeyBytes>& keys) {
-  if (!shared_) return;
+Result<void> PendingCommit::read_ahead(const std::vector<KeyBytes>& keys) {
+  if (!shared_) return {};
   std::vector<BytesView> unknown;
   for (const auto& key : keys) {
     if (!ahead_.contains(key)) unknown.push_back(key);
   }
-  if (unknown.empty()) return;
+  if (unknown.empty()) return {};
   auto read = store_.get_all(unknown);
   if (!read) {
-    // Whoever asks for one of them reads it again, and finds out.
     outdated_ = outdated_ || read.error().code == ErrorCode::Outdated;
-    return;
+    return std::move(read).error();
   }
   // Nothing was read before the first time.
   if (ahead_.empty() && batch_.keys_read().empty()) batch_.read_at(read->at);
   for (std::size_t i = 0; i < unknown.size(); ++i) ahead_.emplace(unknown[i], std::move(read->values[i]));
+  return {};
 }
 
 Result<std::int64_t> PendingCommit::counter(BytesView key) const {
@@ -238,18 +238,23 @@ void Committer::commit_all(Works works) {
 
 std::size_t Committer::commit_group(Works& works, std::size_t first) {
   std::size_t taken = 0;
-  auto committed = commit_once(works, first, taken);
+  auto committed = commit_once(works, first, kMaxGroupWorks, taken);
   const auto is_void = [&] {
     return !committed &&
            (committed.error().code == ErrorCode::Conflict || committed.error().code == ErrorCode::Outdated);
   };
   for (int retry = 0; is_void() && retry < kMaxConflictRetries; ++retry) {
     ++conflicts_;
-    if (committed.error().code == ErrorCode::Outdated) enter_epoch();
-    committed = commit_once(works, first, taken);
+    if (committed.error().code == ErrorCode::Outdated) {
+      if (auto entered = enter_epoch(); !entered) {
+        committed = std::move(entered).error();
+        break;
+      }
+    }
+    committed = commit_once(works, first, retry < kMaxGroupConflicts ? kMaxGroupWorks : 1, taken);
   }
   if (!committed && committed.error().code == ErrorCode::ReadOnly && recover_for(*works[first])) {
-    committed = commit_once(works, first, taken);
+    committed = commit_once(works, first, kMaxGroupWorks, taken);
   }
   works_ += taken;
   for (std::size_t i = first; i < first + taken; ++i) {
@@ -263,13 +268,22 @@ std::size_t Committer::commit_group(Works& works, std::size_t first) {
   return taken;
 }
 
-Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t first, std::size_t& taken) {
+Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t first, std::size_t most,
+                                                       std::size_t& taken) {
   if (read_only_) try_recover();  // first: it can change what the works are about to read
   const auto number = next_number_++;
   PendingCommit pending(store_, freshness_, number, clock_.now());
   taken = 0;
   const bool alone = works[first]->alone();
-  const auto most = read_ahead(works, first, pending);
+  if (pending.is_shared()) {
+    std::vector<KeyBytes> keys;
+    most = works_to_read(works, first, most, keys);
+    // Without it, the works would read at different moments.
+    if (auto read = pending.read_ahead(keys); !read) {
+      taken = most;
+      return std::move(read).error();
+    }
+  }
   try {
     do {
       works[first + taken]->execute(pending);
@@ -294,32 +308,29 @@ Result<storage::CommitSequence> Committer::commit_once(Works& works, std::size_t
   if (on_full_disk) batch.frees_space();
   const bool begins_epoch = pending.is_shared() && batch.is_beginning_epoch();
   auto committed = store_.commit(std::move(batch));
-  if (committed && begins_epoch) enter_epoch();
+  if (committed && begins_epoch) ignore_error(enter_epoch(), "reads and commits are Outdated until it succeeds");
   if (committed) {
     ++commits_;
     committed_since_recovery_ = true;
     if (noted) last_commit_time_noted_ = pending.time();
     freshness_.visible_.store(number, std::memory_order_release);
-  } else if (committed.error().code != ErrorCode::Conflict && committed.error().code != ErrorCode::Outdated) {
+  } else if (committed.error().code != ErrorCode::Conflict && committed.error().code != ErrorCode::Outdated &&
+             committed.error().code != ErrorCode::Busy) {
     fail_store(committed.error());
     return read_only_error(*works[first]);
   }
   return committed;
 }
 
-void Committer::enter_epoch() const {
-  if (recovered_) ignore_error(recovered_(), "reads and commits are Outdated until somebody succeeds with it");
-}
+Result<void> Committer::enter_epoch() const { return recovered_ ? recovered_() : Result<void>(); }
 
-std::size_t Committer::read_ahead(const Works& works, std::size_t first, PendingCommit& pending) const {
-  if (!pending.is_shared()) return kMaxGroupWorks;
-  std::vector<KeyBytes> keys;
+std::size_t Committer::works_to_read(const Works& works, std::size_t first, std::size_t most,
+                                     std::vector<KeyBytes>& keys) {
   std::size_t count = 0;
   do {
     works[first + count]->will_read(keys);
     ++count;
-  } while (first + count < works.size() && count < kMaxGroupWorks && keys.size() < kMaxKeysAhead);
-  pending.read_ahead(keys);
+  } while (first + count < works.size() && count < most && keys.size() < kMaxKeysAhead);
   return count;
 }
 
@@ -405,8 +416,8 @@ bool Committer::recover_for(const Work& work) {
 void Committer::try_recover() {
   const auto now = clock_.now();
   if (now < next_recovery_ || trouble_ == storage::StoreTrouble::Damaged) return;
-  next_recovery_ = now + kRecoveryInterval;
   auto recovered = store_.recover();
+  next_recovery_ = clock_.now() + kRecoveryInterval;  // it can take long itself
   if (!recovered && recovered.error().code == ErrorCode::Corruption) return fail_store(recovered.error());
   if (recovered && recovered_) recovered = recovered_();
   if (!recovered) {

@@ -38,7 +38,7 @@ class PendingCommit {
   bool is_shared() const { return shared_; }
   // Reads keys that get() and counter() will be asked for: in one step where each would be a question to a server.
   // Without effect on a store that only this process uses.
-  void read_ahead(const std::vector<KeyBytes>& keys);
+  Result<void> read_ahead(const std::vector<KeyBytes>& keys);
   // Another process has changed the catalog since this commit began: all that was executed is void.
   bool is_outdated() const { return outdated_ || store_.epoch() != batch_.epoch(); }
   // A counter as the store has it now.  Nothing depends on it: adds commute, so others may change it meanwhile.
@@ -179,8 +179,9 @@ class Committer {
  private:
   static constexpr std::size_t kMaxGroupWorks = 1024;
   static constexpr std::size_t kMaxGroupBytes = std::size_t{8} << 20;
-  static constexpr std::size_t kMaxKeysAhead = 256;  // that a group on a shared store reads at once
+  static constexpr std::size_t kMaxKeysAhead = 64;  // that a group on a shared store reads at once
   static constexpr int kMaxConflictRetries = 100;
+  static constexpr int kMaxGroupConflicts = 3;  // then each work is committed by itself: others need not fail with it
   static constexpr int kMaxInlineRounds = 8;
   static constexpr std::chrono::seconds kRecoveryInterval{1};
 
@@ -193,10 +194,12 @@ class Committer {
   void commit_all(Works works);
   // Executes and commits works[first..]; returns how many it took.
   std::size_t commit_group(Works& works, std::size_t first);
-  Result<storage::CommitSequence> commit_once(Works& works, std::size_t first, std::size_t& taken);
-  // On a shared store: reads what works[first..] need, in one step.  Answers how many works that was for.
-  std::size_t read_ahead(const Works& works, std::size_t first, PendingCommit& pending) const;
-  void enter_epoch() const;
+  // Takes at most `most` works.
+  Result<storage::CommitSequence> commit_once(Works& works, std::size_t first, std::size_t most, std::size_t& taken);
+  // On a shared store: reads what works[first..] need, in one step.  Answers for how many works, at most `most`.
+  static std::size_t works_to_read(const Works& works, std::size_t first, std::size_t most,
+                                   std::vector<KeyBytes>& keys);
+  Result<void> enter_epoch() const;
   bool note_commit_time(PendingCommit& commit) const;
   void fail_store(const Error& error);
   Error read_only_error(const Work& work) const;

@@ -114,8 +114,10 @@ Result<void> Engine::reload_catalog() {
 
 Result<void> Engine::catch_up() {
   if (!shared_) return {};
+  if (TRY(store_.snapshot_of_epoch()).epoch == store_.epoch()) return {};
   MutexLock lock(catching_up_);
-  auto now = TRY(store_.snapshot_of_epoch());
+  // Another thread may have done it meanwhile.
+  const auto now = TRY(store_.snapshot_of_epoch());
   if (now.epoch == store_.epoch()) return {};
   return load_catalog(now);
 }
@@ -221,6 +223,13 @@ Result<ItemImage> Engine::get(const Table& table, const value::Item& key) {
     return Error{ErrorCode::Outdated, "the table has been changed"};
   }
   return ItemImage::from_bytes(std::move(value));
+}
+
+Result<std::unique_ptr<storage::Snapshot>> Engine::snapshot_in(storage::CommitSequence epoch) const {
+  auto snapshot = store_.snapshot();
+  // Another thread may have brought the catalog up to date meanwhile.
+  if (store_.epoch() != epoch) return Error{ErrorCode::Outdated, "the catalog has been changed"};
+  return snapshot;
 }
 
 void Engine::write(WriteRequest request, WriteCallback done) {

@@ -67,6 +67,8 @@ class Engine {
   // more.
   Result<ItemImage> get(const Table& table, const value::Item& key);
   std::unique_ptr<storage::Snapshot> snapshot() const { return store_.snapshot(); }
+  // For reads of tables that were found in this epoch.  Errors: Outdated, if it has ended.
+  Result<std::unique_ptr<storage::Snapshot>> snapshot_in(storage::CommitSequence epoch) const;
   void write(WriteRequest request, WriteCallback done);
 
   // Whether the database is one that only signed requests may reach.  The engine keeps that, so that it is lost only

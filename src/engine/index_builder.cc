@@ -59,7 +59,7 @@ class BuildChunk final : public Work {
       entry_keys.push_back(entry->key);
       entries.push_back(std::move(*entry));
     }
-    commit.read_ahead(entry_keys);
+    TRY(commit.read_ahead(entry_keys));
     for (auto& entry : entries) {
       if (TRY(commit.get(entry.key))) continue;  // written since the index was added
       commit.add_statistics(table.id, index.id, 1, static_cast<std::int64_t>(entry.item.item_size_bytes()));
@@ -121,7 +121,7 @@ void IndexBuilder::run() {
     if (built && *built == Outcome::Done) continue;
     if (!built) log::warning("index_build_delayed", {{"table", table.value}, {"cause", built.error().message}});
     std::unique_lock lock(mutex_);
-    queue_.push_back(table);
+    if (std::ranges::find(queue_, table) == queue_.end()) queue_.push_back(table);
     wake_.wait_for(lock, kRetryInterval, [&] { return stopping_; });
   }
 }

@@ -253,6 +253,12 @@ Result<void> ItemWrite::refresh(Step& step, PendingCommit& commit) {
     step.action.table = std::move(current);
     step.before = TRY(ItemImage::from_bytes(TRY(commit.get(step.key))));
     plan_step(step, write_.steps.size() > 1);
+    // It was checked with the table as it was then.  An update is checked when it is planned.
+    if (!same_table && step.action.kind == WriteAction::Kind::Put) {
+      if (auto checked = check_item(*step.action.table, step.action.item); !checked) {
+        step.plan = Result<ActionPlan>(std::move(checked).error());
+      }
+    }
   }
   if (!*step.plan && step.plan->error().code != ErrorCode::Validation) return step.plan->error();
   return {};
@@ -349,6 +355,10 @@ Result<void> ItemWrite::run(PendingCommit& commit) {
     for (auto& step : steps) TRY(resolve_unsure(step, commit));
     for (auto& step : steps) apply(step, commit);
   } else {
+    // Before the first write: whoever asked may ask again for all of them, with the tables that there are then.
+    for (const auto& step : steps) {
+      if (catalog_.find(step.action.table->id) == nullptr) return table_not_found();
+    }
     for (auto& step : steps) {
       TRY(refresh(step, commit));
       TRY(check_collection_size(step, commit));

@@ -203,10 +203,11 @@ AccessKeyFollower::AccessKeyFollower(AccessKeyFile file, http::SignatureVerifier
     : file_(std::move(file)), verifier_(verifier), engine_(engine) {}
 
 Result<void> AccessKeyFollower::start(bool allow_unsigned) {
-  seen_ = TRY(file_.stamp());
+  auto stamp = TRY(file_.stamp());
   const bool were_keys = TRY(engine_.signed_only());
   const auto keys = apply();
   if (!keys && !were_keys) return keys.error();
+  note_seen(std::move(stamp), keys);
   const bool has_keys = keys && *keys > 0;
   if (allow_unsigned) warn_of_allow_unsigned(has_keys);
   if (has_keys) {
@@ -236,8 +237,8 @@ void AccessKeyFollower::poll() {
   if (to_remember_) remember();
   auto now = file_.stamp();  // taken before the file is read, so that a change in between is seen the next time
   if (!now || *now == seen_) return;  // a store that cannot be read has its own log
-  seen_ = std::move(*now);
   const auto keys = apply();
+  note_seen(std::move(*now), keys);
   if (!keys) return log::error("access_keys_unreadable", {{"error", keys.error().message}});
   log::info("access_keys_changed", {{"keys", *keys}});
   if (*keys > 0) {
@@ -245,6 +246,11 @@ void AccessKeyFollower::poll() {
   } else if (verifier_.required()) {
     log_shut(fmt::format("{} has no keys any more", file_.path()));
   }
+}
+
+void AccessKeyFollower::note_seen(std::string stamp, const Result<std::size_t>& keys) {
+  // A file that is wrong stays so until it changes.  One that could not be read is read again.
+  if (keys || keys.error().code == ErrorCode::Usage) seen_ = std::move(stamp);
 }
 
 void AccessKeyFollower::remember() {

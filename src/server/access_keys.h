@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +73,7 @@ class AccessKeyFollower {
 
  private:
   Result<std::size_t> apply();
+  void note_seen(std::string stamp, const Result<std::size_t>& keys);
   // Lets the database remember that there are keys.  It is tried again with the next poll() while the database cannot
   // be written to.
   void remember();
@@ -79,7 +82,7 @@ class AccessKeyFollower {
   const AccessKeyFile file_;
   http::SignatureVerifier& verifier_;
   engine::Engine& engine_;
-  std::string seen_;  // its stamp
+  std::optional<std::string> seen_;  // the stamp of what was read last
   bool to_remember_ = false;
 };
 

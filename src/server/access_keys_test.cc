@@ -59,6 +59,42 @@ class AccessKeysTest : public ::testing::Test {
       library::Instance::open({.data_folder = {}, .in_memory = true}).value();
 };
 
+// A store that does not answer for a while.
+class FlakyFiles final : public PrivateFiles {
+ public:
+  explicit FlakyFiles(std::string folder) : files_(files_in_folder(std::move(folder))) {}
+  Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) override {
+    if (fails) return Error{ErrorCode::Storage, "no answer"};
+    return files_->read(name, max_bytes);
+  }
+  Result<void> change(const std::string& name, std::size_t max_bytes, const Change& change) override {
+    return files_->change(name, max_bytes, change);
+  }
+  Result<std::string> stamp(const std::string& name) override { return files_->stamp(name); }
+  std::string path(const std::string& name) const override { return files_->path(name); }
+  std::string option() const override { return files_->option(); }
+  std::string removal(const std::string& name) const override { return files_->removal(name); }
+
+  bool fails = false;
+
+ private:
+  std::unique_ptr<PrivateFiles> files_;
+};
+
+TEST_F(AccessKeysTest, AreReadAgainAfterTheyCouldNotBeRead) {
+  const auto files = std::make_shared<FlakyFiles>(data());
+  http::SignatureVerifier verifier({.service = "dynamodb"}, clock_);
+  AccessKeyFollower follower(AccessKeyFile(files), verifier, database_->engine());
+  ASSERT_TRUE(follower.start(false));
+  ASSERT_TRUE(file().add("", clock_));
+  files->fails = true;
+  follower.poll();
+  EXPECT_FALSE(verifier.has_keys());
+  files->fails = false;
+  follower.poll();
+  EXPECT_TRUE(verifier.has_keys());
+}
+
 TEST_F(AccessKeysTest, AFolderWithoutAFileHasNone) {
   EXPECT_TRUE(file().load().value().empty());
   EXPECT_FALSE(fs::exists(data())) << "looking makes nothing";

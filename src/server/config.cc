@@ -146,8 +146,8 @@ constexpr auto kSettings = std::to_array<Setting>({
      .member = &Config::store,
      .placeholder = "URL",
      .help = "Keep all data in a PostgreSQL database, such as postgres://host1,host2/database, instead of the data "
-             "folder.  The password comes from PGPASSWORD or ~/.pgpass.  Only the access keys and the secret of tokens "
-             "are in the data folder.  One server uses the database at a time.",
+             "folder.  The password comes from PGPASSWORD or ~/.pgpass.  Access keys and the secret of tokens are "
+             "there, too.  Any number of servers can share the database.",
      .objection = objection_to_store},
     {.name = "durability",
      .member = &Config::durability,
@@ -236,6 +236,14 @@ constexpr auto kSettings = std::to_array<Setting>({
      .help = "A connection is closed after this time without a request.",
      .minimum = 1,
      .maximum = 24 * 3600},
+    {.name = "drain_seconds",
+     .member = &Config::drain_seconds,
+     .placeholder = "SECONDS",
+     .help =
+         "After SIGTERM, the server answers requests for this long, while GET /ready tells load balancers that it is "
+         "stopping.  A second signal ends it at once.",
+     .minimum = 0,
+     .maximum = 3600},
     {.name = "request_timeout_seconds",
      .member = &Config::request_timeout_seconds,
      .placeholder = "SECONDS",

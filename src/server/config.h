@@ -53,6 +53,7 @@ struct Config {
   std::uint32_t max_body_bytes = 16 * 1024 * 1024;
   std::uint32_t max_rest_body_bytes = 1024 * 1024;
   std::uint32_t idle_timeout_seconds = 300;
+  std::uint32_t drain_seconds = 0;
   std::uint32_t request_timeout_seconds = 30;
   std::vector<std::string> models;
   bool demo = false;

@@ -62,7 +62,7 @@ class FilesInStore final : public PrivateFiles {
   }
 
   std::string path(const std::string& name) const override { return fmt::format("{} in {}", name, store_); }
-  std::string option() const override { return "--store " + store_; }
+  std::string option() const override { return "--store URL"; }
   std::string removal(const std::string& name) const override {
     return fmt::format("remove it (psql: DELETE FROM stator.entries WHERE head = 'cf{}')", name);
   }

@@ -34,7 +34,8 @@ class PrivateFiles {
   // Another text when the file has been written, replaced, or given other permissions.  Errors: Storage, Corruption.
   virtual Result<std::string> stamp(const std::string& name) = 0;
 
-  // For messages: where a file is, the option of commands that leads there, and how to get rid of a damaged file.
+  // For messages: where a file is, the option of commands that leads there (an address can hold a password, so it is
+  // not repeated), and how to get rid of a damaged file.
   virtual std::string path(const std::string& name) const = 0;
   virtual std::string option() const = 0;
   virtual std::string removal(const std::string& name) const = 0;

@@ -35,6 +35,7 @@
 #include "stator/server/health.h"
 #include "stator/server/host_guard.h"
 #include "stator/server/memory_limit.h"
+#include "stator/server/readiness.h"
 #include "stator/server/stop_signal.h"
 #include "stator/server/systems.h"
 #include "stator/server/version.h"
@@ -244,7 +245,8 @@ std::string list_systems(const Systems& systems, std::string_view base) {
 
 std::string token_hint(const Config& config) {
   if (!config.jwks.empty()) return {};
-  return fmt::format("  Token         stator token --subject me{}\n", data_flag(config));
+  const auto where = config.store.empty() ? data_flag(config) : " --store URL";
+  return fmt::format("  Token         stator token --subject me{}\n", where);
 }
 
 void follow_parent(StopSignal& stop, pid_t parent) {
@@ -325,6 +327,12 @@ Result<std::unique_ptr<Systems>> open_systems(StopSignal& stop, const Config& co
   return std::unique_ptr<Systems>();
 }
 
+// Lets load balancers notice that the server is about to stop, while it still answers.  A second signal ends it.
+void drain(StopSignal& stop, Readiness& readiness, const Config& config) {
+  readiness.stop();
+  if (config.drain_seconds > 0) stop.wait_for(std::chrono::seconds(config.drain_seconds));
+}
+
 }  // namespace
 
 Result<void> run_server(const Config& config, Mode mode) {
@@ -373,7 +381,9 @@ Result<void> run_server(const Config& config, Mode mode) {
   std::unique_ptr<http::TlsContext> tls;
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
   options.tls = tls.get();
-  const auto server = TRY(http::Server::start(options, endpoint));
+  Readiness readiness(health_of(*instance));
+  ReadyPort api_port(endpoint, readiness);
+  const auto server = TRY(http::Server::start(options, api_port));
   endpoint.observe(*server);
 
   client::InProcessClient console_client(instance->service(), &limits.memory());
@@ -402,14 +412,14 @@ Result<void> run_server(const Config& config, Mode mode) {
   ConsolePort console_port(console_is_local ? console->handler() : guarded_console,
                            systems ? &systems->service() : nullptr);
   HostGuard guarded_port(console_port, hosts);
+  ReadyPort ready_console(console_is_local ? static_cast<http::Handler&>(guarded_port) : console_port, readiness);
   std::unique_ptr<http::Server> console_server;
   if (mode == Mode::Up) {
     auto console_options = limits.http_options(config, config.console_port);
     if (!systems) console_options.threads = 1;
     console_options.host = console_host(config);
     if (!console_is_local) console_options.tls = tls.get();
-    http::Handler& handler = console_is_local ? static_cast<http::Handler&>(guarded_port) : console_port;
-    console_server = TRY(http::Server::start(console_options, handler));
+    console_server = TRY(http::Server::start(console_options, ready_console));
   }
 
   log::info("started", {{"host", config.host},
@@ -433,6 +443,7 @@ Result<void> run_server(const Config& config, Mode mode) {
     if (signal && tls) reload(*tls);
   }
   log::info("stopping", {{"signal", *signal}});
+  drain(stop, readiness, config);
   console->stop();
   if (console_server) console_server->stop(kStopGrace);
   server->stop(kStopGrace);
@@ -468,8 +479,9 @@ Result<void> run_app(const Config& config) {
   if (!config.tls_cert.empty()) tls = TRY(http::TlsContext::load(config.tls_cert, config.tls_key));
   options.tls = tls.get();
   // If other machines can reach it, tokens guard it.  The names by which they call it are not known here.
-  http::Handler& handler = local ? static_cast<http::Handler&>(guarded) : systems->service();
-  const auto server = TRY(http::Server::start(options, handler));
+  Readiness readiness(database.health());
+  ReadyPort port(local ? static_cast<http::Handler&>(guarded) : systems->service(), readiness);
+  const auto server = TRY(http::Server::start(options, port));
 
   log::info("started", {{"host", config.host}, {"port", server->port()}, {"systems", systems->systems().size()}});
   if (!tls && !is_loopback(config.host)) {
@@ -486,6 +498,7 @@ Result<void> run_app(const Config& config) {
     if (tls) reload(*tls);
   }
   log::info("stopping", {{"signal", signal}});
+  drain(stop, readiness, config);
   server->stop(kStopGrace);
   systems.reset();
   log::info("stopped");

@@ -142,7 +142,13 @@ void Tools::run_check(std::uint64_t number) {
 
 void Tools::check_now(std::uint64_t number) {
   log::info("check_started", {{"number", number}});
-  ignore_error(instance_.engine().catch_up(), "the check finds out what is wrong");
+  // A database server that does not answer is no damage.
+  if (const auto current = instance_.engine().catch_up(); !current) {
+    const MutexLock lock(mutex_);
+    check_.state = CheckState::State::Failed;
+    check_.error = current.error().message;
+    return;
+  }
   // A store that has failed can recover only while no snapshot is open, so the check ends then.  A damaged store cannot
   // recover, so the check goes on; it may have been read-only before.
   const auto can_recover = [this] {

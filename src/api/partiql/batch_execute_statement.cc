@@ -59,6 +59,7 @@ Result<std::unique_ptr<BoundStatement>> read_statement(StatementRequest& request
 }
 
 Result<void> read_item(CallContext& call, const BoundStatement& statement, bool consistent, BatchMember& member) {
+  const auto epoch = call.engine().epoch();
   const auto plan = TRY(plan_select(statement, TRY(find_table(call, statement)), consistent));
   if (!plan.key) {
     return validation_error(
@@ -66,7 +67,7 @@ Result<void> read_item(CallContext& call, const BoundStatement& statement, bool 
   }
   if (plan.key_error) return *plan.key_error;
   member.table = plan.target.table;
-  auto page = TRY(run_select(*call.engine().snapshot(), plan, {}, {}));
+  auto page = TRY(run_select(*TRY(call.engine().snapshot_in(epoch)), plan, {}, {}));
   member.read_units = page.table_units;
   member.item = std::move(page.items).take_only();
   return {};

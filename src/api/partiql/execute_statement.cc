@@ -10,6 +10,7 @@ namespace {
 
 Result<ExecuteStatementAnswer> run_read(CallContext& call, const ExecuteStatementRequest& request,
                                         const BoundStatement& statement) {
+  const auto epoch = call.engine().epoch();
   auto table = TRY(find_table(call, statement));
   const auto plan = TRY(plan_select(statement, std::move(table), request.consistent));
   if (plan.key_error) return *plan.key_error;
@@ -18,7 +19,7 @@ Result<ExecuteStatementAnswer> run_read(CallContext& call, const ExecuteStatemen
   std::optional<std::uint64_t> limit;
   if (request.limit) limit = static_cast<std::uint64_t>(*request.limit);
   if (plan.filter) limit = std::min(limit.value_or(UINT64_MAX), filter_bound(*plan.filter));
-  const auto snapshot = call.engine().snapshot();
+  const auto snapshot = TRY(call.engine().snapshot_in(epoch));
   AnswerGrowth growth(call);
   auto page = TRY(run_select(*snapshot, plan, limit, from, &growth));
 

@@ -99,10 +99,11 @@ Result<void> check_together(const std::vector<TransactMember>& members) {
   return engine::check_transaction_size(bytes);
 }
 
+// `epoch`: in which the tables of the members were found.
 Result<ExecuteTransactionAnswer> run_reads(CallContext& call, const std::vector<TransactMember>& members,
-                                           CapacityDetail detail) {
+                                           CapacityDetail detail, storage::CommitSequence epoch) {
   // One snapshot: all of the items as they were at one moment.
-  const auto snapshot = call.engine().snapshot();
+  const auto snapshot = TRY(call.engine().snapshot_in(epoch));
   CapacityReports reports(CapacityKind::TransactionalRead);
   ExecuteTransactionAnswer answer;
   std::size_t read_bytes = 0, body_bytes = 0;
@@ -181,6 +182,7 @@ void run(CallContext call, ExecuteTransactionRequest request, Done<ExecuteTransa
   if (request.token && !request.token->fingerprint) {  // before the parameters are taken
     request.token->fingerprint = fingerprint_of(fields_to_json(request.statements));
   }
+  const auto epoch = call.engine().epoch();
   auto members = read_members(call, request.statements);
   if (!members) return done(call, to_fault(members.error()));
   if (std::ranges::any_of(*members, &TransactMember::is_cancelled)) {
@@ -192,7 +194,7 @@ void run(CallContext call, ExecuteTransactionRequest request, Done<ExecuteTransa
   if (!members->front().statement->statement().is_read()) {
     return run_writes(std::move(call), request, std::move(*members), std::move(done));
   }
-  auto answer = run_reads(call, *members, request.capacity);
+  auto answer = run_reads(call, *members, request.capacity, epoch);
   if (!answer) return done(call, to_fault(answer.error()));
   done(call, std::move(*answer));
 }

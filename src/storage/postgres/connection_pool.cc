@@ -6,6 +6,16 @@
 
 namespace stator::storage::postgres {
 
+namespace {
+
+// Whether the server answers, and takes no more connections.  libpq tells no code of a refused connection.
+bool has_no_more(const Error& error) {
+  return error.message.find("too many") != std::string::npos ||
+         error.message.find("connection slots") != std::string::npos;
+}
+
+}  // namespace
+
 ConnectionPool::ConnectionPool(std::shared_ptr<const Libpq> libpq, ConnectOptions options, std::size_t most,
                                std::shared_ptr<const Clock> clock)
     : libpq_(std::move(libpq)),
@@ -21,29 +31,33 @@ bool ConnectionPool::is_free(Use use) const {
 }
 
 Result<ConnectionPool::Lease> ConnectionPool::acquire(Use use) {
-  std::unique_ptr<Connection> connection;
-  {
-    MutexLock lock(mutex_);
-    const auto deadline = clock_->steady_now() + kPatience;
-    while (!is_free(use)) {
-      const auto left = deadline - clock_->steady_now();
-      if (left <= std::chrono::nanoseconds(0)) {
-        return Error{ErrorCode::Busy, fmt::format("all {} connections to PostgreSQL are in use", most_)};
+  const auto deadline = clock_->steady_now() + kPatience;
+  for (bool refused = false;; refused = true) {
+    std::unique_ptr<Connection> connection;
+    {
+      MutexLock lock(mutex_);
+      // A server that takes no more connections lets those work that there are.
+      while (!is_free(use) || (refused && idle_.empty() && used_ > 0)) {
+        const auto left = deadline - clock_->steady_now();
+        if (left <= std::chrono::nanoseconds(0)) {
+          return Error{ErrorCode::Busy, fmt::format("all {} connections to PostgreSQL are in use", most_)};
+        }
+        clock_->wait_for(returned_, mutex_, left);
       }
-      clock_->wait_for(returned_, mutex_, left);
+      ++used_;
+      if (use == Use::Snapshot) ++snapshots_;
+      if (!idle_.empty()) {
+        connection = std::move(idle_.back());
+        idle_.pop_back();
+      }
     }
-    ++used_;
-    if (use == Use::Snapshot) ++snapshots_;
-    if (!idle_.empty()) {
-      connection = std::move(idle_.back());
-      idle_.pop_back();
-    }
+    if (connection != nullptr) return Lease(*this, std::move(connection), use);
+    auto opened = Connection::open(libpq_, options_);
+    if (opened) return Lease(*this, std::move(*opened), use);
+    give_back(nullptr, use);
+    if (!has_no_more(opened.error())) return std::move(opened).error();
+    if (MutexLock lock(mutex_); idle_.empty() && used_ == 0) return std::move(opened).error();
   }
-  if (connection != nullptr) return Lease(*this, std::move(connection), use);
-  auto opened = Connection::open(libpq_, options_);
-  if (opened) return Lease(*this, std::move(*opened), use);
-  give_back(nullptr, use);
-  return std::move(opened).error();
 }
 
 void ConnectionPool::give_back(std::unique_ptr<Connection> connection, Use use) {

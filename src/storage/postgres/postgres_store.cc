@@ -31,11 +31,13 @@ constexpr std::int64_t kTrimEvery = 256;
 constexpr std::string_view kDiskFull = "53100";
 constexpr std::string_view kSerializationFailure = "40001";
 constexpr std::string_view kDeadlock = "40P01";
+constexpr std::string_view kLockNotAvailable = "55P03";
 
 // A process that is stopped in the middle of a commit must not keep its lane for ever, and one whose machine is gone
-// must not keep the lock.
+// must not keep the lock.  A commit that erases a large table keeps the lane for longer; others tell their clients to
+// come again.
 const char* const kEndOfLostSessions =
-    "SELECT set_config('idle_in_transaction_session_timeout', '10s', false), "
+    "SELECT set_config('idle_in_transaction_session_timeout', '10s', false), set_config('lock_timeout', '15s', false), "
     "set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false), "
     "set_config('tcp_keepalives_count', '3', false)";
 
@@ -124,7 +126,7 @@ Result<void> PostgresStore::open() {
                          Parameters().int32(kLane));
     const auto rows = TRY(connection->run());
     const auto holder = rows[0].count() == 1 ? Bytes(rows[0].bytes(0, 0)) : Bytes();
-    return usage_error(fmt::format("another Stator uses the store {}{}; one at a time can", described_url(options_.url),
+    return usage_error(fmt::format("another Stator uses the store {}{}; stop it first", described_url(options_.url),
                                    holder.empty() ? "" : fmt::format(" ({})", holder)));
   }
   if (is_shared()) {
@@ -302,20 +304,24 @@ Result<PostgresStore::Attached> PostgresStore::attach_with(Connection& connectio
   if (!TRY(take_lock(connection, kLockPatience))) {
     return Error{ErrorCode::Storage, "another session has the store's lock"};
   }
+  // Before the row is read: readers may learn of newer commits at any time.
+  const auto known = last_commit();
   // A commit whose connection broke can still be under way.  It has its lane's row until it ends.
-  connection.add(statements_.lane_locked, lane);
+  connection.add(in_doubt_ ? statements_.lane_locked : statements_.lane, lane);
   connection.add(statements_.writer_number, Parameters().int32(kLane).bytes(writer_));
   const auto rows = TRY(connection.run());
   if (rows[0].count() != 1) return no_lane();
   TRY(check_fence(rows[0].integer(0, 0)));
   const auto sequence = rows[0].integer(0, 1);
-  if (static_cast<std::uint64_t>(sequence) < last_commit().value) {
+  if (static_cast<std::uint64_t>(sequence) < known.value) {
     return lose(fmt::format("the database has lost commits: its last one is {}, and {} was acknowledged", sequence,
-                            last_commit().value));
+                            known.value));
   }
   Attached attached{.sequence = {static_cast<std::uint64_t>(sequence)}};
   if (rows[1].count() == 1) {
     attached.number = rows[1].integer(0, 0);
+    // Others may have made as many new commits as were lost.
+    if (attached.number < acknowledged_) return lose("the database has lost commits of this process");
     attached.number_sequence = {static_cast<std::uint64_t>(rows[1].integer(0, 1))};
   }
   return attached;
@@ -380,6 +386,7 @@ Result<CommitSequence> PostgresStore::commit(Batch batch) {
       ignore_error(connection_->run(), "without a connection there is no transaction either");
       if (lost_ || error.code != ErrorCode::Storage) return error;
       if (state == kSerializationFailure || state == kDeadlock) return conflict();
+      if (state == kLockNotAvailable) return Error{ErrorCode::Busy, "a commit of another process takes long"};
       if (state == kDiskFull) set_health({.trouble = StoreTrouble::DiskFull, .cause = error.message});
       return fail(std::move(error));
     }
@@ -530,6 +537,7 @@ void PostgresStore::note_committed(const Batch& batch, CommitSequence sequence) 
   } else {
     last_commit_.store(sequence.value, std::memory_order_release);
   }
+  acknowledged_ = number_;
   commits_.fetch_add(1, std::memory_order_relaxed);
   bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
   if (!options_.relaxed) syncs_.fetch_add(1, std::memory_order_relaxed);
@@ -572,7 +580,11 @@ Result<void> PostgresStore::recover() {
     const auto attached = attach();
     if (!attached) return fail(attached.error());
     if (in_doubt_ && attached->number == number_) {
-      last_commit_.store(attached->number_sequence.value, std::memory_order_release);
+      if (is_shared()) {
+        note_sequence(static_cast<std::int64_t>(attached->number_sequence.value));
+      } else {
+        last_commit_.store(attached->number_sequence.value, std::memory_order_release);
+      }
     }
     in_doubt_ = false;
     pool_.forget_idle();

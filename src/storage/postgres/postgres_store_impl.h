@@ -96,6 +96,7 @@ class PostgresStore final : public Store {
   Mutex commit_mutex_;
   std::unique_ptr<Connection> connection_ GUARDED_BY(commit_mutex_);  // has the lock
   std::int64_t number_ GUARDED_BY(commit_mutex_) = 0;                 // of our newest commit, or attempt
+  std::int64_t acknowledged_ GUARDED_BY(commit_mutex_) = 0;           // the number of the newest that happened
   bool in_doubt_ GUARDED_BY(commit_mutex_) = false;                   // whether number_ happened is not known
   bool failed_ GUARDED_BY(commit_mutex_) = false;
   std::string failure_ GUARDED_BY(commit_mutex_);

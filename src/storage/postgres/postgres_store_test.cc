@@ -325,6 +325,20 @@ TEST_F(SharedStores, CountTogetherFromManyThreads) {
   EXPECT_EQ(entries(*a_->snapshot(), KeyRange::prefix("log")).size(), 2U * kCommits);
 }
 
+TEST_F(SharedStores, StopWhenTheirOwnCommitsAreLostAlthoughOthersHaveMadeNewOnes) {
+  ASSERT_TRUE(put_at(*a_, "k", "1"));
+  ASSERT_TRUE(put_at(*a_, "k", "2"));
+  // As at a standby that was behind, and then got commits of another process.
+  run_sql(fmt::format("UPDATE {}.writers SET number = 1", place_.options().schema));
+  ASSERT_TRUE(put_at(*b_, "k", "3"));
+  end_lock_sessions();
+  const auto committed = put_at(*a_, "k", "4");
+  ASSERT_FALSE(committed);
+  EXPECT_NE(committed.error().message.find("lost commits of this process"), std::string::npos);
+  EXPECT_EQ(a_->health().trouble, StoreTrouble::TakenOver);
+  EXPECT_TRUE(put_at(*b_, "k", "5"));
+}
+
 // -- One store at a time
 
 TEST(ExclusivePostgresStore, RefusesASecondOneAndNamesTheFirst) {
@@ -334,7 +348,7 @@ TEST(ExclusivePostgresStore, RefusesASecondOneAndNamesTheFirst) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::Usage);
   EXPECT_EQ(second.error().message,
-            fmt::format("another Stator uses the store {} (process 12 on example); one at a time can",
+            fmt::format("another Stator uses the store {} (process 12 on example); stop it first",
                         described_postgres_url(place.options().url)));
   first.reset();
   EXPECT_TRUE(place.try_open());

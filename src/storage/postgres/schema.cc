@@ -85,7 +85,9 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema) {
     return usage_error(fmt::format("the PostgreSQL at the store's address is version {}; Stator needs {} or newer",
                                    connection.server_version() / 10000, kOldestServer / 10000));
   }
-  const auto found = fmt::format("SELECT to_regclass('{}.store') IS NOT NULL", schema);
+  // Not to_regclass(): after waiting for the lock, it still says what was so before.
+  const auto found = fmt::format(
+      "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = '{}' AND tablename = 'store')", schema);
   const auto may_not_use = [&] {
     return usage_error(fmt::format(
         "the role {0} may not use Stator's tables in the database {1}: grant it USAGE on the schema {2} and "
