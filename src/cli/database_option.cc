@@ -22,8 +22,7 @@ const std::string_view kWhereHelp =
   --data FOLDER
       The table is in this data folder, and no server runs on it; else from $STATOR_DATA, else from stator.yaml.
   --store URL
-      The table is in this store, such as postgres://host/database, and no server uses it; else from $STATOR_STORE,
-      else from stator.yaml.
+      The table is in this store, such as postgres://host/database; else from $STATOR_STORE, else from stator.yaml.
   --config FILE
       Read settings from this file; else from $STATOR_CONFIG, else from ./stator.yaml if it is there.
 )";

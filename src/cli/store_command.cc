@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kStoreHelp =
     R"(Make the tables of a store, a PostgreSQL database that a server uses instead of a data folder (--store).  The first
 start of a server makes them, too, if its role may.  Otherwise, make them with a role that may, and grant the role
-of the server USAGE on the schema stator, and SELECT, INSERT, UPDATE, DELETE on its tables.  Tables that are
-there already are not changed.  Passwords come from PGPASSWORD or ~/.pgpass.
+of the server USAGE on the schema stator, and SELECT, INSERT, UPDATE, DELETE on its tables.  Tables of an
+older form get the newest one; an older Stator does not open them then.  Passwords come from PGPASSWORD or ~/.pgpass.
 
 Usage: stator store init [--store URL] [--print]
 

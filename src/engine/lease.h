@@ -10,8 +10,8 @@
 
 namespace stator::engine {
 
-// The right to do the background work of a store (time to live, index builds, trimming), as it was when the work was
-// begun.  A commit of such work checks it.
+// The right to do the background work of a store (time to live, index builds, trimming).  A commit of such work checks
+// that this process has it.
 //
 //   'c' 'l' -> version:u8 = 1  fence:u64be  until:u64be (microseconds)  holder: 16 bytes
 //
