@@ -24,6 +24,7 @@ constexpr std::chrono::seconds kPingInterval{1};
 constexpr std::chrono::seconds kPingLimit{5};
 constexpr std::chrono::minutes kEraseLimit{10};  // a range can be a whole table
 constexpr int kMostAttempts = 3;
+constexpr int kFirstReadings = 3;  // of the clock; the quickest counts
 // How many commits a batch may be behind with what it read, when stores share the database.
 constexpr std::int64_t kErasuresKept = 10'000;
 constexpr std::int64_t kTrimEvery = 256;
@@ -144,7 +145,7 @@ Result<void> PostgresStore::open() {
   fence_ = rows[0].integer(0, 0);
   last_commit_ = static_cast<std::uint64_t>(rows[0].integer(0, 1));
   epoch_ = static_cast<std::uint64_t>(rows[0].integer(0, 2));
-  TRY(read_clock(*connection));
+  for (int reading = 0; reading < kFirstReadings; ++reading) TRY(read_clock(*connection));
   connection_ = std::move(connection);
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   return {};
@@ -187,7 +188,8 @@ Result<void> PostgresStore::read_clock(Connection& connection) const {
   const auto asked = database_clock_.steady_now();
   connection.add_once("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8");
   const auto rows = TRY(connection.run_within(kPingLimit));
-  database_clock_.set(WallTime{std::chrono::microseconds{rows[0].integer(0, 0)}}, asked);
+  database_clock_.note_reading(WallTime{std::chrono::microseconds{rows[0].integer(0, 0)}}, asked,
+                               database_clock_.steady_now());
   return {};
 }
 
