@@ -82,6 +82,19 @@ std::string objection_to_memory_limit(const Config& config) {
                      config.memory_limit);
 }
 
+std::string objection_to_cache_size(const Config& config) {
+  if (config.cache_size.empty()) return {};
+  const auto bytes = parse_bytes(config.cache_size);
+  if (!bytes || *bytes < kLeastCache) {
+    return fmt::format("expects a size such as 256MB or 2GB, at least {}MB, not \"{}\"", kLeastCache >> 20,
+                       config.cache_size);
+  }
+  const auto limit = parse_bytes(config.memory_limit);
+  if (!limit || *bytes <= most_cache(*limit)) return {};
+  return fmt::format("is at most three quarters of memory_limit without the program itself: {}MB",
+                     most_cache(*limit) >> 20);
+}
+
 std::string objection_to_proxies(const Config& config) {
   for (const auto& proxy : config.trusted_proxies) {
     if (const auto network = http::Network::parse(proxy); !network) return network.error().message;
@@ -193,6 +206,13 @@ constexpr auto kSettings = std::to_array<Setting>({
      .help = "Memory that this process may use, such as 512MB or 4GB: caches, items in memory, and requests.  Requests "
              "beyond it are throttled.  At least 192MB; by default half of the memory of the machine or the container.",
      .objection = objection_to_memory_limit},
+    {.name = "cache_size",
+     .member = &Config::cache_size,
+     .placeholder = "SIZE",
+     .help = "The part of memory_limit that holds data of a database on disk, such as 256MB or 2GB: blocks that were "
+             "read, and changes that are not in data files yet.  At least 16MB; by default half of memory_limit.  If "
+             "it is larger, requests get less.",
+     .objection = objection_to_cache_size},
     {.name = "max_connections",
      .member = &Config::max_connections,
      .placeholder = "N",

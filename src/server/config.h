@@ -46,6 +46,7 @@ struct Config {
   log::Level log_level = log::Level::Info;
   LogFormat log_format = LogFormat::Auto;
   std::string memory_limit;  // a size; empty: half of what there is
+  std::string cache_size;    // a size; empty: half of memory_limit
   std::uint32_t max_connections = 10'000;
   std::uint32_t max_connections_per_address = 1'000;
   std::vector<std::string> trusted_proxies;

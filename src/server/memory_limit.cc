@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::uint64_t kMega = 1 << 20;
 constexpr std::uint64_t kProgramBytes = 24 * kMega;  // code, threads, buffers of connections: whatever the limit is
+constexpr std::uint64_t kMostWriteBuffer = 128 * kMega;
+
+// What is shared out.
+std::uint64_t shared_memory(std::uint64_t limit) { return limit - std::min(limit / 2, kProgramBytes); }
 
 std::optional<std::uint64_t> read_number(const std::string& path) {
   std::ifstream file(path);
@@ -81,14 +85,19 @@ std::uint64_t available_memory(const std::string& root) {
              : std::min(machine == 0 ? container : machine, container);
 }
 
-// An eighth is left for what an allocator loses between blocks.
-MemoryPlan plan_memory(std::uint64_t limit) {
-  const auto shared = limit - std::min(limit / 2, kProgramBytes);
+std::uint64_t most_cache(std::uint64_t limit) { return shared_memory(limit) / 4 * 3; }
+
+// A quarter of what requests could have is left for what an allocator loses between blocks.
+MemoryPlan plan_memory(std::uint64_t limit, std::optional<std::uint64_t> cache_size) {
+  const auto shared = shared_memory(limit);
+  const auto cache = std::min(cache_size.value_or(shared / 2), most_cache(limit));
+  // Larger buffers are written to disk less often, and take longer to read back from the log after a crash.
+  const auto write_buffer = std::min(kMostWriteBuffer, cache / 12);
   return {.limit = limit,
-          .requests = shared / 8 * 3,
+          .requests = (shared - cache) / 4 * 3,
           .data = shared / 2,
-          .block_cache = std::min(64 * kMega, shared / 8),
-          .write_buffer = std::min(64 * kMega, shared / 16)};
+          .block_cache = cache - 3 * write_buffer,
+          .write_buffer = write_buffer};
 }
 
 }  // namespace stator::server

@@ -72,5 +72,20 @@ TEST(PlanMemory, FitsItsLimit) {
   }
 }
 
+TEST(PlanMemory, GivesHalfToTheCachesByDefault) {
+  const auto plan = plan_memory(8 * kGiga);
+  EXPECT_NEAR(static_cast<double>(plan.block_cache + 3 * plan.write_buffer), 4.0 * kGiga, 0.02 * kGiga);
+  EXPECT_NEAR(static_cast<double>(plan.requests), 3.0 * kGiga, 0.02 * kGiga);
+}
+
+TEST(PlanMemory, GivesTheCachesWhatTheSettingSays) {
+  const auto plan = plan_memory(8 * kGiga, 6 * kGiga - kGiga / 8);
+  EXPECT_EQ(plan.block_cache + 3 * plan.write_buffer, 6 * kGiga - kGiga / 8);
+  EXPECT_LE(plan.requests + plan.block_cache + 3 * plan.write_buffer, 8 * kGiga);
+  EXPECT_GE(plan.requests, kGiga) << "and the rest to requests";
+  EXPECT_EQ(plan_memory(8 * kGiga, kLeastCache).block_cache + 3 * plan_memory(8 * kGiga, kLeastCache).write_buffer,
+            kLeastCache);
+}
+
 }  // namespace
 }  // namespace stator::server

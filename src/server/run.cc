@@ -99,7 +99,7 @@ class SharedLimits {
  public:
   explicit SharedLimits(const Config& config)
       : descriptors_(plan_descriptors(config)),
-        plan_(plan_memory(limit_of(config))),
+        plan_(plan_of(config)),
         memory_(plan_.requests),
         connections_({.total = descriptors_.connections,
                       .per_address = config.max_connections_per_address,
@@ -150,6 +150,17 @@ class SharedLimits {
                                             available >> 20)}});
     }
     return limit;
+  }
+  static MemoryPlan plan_of(const Config& config) {
+    const auto limit = limit_of(config);
+    const bool on_disk = !config.in_memory && config.store.empty();
+    const auto cache = on_disk ? parse_bytes(config.cache_size) : std::nullopt;
+    if (cache && *cache > most_cache(limit)) {
+      log::warning("cache_size_too_large",
+                   {{"cache_size", most_cache(limit)},
+                    {"message", "cache_size is at most three quarters of memory_limit; this much is used"}});
+    }
+    return plan_memory(limit, cache);
   }
   static std::vector<http::Network> proxies_of(const Config& config) {
     std::vector<http::Network> proxies;
