@@ -26,8 +26,8 @@ struct MemoryPlan {
   std::uint64_t block_cache = 0;   // of a store on disk
   std::uint64_t write_buffer = 0;  // likewise; there are up to three
 };
-// `cache_size`: block cache and write buffers together, at most most_cache(); by default half.  Requests get less if the
-// caches get more.
+// `cache_size`: block cache and write buffers together, at most most_cache(); by default half.  Requests get less if
+// the caches get more.
 MemoryPlan plan_memory(std::uint64_t limit, std::optional<std::uint64_t> cache_size = {});
 
 inline constexpr std::uint64_t kLeastCache = 16ULL << 20;
