@@ -5,7 +5,7 @@
 # shellcheck shell=bash disable=SC2034  # the lists are read by the scripts that source this file
 run_packages=(
   g++:g++ cmake:cmake ninja-build:ninja python3:python3
-  libboost1.81-dev libcli11-dev libfmt-dev libidn2-dev libjemalloc-dev libpq-dev libpsl-dev libre2-dev libsimdjson-dev libssl-dev libunistring-dev libutf8proc-dev libxxhash-dev libyaml-cpp-dev
+  libboost1.81-dev libcli11-dev libdeflate-dev libfmt-dev libidn2-dev libjemalloc-dev libpq-dev libpsl-dev libre2-dev libsimdjson-dev libssl-dev libunistring-dev libutf8proc-dev libxxhash-dev libyaml-cpp-dev
   librocksdb-dev libsnappy-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev
 )
 console_packages=(nodejs:node npm:npm)  # bundle the console at build time; ./run --no-console does without

@@ -1,7 +1,6 @@
 #include "stator/client/remote.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include "stator/client/is_read.h"
 #include "stator/client/operation_json.h"
 #include "stator/http/client.h"
+#include "stator/http/crc32.h"
 #include "stator/http/signer.h"
 #include "stator/value/json.h"
 
@@ -137,9 +137,7 @@ bool checksum_matches(const http::ClientResponse& response) {
   if (sent.empty()) return true;
   std::uint32_t expected = 0;
   const auto [end, error] = std::from_chars(sent.data(), sent.data() + sent.size(), expected);
-  const auto& body = response.body;
-  return error == std::errc() && end == sent.data() + sent.size() &&
-         crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())) == expected;
+  return error == std::errc() && end == sent.data() + sent.size() && http::crc32_of(response.body) == expected;
 }
 
 Attempt unexpected(const http::ClientResponse& response, const http::Origin& origin, Verdict verdict) {

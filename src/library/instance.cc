@@ -19,6 +19,7 @@ Result<std::unique_ptr<storage::Store>> open_store(const InstanceOptions& option
                                       .durability = options.relaxed_durability ? Durability::Relaxed : Durability::Sync,
                                       .block_cache_bytes = options.block_cache_bytes,
                                       .write_buffer_bytes = options.write_buffer_bytes,
+                                      .value_cache_bytes = options.value_cache_bytes,
                                       .open_files = options.open_files});
 }
 

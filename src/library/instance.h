@@ -22,6 +22,7 @@ struct InstanceOptions {
   std::string region = "us-east-1";
   std::uint64_t block_cache_bytes = 64ULL << 20;   // of a store on disk
   std::uint64_t write_buffer_bytes = 64ULL << 20;  // likewise; there are up to three
+  std::uint64_t value_cache_bytes = 32ULL << 20;   // likewise
   int open_files = 512;                            // likewise
   std::uint64_t memory_bytes = UINT64_MAX;         // of items in memory
 };

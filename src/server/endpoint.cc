@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "stator/base/log_limit.h"
 #include "stator/base/random.h"
 #include "stator/http/content_coding.h"
+#include "stator/http/crc32.h"
 #include "stator/server/health.h"
 #include "stator/server/host_guard.h"
 #include "stator/server/priority.h"
@@ -118,8 +118,8 @@ bool needs_no_signature(const http::Request& request) {
 }
 
 std::string answer_headers(std::string_view body, std::string_view cors) {
-  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
-  return fmt::format("Server: Stator\r\nx-amzn-RequestId: {}\r\nx-amz-crc32: {}\r\n{}", request_id(), crc, cors);
+  return fmt::format("Server: Stator\r\nx-amzn-RequestId: {}\r\nx-amz-crc32: {}\r\n{}", request_id(),
+                     http::crc32_of(body), cors);
 }
 
 http::Response dynamodb_response(int status, std::string_view content_type, std::string body, std::string_view cors) {

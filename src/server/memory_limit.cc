@@ -93,11 +93,14 @@ MemoryPlan plan_memory(std::uint64_t limit, std::optional<std::uint64_t> cache_s
   const auto cache = std::min(cache_size.value_or(shared / 2), most_cache(limit));
   // Larger buffers are written to disk less often, and take longer to read back from the log after a crash.
   const auto write_buffer = std::min(kMostWriteBuffer, cache / 12);
+  // Whole values serve reads by key; blocks serve all reads, and also what was not read before.
+  const auto value_cache = cache / 4;
   return {.limit = limit,
           .requests = (shared - cache) / 4 * 3,
           .data = shared / 2,
-          .block_cache = cache - 3 * write_buffer,
-          .write_buffer = write_buffer};
+          .block_cache = cache - 3 * write_buffer - value_cache,
+          .write_buffer = write_buffer,
+          .value_cache = value_cache};
 }
 
 }  // namespace stator::server

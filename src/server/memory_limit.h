@@ -25,8 +25,9 @@ struct MemoryPlan {
   std::uint64_t data = 0;          // items, when they are kept in memory
   std::uint64_t block_cache = 0;   // of a store on disk
   std::uint64_t write_buffer = 0;  // likewise; there are up to three
+  std::uint64_t value_cache = 0;   // likewise
 };
-// `cache_size`: block cache and write buffers together, at most most_cache(); by default half.  Requests get less if
+// `cache_size`: caches and write buffers together, at most most_cache(); by default half.  Requests get less if
 // the caches get more.
 MemoryPlan plan_memory(std::uint64_t limit, std::optional<std::uint64_t> cache_size = {});
 

@@ -64,27 +64,28 @@ TEST(ParseBytes, TakesUnits) {
   }
 }
 
+std::uint64_t caches_of(const MemoryPlan& plan) { return plan.block_cache + 3 * plan.write_buffer + plan.value_cache; }
+
 TEST(PlanMemory, FitsItsLimit) {
   for (const std::uint64_t limit : {kLeastMemoryLimit, kGiga / 2, 12 * kGiga}) {
     const auto plan = plan_memory(limit);
     EXPECT_LE(plan.requests + plan.data, limit);
-    EXPECT_LE(plan.requests + plan.block_cache + 3 * plan.write_buffer, limit);
+    EXPECT_LE(plan.requests + caches_of(plan), limit);
   }
 }
 
 TEST(PlanMemory, GivesHalfToTheCachesByDefault) {
   const auto plan = plan_memory(8 * kGiga);
-  EXPECT_NEAR(static_cast<double>(plan.block_cache + 3 * plan.write_buffer), 4.0 * kGiga, 0.02 * kGiga);
+  EXPECT_NEAR(static_cast<double>(caches_of(plan)), 4.0 * kGiga, 0.02 * kGiga);
   EXPECT_NEAR(static_cast<double>(plan.requests), 3.0 * kGiga, 0.02 * kGiga);
 }
 
 TEST(PlanMemory, GivesTheCachesWhatTheSettingSays) {
   const auto plan = plan_memory(8 * kGiga, 6 * kGiga - kGiga / 8);
-  EXPECT_EQ(plan.block_cache + 3 * plan.write_buffer, 6 * kGiga - kGiga / 8);
-  EXPECT_LE(plan.requests + plan.block_cache + 3 * plan.write_buffer, 8 * kGiga);
+  EXPECT_EQ(caches_of(plan), 6 * kGiga - kGiga / 8);
+  EXPECT_LE(plan.requests + caches_of(plan), 8 * kGiga);
   EXPECT_GE(plan.requests, kGiga) << "and the rest to requests";
-  EXPECT_EQ(plan_memory(8 * kGiga, kLeastCache).block_cache + 3 * plan_memory(8 * kGiga, kLeastCache).write_buffer,
-            kLeastCache);
+  EXPECT_EQ(caches_of(plan_memory(8 * kGiga, kLeastCache)), kLeastCache);
 }
 
 }  // namespace

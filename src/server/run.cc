@@ -130,6 +130,7 @@ class SharedLimits {
     options.relaxed_durability = config.durability == Durability::Relaxed;
     options.block_cache_bytes = plan_.block_cache;
     options.write_buffer_bytes = plan_.write_buffer;
+    options.value_cache_bytes = plan_.value_cache;
     options.open_files = descriptors_.store_files;
     options.memory_bytes = plan_.data;
     return options;

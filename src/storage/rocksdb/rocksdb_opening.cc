@@ -101,6 +101,7 @@ Result<void> RocksDbStore::open_database(Mode mode) {
     return opening_error(status);
   }
   db_.reset(db);
+  values_.clear();
   auto sequence = read_sequence();
   if (!sequence) {
     db_.reset();

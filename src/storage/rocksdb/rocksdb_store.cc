@@ -22,7 +22,8 @@ RocksDbStore::RocksDbStore(RocksDbOptions options)
     : options_(std::move(options)),
       owner_(options_.path),
       log_(std::make_shared<LogBridge>()),
-      rocks_(rocksdb_options(options_, log_)) {
+      rocks_(rocksdb_options(options_, log_)),
+      values_(options_.value_cache_bytes) {
   listener_->on_new_files([this](rocksdb::DB& db) { note_files(db); });
   rocks_.listeners.push_back(listener_);
 }
@@ -41,8 +42,12 @@ RocksDbStore::~RocksDbStore() {
 }
 
 Result<std::optional<Bytes>> RocksDbStore::get(BytesView key) const {
+  ValueCache::Miss miss;
+  if (auto value = values_.find(key, miss)) return value;
   std::shared_lock lock(db_mutex_);
-  return read(db_.get(), nullptr, key, *listener_);
+  auto value = TRY(read(db_.get(), nullptr, key, *listener_));
+  if (value) values_.fill(key, *value, miss);
+  return value;
 }
 
 std::unique_ptr<Snapshot> RocksDbStore::snapshot() const {
@@ -67,6 +72,7 @@ Result<CommitSequence> RocksDbStore::commit(Batch batch) {
   put_sequence(changes, sequence);
 
   const bool synced = options_.durability == Durability::Sync || on_reserve;
+  ValueCache::Change change(values_, batch);
   const auto status = write(changes, synced);
   if (!status.ok()) return fail("cannot commit", status);
   last_commit_.store(sequence.value, std::memory_order_release);
@@ -79,6 +85,7 @@ Result<CommitSequence> RocksDbStore::commit(Batch batch) {
     unsynced_.store(true, std::memory_order_release);
   }
   if (on_reserve) drop_erased_files(batch);
+  change.done(batch);
   return sequence;
 }
 
@@ -153,7 +160,8 @@ StoreStatistics RocksDbStore::statistics() const {
           .syncs = syncs_.load(std::memory_order_relaxed),
           .bytes_written = bytes_written_.load(std::memory_order_relaxed),
           .size_bytes = property("rocksdb.total-sst-files-size") + property("rocksdb.cur-size-all-mem-tables"),
-          .memory_bytes = property("rocksdb.block-cache-usage") + property("rocksdb.cur-size-all-mem-tables")};
+          .memory_bytes = property("rocksdb.block-cache-usage") + property("rocksdb.cur-size-all-mem-tables") +
+                          values_.size_bytes()};
 }
 
 Result<std::vector<DamagedFile>> RocksDbStore::verify(const Progress& progress) const {

@@ -21,6 +21,7 @@ struct RocksDbOptions {
   std::chrono::milliseconds sync_interval{5};      // when relaxed
   std::uint64_t block_cache_bytes = 64ULL << 20;   // taken as it fills
   std::uint64_t write_buffer_bytes = 64ULL << 20;  // likewise; changes kept in memory before they become a file
+  std::uint64_t value_cache_bytes = 32ULL << 20;   // likewise; values that were read by their key
   int open_files = 512;                            // of its own, at the same time
   // Changes nothing in the folder, which must hold a store: commits fail.  It counts as in use all the same.
   bool read_only = false;

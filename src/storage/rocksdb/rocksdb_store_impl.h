@@ -23,6 +23,7 @@
 #include "stator/storage/rocksdb/rocksdb_options.h"
 #include "stator/storage/rocksdb/rocksdb_store.h"
 #include "stator/storage/rocksdb/table_files.h"
+#include "stator/storage/rocksdb/value_cache.h"
 
 namespace stator::storage {
 
@@ -157,6 +158,7 @@ class RocksDbStore final : public Store, private StoreFiles {
   mutable std::shared_mutex db_mutex_;
   std::unique_ptr<rocksdb::DB> db_;  // null only when recover() could not open it again; failed_ is true then
   mutable std::atomic<std::size_t> open_snapshots_{0};
+  mutable ValueCache values_;  // of db_, for get()
 
   Mutex commit_mutex_;  // before db_mutex_
   bool failed_ GUARDED_BY(commit_mutex_) = false;
