@@ -11,7 +11,7 @@ run_packages=(
 console_packages=(nodejs:node npm:npm)  # bundle the console at build time; ./run --no-console does without
 test_packages=(
   libgtest-dev python3-boto3 awscli chromium
-  clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pkg-config:pkg-config postgresql-15 util-linux:setarch zsh:zsh
+  clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pkg-config:pkg-config postgresql-15 util-linux:setarch valgrind:valgrind zsh:zsh
 )
 
 # shellcheck source=cmake/progress.sh

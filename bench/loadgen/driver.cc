@@ -131,10 +131,16 @@ std::optional<Answer> parse(std::string_view data) {
   return answer;
 }
 
+// Costs the load generator nothing, and a server that checks no signatures as much as a right one.
+constexpr std::string_view kUnchecked =
+    "X-Amz-Date: 20260101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 "
+    "Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, "
+    "Signature=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n";
+
 class Connection {
  public:
-  Connection(const Endpoint& endpoint, std::unique_ptr<Client> client)
-      : socket_(connect_to(endpoint)), client_(std::move(client)), endpoint_(endpoint) {}
+  Connection(const Endpoint& endpoint, Signer* signer, std::unique_ptr<Client> client)
+      : socket_(connect_to(endpoint)), client_(std::move(client)), endpoint_(endpoint), signer_(signer) {}
 
   int fd() const { return socket_.get(); }
   Time sent_at() const { return sent_at_; }
@@ -145,13 +151,12 @@ class Connection {
   bool send_next() {
     body_.clear();
     if (!client_->next(body_)) return false;
+    const std::string target = "DynamoDB_20120810." + std::string(client_->operation());
     request_ = "POST " + endpoint_.path + " HTTP/1.1\r\nHost: " + endpoint_.host +
-               "\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: DynamoDB_20120810.";
-    request_ += client_->operation();
+               "\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: " + target + "\r\n";
     request_ +=
-        "\r\nX-Amz-Date: 20260101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 "
-        "Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, "
-        "Signature=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\nContent-Length: ";
+        signer_ != nullptr ? signer_->headers(endpoint_.host, endpoint_.path, target, body_) : std::string(kUnchecked);
+    request_ += "Content-Length: ";
     request_ += std::to_string(body_.size());
     request_ += "\r\n\r\n";
     request_ += body_;
@@ -210,6 +215,7 @@ class Connection {
   File socket_;
   std::unique_ptr<Client> client_;
   const Endpoint& endpoint_;
+  Signer* const signer_;  // null: a signature that nobody checks
   std::string body_, request_, received_;
   std::size_t written_ = 0;
   Time sent_at_;
@@ -221,7 +227,7 @@ class Loop {
   Loop(const Plan& plan, Workload& workload) : plan_(plan), poll_(::epoll_create1(EPOLL_CLOEXEC)) {
     for (int i = 0; i < plan.connections; ++i) {
       connections_.push_back(
-          std::make_unique<Connection>(plan.endpoint, workload.client(static_cast<std::uint64_t>(i))));
+          std::make_unique<Connection>(plan.endpoint, plan.signer, workload.client(static_cast<std::uint64_t>(i))));
     }
   }
 

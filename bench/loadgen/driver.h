@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stator/bench/histogram.h"
+#include "stator/bench/signature.h"
 #include "stator/bench/workload.h"
 
 namespace stator::bench {
@@ -22,6 +23,7 @@ struct Plan {
   int connections = 1;
   std::chrono::nanoseconds warmup{};    // answered and checked, but not counted
   std::chrono::nanoseconds duration{};  // counted; a workload that ends by itself is counted until its end
+  Signer* signer = nullptr;             // null: signatures are not valid
   std::vector<int> server_pids;         // whose processor time is read from /proc
 };
 

@@ -1,8 +1,10 @@
 // stator_loadgen: one workload on a number of connections; prints its outcome as one JSON object.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "stator/bench/driver.h"
@@ -15,11 +17,18 @@ using stator::bench::Plan;
 
 constexpr const char* kUsage =
     "usage: stator_loadgen WORKLOAD --table NAME [--host 127.0.0.1] [--port 8000] [--path /] [--connections 1]\n"
-    "                      [--items 100000] [--seconds 0] [--warmup 0] [--seed 1] [--pids 1,2]\n"
-    "--seconds 0 runs a workload that ends by itself (load) to its end.\n";
+    "                      [--items 100000] [--first 0] [--seconds 0] [--warmup 0] [--seed 1] [--pids 1,2]\n"
+    "                      [--sign no]\n"
+    "--seconds 0 runs a workload that ends by itself (load) to its end.  --items is a multiple of 10; --first\n"
+    "is where loading begins.  --sign yes: sign with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.\n";
 
 std::chrono::nanoseconds seconds(const std::string& text) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(std::stod(text) * 1e9));
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before there are threads
+  return value == nullptr ? "" : value;
 }
 
 std::string json_string(const std::string& text) {
@@ -59,9 +68,11 @@ int main(int argc, char** argv) {
     Dataset data;
     data.table = option("--table", "");
     data.items = std::stoull(option("--items", "100000"));
+    data.first = std::min<std::uint64_t>(data.items, std::stoull(option("--first", "0")));
+    data.connections = std::stoull(option("--connections", "1"));
     data.seed = std::stoull(option("--seed", "1"));
     const auto workload = argc > 1 ? stator::bench::make_workload(argv[1], data) : nullptr;
-    if (!workload || data.table.empty() || argc % 2 != 0) {
+    if (!workload || data.table.empty() || data.items == 0 || data.items % 10 != 0 || argc % 2 != 0) {
       std::fprintf(stderr, "%sworkloads: %s\n", kUsage, std::string(stator::bench::workload_names()).c_str());
       return 2;
     }
@@ -76,6 +87,10 @@ int main(int argc, char** argv) {
       std::size_t used = 0;
       plan.server_pids.push_back(std::stoi(pids, &used));
       pids.erase(0, used + 1);
+    }
+    std::optional<stator::bench::Signer> signer;
+    if (option("--sign", "no") == "yes") {
+      plan.signer = &signer.emplace(environment("AWS_ACCESS_KEY_ID"), environment("AWS_SECRET_ACCESS_KEY"));
     }
     print(stator::bench::run(plan, *workload));
     return 0;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 namespace stator::bench {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kItemsPerPartition = 10;
 constexpr std::uint64_t kBatch = 25;
+constexpr std::size_t kTextBytes = 868;  // makes an item 1024 bytes large by DynamoDB's count
 
 void append_number(std::string& out, std::uint64_t value, int width) {
   std::array<char, 24> text{};
@@ -27,32 +29,45 @@ void append_key(std::string& out, std::uint64_t item) {
   out += R"("})";
 }
 
-void append_index_partition(std::string& out, std::uint64_t item) {
+std::uint64_t index_partitions(const Dataset& data) {
+  return std::max<std::uint64_t>(1, data.items / kItemsPerPartition);
+}
+
+void append_index_partition(std::string& out, std::uint64_t partition) {
   out += R"({"S":"WAREHOUSE#)";
-  append_number(out, item / kItemsPerPartition, 6);
+  append_number(out, partition, 6);
   out += R"("})";
 }
 
-// An order of about 1 KB by DynamoDB's count.  `version` varies what an overwrite changes, the index sort key included.
-void append_item(std::string& out, std::uint64_t item, std::uint64_t version) {
-  static const std::string kText = [] {
-    std::string text;
-    while (text.size() < 780) text += "The quick brown fox jumps over the lazy dog. ";
-    text.resize(780);
-    return text;
+// Text that does not compress: `random` chooses a part of a megabyte of random characters.
+std::string_view text(std::uint64_t random) {
+  static const std::string kPool = [] {
+    static constexpr std::string_view kCharacters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .,:";
+    std::mt19937_64 rng(1);
+    std::string pool(1 << 20, ' ');
+    for (auto& c : pool) c = kCharacters[rng() % kCharacters.size()];
+    return pool;
   }();
+  return std::string_view(kPool).substr(random % (kPool.size() - kTextBytes), kTextBytes);
+}
+
+// An order of 1 KB.  `random` varies what an overwrite changes: the text, and the index sort key.  The items of a
+// partition of the index are in different partitions of the table.
+void append_item(std::string& out, const Dataset& data, std::uint64_t item, std::uint64_t random) {
+  const auto partitions = index_partitions(data);
   out += '{';
   append_key(out, item);
   out += R"(,"GSI1PK":)";
-  append_index_partition(out, item);
+  append_index_partition(out, item % partitions);
   out += R"(,"GSI1SK":{"S":"SHIPPED#)";
-  append_number(out, version % 1'000'000, 6);
+  append_number(out, random % 1'000'000, 6);
   out += '#';
-  append_number(out, item % kItemsPerPartition, 2);
+  append_number(out, item / partitions, 2);
   out +=
       R"("},"n":{"N":"0"},"total":{"N":"129.95"},"paid":{"BOOL":true},"tags":{"SS":["express","gift"]},)"
       R"("address":{"M":{"city":{"S":"Utrecht"},"zip":{"S":"3511AB"}}},"lines":{"L":[{"S":"sku-1"},{"N":"3"}]},"text":{"S":")";
-  out += kText;
+  out += text(random);
   out += R"("}})";
 }
 
@@ -96,7 +111,7 @@ class Put : public RandomClient {
   bool next(std::string& body) override {
     begin(body);
     body += R"("Item":)";
-    append_item(body, random_item(), random_number());
+    append_item(body, data_, random_item(), random_number());
     body += '}';
     return true;
   }
@@ -120,7 +135,7 @@ class Get : public RandomClient {
     const std::string_view sort = std::string_view(key_).substr(key_.find(R"("SK")"));
     const std::string_view partition = std::string_view(key_).substr(0, key_.find(R"(,"SK")"));
     return expect(body.starts_with(R"({"Item":{)") && body.find(partition) != body.npos &&
-                      body.find(sort) != body.npos && body.find("quick brown fox") != body.npos,
+                      body.find(sort) != body.npos && body.size() > kTextBytes && body.find(R"("text")") != body.npos,
                   "the item asked for", body);
   }
 
@@ -144,12 +159,13 @@ class Query : public RandomClient {
   }
   std::optional<std::string> check(std::string_view body) override {
     return expect(
-        number_after(body, R"("Count":)") == kItemsPerPartition && body.find("CUSTOMER#" + partition_) != body.npos,
+        number_after(body, R"("Count":)") == kItemsPerPartition && body.find(prefix() + partition_) != body.npos,
         "ten items of the partition", body);
   }
   std::uint64_t items() const override { return kItemsPerPartition; }
 
  protected:
+  virtual std::string prefix() const { return "CUSTOMER#"; }
   std::string partition_;
 };
 
@@ -158,7 +174,7 @@ class QueryIndex : public Query {
   using Query::Query;
   bool next(std::string& body) override {
     partition_.clear();
-    append_number(partition_, random_item() / kItemsPerPartition, 6);
+    append_number(partition_, random_item() % index_partitions(data_), 6);
     begin(body);
     body +=
         R"("IndexName":"GSI1","KeyConditionExpression":"GSI1PK = :p","ExpressionAttributeValues":{":p":{"S":"WAREHOUSE#)";
@@ -166,6 +182,9 @@ class QueryIndex : public Query {
     body += R"("}}})";
     return true;
   }
+
+ protected:
+  std::string prefix() const override { return "WAREHOUSE#"; }
 };
 
 class Update : public RandomClient {
@@ -185,15 +204,24 @@ class Update : public RandomClient {
   }
 };
 
-void append_batch(std::string& body, const Dataset& data, std::uint64_t first, std::uint64_t last,
-                  const std::function<std::uint64_t(std::uint64_t)>& item, std::uint64_t version) {
+// Steps through `count` numbers in an order that is spread over all of them, without remembering any: the step has no
+// divisor in common with `count`.
+std::uint64_t spread(std::uint64_t number, std::uint64_t count) {
+  std::uint64_t step = 7'919;
+  while (std::gcd(step, count) != 1) step += 2;
+  return number * step % count;
+}
+
+void append_batch(std::string& body, const Dataset& data, std::uint64_t count,
+                  const std::function<std::uint64_t(std::uint64_t)>& item,
+                  const std::function<std::uint64_t()>& random) {
   body += R"({"RequestItems":{")";
   body += data.table;
   body += R"(":[)";
-  for (auto i = first; i < last; ++i) {
-    if (i > first) body += ',';
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (i > 0) body += ',';
     body += R"({"PutRequest":{"Item":)";
-    append_item(body, item(i), version);
+    append_item(body, data, item(i), random());
     body += "}}";
   }
   body += "]}}";
@@ -208,38 +236,76 @@ class Batch : public RandomClient {
   using RandomClient::RandomClient;
   std::string_view operation() const override { return "BatchWriteItem"; }
   bool next(std::string& body) override {
-    // Distinct keys without remembering any: a random start, then steps that are no multiple of the table's size.
     const auto start = random_item();
     append_batch(
-        body, data_, 0, kBatch, [&](std::uint64_t i) { return (start + i * (data_.items / kBatch + 1)) % data_.items; },
-        random_number());
+        body, data_, kBatch, [&](std::uint64_t i) { return (start + spread(i, data_.items)) % data_.items; },
+        [this] { return random_number(); });
     return true;
   }
   std::optional<std::string> check(std::string_view body) override { return check_batch(body); }
   std::uint64_t items() const override { return kBatch; }
 };
 
-// Writes every item once; the clients take batches from a shared counter.
-class Load : public Client {
+// Writes every item from the first on once, in an order that is not that of the keys; the clients take batches from a
+// shared counter.
+class Load : public RandomClient {
  public:
-  Load(const Dataset& dataset, std::uint64_t& position) : data_(dataset), position_(position) {}
+  Load(const Dataset& dataset, std::uint64_t number, std::uint64_t& position)
+      : RandomClient(dataset, number), position_(position) {}
   std::string_view operation() const override { return "BatchWriteItem"; }
   bool next(std::string& body) override {
-    if (position_ >= data_.items) return false;
-    const auto first = position_;
-    const auto last = std::min(first + kBatch, data_.items);
-    position_ = last;
-    count_ = last - first;
-    append_batch(body, data_, first, last, [](std::uint64_t i) { return i; }, 0);
+    const auto all = data_.items - data_.first;
+    if (position_ >= all) return false;
+    const auto begin = position_;
+    count_ = std::min(kBatch, all - begin);
+    position_ += count_;
+    append_batch(
+        body, data_, count_, [&](std::uint64_t i) { return data_.first + spread(begin + i, all); },
+        [this] { return random_number(); });
     return true;
   }
   std::optional<std::string> check(std::string_view body) override { return check_batch(body); }
   std::uint64_t items() const override { return count_; }
 
  private:
-  const Dataset& data_;
   std::uint64_t& position_;
   std::uint64_t count_ = 0;
+};
+
+// Two puts, an update and a check in one transaction, in a partition that no other connection uses.
+class Transact : public RandomClient {
+ public:
+  Transact(const Dataset& dataset, std::uint64_t number)
+      : RandomClient(dataset, number), partitions_(index_partitions(dataset) / dataset.connections), number_(number) {}
+  std::string_view operation() const override { return "TransactWriteItems"; }
+  bool next(std::string& body) override {
+    const auto partition = number_ * partitions_ + random_number() % std::max<std::uint64_t>(1, partitions_);
+    const auto item = partition * kItemsPerPartition % data_.items;
+    body += R"({"TransactItems":[{"Put":)";
+    begin(body);
+    body += R"("Item":)";
+    append_item(body, data_, item, random_number());
+    body += R"(}},{"Put":)";
+    begin(body);
+    body += R"-("ConditionExpression":"attribute_exists(PK)","Item":)-";
+    append_item(body, data_, item + 1, random_number());
+    body += R"(}},{"Update":)";
+    begin(body);
+    body += R"("Key":{)";
+    append_key(body, item + 2);
+    body += R"(},"UpdateExpression":"SET n = n + :one","ExpressionAttributeValues":{":one":{"N":"1"}}}},)";
+    body += R"({"ConditionCheck":)";
+    begin(body);
+    body += R"("Key":{)";
+    append_key(body, item + 3);
+    body += R"-(},"ConditionExpression":"attribute_exists(PK)"}}]})-";
+    return true;
+  }
+  std::optional<std::string> check(std::string_view body) override { return expect(body == "{}", "{}", body); }
+  std::uint64_t items() const override { return 4; }
+
+ private:
+  const std::uint64_t partitions_, number_;
 };
 
 // Reads the whole table page by page, again and again; each whole pass must have seen every item.
@@ -301,7 +367,9 @@ class Of : public Workload {
 class Loading : public Workload {
  public:
   explicit Loading(const Dataset& dataset) : data_(dataset) {}
-  std::unique_ptr<Client> client(std::uint64_t) override { return std::make_unique<Load>(data_, position_); }
+  std::unique_ptr<Client> client(std::uint64_t number) override {
+    return std::make_unique<Load>(data_, number, position_);
+  }
 
  private:
   const Dataset data_;
@@ -318,10 +386,11 @@ std::unique_ptr<Workload> make_workload(std::string_view name, const Dataset& da
   if (name == "query-gsi") return std::make_unique<Of<QueryIndex>>(dataset);
   if (name == "update") return std::make_unique<Of<Update>>(dataset);
   if (name == "batch") return std::make_unique<Of<Batch>>(dataset);
+  if (name == "transact") return std::make_unique<Of<Transact>>(dataset);
   if (name == "scan") return std::make_unique<Of<Scan>>(dataset);
   return nullptr;
 }
 
-std::string_view workload_names() { return "load put get query query-gsi update batch scan"; }
+std::string_view workload_names() { return "load put get query query-gsi update batch transact scan"; }
 
 }  // namespace stator::bench

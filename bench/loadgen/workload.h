@@ -9,11 +9,14 @@
 
 namespace stator::bench {
 
-// The table of every workload: items 0 to items-1, ten in a partition, about 1 KB each.
+// The table of every workload: items 0 to items-1, ten in a partition of the table and ten in one of the index, 1 KB
+// each. `items` is a multiple of ten.
 struct Dataset {
   std::string table;
   std::uint64_t items = 100'000;
+  std::uint64_t first = 0;  // loading begins with this item
   std::uint64_t seed = 1;
+  std::uint64_t connections = 1;
 };
 
 // One connection's part of a workload: makes its requests and judges the answers.  Confined to one thread.
@@ -37,7 +40,7 @@ class Workload {
   virtual std::unique_ptr<Client> client(std::uint64_t number) = 0;
 };
 
-// load, put, get, query, query-gsi, update, batch or scan; null for another name.
+// load, put, get, query, query-gsi, update, batch, transact or scan; null for another name.
 std::unique_ptr<Workload> make_workload(std::string_view name, const Dataset& dataset);
 
 // The names above, for a usage text.
