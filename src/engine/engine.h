@@ -110,6 +110,7 @@ class Engine {
   void try_recover();
   CommitterStatistics commit_statistics() const { return committer_.statistics(); }
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }
+  std::optional<storage::StoreServer> store_server() const { return store_.server(); }
 
  private:
   Engine(storage::Store& store, const Clock& clock, Random& random);

@@ -180,7 +180,7 @@ class SharedLimits {
 std::function<http::Response()> health_of(library::Instance& instance) {
   return [engine = &instance.engine()] {
     engine->try_recover();
-    return health_answer(engine->health(), HealthDetail::Cause);
+    return health_answer(*engine, HealthDetail::Cause);
   };
 }
 

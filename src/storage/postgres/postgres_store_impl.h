@@ -39,6 +39,7 @@ class PostgresStore final : public Store {
   const Clock* clock() const override { return &database_clock_; }
   Capabilities capabilities() const override { return {.shared = is_shared(), .durable = true}; }
   StoreStatistics statistics() const override;
+  std::optional<StoreServer> server() const override;
 
  private:
   // What the database says about our lane and our last commit.
@@ -81,6 +82,9 @@ class PostgresStore final : public Store {
       -> decltype(read(std::declval<ConnectionPool::Lease&>()));
 
   void watch(const std::stop_token& stop);
+  // Looks at the server with a reader's connection, and now and then at the size of the store.
+  void look(bool at_size);
+  void note_size(const Rows& rows);
   void ping() REQUIRES(commit_mutex_);
 
   // Constant after open().
@@ -88,6 +92,7 @@ class PostgresStore final : public Store {
   const PostgresOptions options_;
   const Statements statements_;
   const Bytes writer_;  // tells our commits from those of others
+  const std::shared_ptr<StatementCounters> counters_ = std::make_shared<StatementCounters>();
   std::int64_t fence_ = 0;
 
   mutable ConnectionPool pool_;
@@ -108,9 +113,14 @@ class PostgresStore final : public Store {
   mutable std::atomic<std::uint64_t> last_commit_{0};
   std::atomic<std::uint64_t> epoch_{0};  // that this process has entered
   std::atomic<std::uint64_t> commits_{0}, syncs_{0}, bytes_written_{0};
+  // The size of the store when the watcher looked, and bytes_written_ then.
+  std::atomic<std::uint64_t> size_bytes_{0}, written_at_size_{0};
+  std::atomic<std::int64_t> round_trip_microseconds_{0};
 
   mutable Mutex health_mutex_;
   mutable StoreHealth health_ GUARDED_BY(health_mutex_);
+  mutable WallTime since_ GUARDED_BY(health_mutex_);  // it is reachable, or is not
+  std::string host_ GUARDED_BY(health_mutex_);
 
   std::jthread watcher_;  // last: it ends before what it uses
 };

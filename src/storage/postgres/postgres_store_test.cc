@@ -513,6 +513,71 @@ TEST(PostgresStore, BoundsItsConnections) {
 
 // -- The tables
 
+TEST(PostgresStore, CountsWhatItAsksOfTheServer) {
+  PostgresPlace place(kShared);
+  const auto store = place.open();
+  const auto counts = [&](std::string_view kind) {
+    for (const auto& each : store->statistics().statements) {
+      if (each.kind == kind) return each;
+    }
+    return StatementStatistics{};
+  };
+  const auto read = counts("read").round_trips;
+  ASSERT_TRUE(put_at(*store, "a", "1"));
+  ASSERT_TRUE(store->get_all({"a", "b"}));
+  EXPECT_EQ(counts("read").round_trips, read + 1);
+  EXPECT_EQ(counts("lock").round_trips, 1U) << "a commit is two round trips";
+  EXPECT_EQ(counts("write").round_trips, 1U);
+  EXPECT_EQ(counts("write").rows, 2U) << "an entry, and who wrote it";
+  EXPECT_GE(counts("write").statements, 3U);
+  EXPECT_EQ(entries(*store->snapshot()).size(), 1U);
+  EXPECT_EQ(counts("snapshot").round_trips, 1U);
+  EXPECT_EQ(counts("page").rows, 1U);
+  EXPECT_GT(counts("page").time.count(), 0);
+}
+
+TEST_F(SharedStores, CountConflictsAndWaitsForLocks) {
+  Batch late;
+  late.depends_on(Bytes("a"));
+  late.read_at(b_->last_commit());
+  late.put("b", "1");
+  ASSERT_TRUE(put_at(*a_, "a", "1"));
+  EXPECT_EQ(b_->commit(std::move(late)).error().code, ErrorCode::Conflict);
+  EXPECT_EQ(b_->statistics().conflicts, 1U);
+  // Somebody else has the lane's row for a while.
+  const auto other = Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url()}).value();
+  other->add_once("BEGIN");
+  other->add_once(fmt::format("SELECT FROM {}.lanes FOR UPDATE", place_.options().schema));
+  ASSERT_TRUE(other->run());
+  const auto before = a_->statistics().lock_wait;
+  std::jthread committing([this] { EXPECT_TRUE(put_at(*a_, "c", "1")); });
+  const auto waits = [&] {
+    other->add_once("SELECT count(*) FROM pg_locks WHERE NOT granted");
+    return other->run().value()[0].integer(0, 0) > 0;
+  };
+  EXPECT_TRUE(eventually(waits));
+  other->add_once("SELECT pg_sleep(0.02)");
+  other->add_once("ROLLBACK");
+  ASSERT_TRUE(other->run());
+  committing.join();
+  EXPECT_GE(a_->statistics().lock_wait - before, std::chrono::milliseconds(20));
+}
+
+TEST(PostgresStore, TellsTheStateOfItsServerAndItsSizeWithoutAskingIt) {
+  PostgresPlace place(kShared);
+  const auto store = place.open();
+  const auto server = store->server();
+  ASSERT_TRUE(server);
+  EXPECT_TRUE(server->reachable);
+  EXPECT_TRUE(server->host.starts_with('/')) << server->host << " is the folder of a socket";
+  EXPECT_GE(server->connections, 1U);
+  EXPECT_EQ(server->most_connections, 25U);
+  EXPECT_TRUE(eventually([&] { return store->server()->round_trip.count() > 0; }));
+  const auto before = store->statistics();
+  ASSERT_TRUE(put_at(*store, "a", Bytes(5000, 'v')));
+  EXPECT_GE(store->statistics().size_bytes, before.size_bytes + 5000);
+}
+
 TEST(PostgresSchema, IsRefusedWhenANewerStatorMadeIt) {
   PostgresPlace place(kExclusive);
   place.open().reset();
