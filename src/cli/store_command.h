@@ -4,7 +4,7 @@
 
 namespace stator::cli {
 
-// stator store init.
+// stator store init, stator store upgrade.
 class StoreCommand {
  public:
   explicit StoreCommand(CLI::App& app);
@@ -12,8 +12,12 @@ class StoreCommand {
   int run() const;
 
  private:
+  int init() const;
+  int upgrade() const;
+
   CLI::App* app_;
   CLI::App* init_;
+  CLI::App* upgrade_;
 };
 
 }  // namespace stator::cli

@@ -1,5 +1,7 @@
 #include "stator/library/shared_store.h"
 
+#include <fmt/format.h>
+
 #include "stator/storage/postgres/postgres_store.h"
 
 namespace stator::library {
@@ -11,5 +13,11 @@ Result<std::unique_ptr<storage::Store>> open_store(const std::string& url) {
 }
 std::string store_schema() { return storage::postgres_schema_script(); }
 Result<void> make_store(const std::string& url) { return storage::make_postgres_schema({.url = url}); }
+Result<std::string> upgrade_store(const std::string& url) {
+  const auto done = TRY(storage::upgrade_postgres_schema({.url = url}));
+  if (done.was_for == done.format) return fmt::format("the store has format {}; there was nothing to do", done.format);
+  return fmt::format("the store has format {}; Stators that know only format {} have stopped", done.format,
+                     done.format - 1);
+}
 
 }  // namespace stator::library

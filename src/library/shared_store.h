@@ -22,5 +22,8 @@ Result<std::unique_ptr<storage::Store>> open_store(const std::string& url);
 std::string store_schema();
 // Makes them if they are not there.  Errors: Usage: the role may not, or libpq is missing.  Storage.
 Result<void> make_store(const std::string& url);
+// Gives the tables the newest form for good: older programs cannot use them any more.  Answers what it did, for people.
+// Errors: as make_store().
+Result<std::string> upgrade_store(const std::string& url);
 
 }  // namespace stator::library

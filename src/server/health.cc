@@ -19,6 +19,7 @@ std::string_view reason_of(storage::StoreTrouble trouble) {
     case StoreTrouble::Damaged: return "damaged";
     case StoreTrouble::Unreachable: return "unreachable";
     case StoreTrouble::TakenOver: return "taken-over";
+    case StoreTrouble::Upgraded: return "upgraded";
     case StoreTrouble::None:
     case StoreTrouble::DiskFailing: break;
   }

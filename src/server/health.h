@@ -13,8 +13,9 @@ enum class HealthDetail : std::uint8_t {
 };
 
 // What GET /health answers: 200 {"status":"ok"}, or 503 {"status":"read-only","reason":...}, where the reason is
-// disk-full, memory-full, disk-failing, no-descriptors, damaged, unreachable or taken-over, and a damaged file has its
-// name beside it.  If a database server keeps the store, `store` says whether it is reachable, and since when.
+// disk-full, memory-full, disk-failing, no-descriptors, damaged, unreachable, taken-over or upgraded, and a damaged
+// file has its name beside it.  If a database server keeps the store, `store` says whether it is reachable, and since
+// when.
 http::Response health_answer(const engine::Engine& engine, HealthDetail detail);
 
 }  // namespace stator::server

@@ -188,6 +188,7 @@ enum class StoreTrouble : std::uint8_t {
   Damaged,        // bytes read back are not what was written; lasts until the store is opened again
   Unreachable,    // the database server that keeps it does not answer; reads fail, too
   TakenOver,      // another process has taken it over; reads fail, too; lasts until the store is opened again
+  Upgraded,       // it got a form that this program does not know; reads fail, too; a newer program can use it
 };
 
 struct StoreHealth {

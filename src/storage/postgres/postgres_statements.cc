@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "stator/storage/postgres/schema.h"
+
 namespace stator::storage::postgres {
 namespace {
 
@@ -44,6 +46,7 @@ Statements::Statements(std::string_view s) {
   writer_number = statement("writer_number",
                             "SELECT number, sequence FROM {0}.writers WHERE lane = $1::int4 AND writer = $2::bytea");
   size = statement("size", "SELECT pg_total_relation_size('{0}.entries')");
+  format = format_statement(s);
 
   forward = {"forward", page(s, true, true)};
   forward_to_end = {"forward_to_end", page(s, true, false)};

@@ -24,6 +24,7 @@ struct Statements {
   Statement lane_locked;    // the same, when no commit is under way
   Statement writer_number;  // number, sequence of a writer's last commit
   Statement size;           // bytes of all entries, on disk
+  Statement format;         // see schema.h
 
   // Some of a range from one end: parameters are begin (head, tail), end (head, tail) if it has one, the number of
   // rows, and the bytes of values after which it ends.

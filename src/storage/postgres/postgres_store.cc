@@ -197,6 +197,12 @@ Result<void> PostgresStore::check_epoch(CommitSequence epoch) const {
   return outdated();
 }
 
+Result<void> PostgresStore::check_format(const Rows& rows) const {
+  auto objection = objection_to(TRY(read_format(rows)));
+  if (objection.empty()) return {};
+  return lose(std::move(objection), StoreTrouble::Upgraded);
+}
+
 Result<void> PostgresStore::read_clock(Connection& connection) const {
   const auto asked = database_clock_.steady_now();
   connection.add_once("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8");
@@ -271,6 +277,13 @@ Result<SnapshotOfEpoch> PostgresStore::snapshot_of_epoch() const {
     lease->add(statements_.lane, Parameters().int32(kLane));
     const auto rows = lease->run(StatementKind::Snapshot);
     auto epoch = rows ? note_lane((*rows)[1]) : Result<CommitSequence>(rows.error());
+    if (epoch && *epoch != this->epoch()) {
+      // An upgrade begins an epoch.
+      lease->add(statements_.format);
+      const auto format = lease->run(StatementKind::Snapshot);
+      const auto checked = format ? check_format((*format)[0]) : Result<void>(format.error());
+      if (!checked) epoch = checked.error();
+    }
     if (epoch) return SnapshotOfEpoch{snapshot_on(std::move(lease), statements_), *epoch};
     lease->add(statements_.rollback);
     lease->send();
@@ -315,8 +328,10 @@ Result<PostgresStore::Attached> PostgresStore::attach() {
 Result<PostgresStore::Attached> PostgresStore::attach_with(Connection& connection) {
   const auto lane = Parameters().int32(kLane);
   connection.add(statements_.lane, lane);
+  connection.add(statements_.format);
   const auto now = TRY(connection.run());
   if (now[0].count() != 1) return no_lane();
+  TRY(check_format(now[1]));
   TRY(check_fence(now[0].integer(0, 0)));
   TRY(read_clock(connection));
   if (!TRY(take_lock(connection, kLockPatience))) {
@@ -359,8 +374,10 @@ void PostgresStore::look(bool at_size) {
   const auto looked = with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<void> {
     const auto asked = options_.clock->steady_now();
     lease->add(statements_.lane, Parameters().int32(kLane));
+    lease->add(statements_.format);
     const auto rows = TRY(lease->run_within(kPingLimit));
     TRY(note_lane(rows[0]));
+    TRY(check_format(rows[1]));
     round_trip_microseconds_ =
         std::chrono::duration_cast<std::chrono::microseconds>(options_.clock->steady_now() - asked).count();
     if (!at_size) return {};
@@ -641,12 +658,12 @@ Result<void> PostgresStore::recover() {
 
 // -- State
 
-Error PostgresStore::lose(std::string why) const {
-  why += "; restart this one to use it again";
+Error PostgresStore::lose(std::string why, StoreTrouble trouble) const {
+  if (trouble == StoreTrouble::TakenOver) why += "; restart this one to use it again";
   MutexLock lock(health_mutex_);
   if (!lost_.exchange(true, std::memory_order_acq_rel)) {
     log::error("store_lost", {{"cause", why}, {"message", "nothing is read or written here any more"}});
-    health_ = {.trouble = StoreTrouble::TakenOver, .cause = why};
+    health_ = {.trouble = trouble, .cause = why};
   }
   return {ErrorCode::Storage, std::move(why)};
 }
@@ -721,6 +738,14 @@ Result<void> make_postgres_schema(const PostgresOptions& options) {
   auto libpq = TRY(postgres::Libpq::load());
   const auto connection = TRY(postgres::Connection::open(std::move(libpq), {.url = options.url}));
   return postgres::ensure_schema(*connection, options.schema);
+}
+
+Result<PostgresUpgrade> upgrade_postgres_schema(const PostgresOptions& options) {
+  auto libpq = TRY(postgres::Libpq::load());
+  const auto connection = TRY(postgres::Connection::open(std::move(libpq), {.url = options.url}));
+  TRY(postgres::ensure_schema(*connection, options.schema));
+  const auto before = TRY(postgres::finish_upgrade(*connection, options.schema));
+  return PostgresUpgrade{.format = static_cast<int>(before.format), .was_for = static_cast<int>(before.readable_by)};
 }
 
 }  // namespace stator::storage

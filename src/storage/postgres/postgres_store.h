@@ -51,4 +51,12 @@ std::string postgres_schema_script(std::string_view schema = "stator");
 // Makes the tables if they are not there.  Errors: as open_postgres_store().
 Result<void> make_postgres_schema(const PostgresOptions& options);
 
+struct PostgresUpgrade {
+  int format = 0;   // of the tables
+  int was_for = 0;  // programs of this format could use them before; the same as `format`: nothing was to be done
+};
+// Ends the time in which programs of an older format can use the tables beside those of the newest one.  Older programs
+// that run stop.  Errors: as open_postgres_store().
+Result<PostgresUpgrade> upgrade_postgres_schema(const PostgresOptions& options);
+
 }  // namespace stator::storage

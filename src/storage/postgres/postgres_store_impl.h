@@ -69,9 +69,11 @@ class PostgresStore final : public Store {
   // The row of our lane, as every read gets it.  Answers its epoch.
   Result<CommitSequence> note_lane(const Rows& rows) const;
   Result<void> check_epoch(CommitSequence epoch) const;
+  // Whether the store still has a form that this program knows.
+  Result<void> check_format(const Rows& rows) const;
   Result<void> read_clock(Connection& connection) const;
   // From now on, nothing works any more until the store is opened again.
-  Error lose(std::string why) const;
+  Error lose(std::string why, StoreTrouble trouble = StoreTrouble::TakenOver) const;
   std::optional<Error> refusal() const;  // why nothing may be read now
   void set_health(StoreHealth health) const;
   void note_unreachable(const Error& error) const;

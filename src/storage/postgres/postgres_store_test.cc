@@ -83,6 +83,12 @@ void run_sql(const std::string& sql) {
   ASSERT_TRUE(connection) << connection.error().message;
 }
 
+// As a newer Stator does.
+void set_format(const PostgresPlace& place, int format, int readable_by) {
+  run_sql(
+      fmt::format("UPDATE {}.store SET format = {}, readable_by = {}", place.options().schema, format, readable_by));
+}
+
 // Ends the sessions that commit, as a network that forgets a connection does.
 void end_lock_sessions() {
   run_sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()");
@@ -581,10 +587,55 @@ TEST(PostgresStore, TellsTheStateOfItsServerAndItsSizeWithoutAskingIt) {
 TEST(PostgresSchema, IsRefusedWhenANewerStatorMadeIt) {
   PostgresPlace place(kExclusive);
   place.open().reset();
-  run_sql(fmt::format("UPDATE {}.store SET format = 3", place.options().schema));
+  set_format(place, kSchemaFormat + 1, kSchemaFormat + 1);
   const auto opened = place.try_open();
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().message, "the store has format 3, and this Stator knows format 2: use a newer Stator");
+  EXPECT_EQ(opened.error().message,
+            fmt::format("the store has format {0}, for Stators that know format {0}, and this one knows format {1}: "
+                        "use a newer Stator",
+                        kSchemaFormat + 1, kSchemaFormat));
+}
+
+TEST(PostgresSchema, IsUsedBesideNewerStatorsUntilTheUpgradeIsFinished) {
+  PostgresPlace place(kShared);
+  const auto running = place.open();
+  set_format(place, kSchemaFormat + 1, kSchemaFormat);
+  EXPECT_TRUE(put_at(*place.open(), "a", "1")) << "an older program may still start";
+  EXPECT_EQ(got(*running, "a"), "1");
+
+  // What `stator store upgrade` of the newer version does.
+  const auto connection = Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url()}).value();
+  EXPECT_EQ(finish_upgrade(*connection, place.options().schema).value().readable_by, kSchemaFormat);
+  EXPECT_FALSE(put_at(*running, "b", "1")) << "nothing is written after the upgrade";
+  EXPECT_FALSE(running->snapshot_of_epoch());
+  EXPECT_EQ(running->health().trouble, StoreTrouble::Upgraded);
+  EXPECT_NE(got(*running, "a").find("use a newer Stator"), std::string::npos);
+  EXPECT_FALSE(place.try_open());
+}
+
+TEST(PostgresSchema, IsWatchedByThoseWhoDoNothing) {
+  PostgresPlace place(kExclusive);
+  const auto store = place.open();
+  set_format(place, kSchemaFormat + 2, kSchemaFormat + 2);
+  EXPECT_TRUE(eventually([&] { return store->health().trouble == StoreTrouble::Upgraded; }));
+}
+
+TEST(PostgresSchema, WithoutTheColumnReadableByIsForItsOwnFormat) {
+  PostgresPlace place(kExclusive);
+  place.open().reset();
+  run_sql(fmt::format("ALTER TABLE {}.store DROP COLUMN readable_by", place.options().schema));
+  EXPECT_TRUE(place.open());
+  const auto upgraded = upgrade_postgres_schema(place.options());
+  ASSERT_TRUE(upgraded);
+  EXPECT_EQ(upgraded->format, upgraded->was_for) << "there is nothing to do";
+}
+
+TEST(PostgresSchema, SaysWhichFormatsGoTogether) {
+  EXPECT_EQ(objection_to({.format = 5, .readable_by = 5}, 5), "");
+  EXPECT_EQ(objection_to({.format = 6, .readable_by = 5}, 5), "");
+  EXPECT_NE(objection_to({.format = 6, .readable_by = 6}, 5), "");
+  EXPECT_NE(objection_to({.format = 7, .readable_by = 6}, 5), "");
+  EXPECT_NE(objection_to({.format = 4, .readable_by = 4}, 5).find("stator store upgrade"), std::string::npos);
 }
 
 TEST(PostgresSchema, TellsWhatToDoWhenTheRoleMayNotMakeIt) {
