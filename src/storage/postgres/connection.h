@@ -93,7 +93,8 @@ class Connection {
   int server_version() const { return libpq_->PQserverVersion(connection_); }
   std::string user() const { return libpq_->PQuser(connection_); }
   std::string database() const { return libpq_->PQdb(connection_); }
-  std::string host() const;  // db1:5432, or the folder of a socket
+  int process() const { return libpq_->PQbackendPID(connection_); }  // of the session, as the other side told it
+  std::string host() const;                                          // db1:5432, or the folder of a socket
 
  private:
   struct Expected {

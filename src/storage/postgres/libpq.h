@@ -10,6 +10,7 @@ namespace stator::storage::postgres {
 
 // The functions of libpq that we use, each with its declared type.
 #define STATOR_LIBPQ_FUNCTIONS(X) \
+  X(PQbackendPID)                 \
   X(PQclear)                      \
   X(PQcmdTuples)                  \
   X(PQconnectdbParams)            \

@@ -13,6 +13,7 @@
 #include "stator/storage/postgres/postgres_reads.h"
 #include "stator/storage/postgres/postgres_store_impl.h"
 #include "stator/storage/postgres/schema.h"
+#include "stator/storage/postgres/session_check.h"
 
 namespace stator::storage::postgres {
 namespace {
@@ -127,6 +128,7 @@ PostgresStore::~PostgresStore() {
 Result<void> PostgresStore::open() {
   MutexLock lock(commit_mutex_);
   auto connection = TRY(Connection::open(libpq_, writer_options(options_, counters_)));
+  TRY(check_session(libpq_, writer_options(options_, counters_), *connection));
   TRY(ensure_schema(*connection, options_.schema));
   if (!TRY(take_lock(*connection, kOpenPatience))) {
     connection->add_once(fmt::format("SELECT holder FROM {}.lanes WHERE lane = $1::int4", options_.schema),
