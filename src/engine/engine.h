@@ -38,7 +38,8 @@ struct EngineHealth {
 // and may come before the call returns.  Thread-safe.
 class Engine {
  public:
-  // Store, clock and random outlive the engine.  Errors: Storage, Corruption.
+  // Store, clock and random outlive the engine.  Errors: Usage: the store is a copy that is not finished.  Storage,
+  // Corruption.
   static Result<std::unique_ptr<Engine>> open(storage::Store& store, const Clock& clock, Random& random);
   ~Engine();
 

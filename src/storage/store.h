@@ -273,6 +273,10 @@ class Store {
   virtual Result<CommitSequence> commit(Batch batch) = 0;
   // The newest commit that a reader can see; survives a restart when the store does.
   virtual CommitSequence last_commit() const = 0;
+  // Lets commits go on behind this number: last_commit() is at least that afterwards, and numbers up to it are not
+  // given again.  For a store that nobody else uses, and that gets the records of another one.  Durable on return.
+  // Errors: Storage.
+  virtual Result<void> advance_to(CommitSequence least);
   // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
   virtual Result<void> sync() = 0;
   // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store

@@ -129,7 +129,7 @@ Result<void> PostgresStore::open() {
   MutexLock lock(commit_mutex_);
   auto connection = TRY(Connection::open(libpq_, writer_options(options_, counters_)));
   TRY(check_session(libpq_, writer_options(options_, counters_), *connection));
-  TRY(ensure_schema(*connection, options_.schema));
+  TRY(ensure_schema(*connection, options_.schema, options_.must_exist));
   if (!TRY(take_lock(*connection, kOpenPatience))) {
     connection->add_once(fmt::format("SELECT holder FROM {}.lanes WHERE lane = $1::int4", options_.schema),
                          Parameters().int32(kLane));
@@ -631,6 +631,22 @@ Result<void> PostgresStore::sync() {
   connection_->add_once("COMMIT");
   TRY(connection_->run());
   syncs_.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+Result<void> PostgresStore::advance_to(CommitSequence least) {
+  MutexLock lock(commit_mutex_);
+  if (lost_) return *refusal();
+  if (failed_) return Error{ErrorCode::Storage, "the store failed and has not recovered yet: " + failure_};
+  if (!is_attached()) TRY(attach());
+  connection_->add_once(
+      fmt::format("UPDATE {}.lanes SET sequence = greatest(sequence, $1::int8) WHERE fence = $2::int8 "
+                  "RETURNING sequence",
+                  options_.schema),
+      Parameters().int64(static_cast<std::int64_t>(least.value)).int64(fence_));
+  const auto rows = TRY(connection_->run());
+  if (rows[0].count() == 0) return lose("another Stator has taken over the store");
+  if (last_commit() < least) last_commit_.store(least.value, std::memory_order_release);
   return {};
 }
 

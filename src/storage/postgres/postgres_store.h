@@ -19,6 +19,7 @@ struct PostgresOptions {
   std::string url;  // postgres://host1,host2/database; what it leaves out comes from PostgreSQL's variables and files
   PostgresSharing sharing = PostgresSharing::Exclusive;
   bool relaxed = false;          // commits are answered before they are on disk
+  bool must_exist = false;       // the tables are not made
   std::size_t connections = 24;  // for readers, at least two; commits have one more
   std::string holder = {};       // who has it open, told to those who are refused
   std::string schema = "stator";

@@ -33,6 +33,7 @@ class PostgresStore final : public Store {
   Result<SnapshotOfEpoch> snapshot_of_epoch() const override;
   Result<CommitSequence> commit(Batch batch) override;
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
+  Result<void> advance_to(CommitSequence least) override;
   Result<void> sync() override;
   Result<void> recover() override;
   StoreHealth health() const override;

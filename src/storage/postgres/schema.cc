@@ -119,7 +119,7 @@ std::vector<std::string> schema_statements(std::string_view schema) {
   return statements;
 }
 
-Result<void> ensure_schema(Connection& connection, std::string_view schema) {
+Result<void> ensure_schema(Connection& connection, std::string_view schema, bool must_exist) {
   if (connection.server_version() < kOldestServer) {
     return usage_error(fmt::format("the PostgreSQL at the store's address is version {}; Stator needs {} or newer",
                                    connection.server_version() / 10000, kOldestServer / 10000));
@@ -137,6 +137,9 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema) {
   auto looked = connection.run();
   if (!looked && connection.sql_state() == kInsufficientPrivilege) return may_not_use();
   const auto there = TRY(std::move(looked));
+  if (there[0].integer(0, 0) == 0 && must_exist) {
+    return usage_error(fmt::format("there is no store in the database {}", connection.database()));
+  }
   if (there[0].integer(0, 0) == 0) {
     connection.add_once("BEGIN");
     connection.add_once(schema_lock(schema));

@@ -33,8 +33,8 @@ Result<StoreFormat> read_format(const Rows& rows);  // Errors: Corruption
 std::string objection_to(const StoreFormat& store, std::int64_t own = kSchemaFormat);
 
 // Makes the tables unless they are there, and looks whether this program can use them.  Errors: Usage: the role may not
-// make them; the server is too old; a newer Stator made them.  Storage.
-Result<void> ensure_schema(Connection& connection, std::string_view schema);
+// make them; they must exist, and do not; the server is too old; a newer Stator made them.  Storage.
+Result<void> ensure_schema(Connection& connection, std::string_view schema, bool must_exist = false);
 
 // Gives the tables, which ensure_schema() has seen, the newest format for good: older programs stop, also those that
 // run.  Answers what it was before.  Errors: Usage: the role may not.  Storage.
