@@ -11,7 +11,7 @@ run_packages=(
 console_packages=(nodejs:node npm:npm)  # bundle the console at build time; ./run --no-console does without
 test_packages=(
   libgtest-dev python3-boto3 awscli chromium
-  clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pkg-config:pkg-config postgresql-15 util-linux:setarch valgrind:valgrind zsh:zsh
+  clang-format-19 curl:curl fish:fish git:git man-db:man openssl:openssl pgbouncer pkg-config:pkg-config postgresql-15 util-linux:setarch valgrind:valgrind zsh:zsh
 )
 
 # shellcheck source=cmake/progress.sh
@@ -55,4 +55,12 @@ install_missing() {
     install -y --no-install-recommends "${missing[@]}" | follow_apt) ||
     die "apt-get could not install ${missing[*]}; Stator is built on Debian 12, and the message above says what is wrong"
   "${as_root[@]}" rm -f "$no_cluster"
+  # Debian's pgbouncer runs once it is installed.  The tests start their own.
+  if [[ " ${missing[*]} " == *' pgbouncer '* ]]; then
+    if [[ -d /run/systemd/system ]]; then
+      "${as_root[@]}" systemctl --quiet disable --now pgbouncer
+    else
+      "${as_root[@]}" service pgbouncer stop >/dev/null 2>&1 || true
+    fi
+  fi
 }

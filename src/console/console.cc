@@ -101,6 +101,12 @@ http::Response told(const Result<void>& done) {
   }
 }
 
+http::Response no_store() { return refusal(503, "InternalServerError", "The database does not answer; try again."); }
+
+http::Response listed(Result<std::string> list) {
+  return list ? json_answer(std::move(*list)) : told(std::move(list).error());
+}
+
 }  // namespace
 
 Console::Console(client::Client& client, Sessions& sessions, SavedQueries& saved, Models& models, LiveRequests* live,
@@ -143,9 +149,9 @@ void Console::handle(const http::Request& request, http::Responder responder) {
     if (auto wrong = objection(request)) return responder.send(std::move(*wrong));
     if (request.body.size() > body_limit(request.path)) return responder.send(too_large(body_limit(request.path)));
     if (request.path.starts_with(kConsole)) return answer(request, std::move(responder));
-    if (request.method == "DELETE" && about_session) return responder.send(sign_out(request));
+    if (request.method == "DELETE" && about_session) return change_session(request, std::move(responder));
     if (request.method != "POST") return responder.send(wrong_method());
-    if (about_session) return responder.send(sign_in(request));
+    if (about_session) return change_session(request, std::move(responder));
     return call(request, std::move(responder));
   }
   if (!reads) return responder.send(wrong_method());
@@ -177,28 +183,41 @@ void Console::call(const http::Request& request, http::Responder responder) {
   });
 }
 
+void Console::change_session(const http::Request& request, http::Responder responder) {
+  const auto change = [this](const http::Request& asked) {
+    return asked.method == "DELETE" ? sign_out(asked) : sign_in(asked);
+  };
+  if (!sessions_.is_shared()) return responder.send(change(request));
+  run_later(request, std::move(responder), change);
+}
+
+void Console::run_later(const http::Request& request, http::Responder responder,
+                        std::function<http::Response(const http::Request&)> work) {
+  auto shared = std::make_shared<http::Responder>(std::move(responder));
+  app::WorkerPool::Job job = [request, shared, work = std::move(work)] { shared->send(work(request)); };
+  if (!workers_.submit(job)) {
+    shared->send(refusal(503, "ThrottlingException", "Too many requests of the console wait already; try again."));
+  }
+}
+
 // What may wait for the database or for a disk is answered by a worker.
 void Console::answer(const http::Request& request, http::Responder responder) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (request.path == "/console/info") return responder.send(reads ? info(request) : wrong_method());
   if (request.path == "/console/live") return responder.send(reads ? live(request) : wrong_method());
   if (request.path == "/console/metrics") return responder.send(reads ? numbers() : wrong_method());
-  auto shared = std::make_shared<http::Responder>(std::move(responder));
-  app::WorkerPool::Job job = [this, request, shared] {
-    if (is_at_or_below(request.path, kSaved)) return shared->send(saved(request));
-    if (request.path == kHistory) return shared->send(history(request));
-    if (is_at_or_below(request.path, Elsewhere::kPath)) {
-      return shared->send(rights_of(request).elsewhere
-                              ? elsewhere_.read(request)
-                              : forbidden("This console does not read other endpoints: it is read-only, or other "
-                                          "machines reach it without a key."));
+  run_later(request, std::move(responder), [this](const http::Request& asked) {
+    if (is_at_or_below(asked.path, kSaved)) return saved(asked);
+    if (asked.path == kHistory) return history(asked);
+    if (is_at_or_below(asked.path, Elsewhere::kPath)) {
+      return rights_of(asked).elsewhere ? elsewhere_.read(asked)
+                                        : forbidden(
+                                              "This console does not read other endpoints: it is read-only, or "
+                                              "other machines reach it without a key.");
     }
-    if (is_at_or_below(request.path, Models::kPath)) return shared->send(models_.handle(request, rights_of(request)));
-    shared->send(not_there("There is nothing at this path."));
-  };
-  if (!workers_.submit(job)) {
-    shared->send(refusal(503, "ThrottlingException", "Too many requests of the console wait already; try again."));
-  }
+    if (is_at_or_below(asked.path, Models::kPath)) return models_.handle(asked, rights_of(asked));
+    return not_there("There is nothing at this path.");
+  });
 }
 
 Rights Console::rights_of(const http::Request& request) {
@@ -262,7 +281,7 @@ http::Response Console::numbers() {
 }
 
 http::Response Console::saved(const http::Request& request) {
-  if (request.path == kSaved) return request.method == "GET" ? json_answer(saved_.saved()) : wrong_method();
+  if (request.path == kSaved) return request.method == "GET" ? listed(saved_.saved()) : wrong_method();
   const auto id = request.path.substr(kSaved.size() + 1);
   if (request.method == "PUT") return told(saved_.save(id, request.body));
   if (request.method == "DELETE") return told(saved_.remove(id));
@@ -270,7 +289,7 @@ http::Response Console::saved(const http::Request& request) {
 }
 
 http::Response Console::history(const http::Request& request) {
-  if (request.method == "GET") return json_answer(saved_.history());
+  if (request.method == "GET") return listed(saved_.history());
   if (request.method == "POST") return told(saved_.append_history(request.body));
   if (request.method == "DELETE") return told(saved_.clear_history());
   return wrong_method();
@@ -313,10 +332,11 @@ http::Response Console::sign_in(const http::Request& request) {
       response.headers = "Retry-After: 1\r\n";
       return response;
     }
+    if (*wrong == Sessions::Refusal::NoStore) return no_store();
     log_refused(request);
     return refusal(401, "UnrecognizedClientException", "There is no such access key, or its secret is another.");
   }
-  sessions_.sign_out(session_token(request));  // the one that this replaces
+  if (!sessions_.sign_out(session_token(request))) return no_store();  // the one that this replaces
   return {.status = 204,
           .content_type = {},
           .headers = cookie(std::get<std::string>(answer), Sessions::kLifetime),
@@ -324,7 +344,7 @@ http::Response Console::sign_in(const http::Request& request) {
 }
 
 http::Response Console::sign_out(const http::Request& request) {
-  sessions_.sign_out(session_token(request));
+  if (!sessions_.sign_out(session_token(request))) return no_store();
   return {.status = 204, .content_type = {}, .headers = cookie("", std::chrono::seconds(0)), .body = {}};
 }
 

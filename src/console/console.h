@@ -73,6 +73,10 @@ class Console final : public http::Handler {
 
  private:
   void call(const http::Request& request, http::Responder responder);
+  void change_session(const http::Request& request, http::Responder responder);
+  // Has a worker answer.
+  void run_later(const http::Request& request, http::Responder responder,
+                 std::function<http::Response(const http::Request&)> work);
   // Answers below /console/.
   void answer(const http::Request& request, http::Responder responder);
   http::Response info(const http::Request& request);

@@ -71,7 +71,27 @@ Result<SavedQueries::Entry> SavedQueries::read(std::string_view id, std::string_
   return entry;
 }
 
-std::string SavedQueries::saved() const {
+Result<void> SavedQueries::load_shared(SavedQueries& into) const {
+  if (const auto text = TRY(shared_->read())) TRY(into.load(*text));
+  return {};
+}
+
+Result<void> SavedQueries::change_shared(const std::function<Result<void>(SavedQueries&)>& change) {
+  return shared_->change([&](const std::optional<std::string>& text) -> Result<std::string> {
+    SavedQueries all(clock_);
+    if (text) TRY(all.load(*text));
+    TRY(change(all));
+    MutexLock lock(all.mutex_);
+    return all.text();
+  });
+}
+
+Result<std::string> SavedQueries::saved() const {
+  if (shared_) {
+    SavedQueries all(clock_);
+    TRY(load_shared(all));
+    return all.saved();
+  }
   MutexLock lock(mutex_);
   std::vector<const Entry*> entries;
   for (const auto& [id, entry] : saved_) entries.push_back(&entry);
@@ -81,17 +101,25 @@ std::string SavedQueries::saved() const {
   for (const auto* entry : entries) texts.emplace_back(entry->json);
   std::string out = "{";
   append_items(out, "items", texts);
-  return out + "}";
+  out += '}';
+  return out;
 }
 
-std::string SavedQueries::history() const {
+Result<std::string> SavedQueries::history() const {
+  if (shared_) {
+    SavedQueries all(clock_);
+    TRY(load_shared(all));
+    return all.history();
+  }
   MutexLock lock(mutex_);
   std::string out = "{";
   append_items(out, "items", history_);
-  return out + "}";
+  out += '}';
+  return out;
 }
 
 Result<void> SavedQueries::save(std::string_view id, std::string_view json) {
+  if (shared_) return change_shared([&](SavedQueries& all) { return all.save(id, json); });
   auto entry = TRY(read(id, json));
   MutexLock lock(mutex_);
   const auto found = saved_.find(id);
@@ -113,6 +141,7 @@ Result<void> SavedQueries::save(std::string_view id, std::string_view json) {
 }
 
 Result<void> SavedQueries::remove(std::string_view id) {
+  if (shared_) return change_shared([&](SavedQueries& all) { return all.remove(id); });
   MutexLock lock(mutex_);
   const auto found = saved_.find(id);
   if (found == saved_.end()) return Error{ErrorCode::ResourceNotFound, "There is no saved query of that id."};
@@ -126,6 +155,7 @@ Result<void> SavedQueries::remove(std::string_view id) {
 }
 
 Result<void> SavedQueries::append_history(std::string_view json) {
+  if (shared_) return change_shared([&](SavedQueries& all) { return all.append_history(json); });
   auto entry = TRY(read({}, json));
   MutexLock lock(mutex_);
   const Undo undo{.history = history_, .bytes = history_bytes_};
@@ -139,6 +169,7 @@ Result<void> SavedQueries::append_history(std::string_view json) {
 }
 
 Result<void> SavedQueries::clear_history() {
+  if (shared_) return change_shared([](SavedQueries& all) { return all.clear_history(); });
   MutexLock lock(mutex_);
   const Undo undo{.history = history_, .bytes = history_bytes_};
   history_.clear();

@@ -4,12 +4,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "stator/base/clock.h"
 #include "stator/base/mutex.h"
 #include "stator/base/result.h"
+#include "stator/console/shared_text.h"
 
 namespace stator::console {
 
@@ -17,8 +19,8 @@ namespace stator::console {
 //
 //   {"id": "...", "kind": "query", "name": "...", "table": "...", "body": ..., "at": "2026-01-15T10:00:00.000Z"}
 //
-// They are in one file beside the database, and in none of its tables.  Bounded.  Thread-safe; may block to write the
-// file.
+// They are in one file beside the database, and in none of its tables; where several servers share a database, in a
+// text that they have in common.  Bounded.  Thread-safe; may block for the file or the database.
 class SavedQueries {
  public:
   static constexpr std::size_t kMostSaved = 1'000;
@@ -34,11 +36,15 @@ class SavedQueries {
   // Without a `write`, everything is kept in memory only.  The clock outlives it.
   explicit SavedQueries(const Clock& clock, Write write = nullptr) : clock_(clock), write_(std::move(write)) {}
 
+  // Everything is in the text that servers have in common.
+  SavedQueries(const Clock& clock, SharedText shared) : clock_(clock), shared_(std::move(shared)) {}
+
   // The text of the file, when the server starts.  Errors: Validation.
   Result<void> load(std::string_view text);
 
-  std::string saved() const;    // {"items": [...]}, by name
-  std::string history() const;  // {"items": [...]}, newest first
+  // Errors: Storage, Validation (the text that servers have in common).
+  Result<std::string> saved() const;    // {"items": [...]}, by name
+  Result<std::string> history() const;  // {"items": [...]}, newest first
 
   // Errors of all: Validation (not such an object), LimitExceeded, Storage (the file).
   Result<void> save(std::string_view id, std::string_view json);
@@ -54,6 +60,9 @@ class SavedQueries {
 
   // The entry as it is kept.  Errors: Validation.
   Result<Entry> read(std::string_view id, std::string_view json) const;
+  // Has a change made to the text that servers have in common.
+  Result<void> change_shared(const std::function<Result<void>(SavedQueries&)>& change);
+  Result<void> load_shared(SavedQueries& into) const;
   Result<void> keep() REQUIRES(mutex_);
   struct Undo {
     std::deque<std::string> history;
@@ -64,6 +73,7 @@ class SavedQueries {
 
   const Clock& clock_;
   const Write write_;
+  const std::optional<SharedText> shared_;
 
   mutable Mutex mutex_;
   std::map<std::string, Entry, std::less<>> saved_ GUARDED_BY(mutex_);  // by id

@@ -11,6 +11,28 @@
 
 namespace stator::console {
 
+namespace {
+
+std::int64_t count(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+
+void append_store(value::JsonWriter& json, const StoreNumbers& store) {
+  json.begin_object().key("host").string(store.host).key("reachable").boolean(store.reachable);
+  json.key("since").string(time_text(store.since)).key("connections").integer(count(store.connections));
+  json.key("connectionsUsed").integer(count(store.connections_used));
+  json.key("mostConnections").integer(count(store.most_connections));
+  json.key("roundTripMicros").integer(store.round_trip.count()).key("epoch").integer(count(store.epoch));
+  json.key("conflicts").integer(count(store.conflicts)).key("retries").integer(count(store.retries));
+  json.key("lockWaitMicros").integer(store.lock_wait.count()).key("statements").begin_array();
+  for (const auto& each : store.statements) {
+    json.begin_object().key("kind").string(each.kind).key("roundTrips").integer(count(each.round_trips));
+    json.key("statements").integer(count(each.statements)).key("rows").integer(count(each.rows));
+    json.key("micros").integer(each.time.count()).end_object();
+  }
+  json.end_array().end_object();
+}
+
+}  // namespace
+
 double percentile(const http::RequestTotals& totals, double part) {
   std::uint64_t all = 0;
   for (const auto& [bound, count] : totals.buckets) all += count;
@@ -30,7 +52,6 @@ double percentile(const http::RequestTotals& totals, double part) {
 }
 
 std::string metrics_json(const ServerMetrics& metrics, const std::vector<HotPartitions::Entry>& hottest, WallTime now) {
-  const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
   std::string out;
   value::JsonWriter json(out);
   json.begin_object().key("at").string(time_text(now));
@@ -60,7 +81,13 @@ std::string metrics_json(const ServerMetrics& metrics, const std::vector<HotPart
     json.begin_object().key("table").string(each.table).key("partition").string(each.partition);
     json.key("requests").integer(count(each.requests)).end_object();
   }
-  json.end_array().end_object();
+  json.end_array().key("store");
+  if (metrics.store) {
+    append_store(json, *metrics.store);
+  } else {
+    json.null();
+  }
+  json.end_object();
   return out;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,24 @@
 
 namespace stator::console {
 
+// The state of the database server that keeps the store, and what was asked of it.
+struct StoreNumbers {
+  std::string host;
+  bool reachable = true;
+  WallTime since;
+  std::uint64_t connections = 0, connections_used = 0, most_connections = 0;
+  std::chrono::microseconds round_trip{0};
+  std::uint64_t epoch = 0;
+  std::uint64_t conflicts = 0, retries = 0;
+  std::chrono::microseconds lock_wait{0};
+  struct Statements {
+    std::string kind;
+    std::uint64_t round_trips = 0, statements = 0, rows = 0;
+    std::chrono::microseconds time{0};
+  };
+  std::vector<Statements> statements = {};
+};
+
 // What the server counts, as the console draws it: counters grow from the start of the server.
 struct ServerMetrics {
   http::RequestTotals requests;
@@ -19,6 +39,7 @@ struct ServerMetrics {
   std::uint64_t memory_bytes = 0;  // of the process
   std::uint64_t memory_limit = 0;
   std::uint64_t connections = 0;
+  std::optional<StoreNumbers> store = {};  // nullopt: no database server keeps it
 };
 
 // The time within which `part` (0.5, 0.99) of the requests were answered, in seconds; 0 without requests.  Within a

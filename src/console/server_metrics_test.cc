@@ -32,7 +32,28 @@ TEST(ServerMetrics, ArePrintedAsJson) {
   EXPECT_NE(json.find(R"("at":"2023-11-14T22:13:20.123Z","requests":3)"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("buckets":[[0.5,2],[null,1]])"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("hottest":[{"table":"T","partition":"\"a\"","requests":2}])"), std::string::npos) << json;
+  EXPECT_TRUE(json.ends_with(R"("store":null})")) << json;
   EXPECT_GT(resident_bytes(), 1'000'000U);
+}
+
+TEST(ServerMetrics, TellOfTheStoreOnADatabaseServer) {
+  ServerMetrics metrics;
+  metrics.store = StoreNumbers{.host = "db1:5432",
+                               .since = WallTime(std::chrono::milliseconds(1'700'000'000'123)),
+                               .connections = 3,
+                               .connections_used = 1,
+                               .most_connections = 25,
+                               .round_trip = std::chrono::microseconds(150),
+                               .epoch = 12};
+  metrics.store->statements.push_back(
+      {.kind = "read", .round_trips = 5, .statements = 6, .rows = 7, .time = std::chrono::microseconds(800)});
+  const auto json = metrics_json(metrics, {}, {});
+  EXPECT_NE(json.find(R"("store":{"host":"db1:5432","reachable":true,"since":"2023-11-14T22:13:20.123Z",)"
+                      R"("connections":3,"connectionsUsed":1,"mostConnections":25,"roundTripMicros":150,"epoch":12,)"
+                      R"("conflicts":0,"retries":0,"lockWaitMicros":0,"statements":[)"
+                      R"({"kind":"read","roundTrips":5,"statements":6,"rows":7,"micros":800}]})"),
+            std::string::npos)
+      << json;
 }
 
 }  // namespace

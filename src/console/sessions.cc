@@ -7,6 +7,7 @@
 
 #include "stator/base/assert.h"
 #include "stator/base/constant_time.h"
+#include "stator/base/log.h"
 
 namespace stator::console {
 namespace {
@@ -29,25 +30,34 @@ std::string_view text_of(const Digest& digest) { return {reinterpret_cast<const 
 
 }  // namespace
 
-Sessions::Sessions(const http::SignatureVerifier& keys, const Clock& clock) : keys_(keys), clock_(clock) {}
+Sessions::Sessions(const http::SignatureVerifier& keys, const Clock& clock, std::optional<SharedText> shared)
+    : keys_(keys), clock_(clock) {
+  if (!shared) return;
+  signed_.emplace(keys, std::move(*shared));
+  refresh();
+}
+
+void Sessions::refresh() {
+  if (!signed_) return;
+  const auto read = signed_->refresh();
+  // Once, not each second.
+  if (refresh_failed_.exchange(!read) || read) return;
+  log::warning("console_sessions_not_read", {{"cause", read.error().message}});
+}
 
 std::variant<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view key_id, std::string_view secret) {
   const auto now = clock_.now();
   const auto given = http::sigv4::sha256(secret);
   const auto known = keys_.secret_digest(key_id);
   const bool right = equal_in_constant_time(text_of(given), text_of(known.value_or(Digest{}))) && known.has_value();
-  MutexLock lock(mutex_);
   // Only failures are throttled, so that guesses by others do not keep out a user with the right secret.
-  if (!right) {
-    // A clock that was set back begins a new second.
-    if (now - failures_since_ >= std::chrono::seconds(1) || now < failures_since_) {
-      failures_since_ = now;
-      failures_ = 0;
-    }
-    if (failures_ >= kFailuresPerSecond) return Refusal::TooMany;
-    ++failures_;
-    return Refusal::WrongKey;
+  if (!right) return note_failure(now);
+  if (signed_) {
+    auto token = signed_->open(key_id, now + kLifetime);
+    if (!token) return Refusal::NoStore;
+    return std::move(*token);
   }
+  MutexLock lock(mutex_);
   std::erase_if(sessions_, [&](const auto& entry) { return entry.second.until <= now; });
   if (sessions_.size() >= kMost) {
     sessions_.erase(std::ranges::min_element(sessions_, {}, [](const auto& entry) { return entry.second.until; }));
@@ -58,7 +68,20 @@ std::variant<std::string, Sessions::Refusal> Sessions::sign_in(std::string_view 
   return token;
 }
 
+Sessions::Refusal Sessions::note_failure(WallTime now) {
+  MutexLock lock(mutex_);
+  // A clock that was set back begins a new second.
+  if (now - failures_since_ >= std::chrono::seconds(1) || now < failures_since_) {
+    failures_since_ = now;
+    failures_ = 0;
+  }
+  if (failures_ >= kFailuresPerSecond) return Refusal::TooMany;
+  ++failures_;
+  return Refusal::WrongKey;
+}
+
 std::optional<std::string> Sessions::key_of(std::string_view token) {
+  if (signed_) return signed_->key_of(token, clock_.now());
   const auto hash = http::sigv4::sha256(token);
   MutexLock lock(mutex_);
   const auto found = sessions_.find(hash);
@@ -71,9 +94,11 @@ std::optional<std::string> Sessions::key_of(std::string_view token) {
   return session.key_id;
 }
 
-void Sessions::sign_out(std::string_view token) {
+Result<void> Sessions::sign_out(std::string_view token) {
+  if (signed_) return signed_->end(token, clock_.now());
   MutexLock lock(mutex_);
   sessions_.erase(http::sigv4::sha256(token));
+  return {};
 }
 
 }  // namespace stator::console

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace stator::console {
@@ -32,7 +33,7 @@ TEST_F(SessionsTest, AreOpenedWithAKeyAndClosed) {
   EXPECT_EQ(sessions.key_of(""), std::nullopt);
   EXPECT_EQ(sessions.key_of(token + "0"), std::nullopt);
   EXPECT_NE(sign_in(), token);
-  sessions.sign_out(token);
+  ASSERT_TRUE(sessions.sign_out(token));
   EXPECT_EQ(sessions.key_of(token), std::nullopt);
 }
 
@@ -81,6 +82,83 @@ TEST_F(SessionsTest, AreBounded) {
   sign_in();
   EXPECT_FALSE(sessions.key_of(first)) << "the oldest gives way";
   EXPECT_TRUE(sessions.key_of(second));
+}
+
+// Two servers of one database.
+struct SharedSessionsTest : ::testing::Test {
+  SharedSessionsTest() { set_secret("secret"); }
+  void set_secret(const std::string& secret) {
+    keys.set_keys(std::vector<http::AccessKey>{{.id = "KEY", .secret = secret}});
+  }
+  SharedText shared() {
+    return {.read = [this]() -> Result<std::optional<std::string>> {
+              if (gone) return Error{ErrorCode::Storage, "the database does not answer"};
+              return text;
+            },
+            .change = [this](const SharedText::Change& change) -> Result<void> {
+              if (gone) return Error{ErrorCode::Storage, "the database does not answer"};
+              text = TRY(change(text));
+              return {};
+            }};
+  }
+  std::string sign_in(Sessions& sessions) { return std::get<std::string>(sessions.sign_in("KEY", "secret")); }
+
+  ManualClock clock;
+  std::optional<std::string> text;
+  bool gone = false;
+  http::SignatureVerifier keys{{.service = "dynamodb"}, clock};
+  Sessions one{keys, clock, shared()}, other{keys, clock, shared()};
+};
+
+TEST_F(SharedSessionsTest, AreGoodAtAllServersAtOnce) {
+  const auto token = sign_in(one);
+  EXPECT_EQ(other.key_of(token), "KEY");
+  EXPECT_EQ(text->find(token), std::string::npos);
+  for (const auto& forged : {token + "x", token.substr(1), "9" + token, std::string("a.b.c.d"), std::string("...")}) {
+    EXPECT_EQ(other.key_of(forged), std::nullopt) << forged;
+  }
+  Sessions started_later(keys, clock, shared());
+  EXPECT_EQ(started_later.key_of(token), "KEY");
+}
+
+TEST_F(SharedSessionsTest, EndAtAllServersWithinASecond) {
+  const auto token = sign_in(one), kept = sign_in(one);
+  ASSERT_TRUE(one.sign_out(token));
+  EXPECT_FALSE(one.key_of(token));
+  other.refresh();  // once a second
+  EXPECT_FALSE(other.key_of(token));
+  EXPECT_TRUE(other.key_of(kept));
+}
+
+TEST_F(SharedSessionsTest, EndWithTimeAndWithTheirKey) {
+  const auto token = sign_in(one);
+  clock.advance(Sessions::kLifetime);
+  EXPECT_FALSE(other.key_of(token));
+  const auto next = sign_in(one);
+  set_secret("changed");
+  EXPECT_FALSE(other.key_of(next));
+}
+
+TEST_F(SharedSessionsTest, EndAllWhenTheListOfEndedOnesIsFull) {
+  const auto kept = sign_in(one);
+  for (std::size_t i = 0; i <= SignedSessions::kMostEnded; ++i) ASSERT_TRUE(one.sign_out(sign_in(one)));
+  EXPECT_LT(text->size(), SignedSessions::kMostBytes);
+  EXPECT_FALSE(one.key_of(kept)) << "rather than to bring one back that was ended";
+  clock.advance(Sessions::kLifetime);
+  ASSERT_TRUE(one.sign_out(sign_in(one)));
+  EXPECT_EQ(std::ranges::count(*text, '\n'), 2) << "those that have ended by themselves are not kept";
+}
+
+TEST_F(SharedSessionsTest, SayWhenTheDatabaseDoesNotAnswer) {
+  const auto token = sign_in(one);
+  gone = true;
+  EXPECT_FALSE(one.sign_out(token));
+  EXPECT_EQ(one.key_of(token), "KEY") << "it is not forgotten by halves";
+  Sessions started_now(keys, clock, shared());
+  EXPECT_EQ(std::get<Sessions::Refusal>(started_now.sign_in("KEY", "secret")), Sessions::Refusal::NoStore);
+  gone = false;
+  started_now.refresh();
+  EXPECT_EQ(started_now.key_of(token), "KEY");
 }
 
 }  // namespace

@@ -400,6 +400,9 @@ Error Committer::read_only_error(const Work& work) const {
     case StoreTrouble::TakenOver:
       words = "another server has taken over its store. Use that one, or restart this one when that one has stopped.";
       break;
+    case StoreTrouble::Upgraded:
+      words = "its store was upgraded, and this server is too old for it. Use a newer server.";
+      break;
   }
   return {ErrorCode::ReadOnly, fmt::format("The database is read-only: {}", words)};
 }

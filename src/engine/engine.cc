@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "stator/base/log.h"
+#include "stator/engine/server_text.h"
+#include "stator/engine/store_copy.h"
 #include "stator/engine/stream.h"
 
 namespace stator::engine {
@@ -45,7 +47,6 @@ class EraseOld final : public Work {
 };
 
 constexpr BytesView kSignedOnly = "\x01";  // its version
-constexpr char kServerTextVersion = 1;
 constexpr int kMostReads = 10;
 
 // Puts what a function makes of a record of the database's own in its place; nullopt erases it.
@@ -83,14 +84,6 @@ Result<void> rewrite_record(Committer& committer, KeyBytes key, RewriteRecord::C
   auto answer = done.get_future();
   committer.submit(std::make_unique<RewriteRecord>(std::move(key), std::move(change), done));
   return answer.get();
-}
-
-Result<std::optional<std::string>> text_of(const std::optional<Bytes>& record) {
-  if (!record) return std::optional<std::string>();
-  if (!record->starts_with(kServerTextVersion)) {
-    return Error{ErrorCode::Corruption, "a text of the server has an unknown format"};
-  }
-  return std::optional(record->substr(1));
 }
 
 }  // namespace
@@ -169,6 +162,7 @@ Engine::~Engine() {
 }
 
 Result<std::unique_ptr<Engine>> Engine::open(storage::Store& store, const Clock& clock, Random& random) {
+  TRY(refuse_unfinished_copy(*TRY(store.snapshot_of_epoch()).snapshot));
   std::unique_ptr<Engine> engine(new Engine(store, clock, random));
   TRY(engine->reload_catalog());
   engine->maintenance_ =
@@ -256,14 +250,13 @@ Result<void> Engine::set_signed_only(bool signed_only) {
 }
 
 Result<std::optional<std::string>> Engine::server_text(std::string_view name) {
-  return text_of(TRY(read_current(server_text_key(name))));
+  return decode_server_text(TRY(read_current(server_text_key(name))));
 }
 
 Result<void> Engine::change_server_text(std::string_view name, TextChange change) {
   return rewrite_record(committer_, server_text_key(name),
                         [&](const std::optional<Bytes>& record) -> Result<std::optional<Bytes>> {
-                          const auto text = TRY(text_of(record));
-                          return std::optional(kServerTextVersion + TRY(change(text)));
+                          return std::optional(encode_server_text(TRY(change(TRY(decode_server_text(record))))));
                         });
 }
 

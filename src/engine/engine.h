@@ -38,7 +38,8 @@ struct EngineHealth {
 // and may come before the call returns.  Thread-safe.
 class Engine {
  public:
-  // Store, clock and random outlive the engine.  Errors: Storage, Corruption.
+  // Store, clock and random outlive the engine.  Errors: Usage: the store is a copy that is not finished.  Storage,
+  // Corruption.
   static Result<std::unique_ptr<Engine>> open(storage::Store& store, const Clock& clock, Random& random);
   ~Engine();
 
@@ -110,6 +111,7 @@ class Engine {
   void try_recover();
   CommitterStatistics commit_statistics() const { return committer_.statistics(); }
   storage::StoreStatistics store_statistics() const { return store_.statistics(); }
+  std::optional<storage::StoreServer> store_server() const { return store_.server(); }
 
  private:
   Engine(storage::Store& store, const Clock& clock, Random& random);

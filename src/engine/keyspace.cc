@@ -177,6 +177,7 @@ KeyBytes last_table_id_key() { return "cn"; }
 KeyBytes signed_only_key() { return "ck"; }
 KeyBytes lease_key() { return "cl"; }
 KeyBytes server_text_key(std::string_view name) { return KeyBytes("cf").append(name); }
+KeyBytes copy_mark_key() { return KeyBytes("cy"); }
 
 KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic) {
   KeyBytes key = table_prefix('s', table);
@@ -184,6 +185,7 @@ KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic) {
   key.push_back(static_cast<char>(statistic));
   return key;
 }
+storage::KeyRange all_statistics() { return storage::KeyRange::prefix("s"); }
 storage::KeyRange table_statistics(TableId table) { return storage::KeyRange::prefix(table_prefix('s', table)); }
 
 KeyBytes collection_size_key(TableId table, const value::AttributeValue& partition) {
@@ -323,6 +325,7 @@ const std::vector<KeySpace>& key_spaces() {
       {"cl", Owner::None, /*single=*/true},
       {"cn", Owner::None, /*single=*/true},
       {"ct", Owner::None},
+      {"cy", Owner::None, /*single=*/true},
       {"i", Owner::Index},
       {"l", Owner::Table},
       {"p", Owner::Table},

@@ -18,6 +18,8 @@
 //   'c' 'k'                                                             -> requests must be signed; version:u8 = 1
 //   'c' 'f' name                                                        -> a text of the server; version:u8 = 1, text
 //   'c' 'l'                                                             -> who does the background work, see lease.h
+//   'c' 'y'                                                             -> how far a copy into this store is, see
+//                                                                          store_copy.h
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields -> item            (index 0: the table)
 //   'i' table:u32be index:u16be hash:u64be partition:fields sort:fields base_partition:field base_sort:field
 //                                                                       -> projected item  (other indexes)
@@ -81,10 +83,12 @@ KeyBytes last_table_id_key();
 KeyBytes signed_only_key();
 KeyBytes lease_key();
 KeyBytes server_text_key(std::string_view name);
+KeyBytes copy_mark_key();
 
 enum class Statistic : char { Items = 'n', Bytes = 'b' };
 KeyBytes statistic_key(TableId table, IndexId index, Statistic statistic);
 storage::KeyRange table_statistics(TableId table);
+storage::KeyRange all_statistics();
 
 KeyBytes collection_size_key(TableId table, const value::AttributeValue& partition);
 storage::KeyRange table_collection_sizes(TableId table);

@@ -12,7 +12,7 @@ namespace stator::library {
 
 Result<std::unique_ptr<storage::Store>> open_data_folder(const std::string& path, FolderUse use) {
   std::error_code code;
-  if (!std::filesystem::exists(path, code)) {
+  if (use != FolderUse::Make && !std::filesystem::exists(path, code)) {
     return Error{ErrorCode::Usage, fmt::format("there is no data folder {}", path)};
   }
   return storage::open_rocksdb_store({.path = path, .read_only = use == FolderUse::Read});

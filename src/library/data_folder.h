@@ -13,6 +13,7 @@ namespace stator::library {
 enum class FolderUse : std::uint8_t {
   Read,   // changes nothing
   Write,  // opens it as a server does
+  Make,   // the same, and makes it if it is not there
 };
 
 // Opens the store in a folder that no process has open.  Read: there must be one.

@@ -1,15 +1,23 @@
 #include "stator/library/shared_store.h"
 
+#include <fmt/format.h>
+
 #include "stator/storage/postgres/postgres_store.h"
 
 namespace stator::library {
 
 bool is_store_url(std::string_view url) { return storage::is_postgres_url(url); }
 std::string described_store(std::string_view url) { return storage::described_postgres_url(url); }
-Result<std::unique_ptr<storage::Store>> open_store(const std::string& url) {
-  return storage::open_postgres_store({.url = url});
+Result<std::unique_ptr<storage::Store>> open_store(const std::string& url, IfMissing missing) {
+  return storage::open_postgres_store({.url = url, .must_exist = missing == IfMissing::Refuse});
 }
 std::string store_schema() { return storage::postgres_schema_script(); }
 Result<void> make_store(const std::string& url) { return storage::make_postgres_schema({.url = url}); }
+Result<std::string> upgrade_store(const std::string& url) {
+  const auto done = TRY(storage::upgrade_postgres_schema({.url = url}));
+  if (done.was_for == done.format) return fmt::format("the store has format {}; there was nothing to do", done.format);
+  return fmt::format("the store has format {}; Stators that know only format {} have stopped", done.format,
+                     done.format - 1);
+}
 
 }  // namespace stator::library

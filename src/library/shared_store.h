@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,12 +16,19 @@ bool is_store_url(std::string_view url);
 // Where it leads, for people: never with a password.
 std::string described_store(std::string_view url);
 
-// Opens one that no server uses.  Errors: Usage: one does.  Storage.
-Result<std::unique_ptr<storage::Store>> open_store(const std::string& url);
+enum class IfMissing : std::uint8_t {
+  Make,    // makes its tables
+  Refuse,  // changes nothing
+};
+// Opens one that no server uses.  Errors: Usage: one does, or there is no store.  Storage.
+Result<std::unique_ptr<storage::Store>> open_store(const std::string& url, IfMissing missing = IfMissing::Make);
 
 // The statements that make the tables of a store.
 std::string store_schema();
 // Makes them if they are not there.  Errors: Usage: the role may not, or libpq is missing.  Storage.
 Result<void> make_store(const std::string& url);
+// Gives the tables the newest form for good: older programs cannot use them any more.  Answers what it did, for people.
+// Errors: as make_store().
+Result<std::string> upgrade_store(const std::string& url);
 
 }  // namespace stator::library

@@ -12,6 +12,13 @@ namespace stator::server {
 namespace {
 
 constexpr auto kSavedFile = "console.json";
+constexpr auto kSessionsFile = "console_sessions";
+
+std::optional<console::SharedText> shared_text(PrivateFiles* files, const std::string& name, std::size_t most_bytes) {
+  if (files == nullptr) return std::nullopt;
+  return console::SharedText{.read = [=] { return files->read(name, most_bytes); },
+                             .change = [=](const auto& change) { return files->change(name, most_bytes, change); }};
+}
 
 // Null: it cannot be written, or must not, because somebody may want to have a look at what is there.
 console::SavedQueries::Write writer_of(const std::string& folder) {
@@ -56,14 +63,18 @@ std::vector<console::ServedModel> served_by(Systems* systems) {
 }  // namespace
 
 ConsoleService::ConsoleService(const ConsoleParts& parts, const Config& config, const std::string& folder)
-    : sessions_(parts.signatures, parts.clock),
-      saved_(parts.clock, writer_of(folder)),
+    : sessions_(parts.signatures, parts.clock,
+                shared_text(parts.shared, kSessionsFile, console::SignedSessions::kMostBytes)),
+      saved_(parts.shared != nullptr
+                 ? console::SavedQueries(parts.clock,
+                                         *shared_text(parts.shared, kSavedFile, console::SavedQueries::kMostFileBytes))
+                 : console::SavedQueries(parts.clock, writer_of(folder))),
       models_(served_by(parts.systems), parts.client, parts.clock,
               {.roles_claim = config.jwt_roles_claim,
                .max_body_bytes = config.max_rest_body_bytes,
                .memory = parts.memory}),
       console_(parts.client, sessions_, saved_, models_, parts.live, parts.clock, parts.options) {
-  if (!folder.empty()) load_saved(saved_, folder);
+  if (!folder.empty() && parts.shared == nullptr) load_saved(saved_, folder);
 }
 
 console::PartitionKeyOf partition_keys_of(const engine::Engine& engine) {

@@ -13,6 +13,7 @@
 #include "stator/engine/engine.h"
 #include "stator/http/sigv4.h"
 #include "stator/server/config.h"
+#include "stator/server/private_files.h"
 #include "stator/server/systems.h"
 
 namespace stator::server {
@@ -25,16 +26,20 @@ struct ConsoleParts {
   Systems* systems = nullptr;             // null: there are none
   console::LiveRequests* live = nullptr;  // null: it shows none
   MemoryBudget* memory = nullptr;         // null: no limit
+  PrivateFiles* shared = nullptr;         // of a database that several servers share; null: there is one server
   console::ConsoleOptions options = {};
 };
 
 // The console of a server, with what it keeps.  Thread-safe.
 class ConsoleService {
  public:
-  // `folder` is where console.json is; empty: what users save is gone when the server stops.
+  // `folder` is where console.json is; empty: what users save is gone when the server stops.  Where servers share a
+  // database, saved queries and sessions are there.
   ConsoleService(const ConsoleParts& parts, const Config& config, const std::string& folder);
 
   http::Handler& handler() { return console_; }
+  // Learns what other servers have done.  Call it once a second.
+  void refresh() { sessions_.refresh(); }
   // Ends soon what takes long, so that the server can stop.
   void stop() { models_.stop(); }
 

@@ -153,6 +153,58 @@ http::CorsRules cors_rules(std::vector<std::string> origins) {
           .preflight_status = 200};
 }
 
+// Those of a store on a database server.
+void print_store_metrics(std::string& body, const storage::StoreServer& server, const storage::StoreStatistics& store) {
+  const auto seconds = [](std::chrono::microseconds time) { return std::chrono::duration<double>(time).count(); };
+  const auto by_kind = [&](std::string_view name, std::string_view help, auto value) {
+    http::print_metric_head(body, name, "counter", help);
+    for (const auto& each : store.statements) {
+      fmt::format_to(std::back_inserter(body), "{}{{kind=\"{}\"}} {}\n", name, each.kind, value(each));
+    }
+  };
+  by_kind("stator_store_round_trips_total", "Questions to the database server, which can have several statements.",
+          [](const auto& each) { return each.round_trips; });
+  by_kind("stator_store_statements_total", "Statements in them.", [](const auto& each) { return each.statements; });
+  by_kind("stator_store_rows_total", "Rows read or changed.", [](const auto& each) { return each.rows; });
+  by_kind("stator_store_seconds_total", "Time until the database server had answered.",
+          [&](const auto& each) { return seconds(each.time); });
+  const auto one = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
+    http::print_metric(body, name, type, help, static_cast<double>(value));
+  };
+  one("stator_store_conflicts_total", "counter", "Commits that another process was faster than.", store.conflicts);
+  one("stator_store_retries_total", "counter", "Commits and reads repeated on another connection.", store.retries);
+  one("stator_store_lock_wait_seconds_total", "counter", "Time that commits waited for other commits.",
+      seconds(store.lock_wait));
+  one("stator_store_reachable", "gauge", "1 while the database server answers.", server.reachable ? 1 : 0);
+  one("stator_store_round_trip_seconds", "gauge", "Time of the last ping.", seconds(server.round_trip));
+  one("stator_store_connections", "gauge", "Open connections to the database server.", server.connections);
+  one("stator_store_connections_used", "gauge", "Those that are in use.", server.connections_used);
+}
+
+std::optional<console::StoreNumbers> store_numbers(const std::optional<storage::StoreServer>& server,
+                                                   const storage::StoreStatistics& store) {
+  if (!server) return std::nullopt;
+  console::StoreNumbers numbers{.host = server->host,
+                                .reachable = server->reachable,
+                                .since = server->since,
+                                .connections = server->connections,
+                                .connections_used = server->connections_used,
+                                .most_connections = server->most_connections,
+                                .round_trip = server->round_trip,
+                                .epoch = server->epoch.value,
+                                .conflicts = store.conflicts,
+                                .retries = store.retries,
+                                .lock_wait = store.lock_wait};
+  for (const auto& each : store.statements) {
+    numbers.statements.push_back({.kind = std::string(each.kind),
+                                  .round_trips = each.round_trips,
+                                  .statements = each.statements,
+                                  .rows = each.rows,
+                                  .time = each.time});
+  }
+  return numbers;
+}
+
 }  // namespace
 
 DynamoDbEndpoint::DynamoDbEndpoint(library::Instance& instance, EndpointOptions options)
@@ -382,17 +434,19 @@ http::Response DynamoDbEndpoint::health(const http::Request& request) const {
   // Names of tables are for those who may list them.
   const bool may_list = (options_.signatures == nullptr || !options_.signatures->required()) &&
                         (options_.hosts == nullptr || !options_.hosts->objection(request));
-  return health_answer(instance_.engine().health(), may_list ? HealthDetail::AndTables : HealthDetail::Cause);
+  return health_answer(instance_.engine(), may_list ? HealthDetail::AndTables : HealthDetail::Cause);
 }
 
 console::ServerMetrics DynamoDbEndpoint::numbers() const {
   const auto& engine = instance_.engine();
+  const auto store = engine.store_statistics();
   return {.requests = requests_.totals(),
           .commits = engine.commit_statistics().commits,
-          .storage_bytes = engine.store_statistics().size_bytes,
+          .storage_bytes = store.size_bytes,
           .memory_bytes = console::resident_bytes(),
           .memory_limit = options_.memory_limit,
-          .connections = server_ != nullptr ? server_->statistics().connections_open : 0};
+          .connections = server_ != nullptr ? server_->statistics().connections_open : 0,
+          .store = store_numbers(engine.store_server(), store)};
 }
 
 http::Response DynamoDbEndpoint::metrics() const {
@@ -416,6 +470,7 @@ http::Response DynamoDbEndpoint::metrics() const {
   counter("stator_store_syncs_total", "Times the disk was asked to keep what was written.", store.syncs);
   counter("stator_store_written_bytes_total", "Bytes of keys and values committed.", store.bytes_written);
   gauge("stator_store_size_bytes", "Approximate size of the store.", store.size_bytes);
+  if (const auto server = engine.store_server()) print_store_metrics(body, *server, store);
   gauge("stator_tables", "Tables.", engine.catalog().size());
   gauge("stator_memory_limit_bytes", "memory_limit: what the process may use.", options_.memory_limit);
   gauge("stator_store_memory_bytes", "Caches and write buffers of the store, or the items that are kept in memory.",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stator/console/time_text.h"
 #include "stator/value/json.h"
 
 namespace stator::server {
@@ -18,15 +19,30 @@ std::string_view reason_of(storage::StoreTrouble trouble) {
     case StoreTrouble::Damaged: return "damaged";
     case StoreTrouble::Unreachable: return "unreachable";
     case StoreTrouble::TakenOver: return "taken-over";
+    case StoreTrouble::Upgraded: return "upgraded";
     case StoreTrouble::None:
     case StoreTrouble::DiskFailing: break;
   }
   return "disk-failing";
 }
 
+void append_store(value::JsonWriter& json, const storage::StoreServer& server, HealthDetail detail) {
+  const auto number = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+  json.key("store").begin_object().key("reachable").boolean(server.reachable);
+  json.key("since").string(console::time_text(server.since));
+  if (detail == HealthDetail::AndTables) {
+    json.key("host").string(server.host).key("connections").integer(number(server.connections));
+    json.key("connections_used").integer(number(server.connections_used));
+    json.key("round_trip_microseconds").integer(server.round_trip.count());
+    json.key("epoch").integer(static_cast<std::int64_t>(server.epoch.value));
+  }
+  json.end_object();
+}
+
 }  // namespace
 
-http::Response health_answer(const engine::EngineHealth& health, HealthDetail detail) {
+http::Response health_answer(const engine::Engine& engine, HealthDetail detail) {
+  const auto health = engine.health();
   std::string body;
   value::JsonWriter json(body);
   json.begin_object().key("status").string(health.read_only ? "read-only" : "ok");
@@ -39,6 +55,7 @@ http::Response health_answer(const engine::EngineHealth& health, HealthDetail de
       json.end_array();
     }
   }
+  if (const auto server = engine.store_server()) append_store(json, *server, detail);
   json.end_object();
   body += '\n';
   return {.status = health.read_only ? 503 : 200,

@@ -181,7 +181,7 @@ class SharedLimits {
 std::function<http::Response()> health_of(library::Instance& instance) {
   return [engine = &instance.engine()] {
     engine->try_recover();
-    return health_answer(engine->health(), HealthDetail::Cause);
+    return health_answer(*engine, HealthDetail::Cause);
   };
 }
 
@@ -399,13 +399,15 @@ Result<void> run_server(const Config& config, Mode mode) {
   endpoint.observe(*server);
 
   client::InProcessClient console_client(instance->service(), &limits.memory());
+  const bool shares_console = mode == Mode::Up && instance->engine().is_shared();
   auto console =
       std::make_unique<ConsoleService>(ConsoleParts{.client = console_client,
                                                     .signatures = signatures,
-                                                    .clock = clock,
+                                                    .clock = instance->clock(),
                                                     .systems = systems.get(),
                                                     .live = live,
                                                     .memory = &limits.memory(),
+                                                    .shared = shares_console ? files.get() : nullptr,
                                                     .options = {.secure = !console_is_local,
                                                                 .local = console_is_local,
                                                                 .read_only = config.console_read_only,
@@ -452,6 +454,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   std::optional<int> signal;
   while (!(signal = stop.wait_for(kLookForKeys)) || *signal == SIGHUP) {
     keys.poll();
+    console->refresh();
     if (signal && tls) reload(*tls);
   }
   log::info("stopping", {{"signal", *signal}});

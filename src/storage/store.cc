@@ -48,6 +48,11 @@ Result<ValuesRead> Store::get_all(const std::vector<BytesView>& keys) const {
   return read;
 }
 
+Result<void> Store::advance_to(CommitSequence least) {
+  while (last_commit() < least) TRY(commit({}));
+  return sync();
+}
+
 std::uint64_t size_of(const Batch::Operation& operation) { return operation.key.size() + operation.value.size(); }
 
 }  // namespace stator::storage

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -142,12 +143,39 @@ struct SnapshotOfEpoch {
   CommitSequence epoch;
 };
 
+// What was asked of a database server, for one purpose.  One round trip can carry several statements.
+struct StatementStatistics {
+  std::string_view kind;  // a word: read, lock, write
+  std::uint64_t round_trips = 0;
+  std::uint64_t statements = 0;
+  std::uint64_t rows = 0;             // that were read or changed
+  std::chrono::microseconds time{0};  // from the questions to the last answer
+};
+
 struct StoreStatistics {
   std::uint64_t commits = 0;
   std::uint64_t syncs = 0;          // times the disk was asked to keep what was written
   std::uint64_t bytes_written = 0;  // keys and values handed to commit()
   std::uint64_t size_bytes = 0;     // approximate size, on disk or in memory
   std::uint64_t memory_bytes = 0;   // of it, or of caches for it, in memory
+
+  // Of a store on a database server only.
+  std::vector<StatementStatistics> statements = {};
+  std::uint64_t conflicts = 0;             // commits that others were faster than
+  std::uint64_t retries = 0;               // commits and reads that were repeated on another connection
+  std::chrono::microseconds lock_wait{0};  // of commits, for other commits
+};
+
+// The state of the database server that keeps a store.
+struct StoreServer {
+  std::string host;  // the one that was reached last; never with a password
+  bool reachable = true;
+  WallTime since;               // when it became reachable, or was lost
+  std::size_t connections = 0;  // that are open
+  std::size_t connections_used = 0;
+  std::size_t most_connections = 0;
+  std::chrono::microseconds round_trip{0};  // of the last question that was to find that out
+  CommitSequence epoch;
 };
 
 // Why a store takes no commits.
@@ -160,6 +188,7 @@ enum class StoreTrouble : std::uint8_t {
   Damaged,        // bytes read back are not what was written; lasts until the store is opened again
   Unreachable,    // the database server that keeps it does not answer; reads fail, too
   TakenOver,      // another process has taken it over; reads fail, too; lasts until the store is opened again
+  Upgraded,       // it got a form that this program does not know; reads fail, too; a newer program can use it
 };
 
 struct StoreHealth {
@@ -244,6 +273,10 @@ class Store {
   virtual Result<CommitSequence> commit(Batch batch) = 0;
   // The newest commit that a reader can see; survives a restart when the store does.
   virtual CommitSequence last_commit() const = 0;
+  // Lets commits go on behind this number: last_commit() is at least that afterwards, and numbers up to it are not
+  // given again.  For a store that nobody else uses, and that gets the records of another one.  Durable on return.
+  // Errors: Storage.
+  virtual Result<void> advance_to(CommitSequence least);
   // Makes everything committed so far durable, also when relaxed.  Errors: Storage.
   virtual Result<void> sync() = 0;
   // After an error: tries to get back to work.  Errors: Storage, while the cause is still there, and, where the store
@@ -258,6 +291,8 @@ class Store {
 
   virtual Capabilities capabilities() const = 0;
   virtual StoreStatistics statistics() const = 0;
+  // Known at once.  nullopt: no server keeps the store.
+  virtual std::optional<StoreServer> server() const { return std::nullopt; }
   // Null: the store keeps nothing in files.
   virtual StoreFiles* files() { return nullptr; }
 };

@@ -103,6 +103,24 @@ test("charts are drawn, with their values as text", async () => {
   await waitForText(page, "table", "GetItem");
 });
 
+test("a database server that keeps the data has a tab", async () => {
+  assert.equal(await page.getByRole("tab", { name: "Store" }).count(), 0);
+  const store = {
+    host: "db1:5432", reachable: false, since: "2026-01-15T10:00:00.000Z", connections: 7, connectionsUsed: 2, mostConnections: 25, roundTripMicros: 250, epoch: 12,
+    conflicts: 3, retries: 1, lockWaitMicros: 1500, statements: [{ kind: "read", roundTrips: 10, statements: 10, rows: 9, micros: 2000 }],
+  };
+  await page.route("**/console/metrics", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), store } });
+  });
+  await page.getByRole("tab", { name: "Store" }).click();
+  await waitForText(page, ".facts", "db1:5432");
+  assert.match(await page.locator(".facts").textContent(), /unreachable since 2026-01-15 10:00:00 UTC.*250 µs.*2 in use, 7 open, at most 25/);
+  assert.match(await page.locator("tbody tr").first().textContent(), /read.*200 µs/);
+  assert.deepEqual(await violations(page), []);
+  await page.unroute("**/console/metrics");
+});
+
 test("a stream shows old and new side by side", async () => {
   await dynamo("PutItem", { TableName: "Music", Item: item("Can", { Year: { N: "1968" } }) });
   await dynamo("PutItem", { TableName: "Music", Item: item("Can", { Year: { N: "12345678901234567890123456789012345678" }, Text: { S: hostile() } }) });

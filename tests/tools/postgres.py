@@ -20,6 +20,41 @@ def programs():
     return found[-1].parent
 
 
+class Pgbouncer:
+    """The connection pool before a Postgres; a context manager."""
+
+    def __init__(self, before, mode):
+        self.before, self.process = before, None
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pool-", dir=before.folder))
+        settings = f"""[databases]
+* = host={before.folder} user=stator
+[pgbouncer]
+listen_addr =
+unix_socket_dir = {self.folder}
+auth_type = any
+pool_mode = {mode}
+default_pool_size = 30
+"""
+        (self.folder / "pgbouncer.ini").write_text(settings)
+        if before.user:
+            os.chown(self.folder, before.user.pw_uid, before.user.pw_gid)
+            os.chmod(self.folder / "pgbouncer.ini", 0o644)
+
+    def __enter__(self):
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen(["/usr/sbin/pgbouncer", self.folder / "pgbouncer.ini"], cwd="/", stdout=log,
+                                            stderr=log, **self.before.as_user())  # fmt: skip
+        waiting.until(lambda: list(self.folder.glob(".s.PGSQL.*")), "pgbouncer listens", START_SECONDS)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(START_SECONDS)
+
+    def url(self, database):
+        return f"postgres://stator@/{database}?host={self.folder}&port=6432"
+
+
 class Postgres:
     """A context manager.  It does not sync: nothing here pulls the plug."""
 

@@ -16,6 +16,21 @@ export interface LiveRequest {
   body?: string;
   cut?: boolean;
 }
+// The database server that keeps the data, and what was asked of it.
+export interface StoreServer {
+  host: string;
+  reachable: boolean;
+  since: string;
+  connections: number;
+  connectionsUsed: number;
+  mostConnections: number;
+  roundTripMicros: number;
+  epoch: number;
+  conflicts: number;
+  retries: number;
+  lockWaitMicros: number;
+  statements: { kind: string; roundTrips: number; statements: number; rows: number; micros: number }[];
+}
 export interface Numbers {
   at: string;
   requests: number;
@@ -28,6 +43,7 @@ export interface Numbers {
   connections: number;
   byOperation: { operation: string; requests: number; errors: number }[];
   hottest: { table: string; partition: string; requests: number }[];
+  store?: StoreServer | null;
 }
 
 export const live = {

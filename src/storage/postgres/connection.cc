@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <utility>
 
 namespace stator::storage::postgres {
@@ -107,8 +108,11 @@ std::int64_t Rows::integer(int row, int column) const {
 
 // -- Connection
 
-Connection::Connection(std::shared_ptr<const Libpq> libpq, PGconn* connection, std::chrono::seconds answers_within)
-    : libpq_(std::move(libpq)), connection_(connection), answers_within_(answers_within) {}
+Connection::Connection(std::shared_ptr<const Libpq> libpq, PGconn* connection, const ConnectOptions& options)
+    : libpq_(std::move(libpq)),
+      connection_(connection),
+      answers_within_(options.answers_within),
+      counters_(options.counters) {}
 
 Connection::~Connection() { libpq_->PQfinish(connection_); }
 
@@ -128,7 +132,7 @@ Result<std::unique_ptr<Connection>> Connection::open(std::shared_ptr<const Libpq
   keywords.push_back(nullptr);
   values.push_back(nullptr);
   auto* raw = libpq->PQconnectdbParams(keywords.data(), values.data(), 0);
-  std::unique_ptr<Connection> connection(new Connection(libpq, raw, options.answers_within));
+  std::unique_ptr<Connection> connection(new Connection(libpq, raw, options));
   if (raw == nullptr || libpq->PQstatus(raw) != CONNECTION_OK) {
     return Error{ErrorCode::Storage, fmt::format("cannot connect to PostgreSQL: {}",
                                                  raw == nullptr ? "no memory" : one_line(libpq->PQerrorMessage(raw)))};
@@ -184,21 +188,31 @@ void Connection::add_once(const std::string& sql, const Parameters& parameters) 
          {});
 }
 
-Result<std::vector<Rows>> Connection::run() { return run_within(answers_within_); }
+std::string Connection::host() const {
+  const std::string_view host = libpq_->PQhost(connection_);
+  return host.starts_with('/') ? std::string(host) : fmt::format("{}:{}", host, libpq_->PQport(connection_));
+}
 
-Result<std::vector<Rows>> Connection::run_within(std::chrono::seconds limit) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+Result<std::vector<Rows>> Connection::run(StatementKind kind) { return run_within(answers_within_, kind); }
+
+Result<std::vector<Rows>> Connection::run_within(std::chrono::seconds limit, StatementKind kind) {
+  const auto asked = std::chrono::steady_clock::now();
+  const auto deadline = asked + limit;
   sql_state_.clear();
   message_.clear();
+  rows_ = 0;
   std::vector<Rows> rows;
+  count_sent(kind);
   end_group();
   if (!broken_ && flush(deadline)) receive(rows, deadline);
   expected_.clear();
+  if (counters_) counters_->note_answered(kind, rows_, std::chrono::steady_clock::now() - asked);
   if (!message_.empty()) return Error{ErrorCode::Storage, message_};
   return rows;
 }
 
 void Connection::send() {
+  count_sent(StatementKind::Other);
   end_group();
   // Nobody looks at these answers.  One that says that a statement is prepared counts all the same.
   for (auto& expected : expected_) expected.wanted = false;
@@ -209,6 +223,14 @@ void Connection::end_group() {
   if (broken_) return;
   if (libpq_->PQpipelineSync(connection_) != 1) return note_break(libpq_->PQerrorMessage(connection_));
   expected_.push_back({.prepares = {}, .wanted = false});  // the answer to the synchronisation
+}
+
+void Connection::count_sent(StatementKind kind) const {
+  if (!counters_) return;
+  // What an earlier send() left has been counted, and is not wanted.
+  counters_->note_sent(kind, static_cast<std::uint64_t>(std::ranges::count_if(expected_, [](const auto& expected) {
+                         return expected.wanted && expected.prepares.empty();
+                       })));
 }
 
 bool Connection::wait(short events, std::chrono::steady_clock::time_point deadline) {
@@ -278,7 +300,12 @@ void Connection::receive(std::vector<Rows>& rows, std::chrono::steady_clock::tim
       return note_break("the server answers more than it was asked");
     }
     if (broken_) return;
-    if (expected.wanted && expected.prepares.empty()) rows.push_back(std::move(answer));
+    if (!expected.wanted || !expected.prepares.empty()) continue;
+    const std::string_view count = libpq_->PQcmdTuples(result);
+    std::uint64_t touched = 0;
+    std::from_chars(count.data(), count.data() + count.size(), touched);
+    rows_ += touched;
+    rows.push_back(std::move(answer));
   }
 }
 

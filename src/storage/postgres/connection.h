@@ -12,6 +12,7 @@
 #include "stator/base/bytes.h"
 #include "stator/base/result.h"
 #include "stator/storage/postgres/libpq.h"
+#include "stator/storage/postgres/statement_counters.h"
 
 namespace stator::storage::postgres {
 
@@ -63,6 +64,7 @@ struct ConnectOptions {
   std::string url;                          // postgres://...; the rest comes from PostgreSQL's variables and files
   std::vector<std::string> settings = {};   // SET statements for the session
   std::chrono::seconds answers_within{30};  // a statement that takes longer counts as a broken connection
+  std::shared_ptr<StatementCounters> counters = {};  // null: nobody counts
 };
 
 // One connection.  Statements are queued with add() and travel together with run(): one round trip.
@@ -80,8 +82,8 @@ class Connection {
 
   // Sends what was added, and answers the rows of each.  When one fails, those after it do not run; outside of a
   // transaction, none of them has an effect.  Errors: Storage.
-  Result<std::vector<Rows>> run();
-  Result<std::vector<Rows>> run_within(std::chrono::seconds limit);
+  Result<std::vector<Rows>> run(StatementKind kind = StatementKind::Other);
+  Result<std::vector<Rows>> run_within(std::chrono::seconds limit, StatementKind kind = StatementKind::Other);
   // Sends what was added and does not wait for the answer, which the next run() drops.
   void send();
 
@@ -91,6 +93,8 @@ class Connection {
   int server_version() const { return libpq_->PQserverVersion(connection_); }
   std::string user() const { return libpq_->PQuser(connection_); }
   std::string database() const { return libpq_->PQdb(connection_); }
+  int process() const { return libpq_->PQbackendPID(connection_); }  // of the session, as the other side told it
+  std::string host() const;                                          // db1:5432, or the folder of a socket
 
  private:
   struct Expected {
@@ -98,7 +102,7 @@ class Connection {
     bool wanted = true;
   };
 
-  Connection(std::shared_ptr<const Libpq> libpq, PGconn* connection, std::chrono::seconds answers_within);
+  Connection(std::shared_ptr<const Libpq> libpq, PGconn* connection, const ConnectOptions& options);
   void queued(int sent, Expected expected);
   void end_group();
   bool wait(short events, std::chrono::steady_clock::time_point deadline);
@@ -107,12 +111,15 @@ class Connection {
   PGresult* next(std::chrono::steady_clock::time_point deadline);
   void receive(std::vector<Rows>& rows, std::chrono::steady_clock::time_point deadline);
   void note_break(std::string cause);
+  void count_sent(StatementKind kind) const;
 
   std::shared_ptr<const Libpq> libpq_;
   PGconn* connection_;
   const std::chrono::seconds answers_within_;
+  const std::shared_ptr<StatementCounters> counters_;
   std::set<std::string, std::less<>> prepared_;
   std::vector<Expected> expected_;
+  std::uint64_t rows_ = 0;  // of the answers to the last group
   bool broken_ = false;
   std::string sql_state_;
   std::string message_;  // of the first error

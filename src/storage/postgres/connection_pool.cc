@@ -71,6 +71,11 @@ void ConnectionPool::give_back(std::unique_ptr<Connection> connection, Use use) 
   returned_.notify_all();
 }
 
+ConnectionPool::Usage ConnectionPool::usage() const {
+  MutexLock lock(mutex_);
+  return {.open = idle_.size() + used_, .used = used_};
+}
+
 void ConnectionPool::forget_idle() {
   std::vector<std::unique_ptr<Connection>> idle;
   MutexLock lock(mutex_);

@@ -42,6 +42,10 @@ class ConnectionPool {
 
   // Waits when all are in use, for kPatience at most.  Errors: Busy: they still are.  Storage: no server answers.
   Result<Lease> acquire(Use use);
+  struct Usage {
+    std::size_t open = 0, used = 0;
+  };
+  Usage usage() const;
   // The server has gone or changed: connections that nobody uses now are closed.
   void forget_idle();
 
@@ -57,7 +61,7 @@ class ConnectionPool {
   const std::size_t most_snapshots_;
   const std::shared_ptr<const Clock> clock_;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar returned_;
   std::vector<std::unique_ptr<Connection>> idle_ GUARDED_BY(mutex_);
   std::size_t used_ GUARDED_BY(mutex_) = 0;

@@ -10,7 +10,9 @@ namespace stator::storage::postgres {
 
 // The functions of libpq that we use, each with its declared type.
 #define STATOR_LIBPQ_FUNCTIONS(X) \
+  X(PQbackendPID)                 \
   X(PQclear)                      \
+  X(PQcmdTuples)                  \
   X(PQconnectdbParams)            \
   X(PQconninfoFree)               \
   X(PQconninfoParse)              \
@@ -25,9 +27,11 @@ namespace stator::storage::postgres {
   X(PQgetisnull)                  \
   X(PQgetlength)                  \
   X(PQgetvalue)                   \
+  X(PQhost)                       \
   X(PQisBusy)                     \
   X(PQntuples)                    \
   X(PQpipelineSync)               \
+  X(PQport)                       \
   X(PQresultErrorField)           \
   X(PQresultErrorMessage)         \
   X(PQresultStatus)               \

@@ -31,7 +31,7 @@ class SnapshotConnection {
     // After an error the transaction is over, and answers nothing else.
     if (failure_) return *failure_;
     lease_->add(statement, parameters);
-    auto rows = lease_->run();
+    auto rows = lease_->run(StatementKind::Page);
     if (rows) return std::move(rows->front());
     failure_ = rows.error();
     return std::move(rows).error();

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "stator/storage/postgres/schema.h"
+
 namespace stator::storage::postgres {
 namespace {
 
@@ -43,6 +45,8 @@ Statements::Statements(std::string_view s) {
       statement("lane_locked", "SELECT fence, sequence, epoch FROM {0}.lanes WHERE lane = $1::int4 FOR UPDATE");
   writer_number = statement("writer_number",
                             "SELECT number, sequence FROM {0}.writers WHERE lane = $1::int4 AND writer = $2::bytea");
+  size = statement("size", "SELECT pg_total_relation_size('{0}.entries')");
+  format = format_statement(s);
 
   forward = {"forward", page(s, true, true)};
   forward_to_end = {"forward_to_end", page(s, true, false)};
@@ -55,7 +59,8 @@ Statements::Statements(std::string_view s) {
   rollback = statement("rollback", "ROLLBACK");
   next_number = statement("next_number",
                           "UPDATE {0}.lanes SET sequence = sequence + 1 WHERE lane = $1::int4 AND fence = $2::int8 "
-                          "RETURNING sequence, erasures_from, epoch");
+                          "RETURNING sequence, erasures_from, epoch, "
+                          "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::int8");
   begin_epoch = statement("begin_epoch", "UPDATE {0}.lanes SET epoch = sequence WHERE lane = $1::int4");
   counters = statement("counters",
                        "SELECT k.ordinal, e.value FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY "

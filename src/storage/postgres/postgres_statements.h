@@ -23,6 +23,8 @@ struct Statements {
   Statement lane;           // fence, sequence, epoch
   Statement lane_locked;    // the same, when no commit is under way
   Statement writer_number;  // number, sequence of a writer's last commit
+  Statement size;           // bytes of all entries, on disk
+  Statement format;         // see schema.h
 
   // Some of a range from one end: parameters are begin (head, tail), end (head, tail) if it has one, the number of
   // rows, and the bytes of values after which it ends.
@@ -30,7 +32,8 @@ struct Statements {
 
   // The parts of a commit.
   Statement begin, commit, rollback;
-  Statement next_number;   // sequence, erasures_from, epoch; no row when the fence is another
+  // sequence, erasures_from, epoch, the microseconds that it waited; no row when the fence is another
+  Statement next_number;
   Statement begin_epoch;   // with the lane's sequence
   Statement counters;      // ordinal, value
   Statement keys_changed;  // whether any was, after a sequence

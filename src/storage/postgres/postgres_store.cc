@@ -13,6 +13,7 @@
 #include "stator/storage/postgres/postgres_reads.h"
 #include "stator/storage/postgres/postgres_store_impl.h"
 #include "stator/storage/postgres/schema.h"
+#include "stator/storage/postgres/session_check.h"
 
 namespace stator::storage::postgres {
 namespace {
@@ -22,6 +23,7 @@ constexpr std::chrono::seconds kOpenPatience{2};  // for that of a process that 
 constexpr std::chrono::milliseconds kLockPause{10};
 constexpr std::chrono::seconds kPingInterval{1};
 constexpr std::chrono::seconds kPingLimit{5};
+constexpr int kSizeEvery = 10;                   // pings
 constexpr std::chrono::minutes kEraseLimit{10};  // a range can be a whole table
 constexpr int kMostAttempts = 3;
 constexpr int kFirstReadings = 3;  // of the clock; the quickest counts
@@ -47,11 +49,16 @@ const char* const kDurable =
 const char* const kRelaxed = "SELECT set_config('synchronous_commit', 'off', false)";
 
 // Readers wait on threads that have others to serve.
-ConnectOptions reader_options(const PostgresOptions& options) {
-  return {.url = options.url, .settings = {kPlanSettings}, .answers_within = std::chrono::seconds(10)};
+ConnectOptions reader_options(const PostgresOptions& options, std::shared_ptr<StatementCounters> counters) {
+  return {.url = options.url,
+          .settings = {kPlanSettings},
+          .answers_within = std::chrono::seconds(10),
+          .counters = std::move(counters)};
 }
-ConnectOptions writer_options(const PostgresOptions& options) {
-  return {.url = options.url, .settings = {kPlanSettings, kEndOfLostSessions, options.relaxed ? kRelaxed : kDurable}};
+ConnectOptions writer_options(const PostgresOptions& options, std::shared_ptr<StatementCounters> counters) {
+  return {.url = options.url,
+          .settings = {kPlanSettings, kEndOfLostSessions, options.relaxed ? kRelaxed : kDurable},
+          .counters = std::move(counters)};
 }
 
 std::string this_process() {
@@ -106,7 +113,7 @@ PostgresStore::PostgresStore(std::shared_ptr<const Libpq> libpq, PostgresOptions
       options_(std::move(options)),
       statements_(options_.schema),
       writer_(Random::from_system().uuid()),
-      pool_(libpq_, reader_options(options_), options_.connections, options_.clock) {}
+      pool_(libpq_, reader_options(options_, counters_), options_.connections, options_.clock) {}
 
 PostgresStore::~PostgresStore() {
   watcher_ = {};
@@ -120,8 +127,9 @@ PostgresStore::~PostgresStore() {
 
 Result<void> PostgresStore::open() {
   MutexLock lock(commit_mutex_);
-  auto connection = TRY(Connection::open(libpq_, writer_options(options_)));
-  TRY(ensure_schema(*connection, options_.schema));
+  auto connection = TRY(Connection::open(libpq_, writer_options(options_, counters_)));
+  TRY(check_session(libpq_, writer_options(options_, counters_), *connection));
+  TRY(ensure_schema(*connection, options_.schema, options_.must_exist));
   if (!TRY(take_lock(*connection, kOpenPatience))) {
     connection->add_once(fmt::format("SELECT holder FROM {}.lanes WHERE lane = $1::int4", options_.schema),
                          Parameters().int32(kLane));
@@ -140,12 +148,19 @@ Result<void> PostgresStore::open() {
                          Parameters().int32(kLane).bytes(options_.holder.empty() ? this_process() : options_.holder));
   }
   connection->add_once(fmt::format("DELETE FROM {}.writers WHERE seen < now() - interval '1 day'", options_.schema));
+  connection->add(statements_.size);
   const auto rows = TRY(connection->run());
   if (rows[0].count() != 1) return no_lane();
   fence_ = rows[0].integer(0, 0);
   last_commit_ = static_cast<std::uint64_t>(rows[0].integer(0, 1));
   epoch_ = static_cast<std::uint64_t>(rows[0].integer(0, 2));
+  note_size(rows[2]);
   for (int reading = 0; reading < kFirstReadings; ++reading) TRY(read_clock(*connection));
+  {
+    MutexLock health_lock(health_mutex_);
+    since_ = options_.clock->now();
+    host_ = connection->host();
+  }
   connection_ = std::move(connection);
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   return {};
@@ -184,6 +199,12 @@ Result<void> PostgresStore::check_epoch(CommitSequence epoch) const {
   return outdated();
 }
 
+Result<void> PostgresStore::check_format(const Rows& rows) const {
+  auto objection = objection_to(TRY(read_format(rows)));
+  if (objection.empty()) return {};
+  return lose(std::move(objection), StoreTrouble::Upgraded);
+}
+
 Result<void> PostgresStore::read_clock(Connection& connection) const {
   const auto asked = database_clock_.steady_now();
   connection.add_once("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8");
@@ -216,6 +237,7 @@ auto PostgresStore::with_connection(ConnectionPool::Use use, Read read) const
     }
     auto answer = read(*lease);
     if (answer || !(*lease)->broken()) return answer;
+    counters_->note_retry();
     if (attempt == 2) {
       note_unreachable(answer.error());
       return answer;
@@ -228,7 +250,7 @@ Result<std::optional<Bytes>> PostgresStore::get(BytesView key) const {
   const KeyParts parts(key);
   return with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<std::optional<Bytes>> {
     lease->add(statements_.get, Parameters().int32(kLane).bytes(parts.head).bytes(parts.digest));
-    const auto rows = TRY(lease->run());
+    const auto rows = TRY(lease->run(StatementKind::Read));
     TRY(check_epoch(TRY(note_lane(rows[0]))));
     if (rows[0].is_null(0, 3)) return std::optional<Bytes>();
     return std::optional<Bytes>(rows[0].bytes(0, 3));
@@ -239,7 +261,7 @@ Result<ValuesRead> PostgresStore::get_all(const std::vector<BytesView>& keys) co
   const KeyColumns columns(keys);
   return with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<ValuesRead> {
     lease->add(statements_.get_all, Parameters().int32(kLane).array(columns.heads).array(columns.digests));
-    const auto answer = TRY(lease->run());
+    const auto answer = TRY(lease->run(StatementKind::Read));
     const auto& rows = answer[0];
     TRY(check_epoch(TRY(note_lane(rows))));
     ValuesRead read{.at = {static_cast<std::uint64_t>(rows.integer(0, 1))}, .values = {}};
@@ -255,8 +277,15 @@ Result<SnapshotOfEpoch> PostgresStore::snapshot_of_epoch() const {
   return with_connection(ConnectionPool::Use::Snapshot, [&](ConnectionPool::Lease& lease) -> Result<SnapshotOfEpoch> {
     lease->add(statements_.begin_snapshot);
     lease->add(statements_.lane, Parameters().int32(kLane));
-    const auto rows = lease->run();
+    const auto rows = lease->run(StatementKind::Snapshot);
     auto epoch = rows ? note_lane((*rows)[1]) : Result<CommitSequence>(rows.error());
+    if (epoch && *epoch != this->epoch()) {
+      // An upgrade begins an epoch.
+      lease->add(statements_.format);
+      const auto format = lease->run(StatementKind::Snapshot);
+      const auto checked = format ? check_format((*format)[0]) : Result<void>(format.error());
+      if (!checked) epoch = checked.error();
+    }
     if (epoch) return SnapshotOfEpoch{snapshot_on(std::move(lease), statements_), *epoch};
     lease->add(statements_.rollback);
     lease->send();
@@ -290,17 +319,21 @@ Result<bool> PostgresStore::take_lock(Connection& connection, std::chrono::secon
 
 Result<PostgresStore::Attached> PostgresStore::attach() {
   connection_.reset();
-  auto connection = TRY(Connection::open(libpq_, writer_options(options_)));
+  auto connection = TRY(Connection::open(libpq_, writer_options(options_, counters_)));
   auto attached = TRY(attach_with(*connection));
   connection_ = std::move(connection);
+  MutexLock lock(health_mutex_);
+  host_ = connection_->host();
   return attached;
 }
 
 Result<PostgresStore::Attached> PostgresStore::attach_with(Connection& connection) {
   const auto lane = Parameters().int32(kLane);
   connection.add(statements_.lane, lane);
+  connection.add(statements_.format);
   const auto now = TRY(connection.run());
   if (now[0].count() != 1) return no_lane();
+  TRY(check_format(now[1]));
   TRY(check_fence(now[0].integer(0, 0)));
   TRY(read_clock(connection));
   if (!TRY(take_lock(connection, kLockPatience))) {
@@ -330,12 +363,36 @@ Result<PostgresStore::Attached> PostgresStore::attach_with(Connection& connectio
 }
 
 void PostgresStore::watch(const std::stop_token& stop) {
-  while (options_.clock->wait(kPingInterval, stop)) {
+  for (int round = 1; options_.clock->wait(kPingInterval, stop); ++round) {
+    look(round % kSizeEvery == 0);
     // Who commits finds out by itself.
     if (!commit_mutex_.try_lock()) continue;
     ping();
     commit_mutex_.unlock();
   }
+}
+
+void PostgresStore::look(bool at_size) {
+  const auto looked = with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<void> {
+    const auto asked = options_.clock->steady_now();
+    lease->add(statements_.lane, Parameters().int32(kLane));
+    lease->add(statements_.format);
+    const auto rows = TRY(lease->run_within(kPingLimit));
+    TRY(note_lane(rows[0]));
+    TRY(check_format(rows[1]));
+    round_trip_microseconds_ =
+        std::chrono::duration_cast<std::chrono::microseconds>(options_.clock->steady_now() - asked).count();
+    if (!at_size) return {};
+    lease->add(statements_.size);
+    note_size(TRY(lease->run_within(kPingLimit))[0]);
+    return {};
+  });
+  ignore_error(looked, "ping() tells, and all connections may be in use");
+}
+
+void PostgresStore::note_size(const Rows& rows) {
+  written_at_size_ = bytes_written_.load(std::memory_order_relaxed);
+  size_bytes_ = static_cast<std::uint64_t>(rows.integer(0, 0));
 }
 
 void PostgresStore::ping() {
@@ -374,6 +431,7 @@ Result<CommitSequence> PostgresStore::commit(Batch batch) {
     if (!is_attached()) {
       if (auto attached = attach(); !attached) return fail(std::move(attached).error());
     }
+    if (attempt > 1) counters_->note_retry();
     ++number_;
     bool commit_sent = false;
     auto committed = try_commit(batch, commit_sent);
@@ -386,8 +444,9 @@ Result<CommitSequence> PostgresStore::commit(Batch batch) {
       const auto state = connection_->sql_state();
       connection_->add(statements_.rollback);
       ignore_error(connection_->run(), "without a connection there is no transaction either");
+      if (!lost_ && (state == kSerializationFailure || state == kDeadlock)) error = conflict();
+      if (error.code == ErrorCode::Conflict) counters_->note_conflict();
       if (lost_ || error.code != ErrorCode::Storage) return error;
-      if (state == kSerializationFailure || state == kDeadlock) return conflict();
       if (state == kLockNotAvailable) return Error{ErrorCode::Busy, "a commit of another process takes long"};
       if (state == kDiskFull) set_health({.trouble = StoreTrouble::DiskFull, .cause = error.message});
       return fail(std::move(error));
@@ -420,8 +479,9 @@ Result<CommitSequence> PostgresStore::try_commit(const Batch& batch, bool& commi
     connection.add(statements_.counters, Parameters().int32(kLane).array(columns.heads).array(columns.digests));
   }
   if (is_shared()) add_checks(batch);
-  const auto locked = TRY(connection.run());
+  const auto locked = TRY(connection.run(StatementKind::Lock));
   if (locked[1].count() == 0) return lose("another Stator has taken over the store");
+  counters_->note_lock_wait(std::chrono::microseconds(locked[1].integer(0, 3)));
   const CommitSequence sequence{static_cast<std::uint64_t>(locked[1].integer(0, 0))};
   if (is_shared() && locked[1].integer(0, 2) != static_cast<std::int64_t>(batch.epoch().value)) return outdated();
   std::size_t next = 2;
@@ -454,9 +514,9 @@ Result<CommitSequence> PostgresStore::try_commit(const Batch& batch, bool& commi
   connection.add(statements_.commit);
   commit_sent = true;
   if (changes.erased_ranges.empty()) {
-    TRY(connection.run());
+    TRY(connection.run(StatementKind::Write));
   } else {
-    TRY(connection.run_within(kEraseLimit));
+    TRY(connection.run_within(kEraseLimit, StatementKind::Write));
   }
   return sequence;
 }
@@ -574,6 +634,22 @@ Result<void> PostgresStore::sync() {
   return {};
 }
 
+Result<void> PostgresStore::advance_to(CommitSequence least) {
+  MutexLock lock(commit_mutex_);
+  if (lost_) return *refusal();
+  if (failed_) return Error{ErrorCode::Storage, "the store failed and has not recovered yet: " + failure_};
+  if (!is_attached()) TRY(attach());
+  connection_->add_once(
+      fmt::format("UPDATE {}.lanes SET sequence = greatest(sequence, $1::int8) WHERE fence = $2::int8 "
+                  "RETURNING sequence",
+                  options_.schema),
+      Parameters().int64(static_cast<std::int64_t>(least.value)).int64(fence_));
+  const auto rows = TRY(connection_->run());
+  if (rows[0].count() == 0) return lose("another Stator has taken over the store");
+  if (last_commit() < least) last_commit_.store(least.value, std::memory_order_release);
+  return {};
+}
+
 Result<void> PostgresStore::recover() {
   MutexLock lock(commit_mutex_);
   if (lost_) return *refusal();
@@ -600,12 +676,12 @@ Result<void> PostgresStore::recover() {
 
 // -- State
 
-Error PostgresStore::lose(std::string why) const {
-  why += "; restart this one to use it again";
+Error PostgresStore::lose(std::string why, StoreTrouble trouble) const {
+  if (trouble == StoreTrouble::TakenOver) why += "; restart this one to use it again";
   MutexLock lock(health_mutex_);
   if (!lost_.exchange(true, std::memory_order_acq_rel)) {
     log::error("store_lost", {{"cause", why}, {"message", "nothing is read or written here any more"}});
-    health_ = {.trouble = StoreTrouble::TakenOver, .cause = why};
+    health_ = {.trouble = trouble, .cause = why};
   }
   return {ErrorCode::Storage, std::move(why)};
 }
@@ -613,7 +689,8 @@ Error PostgresStore::lose(std::string why) const {
 void PostgresStore::set_health(StoreHealth health) const {
   MutexLock lock(health_mutex_);
   if (lost_.load(std::memory_order_relaxed)) return;
-  unreachable_.store(health.trouble == StoreTrouble::Unreachable, std::memory_order_release);
+  const bool unreachable = health.trouble == StoreTrouble::Unreachable;
+  if (unreachable_.exchange(unreachable, std::memory_order_acq_rel) != unreachable) since_ = options_.clock->now();
   health_ = std::move(health);
 }
 
@@ -631,13 +708,25 @@ StoreStatistics PostgresStore::statistics() const {
   StoreStatistics statistics{.commits = commits_.load(std::memory_order_relaxed),
                              .syncs = syncs_.load(std::memory_order_relaxed),
                              .bytes_written = bytes_written_.load(std::memory_order_relaxed)};
-  const auto size =
-      with_connection(ConnectionPool::Use::Short, [&](ConnectionPool::Lease& lease) -> Result<std::int64_t> {
-        lease->add_once(fmt::format("SELECT pg_total_relation_size('{}.entries')", options_.schema));
-        return TRY(lease->run())[0].integer(0, 0);
-      });
-  if (size) statistics.size_bytes = static_cast<std::uint64_t>(*size);
+  // Those who ask must not wait for the server.
+  statistics.size_bytes =
+      size_bytes_ + statistics.bytes_written - std::min(statistics.bytes_written, written_at_size_.load());
+  counters_->tell(statistics);
   return statistics;
+}
+
+std::optional<StoreServer> PostgresStore::server() const {
+  const auto readers = pool_.usage();
+  MutexLock lock(health_mutex_);
+  // One more commits, and is used by somebody all the time: it has the lock.
+  return StoreServer{.host = host_,
+                     .reachable = !unreachable_.load(std::memory_order_relaxed),
+                     .since = since_,
+                     .connections = readers.open + 1,
+                     .connections_used = readers.used + 1,
+                     .most_connections = options_.connections + 1,
+                     .round_trip = std::chrono::microseconds(round_trip_microseconds_.load()),
+                     .epoch = epoch()};
 }
 
 }  // namespace stator::storage::postgres
@@ -667,6 +756,14 @@ Result<void> make_postgres_schema(const PostgresOptions& options) {
   auto libpq = TRY(postgres::Libpq::load());
   const auto connection = TRY(postgres::Connection::open(std::move(libpq), {.url = options.url}));
   return postgres::ensure_schema(*connection, options.schema);
+}
+
+Result<PostgresUpgrade> upgrade_postgres_schema(const PostgresOptions& options) {
+  auto libpq = TRY(postgres::Libpq::load());
+  const auto connection = TRY(postgres::Connection::open(std::move(libpq), {.url = options.url}));
+  TRY(postgres::ensure_schema(*connection, options.schema));
+  const auto before = TRY(postgres::finish_upgrade(*connection, options.schema));
+  return PostgresUpgrade{.format = static_cast<int>(before.format), .was_for = static_cast<int>(before.readable_by)};
 }
 
 }  // namespace stator::storage

@@ -19,6 +19,7 @@ struct PostgresOptions {
   std::string url;  // postgres://host1,host2/database; what it leaves out comes from PostgreSQL's variables and files
   PostgresSharing sharing = PostgresSharing::Exclusive;
   bool relaxed = false;          // commits are answered before they are on disk
+  bool must_exist = false;       // the tables are not made
   std::size_t connections = 24;  // for readers, at least two; commits have one more
   std::string holder = {};       // who has it open, told to those who are refused
   std::string schema = "stator";
@@ -50,5 +51,13 @@ Result<std::unique_ptr<Store>> open_postgres_store(PostgresOptions options);
 std::string postgres_schema_script(std::string_view schema = "stator");
 // Makes the tables if they are not there.  Errors: as open_postgres_store().
 Result<void> make_postgres_schema(const PostgresOptions& options);
+
+struct PostgresUpgrade {
+  int format = 0;   // of the tables
+  int was_for = 0;  // programs of this format could use them before; the same as `format`: nothing was to be done
+};
+// Ends the time in which programs of an older format can use the tables beside those of the newest one.  Older programs
+// that run stop.  Errors: as open_postgres_store().
+Result<PostgresUpgrade> upgrade_postgres_schema(const PostgresOptions& options);
 
 }  // namespace stator::storage

@@ -33,12 +33,14 @@ class PostgresStore final : public Store {
   Result<SnapshotOfEpoch> snapshot_of_epoch() const override;
   Result<CommitSequence> commit(Batch batch) override;
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
+  Result<void> advance_to(CommitSequence least) override;
   Result<void> sync() override;
   Result<void> recover() override;
   StoreHealth health() const override;
   const Clock* clock() const override { return &database_clock_; }
   Capabilities capabilities() const override { return {.shared = is_shared(), .durable = true}; }
   StoreStatistics statistics() const override;
+  std::optional<StoreServer> server() const override;
 
  private:
   // What the database says about our lane and our last commit.
@@ -68,9 +70,11 @@ class PostgresStore final : public Store {
   // The row of our lane, as every read gets it.  Answers its epoch.
   Result<CommitSequence> note_lane(const Rows& rows) const;
   Result<void> check_epoch(CommitSequence epoch) const;
+  // Whether the store still has a form that this program knows.
+  Result<void> check_format(const Rows& rows) const;
   Result<void> read_clock(Connection& connection) const;
   // From now on, nothing works any more until the store is opened again.
-  Error lose(std::string why) const;
+  Error lose(std::string why, StoreTrouble trouble = StoreTrouble::TakenOver) const;
   std::optional<Error> refusal() const;  // why nothing may be read now
   void set_health(StoreHealth health) const;
   void note_unreachable(const Error& error) const;
@@ -81,6 +85,9 @@ class PostgresStore final : public Store {
       -> decltype(read(std::declval<ConnectionPool::Lease&>()));
 
   void watch(const std::stop_token& stop);
+  // Looks at the server with a reader's connection, and now and then at the size of the store.
+  void look(bool at_size);
+  void note_size(const Rows& rows);
   void ping() REQUIRES(commit_mutex_);
 
   // Constant after open().
@@ -88,6 +95,7 @@ class PostgresStore final : public Store {
   const PostgresOptions options_;
   const Statements statements_;
   const Bytes writer_;  // tells our commits from those of others
+  const std::shared_ptr<StatementCounters> counters_ = std::make_shared<StatementCounters>();
   std::int64_t fence_ = 0;
 
   mutable ConnectionPool pool_;
@@ -108,9 +116,14 @@ class PostgresStore final : public Store {
   mutable std::atomic<std::uint64_t> last_commit_{0};
   std::atomic<std::uint64_t> epoch_{0};  // that this process has entered
   std::atomic<std::uint64_t> commits_{0}, syncs_{0}, bytes_written_{0};
+  // The size of the store when the watcher looked, and bytes_written_ then.
+  std::atomic<std::uint64_t> size_bytes_{0}, written_at_size_{0};
+  std::atomic<std::int64_t> round_trip_microseconds_{0};
 
   mutable Mutex health_mutex_;
   mutable StoreHealth health_ GUARDED_BY(health_mutex_);
+  mutable WallTime since_ GUARDED_BY(health_mutex_);  // it is reachable, or is not
+  std::string host_ GUARDED_BY(health_mutex_);
 
   std::jthread watcher_;  // last: it ends before what it uses
 };

@@ -83,6 +83,12 @@ void run_sql(const std::string& sql) {
   ASSERT_TRUE(connection) << connection.error().message;
 }
 
+// As a newer Stator does.
+void set_format(const PostgresPlace& place, int format, int readable_by) {
+  run_sql(
+      fmt::format("UPDATE {}.store SET format = {}, readable_by = {}", place.options().schema, format, readable_by));
+}
+
 // Ends the sessions that commit, as a network that forgets a connection does.
 void end_lock_sessions() {
   run_sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()");
@@ -513,13 +519,123 @@ TEST(PostgresStore, BoundsItsConnections) {
 
 // -- The tables
 
+TEST(PostgresStore, CountsWhatItAsksOfTheServer) {
+  PostgresPlace place(kShared);
+  const auto store = place.open();
+  const auto counts = [&](std::string_view kind) {
+    for (const auto& each : store->statistics().statements) {
+      if (each.kind == kind) return each;
+    }
+    return StatementStatistics{};
+  };
+  const auto read = counts("read").round_trips;
+  ASSERT_TRUE(put_at(*store, "a", "1"));
+  ASSERT_TRUE(store->get_all({"a", "b"}));
+  EXPECT_EQ(counts("read").round_trips, read + 1);
+  EXPECT_EQ(counts("lock").round_trips, 1U) << "a commit is two round trips";
+  EXPECT_EQ(counts("write").round_trips, 1U);
+  EXPECT_EQ(counts("write").rows, 2U) << "an entry, and who wrote it";
+  EXPECT_GE(counts("write").statements, 3U);
+  EXPECT_EQ(entries(*store->snapshot()).size(), 1U);
+  EXPECT_EQ(counts("snapshot").round_trips, 1U);
+  EXPECT_EQ(counts("page").rows, 1U);
+  EXPECT_GT(counts("page").time.count(), 0);
+}
+
+TEST_F(SharedStores, CountConflictsAndWaitsForLocks) {
+  Batch late;
+  late.depends_on(Bytes("a"));
+  late.read_at(b_->last_commit());
+  late.put("b", "1");
+  ASSERT_TRUE(put_at(*a_, "a", "1"));
+  EXPECT_EQ(b_->commit(std::move(late)).error().code, ErrorCode::Conflict);
+  EXPECT_EQ(b_->statistics().conflicts, 1U);
+  // Somebody else has the lane's row for a while.
+  const auto other = Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url()}).value();
+  other->add_once("BEGIN");
+  other->add_once(fmt::format("SELECT FROM {}.lanes FOR UPDATE", place_.options().schema));
+  ASSERT_TRUE(other->run());
+  const auto before = a_->statistics().lock_wait;
+  std::jthread committing([this] { EXPECT_TRUE(put_at(*a_, "c", "1")); });
+  const auto waits = [&] {
+    other->add_once("SELECT count(*) FROM pg_locks WHERE NOT granted");
+    return other->run().value()[0].integer(0, 0) > 0;
+  };
+  EXPECT_TRUE(eventually(waits));
+  other->add_once("SELECT pg_sleep(0.02)");
+  other->add_once("ROLLBACK");
+  ASSERT_TRUE(other->run());
+  committing.join();
+  EXPECT_GE(a_->statistics().lock_wait - before, std::chrono::milliseconds(20));
+}
+
+TEST(PostgresStore, TellsTheStateOfItsServerAndItsSizeWithoutAskingIt) {
+  PostgresPlace place(kShared);
+  const auto store = place.open();
+  const auto server = store->server();
+  ASSERT_TRUE(server);
+  EXPECT_TRUE(server->reachable);
+  EXPECT_TRUE(server->host.starts_with('/')) << server->host << " is the folder of a socket";
+  EXPECT_GE(server->connections, 1U);
+  EXPECT_EQ(server->most_connections, 25U);
+  EXPECT_TRUE(eventually([&] { return store->server()->round_trip.count() > 0; }));
+  const auto before = store->statistics();
+  ASSERT_TRUE(put_at(*store, "a", Bytes(5000, 'v')));
+  EXPECT_GE(store->statistics().size_bytes, before.size_bytes + 5000);
+}
+
 TEST(PostgresSchema, IsRefusedWhenANewerStatorMadeIt) {
   PostgresPlace place(kExclusive);
   place.open().reset();
-  run_sql(fmt::format("UPDATE {}.store SET format = 3", place.options().schema));
+  set_format(place, kSchemaFormat + 1, kSchemaFormat + 1);
   const auto opened = place.try_open();
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().message, "the store has format 3, and this Stator knows format 2: use a newer Stator");
+  EXPECT_EQ(opened.error().message,
+            fmt::format("the store has format {0}, for Stators that know format {0}, and this one knows format {1}: "
+                        "use a newer Stator",
+                        kSchemaFormat + 1, kSchemaFormat));
+}
+
+TEST(PostgresSchema, IsUsedBesideNewerStatorsUntilTheUpgradeIsFinished) {
+  PostgresPlace place(kShared);
+  const auto running = place.open();
+  set_format(place, kSchemaFormat + 1, kSchemaFormat);
+  EXPECT_TRUE(put_at(*place.open(), "a", "1")) << "an older program may still start";
+  EXPECT_EQ(got(*running, "a"), "1");
+
+  // What `stator store upgrade` of the newer version does.
+  const auto connection = Connection::open(Libpq::load().value(), {.url = PostgresServer::shared().url()}).value();
+  EXPECT_EQ(finish_upgrade(*connection, place.options().schema).value().readable_by, kSchemaFormat);
+  EXPECT_FALSE(put_at(*running, "b", "1")) << "nothing is written after the upgrade";
+  EXPECT_FALSE(running->snapshot_of_epoch());
+  EXPECT_EQ(running->health().trouble, StoreTrouble::Upgraded);
+  EXPECT_NE(got(*running, "a").find("use a newer Stator"), std::string::npos);
+  EXPECT_FALSE(place.try_open());
+}
+
+TEST(PostgresSchema, IsWatchedByThoseWhoDoNothing) {
+  PostgresPlace place(kExclusive);
+  const auto store = place.open();
+  set_format(place, kSchemaFormat + 2, kSchemaFormat + 2);
+  EXPECT_TRUE(eventually([&] { return store->health().trouble == StoreTrouble::Upgraded; }));
+}
+
+TEST(PostgresSchema, WithoutTheColumnReadableByIsForItsOwnFormat) {
+  PostgresPlace place(kExclusive);
+  place.open().reset();
+  run_sql(fmt::format("ALTER TABLE {}.store DROP COLUMN readable_by", place.options().schema));
+  EXPECT_TRUE(place.open());
+  const auto upgraded = upgrade_postgres_schema(place.options());
+  ASSERT_TRUE(upgraded);
+  EXPECT_EQ(upgraded->format, upgraded->was_for) << "there is nothing to do";
+}
+
+TEST(PostgresSchema, SaysWhichFormatsGoTogether) {
+  EXPECT_EQ(objection_to({.format = 5, .readable_by = 5}, 5), "");
+  EXPECT_EQ(objection_to({.format = 6, .readable_by = 5}, 5), "");
+  EXPECT_NE(objection_to({.format = 6, .readable_by = 6}, 5), "");
+  EXPECT_NE(objection_to({.format = 7, .readable_by = 6}, 5), "");
+  EXPECT_NE(objection_to({.format = 4, .readable_by = 4}, 5).find("stator store upgrade"), std::string::npos);
 }
 
 TEST(PostgresSchema, TellsWhatToDoWhenTheRoleMayNotMakeIt) {

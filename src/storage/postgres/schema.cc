@@ -12,13 +12,12 @@ std::string schema_lock(std::string_view schema) {
   return fmt::format("SELECT pg_advisory_xact_lock(hashtext('stator schema {}'))", schema);
 }
 
-// Format 1 had no epochs.
-Result<void> add_epochs(Connection& connection, std::string_view schema) {
+// Changes the tables in one transaction.
+Result<void> change_tables(Connection& connection, std::string_view schema,
+                           const std::vector<std::string>& statements) {
   connection.add_once("BEGIN");
   connection.add_once(schema_lock(schema));
-  connection.add_once(
-      fmt::format("ALTER TABLE {}.lanes ADD COLUMN IF NOT EXISTS epoch bigint NOT NULL DEFAULT 0", schema));
-  connection.add_once(fmt::format("UPDATE {}.store SET format = 2 WHERE format = 1", schema));
+  for (const auto& statement : statements) connection.add_once(fmt::format(fmt::runtime(statement), schema));
   connection.add_once("COMMIT");
   auto changed = connection.run();
   if (changed) return {};
@@ -34,7 +33,45 @@ Result<void> add_epochs(Connection& connection, std::string_view schema) {
   return std::move(changed).error();
 }
 
+// Format 1 had no epochs.
+Result<void> add_epochs(Connection& connection, std::string_view schema) {
+  return change_tables(connection, schema,
+                       {"ALTER TABLE {0}.lanes ADD COLUMN IF NOT EXISTS epoch bigint NOT NULL DEFAULT 0",
+                        "UPDATE {0}.store SET format = 2 WHERE format = 1"});
+}
+
 }  // namespace
+
+Statement format_statement(std::string_view schema) {
+  // Older tables have no column readable_by.
+  return {"format", fmt::format("SELECT s.format, coalesce((to_jsonb(s) ->> 'readable_by')::int4, s.format), s.lanes "
+                                "FROM {}.store s",
+                                schema)};
+}
+
+Result<StoreFormat> read_format(const Rows& rows) {
+  if (rows.count() != 1) {
+    return Error{ErrorCode::Corruption, fmt::format("the table store has {} rows instead of one", rows.count())};
+  }
+  return StoreFormat{.format = rows.integer(0, 0), .readable_by = rows.integer(0, 1), .lanes = rows.integer(0, 2)};
+}
+
+std::string objection_to(const StoreFormat& store, std::int64_t own) {
+  if (store.readable_by > own) {
+    return fmt::format(
+        "the store has format {}, for Stators that know format {}, and this one knows format {}: use a newer Stator",
+        store.format, store.readable_by, own);
+  }
+  if (store.format < own) {
+    return fmt::format("the store has format {}, and this Stator knows format {}: run `stator store upgrade`",
+                       store.format, own);
+  }
+  if (store.lanes != 1) {
+    return fmt::format("the store has {} lanes, and this Stator knows stores with one: use a newer Stator",
+                       store.lanes);
+  }
+  return {};
+}
 
 std::vector<std::string> schema_statements(std::string_view schema) {
   std::vector<std::string> statements{
@@ -43,7 +80,8 @@ std::vector<std::string> schema_statements(std::string_view schema) {
       "  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),\n"
       "  format integer NOT NULL,\n"
       "  lanes integer NOT NULL,\n"
-      "  made timestamptz NOT NULL DEFAULT now())",
+      "  made timestamptz NOT NULL DEFAULT now(),\n"
+      "  readable_by integer NOT NULL)",
       // Each commit updates one row: free space beside it keeps the new versions on its page.
       "CREATE TABLE {0}.lanes (\n"
       "  lane integer PRIMARY KEY,\n"
@@ -74,13 +112,14 @@ std::vector<std::string> schema_statements(std::string_view schema) {
       "  ends bytea NOT NULL)",
       "CREATE INDEX erasures_by_sequence ON {0}.erasures (lane, sequence)",
       "INSERT INTO {0}.lanes (lane, sequence, fence, holder, erasures_from) VALUES (0, 0, 0, '', 0)",
-      fmt::format("INSERT INTO {{0}}.store (format, lanes) VALUES ({}, 1)", kSchemaFormat),
+      fmt::format("INSERT INTO {{0}}.store (format, lanes, readable_by) VALUES ({}, 1, {})", kSchemaFormat,
+                  kReadableBy),
   };
   for (auto& statement : statements) statement = fmt::format(fmt::runtime(statement), schema);
   return statements;
 }
 
-Result<void> ensure_schema(Connection& connection, std::string_view schema) {
+Result<void> ensure_schema(Connection& connection, std::string_view schema, bool must_exist) {
   if (connection.server_version() < kOldestServer) {
     return usage_error(fmt::format("the PostgreSQL at the store's address is version {}; Stator needs {} or newer",
                                    connection.server_version() / 10000, kOldestServer / 10000));
@@ -98,6 +137,9 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema) {
   auto looked = connection.run();
   if (!looked && connection.sql_state() == kInsufficientPrivilege) return may_not_use();
   const auto there = TRY(std::move(looked));
+  if (there[0].integer(0, 0) == 0 && must_exist) {
+    return usage_error(fmt::format("there is no store in the database {}", connection.database()));
+  }
   if (there[0].integer(0, 0) == 0) {
     connection.add_once("BEGIN");
     connection.add_once(schema_lock(schema));
@@ -119,28 +161,30 @@ Result<void> ensure_schema(Connection& connection, std::string_view schema) {
     TRY(std::move(locked));
     TRY(std::move(ended));
   }
-  connection.add_once(fmt::format("SELECT format, lanes FROM {}.store", schema));
+  connection.add(format_statement(schema));
   auto rows = connection.run();
   if (!rows && connection.sql_state() == kInsufficientPrivilege) return may_not_use();
-  const auto stored = TRY(std::move(rows));
-  if (stored[0].count() != 1) {
-    return Error{ErrorCode::Corruption,
-                 fmt::format("the table {}.store has {} rows instead of one", schema, stored[0].count())};
-  }
-  auto format = stored[0].integer(0, 0);
-  if (format == 1) {
+  auto stored = TRY(read_format(TRY(std::move(rows))[0]));
+  if (stored.format == 1) {
     TRY(add_epochs(connection, schema));
-    format = 2;
+    stored.format = stored.readable_by = 2;
   }
-  if (format != kSchemaFormat) {
-    return usage_error(fmt::format("the store has format {}, and this Stator knows format {}: use a newer Stator",
-                                   format, kSchemaFormat));
-  }
-  if (const auto lanes = stored[0].integer(0, 1); lanes != 1) {
-    return usage_error(
-        fmt::format("the store has {} lanes, and this Stator knows stores with one: use a newer Stator", lanes));
-  }
+  if (auto objection = objection_to(stored); !objection.empty()) return usage_error(std::move(objection));
   return {};
+}
+
+Result<StoreFormat> finish_upgrade(Connection& connection, std::string_view schema) {
+  connection.add(format_statement(schema));
+  const auto before = TRY(read_format(TRY(connection.run())[0]));
+  const auto& format = before.format;  // a newer program's format stays
+  if (before.readable_by == format) return before;
+  // The new epoch lets all programs that run look at the format before they read or write anything else.
+  TRY(change_tables(connection, schema,
+                    {"ALTER TABLE {0}.store ADD COLUMN IF NOT EXISTS readable_by integer",
+                     "SELECT lane FROM {0}.lanes ORDER BY lane FOR UPDATE", "UPDATE {0}.store SET readable_by = format",
+                     "UPDATE {0}.lanes SET sequence = newest.number + 1, epoch = newest.number + 1 "
+                     "FROM (SELECT max(sequence) AS number FROM {0}.lanes) AS newest"}));
+  return before;
 }
 
 }  // namespace stator::storage::postgres

@@ -11,14 +11,33 @@
 namespace stator::storage::postgres {
 
 constexpr int kSchemaFormat = 2;
+// The oldest format whose programs can use the tables that this program makes.  A new format that older programs can
+// use names theirs here, until `stator store upgrade` ends that.
+constexpr int kReadableBy = 2;
 constexpr std::string_view kDefaultSchema = "stator";
 constexpr int kOldestServer = 130000;  // its sorts can use the order that an index already gives
 
 // The statements that make the tables, in one transaction's order.
 std::vector<std::string> schema_statements(std::string_view schema);
 
+// What the table `store` says.
+struct StoreFormat {
+  std::int64_t format = kSchemaFormat;
+  std::int64_t readable_by = kSchemaFormat;  // programs of this format and newer ones can use it
+  std::int64_t lanes = 1;
+};
+// Asks for it; the columns are those of StoreFormat.
+Statement format_statement(std::string_view schema);
+Result<StoreFormat> read_format(const Rows& rows);  // Errors: Corruption
+// Why a program of format `own` cannot use a store, in one line; empty: it can.
+std::string objection_to(const StoreFormat& store, std::int64_t own = kSchemaFormat);
+
 // Makes the tables unless they are there, and looks whether this program can use them.  Errors: Usage: the role may not
-// make them; the server is too old; a newer Stator made them.  Storage.
-Result<void> ensure_schema(Connection& connection, std::string_view schema);
+// make them; they must exist, and do not; the server is too old; a newer Stator made them.  Storage.
+Result<void> ensure_schema(Connection& connection, std::string_view schema, bool must_exist = false);
+
+// Gives the tables, which ensure_schema() has seen, the newest format for good: older programs stop, also those that
+// run.  Answers what it was before.  Errors: Usage: the role may not.  Storage.
+Result<StoreFormat> finish_upgrade(Connection& connection, std::string_view schema);
 
 }  // namespace stator::storage::postgres

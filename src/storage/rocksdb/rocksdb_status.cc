@@ -37,6 +37,7 @@ Error storage_error(std::string_view what, const rocksdb::Status& status) {
     case StoreTrouble::MemoryFull:
     case StoreTrouble::Unreachable:
     case StoreTrouble::TakenOver:
+    case StoreTrouble::Upgraded:
     case StoreTrouble::DiskFailing: break;
   }
   return {ErrorCode::Storage, fmt::format("{}: {}", what, text)};

@@ -89,6 +89,24 @@ Result<CommitSequence> RocksDbStore::commit(Batch batch) {
   return sequence;
 }
 
+Result<void> RocksDbStore::advance_to(CommitSequence least) {
+  MutexLock lock(commit_mutex_);
+  std::shared_lock open(db_mutex_);
+  if (failed_) return failed_error();
+  if (last_commit() >= least) return {};
+  rocksdb::WriteBatch changes;
+  put_sequence(changes, least);
+  // Not in the log, where the numbers of commits have no gaps: a missing one is damage.  A table may begin anywhere.
+  rocksdb::WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  auto status = db_->Write(unlogged, &changes);
+  if (status.ok()) status = db_->Flush({});
+  if (!status.ok()) return fail("cannot commit", status);
+  last_commit_.store(least.value, std::memory_order_release);
+  if (mark_ != nullptr) mark_->acknowledge(least);
+  return {};
+}
+
 Result<void> RocksDbStore::sync() {
   MutexLock lock(commit_mutex_);
   std::shared_lock open(db_mutex_);

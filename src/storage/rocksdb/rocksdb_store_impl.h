@@ -39,6 +39,7 @@ class RocksDbStore final : public Store, private StoreFiles {
   std::unique_ptr<Snapshot> snapshot() const override;
   Result<CommitSequence> commit(Batch batch) override;
   CommitSequence last_commit() const override { return {last_commit_.load(std::memory_order_acquire)}; }
+  Result<void> advance_to(CommitSequence least) override;
   // Under the commit lock: RocksDB stops the process when a log is synced whose last write has failed.
   Result<void> sync() override;
   // RocksDB's own Resume() can go on behind a half-written record of the log, which would hide everything after it from

@@ -475,6 +475,26 @@ void statistics_count_what_happened(StorePlace& place) {
   EXPECT_GE(statistics.size_bytes, 100'000U);
 }
 
+void commits_go_on_behind_a_number(StorePlace& place) {
+  auto store = place.open();
+  put(*store, "a", "1");
+  ASSERT_TRUE(store->advance_to({500}));
+  EXPECT_GE(store->last_commit().value, 500U);
+  const auto reached = store->last_commit().value;
+  ASSERT_TRUE(store->advance_to({200})) << "it is beyond that already";
+  EXPECT_EQ(store->last_commit().value, reached);
+  put(*store, "b", "2");
+  EXPECT_EQ(store->last_commit().value, reached + 1);
+  if (!store->capabilities().durable) return;
+  for (int round = 0; round < 2; ++round) {
+    store.reset();
+    store = place.open();
+    EXPECT_EQ(store->last_commit().value, reached + 1);
+  }
+  EXPECT_EQ(read(*store, "a"), "1");
+  EXPECT_EQ(read(*store, "b"), "2");
+}
+
 void sync_and_recover_are_fine_without_trouble(StorePlace& place) {
   const auto store = place.open();
   put(*store, "a", "1");
@@ -529,6 +549,7 @@ constexpr Sentence kContract[] = {
     {"EmptyValuesAreValues", empty_values_are_values},
     {"ALargeBatchIsOneCommit", a_large_batch_is_one_commit},
     {"StatisticsCountWhatHappened", statistics_count_what_happened},
+    {"CommitsGoOnBehindANumber", commits_go_on_behind_a_number},
     {"SyncAndRecoverAreFineWithoutTrouble", sync_and_recover_are_fine_without_trouble},
     {"CommitsFromSeveralThreadsAllCount", commits_from_several_threads_all_count},
 };

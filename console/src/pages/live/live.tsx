@@ -12,6 +12,7 @@ import { query, setQuery, tableUrl } from "../../router";
 import { useTitle } from "../../state";
 import { Charts } from "./charts";
 import { RequestDetails } from "./request";
+import { StoreState } from "./store";
 import { type Sample, sampleOf } from "./samples";
 
 const most = 2000;
@@ -34,7 +35,7 @@ const samples = signal<Sample[]>([]);
 const numbers = signal<Numbers | null>(null);
 let cursor = 0;
 
-type Tab = "requests" | "charts" | "partitions";
+type Tab = "requests" | "charts" | "partitions" | "store";
 
 export function LivePage() {
   useTitle("Live");
@@ -64,11 +65,12 @@ export function LivePage() {
         <Button icon={paused ? "play" : "stop"} aria-pressed={paused} onClick={() => setQuery({ paused: paused ? null : "1" }, { replace: true })}>{paused ? "Go on" : "Pause"}</Button>
         <Button onClick={() => { requests.value = []; dropped.value = 0; }}>Clear</Button>
       </>}
-      tabs={<Tabs label="Live" value={tab} onValue={(value) => setQuery({ tab: value, open: null })} tabs={[{ value: "requests", text: "Requests" }, { value: "charts", text: "Charts" }, { value: "partitions", text: "Hottest partitions" }]} />}>
+      tabs={<Tabs label="Live" value={tab} onValue={(value) => setQuery({ tab: value, open: null })} tabs={[{ value: "requests", text: "Requests" }, { value: "charts", text: "Charts" }, { value: "partitions", text: "Hottest partitions" }, ...(numbers.value?.store || tab === "store" ? [{ value: "store" as const, text: "Store" }] : [])]} />}>
       {error && <Notice tone="bad">{error}</Notice>}
       {tab === "requests" && <RequestList />}
       {tab === "charts" && (samples.value.length ? <Charts samples={samples.value} numbers={numbers.value!} /> : <Spinner text="Waiting for the first second" />)}
       {tab === "partitions" && <Partitions />}
+      {tab === "store" && (numbers.value?.store ? <StoreState store={numbers.value.store} /> : <Empty icon="live" title="No database server"><p>This server keeps its data itself.</p></Empty>)}
     </Page>
   );
 }
