@@ -142,10 +142,12 @@ Result<void> Systems::manage(const Config& config, const app::System& system, cl
                              const Clock& clock, const Traffic* traffic) {
   if (!runtime::ConsistencyManager::needed(system.model())) return {};
   runtime::ConsistencyOptions options;
-  // A data folder is open in one process at a time, so after a crash no other process holds the leases of this one.
-  if (config.endpoint.empty()) options.owner = "embedded";
-  // Who else uses a database at an endpoint is not known here.
-  if (config.endpoint.empty()) options.traffic = traffic;
+  // A data folder is open in one process at a time: after a crash no other process holds the leases of this one, and
+  // all requests come through this one.  Other servers may use an endpoint or a store at the same time.
+  if (config.endpoint.empty() && config.store.empty()) {
+    options.owner = "embedded";
+    options.traffic = traffic;
+  }
   auto manager = std::make_unique<runtime::ConsistencyManager>(system.shared_model(), client, clock, random_, options);
   if (const auto started = manager->start(stop_.get_token()); !started) {
     return usage_error(fmt::format("{}: {}", system.model().name, started.error().message));
