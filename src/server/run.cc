@@ -338,7 +338,8 @@ Result<std::unique_ptr<Systems>> open_systems(StopSignal& stop, const Config& co
   return std::unique_ptr<Systems>();
 }
 
-// Lets load balancers notice that the server is about to stop, while it still answers.  A second signal ends it.
+// Lets load balancers notice that the server is about to stop, while it still answers.  A second SIGINT or SIGTERM ends
+// it.
 void drain(StopSignal& stop, Readiness& readiness, const Config& config) {
   readiness.stop();
   if (config.drain_seconds > 0) stop.wait_for(std::chrono::seconds(config.drain_seconds));
