@@ -7,6 +7,7 @@
 #include "stator/api/json/stream_fields.h"
 #include "stator/api/json/table_fields.h"
 #include "stator/client/call.h"
+#include "stator/client/operation_json.h"
 #include "stator/expr/build.h"
 #include "stator/library/instance.h"
 
@@ -308,6 +309,25 @@ class OneAnswer final : public Client {
  private:
   std::string answer_;
 };
+
+TEST(ConsumedUnits, AreThoseOfAllTables) {
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity":{"CapacityUnits":2.5}})"), 2.5);
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity":[{"CapacityUnits":2},{"CapacityUnits":1}]})"), 3.0);
+  EXPECT_EQ(consumed_units("{}"), std::nullopt);
+  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity)"), std::nullopt);
+}
+
+TEST(ConsumedUnits, AreAskedForByAMemberOfTheRequest) {
+  EXPECT_EQ(asking_for_capacity("Scan", R"({"TableName":"T"})"),
+            R"({"ReturnConsumedCapacity":"INDEXES","TableName":"T"})");
+  EXPECT_EQ(asking_for_capacity("Scan", " { } "), R"({"ReturnConsumedCapacity":"INDEXES" } )");
+  EXPECT_EQ(asking_for_capacity("PutItem", R"({"Item":{"ReturnConsumedCapacity":{"S":"x"}}})"),
+            R"({"ReturnConsumedCapacity":"INDEXES","Item":{"ReturnConsumedCapacity":{"S":"x"}}})");
+  for (const auto* unchanged : {R"({"TableName":"T","ReturnConsumedCapacity":"TOTAL"})", "[1]", R"({"TableName)"}) {
+    EXPECT_EQ(asking_for_capacity("Scan", unchanged), unchanged);
+  }
+  EXPECT_EQ(asking_for_capacity("ListTables", "{}"), "{}") << "which has no such member";
+}
 
 TEST(Unprocessed, WritesComeBackFromABatch) {
   OneAnswer endpoint(R"({"UnprocessedItems":{"Orders":[{"PutRequest":{"Item":{"pk":{"S":"a"},"n":{"N":"1"}}}},

@@ -86,7 +86,4 @@ class TracedClient final : public Client {
   CallWatcher* const watcher_;
 };
 
-// The units in the member ConsumedCapacity of an answer, of all tables together; none when it has no such member.
-std::optional<double> consumed_units(std::string_view answer);
-
 }  // namespace stator::client

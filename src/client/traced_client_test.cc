@@ -58,6 +58,19 @@ TEST_F(TracedClientTest, TracesTheCallsOfItsThreadWithTheirCapacity) {
   EXPECT_TRUE(watcher.seen.empty());
 }
 
+TEST_F(TracedClientTest, KnowsTheCapacityWhateverIsInTheItem) {
+  const auto trace = std::make_shared<Trace>();
+  {
+    const TraceScope scope(trace);
+    for (const auto* request :
+         {R"({"TableName":"Table","Item":{"p":{"S":"a"},"ReturnConsumedCapacity":{"S":"the name of an attribute"}}})",
+          R"({"TableName":"Table","Item":{"p":{"S":"\"ReturnConsumedCapacity\""}}})"}) {
+      EXPECT_TRUE(call_and_wait(client, "PutItem", request).ok()) << request;
+    }
+  }
+  for (const auto& call : trace->calls()) EXPECT_EQ(call.capacity, 1.0) << call.request;
+}
+
 TEST_F(TracedClientTest, RefusesWritesWhereOnlyReadingIsAllowed) {
   const auto trace = std::make_shared<Trace>(true);
   {
@@ -88,13 +101,6 @@ TEST_F(TracedClientTest, KeepsABoundedNumberOfCalls) {
   for (std::size_t i = 0; i < Trace::kMostCalls + 10; ++i) (void)call_and_wait(client, "ListTables", "{}");
   EXPECT_EQ(trace->calls().size(), Trace::kMostCalls);
   EXPECT_EQ(trace->left_out(), 10U);
-}
-
-TEST(ConsumedUnits, AreThoseOfAllTables) {
-  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity":{"CapacityUnits":2.5}})"), 2.5);
-  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity":[{"CapacityUnits":2},{"CapacityUnits":1}]})"), 3.0);
-  EXPECT_EQ(consumed_units("{}"), std::nullopt);
-  EXPECT_EQ(consumed_units(R"({"ConsumedCapacity)"), std::nullopt);
 }
 
 }  // namespace
