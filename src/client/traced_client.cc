@@ -78,12 +78,12 @@ void TracedClient::call(std::string_view operation, std::string_view json, api::
                  using std::chrono::duration_cast;
                  seen.took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
                  seen.table = answer.table;
-                 if (const auto* fault = std::get_if<api::Fault>(&answer.outcome)) {
-                   seen.error = fault->name();
-                   seen.response = fault->body();
-                 } else {
-                   seen.response = std::get<std::string>(answer.outcome);
+                 if (answer.ok()) {
+                   seen.response = *answer.outcome;
                    seen.capacity = consumed_units(seen.response);
+                 } else {
+                   seen.error = answer.outcome.error().name();
+                   seen.response = answer.outcome.error().body();
                  }
                  if (watcher != nullptr && watcher->watches()) watcher->saw(seen);
                  if (trace) trace->add(std::move(seen));

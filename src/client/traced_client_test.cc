@@ -81,7 +81,7 @@ TEST_F(TracedClientTest, RefusesWritesWhereOnlyReadingIsAllowed) {
     EXPECT_TRUE(call_and_wait(client, "GetItem", R"({"TableName":"Table","Key":{"p":{"S":"a"}}})").ok());
   }
   EXPECT_EQ(trace->calls().size(), 2U);
-  EXPECT_EQ(call_and_wait(client, "Scan", R"({"TableName":"Table","Select":"COUNT"})").outcome.index(), 0U);
+  EXPECT_TRUE(call_and_wait(client, "Scan", R"({"TableName":"Table","Select":"COUNT"})").ok());
 }
 
 TEST_F(TracedClientTest, ShowsCallsToAWatcherWhileItWatches) {

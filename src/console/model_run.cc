@@ -114,7 +114,7 @@ http::Response answer_of(const ServedModel& served, const AskedRequest& asked, c
   const auto query = app::QueryParameters::parse(asked.query);
   if (!query) return app::problem_answer(app::problem(runtime::ProblemKind::Invalid, "Invalid", query.error().message));
   const auto found = served.system->router().find(asked.method, asked.path, *query);
-  if (const auto* miss = std::get_if<app::RouteMiss>(&found)) return missed(*miss);
+  if (!found) return missed(found.error());
   std::vector<http::Header> headers;
   if (asked.body_bytes > 0) headers.push_back({.name = "Content-Type", .value = asked.content_type});
   const auto target = served.system->prefix() + asked.path;
@@ -125,14 +125,13 @@ http::Response answer_of(const ServedModel& served, const AskedRequest& asked, c
                               .headers = headers,
                               .body = std::string_view(asked.body).substr(0, asked.body_bytes)};
   try {
-    auto outcome =
-        served.system->run(std::get<app::RouteMatch>(found), {.request = request,
-                                                              .path = asked.path,
-                                                              .query = *query,
-                                                              .body = request.body,
-                                                              .identity = asked.identity ? &*asked.identity : nullptr,
-                                                              .max_file_bytes = options.max_body_bytes,
-                                                              .memory = options.memory});
+    auto outcome = served.system->run(*found, {.request = request,
+                                               .path = asked.path,
+                                               .query = *query,
+                                               .body = request.body,
+                                               .identity = asked.identity ? &*asked.identity : nullptr,
+                                               .max_file_bytes = options.max_body_bytes,
+                                               .memory = options.memory});
     return outcome ? std::move(*outcome) : app::problem_answer(outcome.error());
   } catch (const std::exception& exception) {
     // One of the edges where exceptions end: a request must not take the server with it.

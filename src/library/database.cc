@@ -78,10 +78,8 @@ Database::Answer Database::call(std::string_view operation, std::string_view jso
   padded = json;
   auto reply = wait_for_reply<api::Reply>(
       [&](api::ReplyCallback done) { state_->instance->service().call(operation, padded, std::move(done)); });
-  if (auto* body = std::get_if<std::string>(&reply.outcome)) {
-    return {.ok = true, .body = std::move(*body), .error_name = {}};
-  }
-  const auto& fault = std::get<api::Fault>(reply.outcome);
+  if (reply.ok()) return {.ok = true, .body = std::move(*reply.outcome), .error_name = {}};
+  const auto& fault = reply.outcome.error();
   return {.ok = false, .body = fault.body(), .error_name = std::string(fault.name())};
 }
 

@@ -305,25 +305,27 @@ void DynamoDbEndpoint::show(std::unique_ptr<console::LiveRequest> live, const Ap
   using std::chrono::duration_cast;
   if (!reply.table.empty()) live->table = reply.table;
   live->took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - call.start);
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
-    live->status = status_of(*fault);
-    live->error = fault->name();
-    live->response_bytes = fault->body().size();
+  if (!reply.ok()) {
+    const auto& fault = reply.outcome.error();
+    live->status = status_of(fault);
+    live->error = fault.name();
+    live->response_bytes = fault.body().size();
   } else {
-    live->response_bytes = std::get<std::string>(reply.outcome).size();
+    live->response_bytes = reply.outcome->size();
     live->capacity = reply.capacity;
   }
   options_.live->finish(std::move(live));
 }
 
 http::Response DynamoDbEndpoint::answer(const ApiCall& call, api::Reply& reply) {
-  if (const auto* fault = std::get_if<api::Fault>(&reply.outcome)) {
-    requests_.record(call.label, reply.table, fault->name(), std::chrono::steady_clock::now() - call.start);
-    auto response = encoded(call, status_of(*fault), fault->body());
+  if (!reply.ok()) {
+    const auto& fault = reply.outcome.error();
+    requests_.record(call.label, reply.table, fault.name(), std::chrono::steady_clock::now() - call.start);
+    auto response = encoded(call, status_of(fault), fault.body());
     response.memory = std::move(reply.memory);
     return response;
   }
-  auto& body = std::get<std::string>(reply.outcome);
+  auto& body = *reply.outcome;
   MemoryClaim memory;
   if (body.size() > kUncountedAnswerBytes) {
     memory = reply.memory.bytes() > 0 ? std::move(reply.memory) : MemoryClaim(options_.memory, MemoryPart::Answers);

@@ -98,6 +98,14 @@ def json_trees_stay_at_the_edges(tree):
     return tree.grep(paths, r"\b(simdjson|Json(Object|Element|Array))\b", "{} where no JSON comes in; pass a type")
 
 
+def results_are_of_one_type(tree):
+    """A value or the reason why there is none is a Result<T, E>."""
+    # A session's Refusal is to become one, too.
+    paths = [path for path in tree.code() if within(path, "src", "include", "systems") and not str(path).startswith(("src/base/result.h", "src/console/sessions."))]
+    pattern = r"\bATTEMPT\(|std::expected\b|class \[\[nodiscard\]\]|std::variant<(?:[^<>;]|<[^<>]*>)*\b\w*(Error|Fault|Problem|Failure|Refusal|Miss)>"
+    return tree.grep(paths, pattern, "{}: take a Result of stator/base/result.h")
+
+
 def backends_are_chosen_above_the_engine(tree):
     # Tests bring a backend along; the layers themselves know only the contract.
     allowed = ("src/storage", "src/library", "src/server")
@@ -531,6 +539,7 @@ ALL = [
     libpq_stays_in_its_backend,
     simdjson_stays_in_value,
     json_trees_stay_at_the_edges,
+    results_are_of_one_type,
     backends_are_chosen_above_the_engine,
     time_comes_from_a_clock,
     waiting_is_a_clocks,

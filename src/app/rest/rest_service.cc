@@ -192,7 +192,7 @@ http::Admission RestService::admit(const http::Request& head) {
   auto verified = Verified(nullptr);
   const auto decide = [&]() -> std::optional<http::Response> {
     if (auto refusal = refuse_route(task, labels)) return refusal;
-    const auto& route = *std::get<RouteMatch>(task.found).route;
+    const auto& route = *task.found->route;
     const auto length = announced_length(head);
     admission.body_bytes = body_limit(route);
     verified = identify(head, false);
@@ -226,8 +226,7 @@ std::size_t RestService::body_limit(const Route& route) const {
 }
 
 bool RestService::is_quick(const Task& task) const {
-  const auto* match = std::get_if<RouteMatch>(&task.found);
-  const auto* action = match != nullptr ? std::get_if<const model::Action*>(&match->route->target) : nullptr;
+  const auto* action = task.found ? std::get_if<const model::Action*>(&task.found->route->target) : nullptr;
   return options_.at_once && (action == nullptr || !(*action)->native);
 }
 
@@ -328,18 +327,18 @@ std::optional<http::Response> RestService::refuse_route(const Task& task, Reques
     labels.error = "Invalid";
     return problem_answer(problem(ProblemKind::Invalid, "Invalid", task.query.error().message));
   }
-  const auto* miss = std::get_if<RouteMiss>(&task.found);
-  if (miss == nullptr) {
-    labels.label = std::get<RouteMatch>(task.found).route->label;
+  if (task.found) {
+    labels.label = task.found->route->label;
     return std::nullopt;
   }
-  const auto kind = miss->status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
-  labels.error = miss->status == 404 ? "NotFound" : miss->status == 405 ? "MethodNotAllowed" : "Invalid";
-  auto wrong = problem(kind, labels.error, miss->message);
-  wrong.details = miss->details;
+  const auto& miss = task.found.error();
+  const auto kind = miss.status == 404 ? ProblemKind::NotFound : ProblemKind::Invalid;
+  labels.error = miss.status == 404 ? "NotFound" : miss.status == 405 ? "MethodNotAllowed" : "Invalid";
+  auto wrong = problem(kind, labels.error, miss.message);
+  wrong.details = miss.details;
   auto response = problem_answer(wrong);
-  response.status = miss->status;
-  if (!miss->allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss->allow);
+  response.status = miss.status;
+  if (!miss.allow.empty()) response.headers += fmt::format("Allow: {}\r\n", miss.allow);
   return response;
 }
 
@@ -373,7 +372,7 @@ http::Response RestService::answer(const Task& task, RequestLabels& labels) {
   auto& system = *task.system;
   const auto& request = task.request;
   if (auto refusal = refuse_route(task, labels)) return std::move(*refusal);
-  const auto& match = std::get<RouteMatch>(task.found);
+  const auto& match = *task.found;
   const auto verified = identify(request, true);
   if (auto refusal = refuse_token(verified, request, labels)) return std::move(*refusal);
   const auto* identity = verified->get();

@@ -66,7 +66,7 @@ class RestService final : public http::Handler {
     System* system;
     http::Request request;
     Result<QueryParameters> query;
-    std::variant<RouteMatch, RouteMiss> found;  // when there is a query
+    Result<RouteMatch, RouteMiss> found;  // when there is a query
     std::chrono::steady_clock::time_point start;
   };
   // What an answer is told of in metrics and the log.
