@@ -14,7 +14,7 @@ namespace {
 TEST(CallAndWait, WaitsForTheReplyOnAnyThread) {
   const auto instance =
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-  InProcessClient client(instance->service());
+  InProcessClient client(instance->operations());
   ASSERT_TRUE(call_and_wait(client, "CreateTable",
                             R"({"TableName":"Table","BillingMode":"PAY_PER_REQUEST",
                                 "KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],
@@ -37,7 +37,7 @@ TEST(CallAndWait, WaitsForTheReplyOnAnyThread) {
 TEST(CallAndWait, GivesAFaultLikeAnyReply) {
   const auto instance =
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-  InProcessClient client(instance->service());
+  InProcessClient client(instance->operations());
   const auto reply = call_and_wait(client, "DescribeTable", R"({"TableName":"None"})");
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.outcome.error().name(), "ResourceNotFoundException");

@@ -67,7 +67,7 @@ class OperationsTest : public ::testing::Test {
 
   std::unique_ptr<library::Instance> instance =
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-  InProcessClient client{instance->service()};
+  InProcessClient client{instance->operations()};
   WireClient wire{client};
 };
 
@@ -196,7 +196,7 @@ TEST_F(OperationsTest, StatementsAnswerTheSameBothWays) {
 TEST_F(OperationsTest, ATokenMakesARepeatedTransactionHarmless) {
   create_orders();
   const ExecuteTransactionRequest insert{.statements = {{.statement = R"(INSERT INTO "Orders" VALUE {'pk': 'x'})"}},
-                                         .token = RequestToken{"token", 1}};
+                                         .token = ClientRequestToken{"token", 1}};
   for (Client* way : {static_cast<Client*>(&client), static_cast<Client*>(&wire)}) {
     auto named = insert;
     named.token->text += way == &client ? "1" : "2";
@@ -211,7 +211,7 @@ TEST_F(OperationsTest, ATokenAloneTellsTransactionsApart) {
   const auto key = [](std::string_view id) { return value::Item{{"pk", AttributeValue::string(id)}}; };
   const auto writes = [&](std::string_view id, std::optional<expr::Condition> condition = {}) {
     return TransactWriteItemsRequest{.items = {{.table = "Orders", .item = key(id), .condition = std::move(condition)}},
-                                     .token = RequestToken{.text = "writes"}};
+                                     .token = ClientRequestToken{.text = "writes"}};
   };
   const auto outcome = [&](const auto& request) {
     const auto answer = ask(client, request);
@@ -226,7 +226,7 @@ TEST_F(OperationsTest, ATokenAloneTellsTransactionsApart) {
   const auto statement = [&](std::string_view id) {
     return ExecuteTransactionRequest{.statements = {{.statement = R"(INSERT INTO "Orders" VALUE {'pk': ?})",
                                                      .parameters = {{AttributeValue::string(id)}}}},
-                                     .token = RequestToken{.text = "statements"}};
+                                     .token = ClientRequestToken{.text = "statements"}};
   };
   EXPECT_EQ(outcome(statement("c")), "ok");
   EXPECT_EQ(outcome(statement("c")), "ok");
@@ -271,8 +271,8 @@ TEST_F(OperationsTest, AReadWithALargeAnswerStopsWhereItHasToBeQuick) {
   const auto takes_long = [&](std::string_view operation, std::string body, std::size_t quick_bytes) {
     body.reserve(body.size() + value::kJsonPadding);
     bool answer = false;
-    instance->service().call(operation, body, [&](const Reply& reply) { answer = reply.takes_long; },
-                             {.quick_bytes = quick_bytes});
+    instance->operations().call(operation, body, [&](const Reply& reply) { answer = reply.takes_long; },
+                                {.quick_bytes = quick_bytes});
     return answer;
   };
   constexpr std::size_t kQuick = std::size_t{2} << 20;

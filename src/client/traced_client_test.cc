@@ -32,7 +32,7 @@ struct TracedClientTest : ::testing::Test {
 
   std::unique_ptr<library::Instance> instance =
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-  InProcessClient inner{instance->service()};
+  InProcessClient inner{instance->operations()};
   Watcher watcher;
   TracedClient client{inner, &watcher};
 };

@@ -143,7 +143,7 @@ class WriteTest : public ::testing::Test {
   struct Side {
     std::unique_ptr<library::Instance> instance =
         library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
-    InProcessClient client{instance->service()};
+    InProcessClient client{instance->operations()};
     Side() {
       EXPECT_TRUE(call_and_wait(client, "CreateTable",
                                 R"({"TableName":"Table","BillingMode":"PAY_PER_REQUEST",

@@ -276,7 +276,7 @@ void DynamoDbEndpoint::run(const ApiCall& call, http::Responder&& responder, Lan
   std::unique_ptr<console::LiveRequest> live;
   if (options_.live != nullptr && options_.live->watches()) live = options_.live->begin(call.operation, body);
   options.measure = live != nullptr;
-  instance_.service().call(
+  instance_.operations().call(
       call.operation, body,
       [this, call, live = std::move(live), responder = std::move(responder)](api::Reply reply) mutable {
         if (reply.takes_long) return run_later(call, std::move(responder), Lane::Slow);

@@ -192,7 +192,7 @@ class AppDatabase {
     AppDatabase database;
     if (config.endpoint.empty()) {
       database.instance_ = TRY(library::Instance::open(limits.instance_options(config)));
-      database.client_ = std::make_unique<client::InProcessClient>(database.instance_->service());
+      database.client_ = std::make_unique<client::InProcessClient>(database.instance_->operations());
       return database;
     }
     const auto origin = TRY(http::Origin::parse(config.endpoint));
@@ -363,7 +363,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   if (!is_loopback(config.host)) signatures.require();  // even if the last key is removed at this very moment
   warn_of_open_cors(config, signatures.required());
   warn_of_open_hosts(config, signatures.required());
-  client::InProcessClient client(instance->service());
+  client::InProcessClient client(instance->operations());
   const bool console_is_local = is_loopback(console_host(config));
   Traffic traffic;
   console::LiveRequests live_requests(clock, partition_keys_of(instance->engine()));
@@ -398,7 +398,7 @@ Result<void> run_server(const Config& config, Mode mode) {
   const auto server = TRY(http::Server::start(options, api_port));
   endpoint.observe(*server);
 
-  client::InProcessClient console_client(instance->service(), &limits.memory());
+  client::InProcessClient console_client(instance->operations(), &limits.memory());
   auto console =
       std::make_unique<ConsoleService>(ConsoleParts{.client = console_client,
                                                     .signatures = signatures,

@@ -48,7 +48,7 @@ class Hall {
  public:
   explicit Hall(Dance dance, bool at_once = false, std::size_t memory = 100 << 20)
       : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
-        client_(instance_->service()),
+        client_(instance_->operations()),
         system_(std::move(*System::open(
             std::make_shared<const model::Model>(model::load_or_fail(kHall)),
             {.client = client_, .clock = clock_, .random = random_, .page_tokens = page_tokens_},

@@ -132,7 +132,7 @@ class Garden {
  public:
   explicit Garden(const Extension& extension)
       : instance_(std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}))),
-        client_(instance_->service()) {
+        client_(instance_->operations()) {
     auto opened =
         System::open(std::make_shared<const model::Model>(model::load_or_fail(kGarden)),
                      {.client = client_, .clock = clock_, .random = random_, .page_tokens = tokens_}, extension);
@@ -248,7 +248,7 @@ TEST(SystemOpen, NeedsTheCppOfEveryNativeAction) {
 
 TEST(SystemOpen, SaysWhatATableLacksAndWhatToDo) {
   const auto instance = std::move(*library::Instance::open({.data_folder = {}, .in_memory = true}));
-  client::InProcessClient client(instance->service());
+  client::InProcessClient client(instance->operations());
   ManualClock clock;
   Random random{1};
   PageTokens tokens{std::string(32, 'k')};

@@ -105,7 +105,7 @@ class Shelf {
   std::vector<std::string> findings(VerifyOptions options) {
     Reconciler reconciler(world.model(), world.dynamo(), world.random());
     std::vector<std::string> found;
-    options.report = [&](const Finding& finding, FindingState state) {
+    options.report = [&](const RowFinding& finding, FindingState state) {
       if (state == FindingState::Pending) return;
       found.push_back(std::string(finding_name(finding.kind)) + " " + finding.entity + "." + finding.what);
     };

@@ -384,7 +384,7 @@ class Migration {
     options.former_place = [this](const Entity& child, const model::Parent& relation, const Item& attributes) {
       return former_place(child, relation, attributes);
     };
-    options.report = [this](const Finding& finding, FindingState state) {
+    options.report = [this](const RowFinding& finding, FindingState state) {
       if (state == FindingState::Repaired)
         ++report_.rewritten;
       else
@@ -395,8 +395,8 @@ class Migration {
   }
 
   // Once, however often the row is looked at.
-  void note_unresolved(const Finding& finding) {
-    const bool known = std::any_of(report_.unresolved.begin(), report_.unresolved.end(), [&](const Finding& other) {
+  void note_unresolved(const RowFinding& finding) {
+    const bool known = std::any_of(report_.unresolved.begin(), report_.unresolved.end(), [&](const RowFinding& other) {
       return other.kind == finding.kind && other.key == finding.key && other.what == finding.what;
     });
     if (!known) report_.unresolved.push_back(finding);

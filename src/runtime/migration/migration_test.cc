@@ -392,7 +392,9 @@ Strings migrate_beside_old_program(const std::string& yaml, const std::string& s
   }
   Reconciler reconciler(to, shelf.world.dynamo(), shelf.world.random());
   VerifyOptions options;
-  options.report = [&](const Finding& finding, FindingState) { found.push_back(finding.entity + "." + finding.what); };
+  options.report = [&](const RowFinding& finding, FindingState) {
+    found.push_back(finding.entity + "." + finding.what);
+  };
   EXPECT_EQ(told(verify(reconciler, options)), "ok");
   return found;
 }

@@ -1,4 +1,4 @@
-#include "stator/runtime/dynamo/call.h"
+#include "stator/runtime/dynamo/fault_problem.h"
 
 #include <fmt/format.h>
 
