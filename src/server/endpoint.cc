@@ -76,9 +76,8 @@ std::string_view operation_of(std::string_view target) {
 
 // Replaces the message about a wrong signature when no key exists, because no signature can be right then.
 constexpr std::string_view kNoKeys =
-    "This database has been used with access keys and has none now, so every request is refused. Whoever runs the "
-    "server makes a "
-    "key with `stator key add`, or starts it with --allow-unsigned.";
+    "This database has been used with access keys and has none now, so every request is refused. The operator of the "
+    "server makes a key with `stator key add`, or starts it with --allow-unsigned.";
 
 // The log shows the id of a key.  It must not show a secret that somebody pasted in place of the id: ids have 20
 // characters, secrets 40.

@@ -203,8 +203,8 @@ struct TransactWriteItem {
 // A repetition of a transaction with the same token does nothing.
 struct ClientRequestToken {
   std::string text;  // 1 to 36 characters
-  // Of what the transaction asks for: a token that comes again with another fingerprint is refused, and with the same
-  // one it counts as a repetition.  Without one, it is computed from the request.
+  // A hash of the requested writes.  The same token with another fingerprint is refused; with the same fingerprint it
+  // is a repetition.  If absent, it is computed from the request.
   std::optional<std::uint64_t> fingerprint = {};
 };
 struct TransactWriteItemsRequest {

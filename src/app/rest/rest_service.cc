@@ -30,11 +30,11 @@ constexpr std::string_view kRoot = "/systems";
 // A body above this is looked at closely: whether the memory for its values is there.
 constexpr std::size_t kCountedBody = std::size_t{8} << 10;
 constexpr std::string_view kNoRoute = "none";  // the label of what found no route
-constexpr std::chrono::seconds kPatience{20};  // who has waited longer for a worker has given up
+constexpr std::chrono::seconds kPatience{20};  // a request that waited longer for a worker is refused
 
 bool reads(const http::Request& request) { return request.method == "GET" || request.method == "HEAD"; }
 
-// Where the database is, and what exactly is wrong with it, is nothing to those who ask.
+// Callers do not learn where the database is or what is wrong with it.
 Problem without_whereabouts(const Problem& unavailable, const http::Request& request) {
   return problem(ProblemKind::Unavailable, unavailable.code,
                  reads(request) ? "the database cannot be asked at the moment"
@@ -181,8 +181,8 @@ void RestService::handle(const http::Request& request, http::Responder responder
 
 // Runs on an event loop, so it reads no keys.  A token of an unknown key may be one of a key set that has not been read
 // yet: a worker reads it, and a request with a small body comes through and is decided on a worker.  One with a large
-// body, or of unknown length, is asked to come again in a second; otherwise strangers with made-up keys could send
-// bodies as long as the set is being read.
+// body, or of unknown length, is refused, to be sent again in a second.  Otherwise strangers with made-up keys could
+// send bodies while the set is being read.
 http::Admission RestService::admit(const http::Request& head) {
   if (is_guarded_info(head)) return {.refusal = {}, .body_bytes = MemoryBudget::kSmallBytes};
   if (auto response = quick_answer(head)) return {.refusal = std::move(response)};

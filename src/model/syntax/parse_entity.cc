@@ -310,7 +310,7 @@ void parse_entity_access(const YamlNode* node, EntitySyntax& written, Report& re
     auto [access, anyone_when, grants] = parse_access(*list, report);
     if (anyone_when && word != "read")
       report.error(anyone_when->source.position, "contradiction",
-                   "a condition is for reading; whoever writes is somebody");
+                   "only `read` can have a condition: writers must be signed in");
     else if (anyone_when)
       written.expressions.push_back({.what = *anyone_when, .stored_for = "access"});
     if (access.owner && !entity.owner)

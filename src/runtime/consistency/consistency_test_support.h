@@ -80,8 +80,8 @@ class Shelf {
     const std::shared_ptr<const model::Model> model(&world.model(), [](const model::Model*) {});
     return std::make_unique<ConsistencyManager>(model, client, clock, world.random(), options);
   }
-  // All that there is to do, done.
-  void settle() {
+  // Propagates all changes that wait.
+  void propagate_all() {
     const auto caught_up = manager()->catch_up();
     EXPECT_EQ(told(caught_up), "ok");
   }

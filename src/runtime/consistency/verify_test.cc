@@ -137,7 +137,7 @@ Strings findings_of(World& world, const model::Model& model, bool repair) {
   return found;
 }
 
-// What is cleared has its default again, whoever clears it.
+// A cleared attribute has its default again, in a request as in a repair.
 TEST(Verify, ClearingBringsDefaultsBack) {
   World world(R"yaml(
 model: rooms
@@ -222,7 +222,7 @@ TEST(Verify, RepairsCopiesOfCopiesUntilNothingIsLeft) {
 
 TEST(Verify, SaysThatARepairOnlyPropagatedWhatWaitsInTheStream) {
   Shelf shelf;
-  shelf.settle();
+  shelf.propagate_all();
   const auto library = shelf.library("Home");
   const auto where = shelf.collection(library, "Dune");
   shelf.book(where, {{"Title", text("Dune")}});

@@ -174,7 +174,7 @@ class Migration {
   void wait_for_programs() {
     progress_.waiting = true;
     if (tell_progress_) tell_progress_(progress_);
-    clock_.wait(MigrationNotice::kSettled);
+    clock_.wait(MigrationNotice::kEffective);
     progress_.waiting = false;
   }
 
@@ -406,7 +406,7 @@ class Migration {
     auto options = walk_options(parents);
     options.start = start;
     std::optional<Problem> problem;
-    // Not beyond a row that is unresolved: whoever goes on has to look at it again.
+    // Not beyond an unresolved row: a migration that continues has to look at it again.
     auto place = start.value_or(Item());
     const auto note = [&](const Item& last) -> Result<void, Problem> {
       if (last.empty()) return catch_up_wholly(parents);

@@ -321,7 +321,7 @@ class PatternRun {
     }
   }
 
-  // What is joined is somebody's, too: the caller's, everyone's, or of whoever let the caller in.
+  // The joined row has an access rule, too: it is the caller's, public, or of the owner whose grant let the caller in.
   Result<bool, Problem> may_join(const Object& object) const {
     const auto& read = object.entity->read;
     if (TRY(lets_in(read, *object.entity, object.attributes, caller_))) return true;
