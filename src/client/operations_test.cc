@@ -168,6 +168,32 @@ TEST_F(OperationsTest, ARecordThatIsNoneKeepsItsText) {
             "7");
 }
 
+TEST_F(OperationsTest, PagesHaveTheSameItemsBothWays) {
+  create_orders();
+  for (const auto* id : {"a", "b", "c"}) put(id);
+  const auto items = [](Client& asked, const PageRequest& page) {
+    auto answer = ask(asked, ScanRequest{.page = page});
+    const auto told = fmt::format("{} of {}: ", answer->count, answer->scanned);
+    return told + std::move(answer->items).take_json();
+  };
+  const auto b = expr::to_condition(expr::compare("pk", expr::Op::Equal, AttributeValue::string("b")));
+  const expr::Projection none(std::vector{expr::Path{.attribute = "other", .elements = {}}});
+  EXPECT_EQ(items(client, {.table = "Orders"}), items(wire, {.table = "Orders"}));
+  for (const auto& [page, expected] :
+       {std::pair(PageRequest{.table = "Orders", .filter = b}, R"(1 of 3: {"pk":{"S":"b"}})"),
+        std::pair(PageRequest{.table = "Orders", .filter = b, .projection = none}, "1 of 3: {}"),
+        std::pair(PageRequest{.table = "Orders", .filter = b, .select = Selection::Count}, "1 of 3: ")}) {
+    EXPECT_EQ(items(client, page), expected);
+    EXPECT_EQ(items(wire, page), expected);
+  }
+  const BatchGetItemRequest batch{
+      .tables = {{.table = "Orders", .keys = {{{"pk", AttributeValue::string("b")}}}, .projection = none}}};
+  for (Client* asked : std::initializer_list<Client*>{&client, &wire}) {
+    auto answer = ask(*asked, batch);
+    EXPECT_EQ(std::move(answer->responses.at(0).items).take_json(), "{}");
+  }
+}
+
 TEST_F(OperationsTest, StatementsAnswerTheSameBothWays) {
   create_orders();
   for (const auto* id : {"a", "b", "c"}) put(id);
