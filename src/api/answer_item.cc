@@ -14,8 +14,7 @@ AnswerItem AnswerItem::from_json(std::string json) {
 Result<value::Item> AnswerItem::take() && {
   if (auto* item = std::get_if<value::Item>(&content_)) return std::move(*item);
   if (const auto* stored = std::get_if<value::StoredItem>(&content_)) return stored->parse();
-  thread_local value::JsonParser parser;
-  return value::decode_stored_item(TRY(parser.parse(std::get<Text>(content_).json)));
+  return value::parse_item(std::get<Text>(content_).json);
 }
 
 void AnswerItem::write(value::JsonWriter& json) const {
@@ -73,12 +72,7 @@ std::optional<AnswerItem> AnswerItems::take_only() && {
 
 Result<std::vector<value::Item>> AnswerItems::take() && {
   if (auto* values = std::get_if<std::vector<value::Item>>(&content_)) return std::move(*values);
-  std::vector<value::Item> items;
-  thread_local value::JsonParser parser;
-  const auto array = TRY(parser.parse('[' + std::get<std::string>(content_) + ']')).array();
-  items.reserve(array.size());
-  for (const auto item : array) items.push_back(TRY(value::decode_stored_item(item)));
-  return items;
+  return value::parse_items(std::get<std::string>(content_));
 }
 
 std::string AnswerItems::take_json() && {

@@ -83,7 +83,7 @@ def simdjson_stays_in_value(tree):
 # Where JSON comes in, or is read back from a disk.  Between layers, values are types.
 JSON_EDGES = (
     "src/value/",
-    "src/api/json/",  # the bodies of the DynamoDB endpoint
+    "src/api/json/", "src/api/operations.cc", "src/api/testing/",  # the bodies of the DynamoDB endpoint
     "src/client/operation_json.", "src/client/remote.",  # other endpoints
     "src/app/auth/", "src/app/rest/",  # tokens and REST bodies
     "src/console/", "src/server/tool_client.",  # bodies of the console and of the tools
@@ -95,7 +95,10 @@ JSON_EDGES = (
 def json_trees_stay_at_the_edges(tree):
     paths = [path for path in tree.code() if not str(path).startswith(JSON_EDGES) and not is_test(path)
              and within(path, "src", "include", "systems")]  # fmt: skip
-    return tree.grep(paths, r"\b(simdjson|Json(Object|Element|Array))\b", "{} where no JSON comes in; pass a type")
+    message = "{} where no JSON comes in; pass a type"
+    yield from tree.grep(paths, r"\b(simdjson|Json(Object|Element|Array|Parser))\b", message)
+    # Each operation decodes its request beside its type.
+    yield from tree.grep([path for path in paths if not within(path, "src/api")], r"\bJsonMembers\b", message)
 
 
 def results_are_of_one_type(tree):

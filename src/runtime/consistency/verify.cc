@@ -21,9 +21,7 @@ constexpr std::string_view kReservationType = "unique";
 std::optional<Item> owner_of(const Item& reservation) {
   const auto* content = reservation.find(kReservationOwner);
   const auto* text = content != nullptr ? content->as_string() : nullptr;
-  value::JsonParser parser;
-  const auto json = parser.parse(text != nullptr ? *text : "");
-  auto key = json ? value::decode_stored_item(*json) : Result<Item>(Item());
+  auto key = text != nullptr ? value::parse_item(*text) : Result<Item>(Item());
   return key && !key->empty() ? std::optional(std::move(*key)) : std::nullopt;
 }
 
