@@ -452,6 +452,9 @@ def the_map_shows_every_layer(tree):
             folders[name] = str(path.parent).removeprefix("src/")
             linked = re.findall(rf"target_link_libraries\(stator_{name} (?:PUBLIC|PRIVATE) stator_(\w+)\)", tree.text(path))
             declared[path.parent] = [*words, *(word for other in linked for word in ("PRIVATE", other))]
+    for folder in drawn:
+        if pathlib.Path(folder) not in declared:
+            yield f"{page}:1: the map has {folder}, which is no layer"
     for folder, words in declared.items():
         if folder.parts[0] == "systems" and folder.name != "catalog":
             continue  # the map has one line for all of them
