@@ -71,12 +71,12 @@ void TracedClient::call(std::string_view operation, std::string_view json, api::
     trace->add(std::move(seen));
     return reply({.outcome = std::move(fault), .table = {}});
   }
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = clock_.steady_now();
   client_.call(operation, asking_for_capacity(operation, json),
-               [watcher = watcher_, trace = std::move(trace), seen = std::move(seen), start,
+               [&clock = clock_, watcher = watcher_, trace = std::move(trace), seen = std::move(seen), start,
                 reply = std::move(reply)](api::Reply answer) mutable {
                  using std::chrono::duration_cast;
-                 seen.took = duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+                 seen.took = duration_cast<std::chrono::microseconds>(clock.steady_now() - start);
                  seen.table = answer.table;
                  if (answer.ok()) {
                    seen.response = *answer.outcome;

@@ -34,7 +34,8 @@ struct TracedClientTest : ::testing::Test {
       library::Instance::open({.data_folder = {}, .in_memory = true, .relaxed_durability = false}).value();
   InProcessClient inner{instance->operations()};
   Watcher watcher;
-  TracedClient client{inner, &watcher};
+  ManualClock clock;
+  TracedClient client{inner, clock, &watcher};
 };
 
 TEST_F(TracedClientTest, TracesTheCallsOfItsThreadWithTheirCapacity) {

@@ -164,7 +164,7 @@ void write_call(value::JsonWriter& json, const client::TracedCall& call) {
 
 }  // namespace
 
-http::Response run_request(const ServedModel& served, std::string_view body, const Rights& rights,
+http::Response run_request(const ServedModel& served, std::string_view body, const Rights& rights, const Clock& clock,
                            const ModelRunOptions& options) {
   const auto asked = read_asked(body, options);
   if (!asked) return bad_request(asked.error().message);
@@ -176,13 +176,13 @@ http::Response run_request(const ServedModel& served, std::string_view body, con
   const bool reads = asked->method == "GET" || asked->method == "HEAD";
   if (!reads && !rights.write) return forbidden("The console is read-only, so it runs only GET requests.");
   const auto trace = std::make_shared<client::Trace>(!rights.write);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = clock.steady_now();
   http::Response answer;
   {
     const client::TraceScope scope(trace);
     answer = answer_of(served, *asked, options);
   }
-  const auto took = std::chrono::steady_clock::now() - start;
+  const auto took = clock.steady_now() - start;
   std::string out;
   value::JsonWriter json(out);
   json.begin_object().key("status").integer(answer.status);

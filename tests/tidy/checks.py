@@ -118,7 +118,9 @@ def backends_are_chosen_above_the_engine(tree):
 
 def time_comes_from_a_clock(tree):
     paths = [path for path in tree.code() if not within(path, "src/base")]
-    return tree.grep(paths, r"system_clock::now", "{} outside src/base; take a Clock")
+    yield from tree.grep(paths, r"system_clock::now", "{} outside src/base; take a Clock")
+    upper = [path for path in paths if within(path, "src/client", "src/runtime", "src/app", "src/console", "systems") and not is_test(path)]
+    yield from tree.grep(upper, r"steady_clock::now", "{}: take a Clock, so that a test can choose the time")
 
 
 def waiting_is_a_clocks(tree):

@@ -38,6 +38,12 @@ def until_steady(read, what, seconds=30, pause=0.05):
     return values[1]
 
 
+def until_next_millisecond():
+    """A time with milliseconds that a server notes after this is later than those that it noted before."""
+    end = time.monotonic_ns() + 1_000_000
+    until(lambda: time.monotonic_ns() > end, "a millisecond has passed", pause=0.001)
+
+
 def let_work(seconds):
     """Lets a process work for so long: for those who kill it anywhere in its work."""
     time.sleep(seconds)

@@ -100,9 +100,11 @@ http::CorsRules cors_rules(std::vector<std::string> origins) {
 
 }  // namespace
 
-RestService::RestService(std::vector<System*> systems, TokenVerifier& tokens, RestServiceOptions options)
+RestService::RestService(std::vector<System*> systems, TokenVerifier& tokens, const Clock& clock,
+                         RestServiceOptions options)
     : systems_(std::move(systems)),
       tokens_(tokens),
+      clock_(clock),
       options_(std::move(options)),
       cors_(cors_rules(options_.cors_origins)),
       workers_(options_.workers, options_.queue) {}
@@ -155,7 +157,7 @@ RestService::Task RestService::task_of(System& system, const http::Request& requ
             .request = request,
             .query = QueryParameters::parse(request.query),
             .found = RouteMiss(),
-            .start = std::chrono::steady_clock::now()};
+            .start = clock_.steady_now()};
   if (options_.traffic != nullptr) options_.traffic->note_request(task.start);
   if (task.query) task.found = system.router().find(request.method, below(system, request.path), *task.query);
   return task;
@@ -173,7 +175,7 @@ void RestService::handle(const http::Request& request, http::Responder responder
     shared->send(problem_answer(too_much_waits()));
   };
   WorkerPool::Job job = [this, task = std::move(task), shared, refuse] {
-    const bool too_late = shared->watch().has_gone() || std::chrono::steady_clock::now() - task.start > kPatience;
+    const bool too_late = shared->watch().has_gone() || clock_.steady_now() - task.start > kPatience;
     return too_late ? refuse() : work(task, std::move(*shared));
   };
   if (!workers_.submit(job)) refuse();
@@ -312,7 +314,7 @@ void RestService::work(const Task& task, http::Responder responder) {
 }
 
 void RestService::record(const Task& task, const RequestLabels& labels, int status) {
-  const auto took = std::chrono::steady_clock::now() - task.start;
+  const auto took = clock_.steady_now() - task.start;
   requests_.record(labels.label, task.system->model().name, labels.error, took);
   if (!options_.access_log) return;
   log::info("request", {{"method", task.request.method},

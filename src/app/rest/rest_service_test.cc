@@ -69,7 +69,7 @@ class Hall {
                                            {"clean", count}}};
             }))),
         memory_(memory),
-        service_({system_.get()}, verifier_, {.workers = 1, .at_once = at_once, .memory = &memory_}),
+        service_({system_.get()}, verifier_, clock_, {.workers = 1, .at_once = at_once, .memory = &memory_}),
         server_(std::move(*http::Server::start({.port = 0, .threads = 1}, service_))) {}
 
   std::uint16_t port() const { return server_->port(); }

@@ -1,8 +1,8 @@
 """What people do with lists and titles: save, follow, rate, comment."""
 
 import concurrent.futures
-import time
 
+import waiting
 import watch_rest
 
 
@@ -32,7 +32,7 @@ class Social(watch_rest.WatchRest):
         return [(one["watchlistId"], one["unseen"]) for one in self.all_pages(caller, "/me/followed", limit=2)]
 
     def change(self, listed):
-        time.sleep(0.002)  # the next millisecond, which is as fine as times are
+        waiting.until_next_millisecond()  # times are no finer
         self.add(self.ann, listed, self.movie())
 
     def test_followed_lists_come_by_their_last_change_and_say_whether_it_was_seen(self):
@@ -43,7 +43,7 @@ class Social(watch_rest.WatchRest):
         self.change(third)
         self.change(first)
         self.eventually(lambda: self.followed(self.bob) == [(first, True), (third, True), (second, False)])
-        time.sleep(0.002)
+        waiting.until_next_millisecond()
         self.expect(self.ann("PATCH", f"/watchlists/{second}", {"title": "Second to none"}), 200)
         self.eventually(lambda: self.followed(self.bob) == [(second, True), (first, True), (third, True)])
         seen = self.expect(self.bob("POST", f"/me/followed/{first}/seen", {}), 200).json
@@ -93,7 +93,7 @@ class Social(watch_rest.WatchRest):
         movie, show = self.movie(), self.show()
         review = lambda caller, kind, content, **body: self.expect(caller("PUT", f"/me/ratings/{kind}/{content}", body), 201).json
         review(self.ann, "MOVIE", movie, rating=9, review="Again!")
-        time.sleep(0.002)
+        waiting.until_next_millisecond()
         review(self.bob, "MOVIE", movie, rating=2, review="Never again.")
         review(self.bob, "SHOW", show, rating=5, review="")
         eve = self.user(f"eve-{self.name}")
@@ -103,7 +103,7 @@ class Social(watch_rest.WatchRest):
         self.assertEqual([(one["username"], one["rating"], one["review"]) for one in found],
                          [(self.username(self.ids[self.bob]), 2, "Never again."), (self.username(self.ids[self.ann]), 9, "Again!")])  # fmt: skip
         self.assertEqual(self.get(self.nobody, f"/shows/{show}/reviews")["items"], [], "a rating without words is no review")
-        time.sleep(0.002)
+        waiting.until_next_millisecond()
         self.expect(self.ann("PATCH", f"/me/ratings/MOVIE/{movie}", {"review": "And again!"}), 200)
         texts = lambda: [one["review"] for one in self.get(self.nobody, f"/movies/{movie}/reviews")["items"]]
         self.assertEqual(texts(), ["And again!", "Never again."])
@@ -167,7 +167,7 @@ class Social(watch_rest.WatchRest):
         listed = self.list_of(self.ann)
         for i in range(5):
             self.expect((self.ann, self.bob)[i % 2]("POST", f"/watchlists/{listed}/comments", {"text": f"c{i}"}), 201)
-            time.sleep(0.002)  # in one millisecond, the key sorts by user
+            waiting.until_next_millisecond()  # in one millisecond, the key sorts by user
         self.assertEqual([one["text"] for one in self.all_pages(self.nobody, f"/watchlists/{listed}/comments", limit=2)], ["c4", "c3", "c2", "c1", "c0"])
         self.assertEqual(self.get(self.nobody, f"/watchlists/{listed}")["comments"], 5)
         self.assertEqual([one["text"] for one in self.get(self.bob, "/me/comments")["items"]], ["c3", "c1"])

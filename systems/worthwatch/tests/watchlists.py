@@ -1,7 +1,6 @@
 """Watchlists: public ones are discovered by date, private ones are nobody else's, and anyone may clone what they can see."""
 
-import time
-
+import waiting
 import watch_rest
 
 
@@ -64,7 +63,7 @@ class Watchlists(watch_rest.WatchRest):
 
     def later_list_of(self, caller, **attributes):
         """One of another millisecond than those before, which is as fine as the order of lists goes."""
-        time.sleep(0.002)
+        waiting.until_next_millisecond()
         return self.list_of(caller, **attributes)
 
     def test_a_curators_lists_are_newest_first(self):
